@@ -1,4 +1,4 @@
-"""Language models as graders, probes of them, and how far they agree with people."""
+"""Language models as judges: grading, probes of judges, and agreement with people."""
 
 from keju.judging.aligning import Alignment, Estimate, align
 from keju.judging.answers import AnswerId, Answers, Chosen, Judged, answers_of, code_of

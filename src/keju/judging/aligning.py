@@ -1,8 +1,8 @@
-"""Judges held against people: how their grades go together, which judge is best, how surely.
+"""Alignment of judges with people: correlation of their grades, and the best judge.
 
 AncientDoc (Table 7) gives Pearson, Spearman, Kendall, MSE, MAE and bias (human - model) of five
-judges. The papers' formulas of Spearman and Kendall know no ties, and grades are full of them, so
-the corrected forms stand beside them and decide.
+judges. The papers' formulas of Spearman and Kendall do not handle ties, which are frequent in
+grades, so the corrected forms are computed too and decide.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ Grades = Mapping[str, Mapping[AnswerId, float]]
 """Grades by judge and answer."""
 
 PERSON = "a person"
-"""Stands where a judge stands, for one rater held against the mean of the others."""
+"""The name in place of a judge for one rater compared with the mean of the others."""
 
 DECIDES: tuple[AssociationMeasure, ...] = ("pearson", "spearman", "kendall", "mse", "mae", "bias")
-"""The measures by which the best judge is named; a bias is the better, the nearer it is to 0."""
+"""The measures by which the best judge is selected; a bias is better if it is nearer to 0."""
 
 
 class Estimate(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -47,7 +47,7 @@ class Estimate(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class TaskAlignment(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """How one judge goes with people on one task; an empty task is all of them together.
+    """The alignment of one judge with people on one task; an empty task means all together.
 
     `measures` are named as in `keju.statistics`; those in ``_paper`` are the papers' formulas.
     """
@@ -62,8 +62,8 @@ class TaskAlignment(Record, frozen=True, kw_only=True, omit_defaults=False):
 class Best(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The best judge by one measure, over the answers that every judge graded.
 
-    `difference` is how much better it is than `runner_up`, with its interval by a paired bootstrap;
-    `sure` if the interval of its difference to every other judge is above 0.
+    `difference` is its advantage over `runner_up`, with its interval by a paired bootstrap; `sure`
+    if the interval of its difference to every other judge is above 0.
     """
 
     measure: str
@@ -77,7 +77,7 @@ class Best(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class RaterAgreement(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """How far people agree among themselves: Krippendorff's alpha; an empty task is all of them."""
+    """Agreement among people: Krippendorff's alpha; an empty task means all together."""
 
     task: str
     raters: int
@@ -88,7 +88,7 @@ class RaterAgreement(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Point(Record, frozen=True, kw_only=True):
-    """One answer in a scatter plot: what people gave it, and a judge."""
+    """One answer in a scatter plot: the grade of people, and of a judge."""
 
     judge: str
     task: str
@@ -99,7 +99,7 @@ class Point(Record, frozen=True, kw_only=True):
 
 
 class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """All of it. `ungraded` counts, by judge, rated answers that it gave no grade."""
+    """The whole result. `ungraded` counts, by judge, rated answers without a grade."""
 
     answers: int
     ratings: int
@@ -112,11 +112,11 @@ class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def align(ratings: Ratings, grades: Grades, *, resamples: int = 2000) -> Alignment:
-    """Hold judges against people.
+    """Compare judges with people.
 
     Args:
-        ratings: what people gave; several raters of one answer count as their mean.
-        grades: what judges gave, beside what the ratings themselves hold.
+        ratings: people's grades; several raters of one answer count as their mean.
+        grades: judges' grades, in addition to those in the ratings.
         resamples: of every interval.
     """
     rated = ratings.rated
@@ -156,7 +156,7 @@ def align(ratings: Ratings, grades: Grades, *, resamples: int = 2000) -> Alignme
 
 
 def _merged(rated: Sequence[Rated], grades: Grades) -> dict[str, dict[AnswerId, float]]:
-    """All judges' grades of the rated answers; those of a sheet go before a run's."""
+    """All judges' grades of the rated answers; those of a sheet have priority over a run's."""
     found: dict[str, dict[AnswerId, float]] = defaultdict(dict)
     for judge, given in grades.items():
         for each in rated:
@@ -197,9 +197,9 @@ def _alignment(
 
 
 def _people(task: str, chosen: Sequence[Rated], resamples: int) -> Iterator[TaskAlignment]:
-    """Each rating against the mean of the answer's other raters: what a judge can hope for.
+    """Each rating against the mean of the answer's other raters: a ceiling for judges.
 
-    Such a bias is 0 by construction, so there is none.
+    The bias is 0 by construction, so it is not reported.
     """
     human, person, groups = [], [], []
     for each in chosen:
@@ -246,7 +246,7 @@ def _estimate(found: Association, measure: AssociationMeasure) -> Estimate:
 def _best(
     rated: Sequence[Rated], grades: Mapping[str, Mapping[AnswerId, float]], resamples: int
 ) -> Iterator[Best]:
-    """By each measure that decides; nothing with fewer than two judges, or no common answer."""
+    """The best judge by each measure; none with fewer than two judges, or no common answer."""
     common = [each for each in rated if all(each.which in given for given in grades.values())]
     if len(grades) < 2 or not common:
         return
@@ -309,7 +309,7 @@ def _alpha(
 
 
 def _goodness(measure: AssociationMeasure, values: Floats) -> Floats:
-    """Values of a measure turned so that more is better: errors to below 0, biases by size."""
+    """Values of a measure transformed so that more is better: errors negated, biases by size."""
     if measure == "bias":
         return -np.abs(values)
     return -values if measure in {"mse", "mae"} else values

@@ -1,4 +1,4 @@
-"""The answers of a run that a judge is to grade."""
+"""The answers of a run that a judge can grade, and their ids."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from keju.runs import FORMAT_1, RunFolder, setting_in_format_1
 from keju.scoring import body_of
 
 _ALWAYS = 6
-"""Parts of an answer's id that are always spelled: all but script and wording."""
+"""Parts of an answer's id that are always written: all but script and wording."""
 
 NO_ANSWER = "the model gave no answer"
 EMPTY = "the answer is empty"
 
 
 class AnswerId(NamedTuple):
-    """Which answer: who gave it, to what, and in which way it was asked."""
+    """Id of an answer: its model, item and prompt variant."""
 
     model: str
     item: str
@@ -38,7 +38,7 @@ class AnswerId(NamedTuple):
 
     @property
     def spelled(self) -> str:
-        """The id as a JSON list, from which it can be read back whatever the names contain.
+        """The id as a JSON list, which can be parsed whatever the names contain.
 
         Script and wording come last, and only where one was chosen.
         """
@@ -58,7 +58,7 @@ class AnswerId(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """An answer that can be graded, with the item it answers.
+    """An answer that can be graded, with its item.
 
     `text` is the answer without the model's reasoning; it may be empty. `answered` is false where
     the call failed or was refused, so that there is nothing to grade. `coded` is the spelled id
@@ -73,7 +73,7 @@ class Judged(NamedTuple):
 
     @property
     def group(self) -> str:
-        """The unit of independence: the item's group, else its picture, else itself."""
+        """The unit of independence: the item's group, else its image, else itself."""
         images = self.item.images
         return self.item.group or (images[0].sha256 if images else self.item.id)
 
@@ -81,9 +81,9 @@ class Judged(NamedTuple):
 class Chosen(Record, frozen=True, kw_only=True):
     """Which answers are graded.
 
-    `tasks` are ids, None for those whose rubrics are open; `limit` is the first so many items of
-    each task; `models` are those that answered, None for all; `only` are the codes of answers
-    (`code_of`), None for all.
+    `tasks` are ids, None for those whose rubrics are open; `limit` is the number of items of each
+    task, from the first; `models` are those that answered, None for all; `only` are the codes of
+    answers (`code_of`), None for all.
     """
 
     tasks: tuple[str, ...] | None = None
@@ -93,17 +93,17 @@ class Chosen(Record, frozen=True, kw_only=True):
 
 
 class Answers(NamedTuple):
-    """Answers in the order of the run's items, and how many were left out, by reason."""
+    """Answers in the order of the run's items, and the number of skipped ones, by reason."""
 
     judged: list[Judged]
     left_out: dict[str, int]
 
 
 def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -> Answers:
-    """The answers of a run that a judge may be asked about.
+    """The answers of a run that a judge may grade.
 
     Raises:
-        UsageError: a task has no rubric, a number makes no sense, or nothing is left.
+        UsageError: a task has no rubric, a number is not valid, or nothing is left.
     """
     chosen = chosen or Chosen()
     if chosen.limit is not None and chosen.limit < 1:
@@ -158,7 +158,7 @@ def _nothing_open(run: RunFolder, rubrics: Rubrics) -> str:
 
 
 def _wanted(run: RunFolder, rubrics: Rubrics, chosen: Chosen) -> tuple[str, ...]:
-    """The tasks that were named; else those a sample is of, which may be any, or the open ones."""
+    """The given tasks; else those of a sample, which may be any, or the open ones."""
     if chosen.tasks is not None:
         return rubrics.checked(chosen.tasks)
     if chosen.only is None:
@@ -188,9 +188,9 @@ def _items(
 
 
 def code_of(judged: Judged) -> str:
-    """A short code that names an answer without naming who gave it: 16 hexadecimal digits.
+    """A short code that identifies an answer without naming its model: 16 hexadecimal digits.
 
-    It covers the text too: an answer that was asked for anew since is another one.
+    It also covers the text: an answer that was requested again since is another one.
     """
     return sha256_bytes(
         f"{judged.coded or judged.id.spelled}\0{judged.text}".encode("utf-8", "replace")

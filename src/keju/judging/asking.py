@@ -1,4 +1,4 @@
-"""Asking judges: stored, throttled and resumed as a run is that asks models."""
+"""Requests to judges: stored, throttled and resumed as in a run of models."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ REPLY_TOKENS = 80
 
 
 def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
-    """Open the models that are to judge.
+    """Open the models that act as judges.
 
     Raises:
-        UsageError: one is named twice, or is no model that can read an answer and grade it.
+        UsageError: one is named twice, or cannot read an answer and grade it.
         PrerequisiteError: one needs something that is not installed.
     """
     if twice := [spec for spec, times in Counter(specs).items() if times > 1]:
@@ -52,20 +52,21 @@ def ask_judges(
     policy: Policy | None = None,
     console: Console | None = None,
 ) -> RunSummary:
-    """Ask judges what has no reply yet; what is stored is not asked again.
+    """Send the requests to judges that have no response yet; stored ones are not sent again.
 
-    A reply to another prompt than now (the model has answered anew, say) is asked for again.
+    If the prompt has changed (for example because the model answered again), the request is sent
+    again.
 
     Args:
-        folder: where replies are stored.
-        judges: who is asked.
+        folder: where responses are stored.
+        judges: the judges.
         questions: the requests to a judge; called several times.
-        policy: how many at once, how long and how often.
+        policy: concurrency, timeouts, retries and limits.
         console: where progress is shown; None shows none.
 
     Raises:
-        UsageError: a judge judged otherwise before, or another process is judging this run.
-        DataError: a stored reply is damaged, or the disk is full.
+        UsageError: a judge had other settings before, or another process is judging this run.
+        DataError: a stored response is damaged, or the disk is full.
     """
     with ResponseStore(folder) as store:
         folder.admit(judges)
@@ -88,7 +89,7 @@ def plan_judging(
     prices: Prices | None = None,
     per_minute: float | None = None,
 ) -> Plan:
-    """Count what judges would be asked and what it takes; asks nobody."""
+    """Count the requests to judges and estimate their cost; sends nothing."""
 
     def asked() -> Iterator[Asked]:
         for judge in judges:

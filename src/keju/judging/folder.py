@@ -1,4 +1,4 @@
-"""Where judges' replies lie: beside a run's responses, appended in the same way.
+"""The directory of judges' responses, beside a run's responses and appended in the same way.
 
 ::
 
@@ -35,7 +35,7 @@ FORMAT = "keju-judgements-1"
 
 
 class JudgesManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What judges.json says: each judge's identity, by name."""
+    """The content of judges.json: each judge's identity, by name."""
 
     format: str = FORMAT
     keju: str = __version__
@@ -43,17 +43,17 @@ class JudgesManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def stored_rubrics(run: RunFolder) -> list[Rubrics]:
-    """The files of rubrics by which a run has been judged, as they were then.
+    """The rubrics by which a run has been judged, as they were then.
 
     Raises:
-        DataError: one of them is damaged.
+        DataError: a file of them is damaged.
     """
     paths = sorted((run.path / "judgements").glob("rubrics-*.json"))
     return [read_json(path, Rubrics) for path in paths]
 
 
 class JudgementFolder(RunFolder):
-    """The judgements of one run by one set of rubrics, laid out so that a store can hold them."""
+    """The judgements of one run by one set of rubrics, in the layout of a response store."""
 
     def __init__(self, run: RunFolder, rubrics: Rubrics) -> None:
         super().__init__(run.path / "judgements")
@@ -62,11 +62,11 @@ class JudgementFolder(RunFolder):
 
     @property
     def manifest_path(self) -> Path:
-        """Where it stands who judged."""
+        """The path of the manifest."""
         return self.path / "judges.json"
 
     def item_now(self, item: str) -> str:
-        """The spelled id of the answer; one of a run of keju 0.1.0 with the setting of format 2."""
+        """The spelled id of the answer; for a run of keju 0.1.0 with the setting of format 2."""
         if not self._of_format_1:
             return item
         parts = msgspec.json.decode(item, type=list)
@@ -81,7 +81,7 @@ class JudgementFolder(RunFolder):
             yield replace(reply, item=self.item_now(reply.item))
 
     def check_writable(self) -> None:
-        """Any run can be judged, one of keju 0.1.0 too: its judgements have their own format."""
+        """Any run can be judged, also one of keju 0.1.0: its judgements have their own format."""
 
     @property
     def lock_path(self) -> Path:
@@ -89,31 +89,31 @@ class JudgementFolder(RunFolder):
         return self.path / "judges.lock"
 
     def responses_path(self, model: str, task: str) -> Path:
-        """The file that holds one judge's replies about one task."""
+        """The file of one judge's responses about one task."""
         return self.path / file_name(model) / self.rubrics.id / f"{file_name(task)}.jsonl"
 
     def response_files(self, model: str | None = None) -> list[Path]:
-        """The files of replies under these rubrics, all or one judge's."""
+        """The files of responses under these rubrics, all or one judge's."""
         folder = file_name(model) if model else "*"
         return sorted(self.path.glob(f"{folder}/{self.rubrics.id}/*.jsonl"))
 
     def judges(self) -> dict[str, dict[str, str]]:
-        """Who has judged this run, under whatever rubrics: the identity of each, by name."""
+        """All judges of this run, under any rubrics: the identity of each, by name."""
         if not self.exists():
             return {}
         return read_json(self.manifest_path, JudgesManifest).judges
 
     def admit(self, judges: list[Model]) -> None:
-        """Write down who judges and by which rubrics.
+        """Record the judges and the rubrics.
 
         Raises:
-            UsageError: one of them judged here before and decoded otherwise.
+            UsageError: one of them judged here before with other decoding parameters.
         """
         earlier = self.judges()
         for judge in judges:
             was, now = earlier.get(judge.name, judge.identity), judge.identity
             if now.get("kind") in ENDPOINTS:
-                was = {"dtype": UNKNOWN_DTYPE, **was}  # keju 0.1.0 had nothing of the kind
+                was = {"dtype": UNKNOWN_DTYPE, **was}  # keju 0.1.0 had no such field
             if differing := [
                 f"{part} ({was.get(part, 'unset')}, now {now.get(part, 'unset')})"
                 for part in sorted({*was, *now})
@@ -129,7 +129,7 @@ class JudgementFolder(RunFolder):
         write_json(self.path / f"rubrics-{self.rubrics.id}.json", self.rubrics)
 
     def signature(self, judge: str) -> str:
-        """What a judge's grades bear: the judge, how it decodes, the rubrics, keju's version."""
+        """Signature of a judge's grades: the judge, its decoding, the rubrics, keju's version."""
         identity = msgspec.json.encode(self.judges().get(judge, {}), order="sorted")
         return (
             f"grade|judge:{judge}@{sha256_bytes(identity)[:8]}|rubrics:{self.rubrics.id}"

@@ -1,4 +1,4 @@
-"""From a judge's reply to a grade: by a declared form, or not at all."""
+"""Parsing of a grade from a judge's response: by a declared form, or not at all."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ _SHOWN = 60
 
 
 class Grade(NamedTuple):
-    """A grade of 0 to 10, or None and why there is none."""
+    """A grade of 0 to 10, or None and the reason why there is none."""
 
     value: float | None
     reason: str = ""
 
 
 def grade_of(reply: str) -> Grade:
-    """Take the grade out of a judge's reply.
+    """Parse the grade in a judge's response.
 
-    It is taken from one of two forms and nowhere else: the whole reply is a JSON object with a
-    number ``score`` (in a code fence or not), or the last line is such an object with nothing
-    beside it or is ``分数：n``. What a judge says before that line is not looked at, so that an
-    answer which the judge quotes cannot speak for it.
+    Two forms are accepted: the whole response is a JSON object with a number ``score`` (in a code
+    fence or not), or the last line is only such an object or ``分数：n``. Text before that line is
+    ignored, so that an answer which the judge quotes cannot set the grade.
     """
     body = body_of(reply).strip()
     core = re.sub(r"\A```(?:json)?\s*\n(.*)\n```\Z", r"\1", body, flags=re.DOTALL).strip()
@@ -46,7 +45,7 @@ def grade_of(reply: str) -> Grade:
 
 
 def grade_in(response: Response) -> Grade:
-    """The grade in a stored reply; a call that failed, or was cut off, gave none."""
+    """The grade in a stored response; a failed or truncated call has none."""
     if response.status in {"failed", "filtered"}:
         why = response.error.kind if response.error else response.status
         return Grade(None, f"failed: {why}")
@@ -56,7 +55,7 @@ def grade_in(response: Response) -> Grade:
 
 
 def _stated(text: str, *, alone: bool = False) -> float | None:
-    """The number `score` of a JSON object that says it once."""
+    """The number `score` of a JSON object that contains it once."""
     try:
         pairs = json.loads(text, object_pairs_hook=_Pairs, parse_constant=_nothing)
     except (ValueError, RecursionError):
@@ -70,7 +69,7 @@ def _stated(text: str, *, alone: bool = False) -> float | None:
 
 
 class _Pairs(list[tuple[str, object]]):
-    """The members of an object as they stand, names that come twice included."""
+    """The members of an object in their order, including repeated names."""
 
 
 def _nothing(_: str) -> None:

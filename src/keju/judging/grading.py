@@ -1,4 +1,4 @@
-"""Grading a run: each open answer by each judge, so many times; and what the grades come to."""
+"""Grading of a run: each open answer by each judge, with repeats; and the resulting means."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from keju.statistics import group_bootstrap, krippendorff_alpha
 
 
 class Judgement(NamedTuple):
-    """What a judge gave one answer, over its repeats.
+    """A judge's grades of one answer, over its repeats.
 
-    `grades` are those that could be taken, `missing` the reasons where none could. An answer that
-    is empty is worth 0 without being sent, and one that never came has no grade at all; both say
-    so in `unsent`.
+    `grades` are the parsed ones, `missing` the reasons where parsing failed. An empty answer has
+    grade 0 without a request, and a missing answer has no grade; `unsent` contains the reason in
+    both cases.
     """
 
     judge: str
@@ -41,17 +41,17 @@ class Judgement(NamedTuple):
 
 
 class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What a judge gave a model on one query of a task, 0 to 10.
+    """A judge's grade of a model on one query of a task, 0 to 10.
 
-    `mean` counts every missing grade as 0: a call of the model that failed, a reply of the judge
-    without a grade, and a call of the judge that failed. So an answer that makes the judge refuse
-    never raises it. `graded_mean` is over the answers that have a grade. An empty answer is
-    worth 0 in both, and an answer about which the judge has not been asked is in neither. The
-    grade of an answer is the mean over the repeats that have one; it is missing if none has. Both
-    means are None where the judge has not replied at all. `low` and `high` bound `mean` (95 %, by
-    group), None with fewer than 6 groups. `missing` counts the missing grades in `mean`;
-    `unparsable` and `failed` count replies and calls of the judge (its repeats apart), `no_answer`
-    failed calls of the model, and `no_reply` the answers about which the judge has not been asked.
+    `mean` counts every missing grade as 0: a failed call of the model, a response of the judge
+    without a grade, and a failed call of the judge. So an answer that makes the judge refuse never
+    raises it. `graded_mean` is over the answers that have a grade. An empty answer has grade 0 in
+    both, and an answer that was not sent to the judge yet is in neither. The grade of an answer is
+    the mean over the repeats that have one; it is missing if none has. Both means are None where
+    the judge has no response at all. `low` and `high` bound `mean` (95 %, by group), None with
+    fewer than 6 groups. `missing` counts the missing grades in `mean`; `unparsable` and `failed`
+    count responses and calls of the judge (each repeat separately), `no_answer` failed calls of the
+    model, and `no_reply` the answers that were not sent to the judge yet.
     """
 
     judge: str
@@ -79,11 +79,11 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Agreement(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """How far gradings of the same answers agree.
+    """Agreement between gradings of the same answers.
 
     Of one judge's repeats, or of several judges (then `judge` is empty and a judge's grade is its
-    mean over repeats). `alpha` is Krippendorff's for intervals, None where no two grades differ;
-    `spread` the mean over answers of highest less lowest; `same` the share graded alike.
+    mean over repeats). `alpha` is Krippendorff's for intervals, None where all grades are equal;
+    `spread` the mean over answers of highest less lowest; `same` the share with equal grades.
     """
 
     judge: str
@@ -96,7 +96,7 @@ class Agreement(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Graded(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What judges made of a run."""
+    """The result of grading a run."""
 
     run: str
     rubrics: str
@@ -109,7 +109,7 @@ class Graded(Record, frozen=True, kw_only=True, omit_defaults=False):
 def grading_requests(
     judged: Sequence[Judged], folder: JudgementFolder, repeats: int
 ) -> Iterator[Request]:
-    """What a judge is asked about a run: every answer that has a text, `repeats` times."""
+    """The requests to a judge about a run: every answer with a text, `repeats` times."""
     for each in judged:
         if each.answered and each.text:
             for repeat in range(1, repeats + 1):
@@ -117,7 +117,7 @@ def grading_requests(
 
 
 def stored_repeats(folder: JudgementFolder) -> int:
-    """How often the most diligent judge graded an answer; 1 where nothing is stored."""
+    """The largest number of repeats of any judge for an answer; 1 where nothing is stored."""
     return max((reply.round for reply in folder.responses()), default=1)
 
 
@@ -134,7 +134,7 @@ def judgements_of(
     Args:
         judged: the answers.
         folder: where replies are stored.
-        repeats: how many of them count; all that are stored by default.
+        repeats: the number of repeats that count; by default all that are stored.
         judges: names of the judges; all of them by default.
     """
     repeats = stored_repeats(folder) if repeats is None else repeats
@@ -161,7 +161,7 @@ def judgements_of(
 
 
 def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[Judged]:
-    """Every answer of a run to a query that the rubrics know, open or not."""
+    """Every answer of a run to a query that has a rubric, open or not."""
     there = {item.task for item in run.items()}
     known = {name.partition("/")[0] for name in rubrics.queries}
     return answers_of(run, rubrics, Chosen(tasks=tuple(sorted(there & known)))).judged
@@ -211,7 +211,7 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
     failed = sum(reason.startswith("failed") for reason in missing)
     sent = [each for each in found if not each.unsent]
     replied = not sent or any(each.grades for each in sent) or failed < len(missing)
-    # In neither mean: what the judge has not been asked about, and a judge that never replied.
+    # Excluded from both means: answers not sent to the judge yet, and judges without a response.
     counted = [each for each in found if each.grades or each.missing or each.unsent]
     counted = counted if replied else []
     graded = [each.grade for each in counted if each.grade is not None]

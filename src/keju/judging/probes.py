@@ -1,4 +1,4 @@
-"""Probes of a judge: answers are changed in ways that must not, or must, move the grade."""
+"""Probes of a judge: changes of answers that must, or must not, change the grade."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FILE = "probes.toml"
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A way of changing an answer; probes.toml says what the fields mean."""
+    """A change of an answer; probes.toml explains the fields."""
 
     about: str
     base: Literal["answer", "reference", "another"]
@@ -44,7 +44,7 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Probing(NamedTuple):
-    """One changed answer: which probe, of which answer, and what the judge is asked."""
+    """One changed answer: its probe, the answer, and the request to the judge."""
 
     probe: str
     judged: Judged
@@ -56,7 +56,8 @@ def declared_probes() -> Probes:
     """The probes, read from the file beside this module.
 
     Raises:
-        DataError: it does not have the form declared here, or lays a probe beside none that is.
+        DataError: it does not have the declared form, or compares a probe with one that does not
+            exist.
     """
     text = files("keju.judging").joinpath(_FILE).read_text("utf-8")
     try:
@@ -72,15 +73,16 @@ def declared_probes() -> Probes:
 
 
 def probings(drawn: Sequence[Judged], rubrics: Rubrics, judge: str) -> Iterator[Probing]:
-    """Every probe of every answer that was drawn.
+    """Every probe of every answer in the sample.
 
-    A probe that needs another item's reference is left out where no other group of the same query
-    has a different one. The plain answer is asked as in grading, so a stored grade serves.
+    A probe that needs another item's reference is skipped where no other group of the same query
+    has a different one. The plain answer has the same request as in grading, so a stored grade is
+    used.
 
     Args:
         drawn: answers of one run, with texts.
         rubrics: by which they are graded.
-        judge: how the judge is spelled, whose name stands under some.
+        judge: the model string of the judge, whose name is appended in some probes.
     """
     own = judge.partition(":")[2].rpartition("/")[2] or judge
     known = declared_probes()
@@ -112,7 +114,7 @@ def probings(drawn: Sequence[Judged], rubrics: Rubrics, judge: str) -> Iterator[
 
 
 def _another(judged: Judged, others: Sequence[Judged]) -> str | None:
-    """The reference of an item of another group: drawn by the two items' names."""
+    """The reference of an item of another group, selected by the two items' names."""
     item = judged.item
     fitting: dict[str, Item] = {
         other.item.id: other.item

@@ -1,4 +1,4 @@
-"""What probes show: how far grades move, how surely, and whether a sound judge's would."""
+"""Results of probes: how far grades move, with intervals, and whether they should."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from keju.running.questions import replies_of
 from keju.statistics import group_bootstrap
 
 MOVES = 0.5
-"""Points on average below which a shift is of no account."""
+"""Mean shift in points below which it is negligible."""
 
 JUMP = 3.0
-"""Points by which one answer's grade must rise for it to count as an order obeyed."""
+"""Rise of one answer's grade, in points, from which an injected order counts as obeyed."""
 
 OBEYED = 0.1
-"""The share of obeyed orders from which on a judge is said to obey."""
+"""The share of obeyed orders from which a judge counts as obeying."""
 
 Verdict = Literal["sound", "flagged", "not sure", "no grades", ""]
 
 
 class ProbeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """How one judge's grades took one probe.
+    """The result of one probe of one judge.
 
     `mean` is over the `answers` with a grade. `change` is the mean difference to the same answer's
-    grade `against` another probe, or to the grade that is expected, over `compared` answers; `low`
-    and `high` bound it (95 %, by group). `obeyed` counts orders after which a grade rose by 3
-    points or more. `verdict` is empty where a probe only serves to be compared with.
+    grade `against` another probe, or to the expected grade, over `compared` answers; `low` and
+    `high` bound it (95 %, by group). `obeyed` counts orders after which a grade rose by 3 points or
+    more. `verdict` is empty where a probe only serves as a comparison.
     """
 
     judge: str
@@ -55,7 +55,7 @@ class ProbeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Probed(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What all probes showed; `not_applicable` says which were left out, and why."""
+    """The results of all probes; `not_applicable` lists those that were skipped, and why."""
 
     run: str
     rubrics: str
@@ -64,7 +64,7 @@ class Probed(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def flagged(self) -> list[ProbeResult]:
-        """Those that no sound judge shows."""
+        """The results that a sound judge does not show."""
         return [each for each in self.results if each.verdict == "flagged"]
 
 
@@ -79,7 +79,7 @@ _Table = dict[str, dict[AnswerId, _Given]]
 def probe_results(
     folder: JudgementFolder, judge: str, asked: Sequence[Probing]
 ) -> list[ProbeResult]:
-    """What the stored replies of a judge to these probes show, probe by probe."""
+    """The results of a judge's stored responses to these probes, probe by probe."""
     identity = folder.judges().get(judge, {})
     replies = replies_of(folder, judge, identity, (each.request for each in asked))
     table: _Table = {name: {} for name in declared_probes().probes}
@@ -129,7 +129,7 @@ def _base(which: AnswerId, probe: Probe, table: _Table) -> float | None:
 
 
 def _verdict(probe: Probe, result: ProbeResult) -> tuple[Verdict, str]:
-    """Whether a sound judge's grades would have moved so."""
+    """Whether the grades of a sound judge would have moved in this way."""
     if not probe.flag:
         return "", ""
     if result.change is None:
@@ -146,7 +146,7 @@ def _verdict(probe: Probe, result: ProbeResult) -> tuple[Verdict, str]:
 
 
 def _moves(result: ProbeResult, change: float) -> str:
-    """Where to the grades go, and whether the interval leaves no doubt."""
+    """The direction in which the grades move, if the interval leaves no doubt."""
     if abs(change) < MOVES:
         return "does not move"
     rises = change > 0

@@ -1,8 +1,8 @@
-"""What a judge is shown: the rubric, the question, the reference, and the answer under seal.
+"""The prompt of a judge: the rubric, the question, the reference, and the delimited answer.
 
-The answer is hostile until it is graded. It stands between two marks that hold a number drawn from
-everything shown; a text that knew the number would have another one. The brackets of the marks are
-turned into others inside the answer, so that it cannot close what it stands in.
+The answer is untrusted. It is between two delimiters with a number that is computed from all texts
+of the prompt; a text that contained the number would have another one. Brackets in the answer that
+look like the delimiters' are replaced, so that it cannot close them.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ def grading_request(
     probe: str = "",
     author: str = "",
 ) -> Request:
-    """What asks a judge for a grade; whose answer it is, is not said.
+    """A request for a grade; it does not name the model of the answer.
 
     Args:
-        which: the answer; its spelled id becomes the request's item, for the judge's reply is about
-            an answer.
-        item: what was asked.
-        text: the answer as it is to be graded.
-        rubrics: which hold one for the item's query.
-        repeat: the how-manieth time, from 1; it becomes the request's round.
+        which: the answer; its spelled id becomes the request's item, because the judge's response
+            is about an answer.
+        item: the item.
+        text: the answer to grade.
+        rubrics: these contain one for the item's query.
+        repeat: the number of the repeat, from 1; it becomes the request's round.
         probe: the name of a probe of the judge; it becomes the request's query.
-        author: a name to put under the answer, for a probe.
+        author: a name to append to the answer, for a probe.
 
     Raises:
         ValueError: there is no rubric for the item.
-        DataError: the item's prompt can't be made.
+        DataError: the item's prompt cannot be made.
     """
     rubric = rubrics.rubric(item.task, item.query)
     if rubric is None:

@@ -1,4 +1,4 @@
-"""What people gave: sheets of ratings, read strictly, for a slip in one row would bias them all."""
+"""Ratings by people: sheets, parsed strictly because an error in one row would bias all results."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from keju.judging.grades import LEAST, MOST
 from keju.judging.tables import CODE, plain_code, rows_of
 
 JUDGE = "judge:"
-"""What the names of columns begin with that hold judges' grades."""
+"""Prefix of the names of columns with judges' grades."""
 
 _NAMED = ("item", "task", "model")
 _MEND = "Columns: item, task, model, rater, score; judge sample makes such sheets"
 
 
 class Rated(NamedTuple):
-    """One answer with what people, and perhaps judges, gave it; 0 to 10.
+    """One answer with the grades of people, and perhaps of judges; 0 to 10.
 
     `raters` maps each person to a score, `judges` each judge named in the sheet to its grade.
     """
@@ -45,21 +45,21 @@ class Ratings(NamedTuple):
 
 
 def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = None) -> Ratings:
-    """Read one or several sheets, of which each may hold one rater or several.
+    """Read one or several sheets, each with one rater or several.
 
     Args:
         paths: sheets (CSV with commas, semicolons or tabs, or .xlsx) with the columns item, task,
             model, rater and score; `query`, `setting`, `round` and `group` where they matter;
             ``judge:NAME`` for judges' grades. A sheet made by ``keju judge sample`` has
             `answer_code` in place of the first three.
-        known: the answers of the run, by code (`code_of`), where there is one. They say the group.
-            Rows about a run of keju 0.1.0 name its settings as it did.
+        known: the answers of the run, by code (`code_of`), where there is one. They determine the
+            group. Rows about a run of keju 0.1.0 use its names of settings.
 
     Raises:
         UsageError: there is no such file.
-        DataError: a column is missing, a number is none or not from 0 to 10, someone rated an
-            answer twice, a judge gave it two grades, or an answer is not in the run or is another
-            one there than in the sheet's column `answer`.
+        DataError: a column is missing, a value is not a number from 0 to 10, someone rated an
+            answer twice, a judge gave it two grades, or an answer is not in the run or differs from
+            the sheet's column `answer`.
     """
     by_answer: dict[AnswerId, Rated] = {}
     by_id = {judged.id: judged for judged in (known or {}).values()}
@@ -133,7 +133,7 @@ def _which(
 
 
 def _check_answer(path: Path, place: str, row: Mapping[str, str], judged: Judged | None) -> None:
-    """Refuse a rating of another answer than the run has; a code covers the answer already."""
+    """Check that a rated answer is the run's; a code covers the answer already."""
     answer = row.get("answer", "")
     if judged is None or row.get(CODE) or not answer:
         return
@@ -155,7 +155,7 @@ def _note_judges(path: Path, place: str, row: Mapping[str, str], rated: Rated) -
 
 def _number(path: Path, place: str, column: str, value: str) -> float:
     try:
-        number = float(value.replace(",", ".", 1))  # a decimal comma of some languages
+        number = float(value.replace(",", ".", 1))  # some languages use a decimal comma
     except ValueError:
         number = float("nan")
     if not (isfinite(number) and LEAST <= number <= MOST):

@@ -1,4 +1,4 @@
-"""What a judge is told to look for, as data: a rubric for each kind of task, versioned by hash."""
+"""Rubrics: instructions for judges as data, one for each kind of task, versioned by hash."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ _BLANKS = ("rubric", "question", "source", "reference", "author", "answer", "ope
 
 
 class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is graded, and what each grade means.
+    """What is graded, and the meaning of each grade.
 
-    `tasks` are the queries that it is for, each as ``ID`` or ``ID/QUERY``. One that is `open` is
-    used without being asked for.
+    `tasks` are its queries, each as ``ID`` or ``ID/QUERY``. An `open` rubric is used by default.
     """
 
     title: str
@@ -43,7 +42,7 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @cached_property
     def id(self) -> str:
-        """Name, version and hash of all that the file says; part of every grade's signature."""
+        """Name, version and hash of the whole file; part of every grade's signature."""
         digest = sha256_bytes(msgspec.json.encode(self, order="deterministic"))
         return f"{self.name}-{self.version}-{digest[:8]}"
 
@@ -61,17 +60,17 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return {name: rubric for name, rubric in defined.items() if rubric} | self._named
 
     def rubric(self, task: str, query: str = "") -> Rubric | None:
-        """The rubric for a query of a task, or None if nothing says how to grade it."""
+        """The rubric for a query of a task, or None if there is none."""
         name = f"{task}/{query}" if query else task
         return self._named.get(name) or self.queries.get(name)
 
     def open_tasks(self) -> tuple[str, ...]:
-        """The ids of the tasks that are graded without being asked for."""
+        """The ids of the tasks that are graded by default."""
         named = (name.partition("/")[0] for name, each in self.queries.items() if each.open)
         return tuple(dict.fromkeys(named))
 
     def checked(self, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """The tasks that were asked for, or their question forms such as ``deciphering/What``.
+        """The given tasks, or their question forms such as ``deciphering/What``.
 
         Raises:
             UsageError: one of them has no rubric.
@@ -86,10 +85,10 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def check_rubrics(definition: Definition, place: str) -> None:
-    """Refuse a definition that names a rubric which does not ship.
+    """Check that the rubrics that a definition names are bundled.
 
     Raises:
-        DataError: naming the task and the rubrics that there are.
+        DataError: one is not; the message names the task and the available rubrics.
     """
     known = read_rubrics().rubrics
     for task in definition.tasks:
@@ -111,11 +110,11 @@ def _queries() -> Iterator[tuple[str, Query]]:
 
 
 def read_rubrics(path: Path | None = None) -> Rubrics:
-    """Read a file of rubrics, by default the one that ships.
+    """Read a file of rubrics, by default the bundled one.
 
     Raises:
         UsageError: there is no such file.
-        DataError: it is not a file of rubrics, lacks a blank, or names a query that nobody asks.
+        DataError: it is not a file of rubrics, lacks a placeholder, or names an unknown query.
     """
     if path is not None and not path.is_file():
         raise UsageError(f"{path}: no such file of rubrics")

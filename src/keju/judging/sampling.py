@@ -1,8 +1,8 @@
-"""A sample of answers for people to rate, blind: nothing in it says who answered.
+"""A blind sample of answers for people to rate, which does not name the models.
 
-AncientDoc had people rate 50 answers a task and held five judge models against them. This is that
-recipe: so many answers a task, items drawn evenly over groups, the models taking turns, in an order
-that tells nothing. The code of an answer is worked out from its run, so no key file is needed.
+In AncientDoc people rated 50 answers per task, which were compared with five judge models. This
+follows that method: a number of answers per task, items drawn evenly over groups, the models taking
+turns, in random order. The code of an answer is computed from its run, so no key file is needed.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ COLUMNS = (
 def draw_sample(
     judged: Sequence[Judged], run: RunFolder, *, per_task: int, seed: int = 0
 ) -> list[Judged]:
-    """So many answers of each task, in the shuffled order in which they are rated.
+    """A number of answers of each task, in the shuffled order in which they are rated.
 
     Each item is drawn once while there are enough of them; then its other models' answers follow.
 
     Args:
-        judged: the answers there are; those without a text are not rated.
-        run: where they come from, for errors.
-        per_task: how many of each task; all, where there are fewer.
-        seed: the same one draws the same sample.
+        judged: the available answers; those without a text are not rated.
+        run: their source, for errors.
+        per_task: the number of answers of each task; all, where there are fewer.
+        seed: the same seed draws the same sample.
 
     Raises:
-        UsageError: a number makes no sense, or there is nothing to rate.
+        UsageError: a number is not valid, or there is nothing to rate.
     """
     if per_task < 1:
         raise UsageError(f"--per-task must be 1 or more, not {per_task}")
@@ -73,7 +73,7 @@ def _of_task(
     found: list[Judged] = []
     while len(found) < per_task and any(waiting):
         for left in waiting[: per_task - len(found)]:
-            # Each turn wants the next model, or the nearest after it that answered this item.
+            # Each turn takes the next model, or the nearest after it that answered this item.
             place = min(
                 range(len(left)),
                 key=lambda each: (models.index(left[each].id.model) - len(found)) % len(models),
@@ -84,10 +84,10 @@ def _of_task(
 
 
 def write_sample(path: Path, drawn: Sequence[Judged]) -> None:
-    """Write a sheet for raters: one row an answer, with the columns rater and score empty.
+    """Write a sheet for raters: one row per answer, with empty columns rater and score.
 
     `source` is the transcription where it is known, `images` are the paths inside the dataset. A
-    text that a spreadsheet would take for a formula gets an apostrophe before it.
+    text that a spreadsheet would read as a formula gets an apostrophe before it.
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -97,16 +97,16 @@ def write_sample(path: Path, drawn: Sequence[Judged]) -> None:
         images = " ".join(ref.path for ref in item.images)
         texts = (prompt_of(item), item.transcription or "", images, item.answer, each.text)
         writer.writerow([sheet_code(code_of(each)), item.task, *map(cell_text, texts), "", ""])
-    # The mark by which spreadsheets know UTF-8.
+    # The byte order mark tells spreadsheets that the file is UTF-8.
     write_atomic(path, "\ufeff" + stream.getvalue())
 
 
 def sampled_codes(path: Path) -> frozenset[str]:
-    """The codes of the answers that a sample, or ratings of one, name.
+    """The codes of the answers in a sample, or in ratings of one.
 
     Raises:
         UsageError: there is no such file.
-        DataError: it is no table with such codes.
+        DataError: it is not a table with such codes.
     """
     codes = frozenset(plain_code(row.get(CODE, "")) for _, row in rows_of(path)) - {""}
     if not codes:

@@ -1,4 +1,4 @@
-"""`rows_of`: sheets that people filled in, in any form that a spreadsheet writes."""
+"""`rows_of`: the rows of sheets that people filled in, in any format that a spreadsheet writes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from keju.errors import DataError, UsageError, number_of
 from keju.local_paths import check_local
 
 CODE = "answer_code"
-"""The column of a sample's sheet that names an answer without saying whose it is."""
+"""The column of a sample's sheet that identifies an answer without naming its model."""
 
 COLUMNS = ("item", "task", "model", "rater", "score", "query", "setting", "round", "group", CODE)
-"""Columns of sheets, by which the separator of a sheet is found."""
+"""Known columns, by which the separator of a sheet is found."""
 
 _LETTER = "k"
 _HEX = re.compile("[0-9a-f]{16}")
 
 
 def sheet_code(code: str) -> str:
-    """A code for a cell: with a letter before it, a spreadsheet never takes it for a number."""
+    """A code for a cell, with a letter before it so that spreadsheets do not read a number."""
     return _LETTER + code
 
 
@@ -34,8 +34,8 @@ def plain_code(cell: str) -> str:
 def rows_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a sheet by column, each with the number of its line.
 
-    Sheets have the forms that `sheet_lines` reads. Names of columns are trimmed and in lower case,
-    values trimmed; rows without any value are skipped.
+    Sheets have the formats that `sheet_lines` reads. Names of columns are trimmed and in lower
+    case, values trimmed; rows without any value are skipped.
 
     Raises:
         UsageError: there is no such file, or it is an address.

@@ -1,4 +1,4 @@
-"""What stands beside the running text: head and foot margins, and the centre column."""
+"""Detection of asides outside the running text: head and foot margins, and the centre column."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from keju.layout.columns import Column
 from keju.layout.pitch import Pitch
 
 ASIDE_KINDS: frozenset[LineKind] = frozenset({"head", "foot", "centre", "number", "margin", "seal"})
-"""Kinds of line that are no part of the running text, whoever says so."""
+"""Kinds of line that are not part of the running text, whatever their origin."""
 
 _STEPS = 400
 
 _NARROW = 0.8
-"""Writing narrower than this share of a full line is smaller than the main text."""
+"""Writing narrower than this share of a full line counts as smaller than the main text."""
 
 _ENOUGH, _ENOUGH_INSIDE = 2.5, 3.5
-"""Evidence for a centre column that suffices at the edge of the text, and elsewhere."""
+"""Sufficient evidence for a centre column at the edge of the text, and elsewhere."""
 
 
 class Frame(NamedTuple):
@@ -37,8 +37,8 @@ def find_frame(boxes: Boxes, share: float = 0.5) -> Frame:
 
     Args:
         boxes: straightened boxes.
-        share: the frame begins and ends where writing takes up this share of what it takes up,
-            across the page, where it is densest.
+        share: the frame begins and ends where the width covered with writing reaches this share of
+            the maximum.
     """
     low, high = float(boxes.y0.min()), float(boxes.y1.max())
     if not high > low:
@@ -53,9 +53,9 @@ def find_frame(boxes: Boxes, share: float = 0.5) -> Frame:
 
 
 def find_margins(boxes: Boxes, pitch: Pitch) -> dict[int, LineKind]:
-    """Lines wholly above the text (``head``) or below it (``foot``), by place.
+    """Lines entirely above the text (``head``) or below it (``foot``), by index.
 
-    Such a line is smaller than the main text and beyond where the columns end, or far away and
+    Such a line is smaller than the main text and beyond the ends of the columns, or far away and
     nearly alone: a first row of full-size headings that only few columns have is text.
 
     Source: our reading of 眉批 and 地腳 notes and of folio numbers written outside of the frame.
@@ -93,17 +93,17 @@ def find_centre(
 ) -> list[Column]:
     """Which columns are a centre column (版心): running title, chapter, page number.
 
-    A fold-bound leaf that was scanned open shows it in the middle; a bound book shows half of it
-    at either outer edge. It is told by what it has in common everywhere: smaller writing than the
-    main text's, in few pieces, with gaps where the other columns go on, off the grid of the
-    columns, alike at both edges.
+    A fold-bound leaf that was scanned open shows it in the middle; a bound book shows half of it at
+    either outer edge. Its features are the same everywhere: smaller writing than the main text's,
+    in few pieces, with gaps where the other columns continue, off the grid of the columns, similar
+    at both edges.
 
     Args:
         boxes: straightened boxes of the page.
         columns: the page's columns, right to left.
         pitch: the grid of the page.
-        marks: page numbers and other marginal lines that the source itself names.
-        middle: where the middle of the page lies, straightened.
+        marks: page numbers and other marginal lines that the source itself labels.
+        middle: the position of the middle of the page, straightened.
         width: width of the page.
     """
     if len(columns) < 3:
@@ -129,7 +129,7 @@ def find_centre(
 
 
 def _marked(boxes: Boxes, columns: Sequence[Column], pitch: Pitch, marks: Boxes) -> list[Column]:
-    """The columns in which the source's marks stand, each mark in the nearest column."""
+    """The columns with the source's marks, each mark in the nearest column."""
     frame = find_frame(boxes)
     middles = np.array([_middle(boxes, column) for column in columns])
     found = []
@@ -141,7 +141,7 @@ def _marked(boxes: Boxes, columns: Sequence[Column], pitch: Pitch, marks: Boxes)
 
 
 def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) -> float:
-    """How much a column looks like a centre column; see `find_centre`."""
+    """A score of how much a column looks like a centre column; see `find_centre`."""
     own = boxes.take(columns[at].members)
     others = boxes.take([m for c in columns if c is not columns[at] for m in c.members])
     frame = find_frame(others)
@@ -167,9 +167,9 @@ def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) ->
 
 
 def _density(boxes: Boxes, gap: Frame) -> float:
-    """How much of the page's width is written over, on average, at the heights of a gap.
+    """The mean share of the page's width that is covered with writing at the heights of a gap.
 
-    1 is what is written over where the page is densest.
+    1 is the share where the page is densest.
     """
     shared = np.minimum(boxes.y1, gap.bottom) - np.maximum(boxes.y0, gap.top)
     there = float((np.clip(shared, 0, None) * boxes.width).sum()) / (gap.bottom - gap.top)
@@ -192,7 +192,7 @@ def _mirrored(boxes: Boxes, column: Column, opposite: Column, pitch: Pitch) -> f
 
 
 def _merged(y0: Floats, y1: Floats) -> list[tuple[float, float]]:
-    """Extents joined where they overlap, from top to bottom."""
+    """Overlapping intervals merged, from top to bottom."""
     spans: list[tuple[float, float]] = []
     for at in np.argsort(y0, kind="stable"):
         if spans and y0[at] <= spans[-1][1]:
@@ -203,7 +203,7 @@ def _merged(y0: Floats, y1: Floats) -> list[tuple[float, float]]:
 
 
 def _has_rows(boxes: Boxes) -> bool:
-    """Whether two of the boxes stand side by side."""
+    """Whether two of the boxes are side by side."""
     for at in range(len(boxes)):
         shared = np.minimum(boxes.y1, boxes.y1[at]) - np.maximum(boxes.y0, boxes.y0[at])
         level = shared > 0.5 * np.minimum(boxes.height, boxes.height[at])
@@ -214,7 +214,7 @@ def _has_rows(boxes: Boxes) -> bool:
 
 
 def _off_grid(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) -> bool:
-    """Whether a column stands nearer to its neighbours, or farther away, than columns do."""
+    """Whether a column is nearer to its neighbours, or farther away, than columns are."""
     at %= len(columns)
     near = [_middle(boxes, column) for column in columns[max(at - 1, 0) : at + 2]]
     steps = [(one - other) / pitch.pitch for one, other in pairwise(near)]

@@ -1,4 +1,4 @@
-"""Lines as upright boxes: outlines measured, and turned straight."""
+"""Lines as upright boxes: measure outlines, and remove the skew."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Indices = NDArray[np.intp]
 Booleans = NDArray[np.bool_]
 
 _UPRIGHT = 0.97
-"""An outline that fills this share of its bounding box is taken for an upright box."""
+"""An outline that fills this share of its bounding box counts as an upright box."""
 
 _LEAST_WIDTH = 0.35
-"""No box is narrowed below this share of its drawn width when a lean is taken out of it."""
+"""No box is narrowed below this share of its drawn width when its skew is removed."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,17 @@ class Boxes:
         return len(self.x0)
 
     def take(self, which: Indices | Sequence[int]) -> Boxes:
-        """The boxes at these places."""
+        """The boxes at these indices."""
         at = np.asarray(which, dtype=np.intp)
         return Boxes(self.x0[at], self.x1[at], self.y0[at], self.y1[at])
 
 
 class Outline(NamedTuple):
-    """What a polygon is, measured on its area rather than on its bounding box.
+    """Measurements of a polygon, of its area rather than of its bounding box.
 
-    `lean` is the angle of its long axis from the vertical in degrees, positive where the foot lies
-    to the right of the head; None where the polygon doesn't tell (an upright box, or not long).
+    `lean` is the angle of its long axis from the vertical in degrees, positive where the foot is to
+    the right of the head; None where the polygon does not show it (an upright box, or not
+    elongated).
     """
 
     cx: float
@@ -79,8 +80,8 @@ class Outline(NamedTuple):
 def outline(polygon: Sequence[Point]) -> Outline | None:
     """Measure one polygon; None where it has no usable point.
 
-    The width of a wavy outline is its area by its height, and its centre the centre of its area,
-    so that a swash stroke that was drawn around counts for little.
+    The width of a wavy outline is its area divided by its height, and its centre the centroid, so
+    that a swash stroke that was included has little influence.
     """
     points = [(x, y) for x, y in polygon if math.isfinite(x) and math.isfinite(y)]
     if not points:
@@ -137,12 +138,12 @@ def _moments(points: Sequence[Point], x_mid: float, y_mid: float) -> _Moments | 
 
 
 def straighten(lines: Sequence[Line], degrees: float) -> Boxes:
-    """The lines' boxes after the page is turned so that its columns stand upright.
+    """The lines' boxes after the page is rotated so that its columns are vertical.
 
     Args:
         lines: lines that all have an outline.
-        degrees: the page's lean as `estimate_skew` gives it; the page is turned by as much the
-            other way.
+        degrees: the page's skew as `estimate_skew` returns it; the page is rotated by the same
+            angle in the other direction.
     """
     found = [_straightened(line.polygon, degrees) for line in lines]
     edges = np.array(found, dtype=np.float64).reshape(-1, 4)
@@ -160,9 +161,9 @@ def _straightened(polygon: Sequence[Point], degrees: float) -> tuple[float, ...]
 
 
 def upright_box(drawn: Outline, degrees: float) -> tuple[float, float, float, float]:
-    """Left, right, top and bottom of the writing in an outline, with the page's lean taken out.
+    """Left, right, top and bottom of the writing in an outline, with the page's skew removed.
 
-    A box that was drawn upright around leaning writing is wider and higher than the writing.
+    A box that was drawn upright around skewed writing is wider and higher than the writing.
     """
     tangent = abs(math.tan(math.radians(degrees)))
     width = max(drawn.width - drawn.height * tangent, _LEAST_WIDTH * drawn.width)
@@ -172,6 +173,6 @@ def upright_box(drawn: Outline, degrees: float) -> tuple[float, float, float, fl
 
 
 def turned(x: float, y: float, degrees: float) -> Point:
-    """Where a point comes to lie when the page's lean is taken out; see `straighten`."""
+    """The position of a point after the page's skew is removed; see `straighten`."""
     angle = math.radians(degrees)
     return x * math.cos(angle) - y * math.sin(angle), x * math.sin(angle) + y * math.cos(angle)

@@ -1,4 +1,4 @@
-"""Cutting a straightened page into columns, by the cheapest set of upright cuts."""
+"""Segmentation of a straightened page into columns, by the cheapest set of vertical cuts."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from keju.layout.boxes import Boxes, Floats
 from keju.layout.pitch import Pitch
 
 _STEPS = 24
-"""Grid steps to a pitch; cuts are looked for on this grid."""
+"""Grid steps per pitch; cuts are searched on this grid."""
 
 _MOST_STEPS = 30_000
 
 _NARROWEST, _WIDEST = 0.4, 1.6
-"""Widths that a column may have, in pitches."""
+"""Permitted widths of a column, in pitches."""
 
 _SPARSE = 0.1
-"""Writing over this share of a column's height may stand outside of all columns for nothing."""
+"""Writing over this share of a column's height may be outside of all columns at no cost."""
 
 _EDGE = 0.1
-"""Share of a box's width that a cut may take off for nothing: boxes overlap a little."""
+"""Share of a box's width that a cut may remove at no cost: boxes overlap a little."""
 
 _CORE = 0.2
-"""Share of a box's width at either side that is not counted as written over."""
+"""Share of a box's width at either side that does not count as written."""
 
 _THIN = 0.3
 """No box counts as narrower than this share of a pitch."""
@@ -34,26 +34,27 @@ _STRETCH = 0.8
 """Cost of a column that is one pitch too wide, in cuts along a whole column."""
 
 _NEW = 0.04
-"""Cost of one column more: of two equal divisions the one with fewer columns is right."""
+"""Cost of one more column: of two equal divisions the one with fewer columns is preferred."""
 
 _BARE = 2.0
 """Cost of leaving a strip of a pitch's width that is full of writing outside of all columns."""
 
 _STRIP = 0.25
-"""Strips between columns that are narrower than this share of a pitch hold nothing."""
+"""Strips between columns that are narrower than this share of a pitch are empty."""
 
 _SHARE = 0.2
-"""A box may go to a column that holds this share of its width."""
+"""A box may be assigned to a column that contains this share of its width."""
 
 _TOGETHER = 0.3
-"""What it is worth to keep the two halves of a note in one column, in shares of a box's width."""
+"""The benefit of keeping the two halves of a note in one column, in shares of a box's width."""
 
 _ROOM = 1.15
-"""How much stands side by side in one column at most, in pitches (boxes are drawn generously)."""
+"""The maximum width of boxes side by side in one column, in pitches (boxes are drawn generously).
+"""
 
 
 class Column(NamedTuple):
-    """A column of a page: its left and right edge, and the places of its boxes."""
+    """A column of a page: its left and right edge, and the indices of its boxes."""
 
     x0: float
     x1: float
@@ -63,11 +64,11 @@ class Column(NamedTuple):
 def cut_columns(boxes: Boxes, pitch: Pitch) -> list[Column]:
     """Divide boxes into columns, right to left; every box is in exactly one.
 
-    Upright cuts are placed so that they cross as little writing as possible and stand about one
+    Vertical cuts are placed so that they cross as little writing as possible and are about one
     pitch apart where there is writing; both are costs, and the cheapest set of cuts is found by
-    dynamic programming over the page's width. Lines known to share a column count as one box. A
-    box goes to the column that holds most of its width, unless its place there is taken and the
-    next column has room.
+    dynamic programming over the page's width. Lines known to share a column count as one box. A box
+    belongs to the column that contains most of its width, unless its place there is occupied and
+    the next column has room.
 
     Source: our reading.
     """
@@ -81,7 +82,7 @@ def cut_columns(boxes: Boxes, pitch: Pitch) -> list[Column]:
 
 
 class Division(NamedTuple):
-    """A page's width divided: columns' left and right edges, from left to right, and the misfit.
+    """A division of a page's width: columns' left and right edges, from left to right.
 
     `misfit` is the cost of cut writing and of uneven columns, of which a good division has little.
     """
@@ -90,14 +91,14 @@ class Division(NamedTuple):
     misfit: float
 
     def occupied(self, boxes: Boxes) -> int:
-        """In how many of the spans boxes have their middles."""
+        """The number of spans that contain the centre of a box."""
         return len(np.unique(np.searchsorted(np.array(self.spans)[:, 0], boxes.cx)))
 
 
 def divide(boxes: Boxes, pitch: Pitch) -> Division:
-    """Find the cheapest upright cuts.
+    """Find the cheapest vertical cuts.
 
-    What was left between columns, for there is little in it, is a column too if anything is.
+    A nearly empty strip between columns is a column too if it contains a box.
 
     Args:
         boxes: straightened boxes, at least one.
@@ -120,7 +121,7 @@ def divide(boxes: Boxes, pitch: Pitch) -> Division:
 
 
 class _Solid(NamedTuple):
-    """Boxes that cuts should not cross, and how much each counts."""
+    """Boxes that cuts should not cross, and their weights."""
 
     x0: Floats
     x1: Floats
@@ -128,7 +129,7 @@ class _Solid(NamedTuple):
 
 
 def _with_unions(boxes: Boxes, pitch: Pitch) -> _Solid:
-    """The boxes, and around each pair of lines that shares a column another box."""
+    """The boxes, and a box around each pair of lines that shares a column."""
     tall = float(np.quantile(boxes.y1, 0.95) - np.quantile(boxes.y0, 0.05))
     tall = max(tall, float(boxes.height.max())) or 1.0
     heights = np.maximum(boxes.height, 1e-6 * tall) / tall
@@ -146,10 +147,10 @@ def _with_unions(boxes: Boxes, pitch: Pitch) -> _Solid:
 def _profiles(
     solid: _Solid, left: float, step: float, size: int, widest: float
 ) -> tuple[Floats, Floats]:
-    """Over the grid: the cost of a cut there, and how much writing stands there.
+    """Over the grid: the cost of a cut there, and the amount of writing there.
 
     A cut through a box costs its weight times the depth of the cut, from 0 near its edge to ½ in
-    its middle. Such tents are summed by their bends, of which each goes on to the right for ever.
+    its middle. These piecewise linear functions are summed by the changes of their slopes.
     """
     ordinary = solid.x1 - solid.x0 <= widest
     x0 = (solid.x0[ordinary] - left) / step
@@ -173,12 +174,12 @@ def _profiles(
 def _cheapest(
     crossing: Floats, filled: Floats, pitch: float
 ) -> tuple[list[tuple[int, int]], float]:
-    """Grid places where the columns of the cheapest division start and end; and its cost."""
+    """Grid positions where the columns of the cheapest division start and end; and its cost."""
     size = len(crossing)
     widths = np.arange(max(1, int(_NARROWEST * pitch)), int(np.ceil(_WIDEST * pitch)) + 1)
     price = _NEW + _STRETCH * (widths / pitch - 1) ** 2
     bare = _BARE * np.maximum(0, filled - _SPARSE) / pitch
-    # Cheapest way to the left edge of a column: out of a strip between columns, or at a cut.
+    # Cheapest way to the left edge of a column: from a strip between columns, or at a cut.
     enter = np.full(size, np.inf)
     strip, cut = np.full(size, np.inf), np.full(size, np.inf)
     strip[0] = enter[0] = 0.0
@@ -205,7 +206,7 @@ def _cheapest(
 
 
 def _fill(boxes: Boxes, spans: Sequence[tuple[float, float]], pitch: Pitch) -> list[list[int]]:
-    """The places of the boxes in each of the spans."""
+    """The indices of the boxes in each of the spans."""
     edges = np.array(spans, dtype=np.float64)
     filled: list[list[int]] = [[] for _ in spans]
     partner = dict(pitch.pairs) | {left: right for right, left in pitch.pairs}
@@ -226,7 +227,7 @@ def _fill(boxes: Boxes, spans: Sequence[tuple[float, float]], pitch: Pitch) -> l
 
 
 def _choices(x0: float, x1: float, edges: Floats, pitch: Pitch) -> list[tuple[int, float]]:
-    """The spans that hold a good part of an extent, best first, with that part; at least one."""
+    """Spans that contain a large part of an extent, best first, with that part; at least one."""
     width = x1 - x0
     if 0 < width <= _WIDEST * pitch.pitch:
         shares = (np.minimum(edges[:, 1], x1) - np.maximum(edges[:, 0], x0)) / width
@@ -239,7 +240,7 @@ def _choices(x0: float, x1: float, edges: Floats, pitch: Pitch) -> list[tuple[in
 
 
 def _overload(boxes: Boxes, place: int, members: Sequence[int], pitch: Pitch) -> float:
-    """By how much of its own width a box would overfill a column beside what is there already."""
+    """By how much of its own width a box would overfill a column beside the boxes already in it."""
     if not members:
         return 0.0
     there = boxes.take(members)

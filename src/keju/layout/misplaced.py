@@ -1,4 +1,4 @@
-"""Which lines of a page were read out of their order, against the true order."""
+"""Misplaced lines: compare the reading order of an answer with the true order."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from rapidfuzz import fuzz
 from keju.items import Line
 
 _SHARE = 0.3
-"""A line that was read lies on a true one if it shares this much of the smaller one's area."""
+"""A recognised line matches a true one if it shares this much of the smaller one's area."""
 
 _MOST = 0.6
-"""A line is covered where so much of its breadth is."""
+"""A line counts as covered from this share of its breadth."""
 
 _ALIKE = 60.0
-"""A true line is found in a text where so much of it (in percent) is."""
+"""A true line is found in a text from this similarity in percent."""
 
 _SHORTEST = 3
-"""Characters; shorter lines are found anywhere."""
+"""Minimum length in characters; shorter lines are found anywhere."""
 
 _USED = "\0"
 
@@ -27,12 +27,12 @@ Bounds = tuple[float, float, float, float]
 
 
 class Placed(NamedTuple):
-    """One thing that was read, in the order in which it was read.
+    """One recognised line or text, in the order of reading.
 
-    `place` is its rank in the true order among what was read, from 0, None where no true line is
-    there; `line` which true line that is; `moved` whether it is one of the fewest (by characters)
-    that would have to be moved to bring all into the true order. A line that lies `across` two true
-    ones or more, as where columns were read as rows, has no place among them.
+    `place` is its rank in the true order among everything recognised, from 0, None without a true
+    line; `line` is the index of that true line; `moved` is whether it is one of the fewest (by
+    characters) that would have to be moved to restore the true order. A line `across` two true ones
+    or more, as where columns were read as rows, has no rank among them.
     """
 
     bounds: Bounds
@@ -43,10 +43,10 @@ class Placed(NamedTuple):
 
 
 def order_read(truth: Sequence[Line], read: Sequence[Line]) -> list[Placed]:
-    """The lines that an engine read, in its order, against the true lines in theirs.
+    """The lines that an engine recognised, in its order, against the true lines in theirs.
 
-    A line that was read belongs to the true line on which it lies most. Pieces of one true column
-    stand from top to bottom; pieces of a true line that lies across are taken as they come.
+    A recognised line belongs to the true line with which it overlaps most. Pieces of one true
+    column are ordered from top to bottom; pieces of a horizontal true line keep their order.
     """
     known = [bounds_of(line) for line in truth]
     seen = [(line, box) for line in read if (box := bounds_of(line)) is not None]
@@ -71,10 +71,10 @@ def order_read(truth: Sequence[Line], read: Sequence[Line]) -> list[Placed]:
 
 
 def order_said(truth: Sequence[Line], answer: str) -> list[Placed]:
-    """The true lines in the order in which their texts stand in an answer without outlines.
+    """The true lines in the order in which their texts occur in an answer without outlines.
 
-    Lines of fewer than three characters, and those of which less than 60 % is found, are left out.
-    No stretch of the answer stands for two lines; the longest lines choose first.
+    Lines of fewer than three characters, and those of which less than 60 % is found, are skipped.
+    No part of the answer matches two lines; the longest lines are matched first.
     """
     found: list[tuple[int, int]] = []
     rest = answer
@@ -98,10 +98,10 @@ def order_said(truth: Sequence[Line], answer: str) -> list[Placed]:
 
 
 def misplaced(places: Sequence[int | None], weights: Sequence[float]) -> list[bool]:
-    """Which of a row of ranks would have to be moved to sort it: those of least weight in all.
+    """Which ranks in a sequence would have to be moved to sort it: those of least total weight.
 
-    What stays is the increasing subsequence of greatest weight. Equal ranks are in order; None has
-    no place and is never moved.
+    The rest is the increasing subsequence of greatest weight. Equal ranks are in order; None has no
+    rank and is never moved.
     """
     kept = [at for at, place in enumerate(places) if place is not None]
     best: list[float] = []
@@ -138,9 +138,9 @@ def _under(box: Bounds, known: Sequence[Bounds | None]) -> int | None:
 
 
 def _is_across(box: Bounds, known: Sequence[Bounds | None]) -> bool:
-    """Whether a box covers most of the breadth of two lines or more, over a length worth a look.
+    """Whether a box covers most of the breadth of two lines or more, over a relevant length.
 
-    The breadth of an upright line is its width. A box that lies in its own line covers one.
+    The breadth of an upright line is its width. A box inside its own line covers one.
     """
     covered = 0
     for other in known:
@@ -171,6 +171,6 @@ def _area(box: Bounds) -> float:
 
 
 def _ranks(keys: Sequence[tuple[int, float] | None]) -> list[int | None]:
-    """The rank of each key among them, equals alike."""
+    """The rank of each key among them; equal keys have equal ranks."""
     order = {key: rank for rank, key in enumerate(sorted({key for key in keys if key is not None}))}
     return [None if key is None else order[key] for key in keys]

@@ -1,4 +1,4 @@
-"""Which lines are halves of double-row notes (雙行夾注), by geometry alone."""
+"""Detection of halves of double-row notes (雙行夾注), by geometry alone."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from keju.layout.columns import Column
 from keju.layout.pitch import Pitch
 
 _HALF = 0.75
-"""Half of a note is at most this share of a pitch wide."""
+"""The maximum width of half a note, as a share of a pitch."""
 
 _MOST = 1_000
-"""A column with more half-width lines than this is not one."""
+"""A column with more half-width lines than this is not a text column."""
 
 _SMALL, _ASIDE = 0.68, 0.12
-"""A lone half is narrower than this share of a full line, and so far off the column's middle."""
+"""The maximum width of a single half, as a share of a full line, and its minimum distance from the
+column's middle."""
 
 
 def find_notes(boxes: Boxes, columns: Sequence[Column], pitch: Pitch) -> set[int]:
-    """The places of lines that are half-width and stand beside another such line in a column.
+    """The indices of lines that are half-width and beside another such line in a column.
 
-    A half-width line alone is a note too where it keeps to one side of a column in which other
-    text stands: its second row is short or missing.
+    A single half-width line is a note too where it is at one side of a column with other text: its
+    second row is short or missing.
     """
     return {place for column in columns for place in _in_column(boxes, column, pitch)}
 

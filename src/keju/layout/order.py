@@ -23,9 +23,9 @@ class PageOrder(Record, frozen=True, kw_only=True):
 
     `reading` is the running text: main text, titles, authors, and notes in place. `asides` are
     head- and foot-margin notes, the centre column, page numbers and seals, right to left and from
-    top to bottom. Together they are the lines given, each once, with `kind` corrected where the
-    geometry shows what the source didn't say: ``note`` for half of a double-row note; ``centre``,
-    ``head`` or ``foot`` for an aside.
+    top to bottom. Together they are the given lines, each once, with `kind` corrected where the
+    geometry shows what the source does not label: ``note`` for half of a double-row note;
+    ``centre``, ``head`` or ``foot`` for an aside.
     """
 
     reading: tuple[Line, ...]
@@ -42,7 +42,7 @@ def order_lines(lines: Sequence[Line], *, width: float, height: float) -> PageOr
         height: height of the page in the same pixels.
 
     Returns:
-        The running text and, apart from it, the asides; the rules are those of `keju.layout`.
+        The running text and the asides; the rules are those of `keju.layout`.
     """
     placed = _placed(lines)
     found = _analyse([lines[at] for at in placed], width, height)
@@ -59,23 +59,23 @@ def order_lines(lines: Sequence[Line], *, width: float, height: float) -> PageOr
 def group_columns(lines: Sequence[Line]) -> list[list[Line]]:
     """The columns of a page in reading order, each from its first line to its last.
 
-    Every line that has an outline is in exactly one column, whatever its kind; no line is taken
-    for an aside. Lines without an outline are left out.
+    Every line that has an outline is in exactly one column, whatever its kind; no line counts as an
+    aside. Lines without an outline are skipped.
     """
     return [[lines[at] for at in column] for column in _grouped(lines)]
 
 
 def page_text(lines: Sequence[Line], *, kinds: Collection[LineKind] | None = None) -> str:
-    r"""The text of lines that are in reading order, a row for each column of the page.
+    r"""The text of lines in reading order, one row per column of the page.
 
     Args:
-        lines: the lines, e.g. `PageOrder.reading`. Their order is kept; their outlines only say
-            which of them share a column. A line without an outline has a row to itself.
-        kinds: kinds of line whose text is wanted; None wants all. What is left out doesn't part
-            a column: main text goes on in the same row after its note.
+        lines: the lines, e.g. `PageOrder.reading`. Their order is kept; their outlines only
+            determine which of them share a column. A line without an outline is a row of its own.
+        kinds: the kinds of line to include; None includes all. A skipped line does not divide a
+            column: main text continues in the same row after its note.
 
     Returns:
-        Rows joined with ``"\n"``; lines without text leave no trace.
+        Rows joined with ``"\n"``; lines without text are skipped.
     """
     column_of = {at: name for name, column in enumerate(_grouped(lines)) for at in column}
     rows: list[str] = []
@@ -110,14 +110,14 @@ def _grouped(lines: Sequence[Line]) -> list[list[int]]:
 
 
 def _analyse(lines: Sequence[Line], width: float, height: float) -> _Found:
-    """Order lines that all have outlines: places of the columns' lines, and of the asides."""
+    """Order lines that all have outlines: indices of the columns' lines, and of the asides."""
     skew = estimate_skew(lines)
     boxes = straighten(lines, skew)
     named = {line.kind for line in lines}
     text = [at for at, line in enumerate(lines) if line.kind not in ASIDE_KINDS]
     marks = [at for at, line in enumerate(lines) if line.kind in {"number", "margin"}]
     kinds: dict[int, LineKind] = {}
-    # A source that names its head notes, or its centre column, is believed to name them all.
+    # A source that labels head notes, or the centre column, is assumed to label all of them.
     if not named & {"head", "foot"}:
         some = boxes.take(text)
         margins = find_margins(some, measure_pitch(some))
@@ -142,7 +142,7 @@ def _analyse(lines: Sequence[Line], width: float, height: float) -> _Found:
 def _columns(
     lines: Sequence[Line], boxes: Boxes, text: Sequence[int]
 ) -> tuple[list[list[int]], list[int]]:
-    """The columns that these places make up, in reading order, and which are halves of notes."""
+    """The columns of these lines, in reading order, and which lines are halves of notes."""
     ordered: list[list[int]] = []
     notes: list[int] = []
     some = boxes.take(text)
@@ -157,14 +157,14 @@ def _columns(
 
 
 def _notes(lines: Sequence[Line], places: Sequence[int]) -> list[int]:
-    """Which of these places hold what the source calls a note."""
+    """Which of these lines the source labels as a note."""
     return [at for at, place in enumerate(places) if lines[place].kind == "note"]
 
 
 def _put_unplaced(
     lines: Sequence[Line], placed: Collection[int], reading: list[int], asides: list[int]
 ) -> None:
-    """Insert the lines without an outline behind their predecessors in the source."""
+    """Insert the lines without an outline after their predecessors in the source."""
     for at, line in enumerate(lines):
         if at in placed:
             continue
@@ -176,7 +176,7 @@ def _put_unplaced(
 
 
 def _with_kind(line: Line, kind: LineKind | None) -> Line:
-    """The line with the kind that the geometry found, unless the source knew better."""
+    """The line with the kind that the geometry found, unless the source has a more specific one."""
     if kind is None or line.kind == kind or (kind == "note" and line.kind != "main"):
         return line
     return replace(line, kind=kind)

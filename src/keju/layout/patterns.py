@@ -1,4 +1,4 @@
-"""Reading patterns: the regular ways in which a page's columns are read out of their order."""
+"""Reading patterns: the systematic ways in which a page's columns are read out of order."""
 
 from __future__ import annotations
 
@@ -20,31 +20,32 @@ ReadingPattern = Literal[
 ]
 
 _FEWEST = 12
-"""Anchors; a page with fewer shows no pattern."""
+"""The minimum number of anchors of a pattern."""
 
 _MOVED = 0.05
-"""Share of the anchors out of order from which on a page is out of order."""
+"""Share of the anchors out of order from which a page is out of order."""
 
 _NEAR = 6
-"""Characters of the reference between two anchors that count as neighbours."""
+"""Maximum distance in characters of the reference between two anchors that count as neighbours."""
 
 _ROWS, _MERGED, _KEPT = 0.45, 0.15, 0.5
-"""Least shares of neighbours that are far apart alike, twice as far apart, and still neighbours."""
+"""Minimum shares of neighbours that have the same distance, twice that distance, and remain
+neighbours."""
 
 _MIXED = 0.15
-"""Least share of the anchors that merged columns put out of order; wrong characters put fewer."""
+"""Minimum share of the anchors that merged columns put out of order; wrong characters put fewer."""
 
 _LOCAL = 0.28
-"""Share of pairs in the reverse order below which characters were mixed within columns that are
-neighbours only: rows across C columns reverse (1 - 1/C)/2 of the pairs, C/2 merged pairs 1/(2C)."""
+"""Share of pairs in the reverse order below which characters were mixed only within neighbouring
+columns: rows across C columns reverse (1 - 1/C)/2 of the pairs, C/2 merged pairs 1/(2C)."""
 
 _WIDE = 5
-"""Places apart from which on neighbours are not in merged columns, which hold two rows of notes
-each at most; so rows are found even where the anchors are in a few columns alone."""
+"""Minimum distance from which neighbours are not in merged columns, which contain at most two rows
+of notes each; so rows are found even where the anchors are in a few columns only."""
 
 _REVERSED_KEPT, _REVERSED = 0.3, 0.6
-"""Least shares of neighbours that are still neighbours, and of pairs in the reverse order; two
-blocks that change places reverse half of the pairs at most."""
+"""Minimum shares of neighbours that remain neighbours, and of pairs in the reverse order;
+exchanging two blocks reverses half of the pairs at most."""
 
 _NOTES = 0.7
 
@@ -59,15 +60,15 @@ def reading_pattern(
     Neighbours in the reference are:
 
     * as many characters apart in the hypothesis as the page has columns: rows across columns;
-    * further apart, but only within columns that are neighbours: columns merged, the characters
-      of two columns (or of their double-row notes) alternate;
-    * neighbours still, in blocks most of which stand in the reverse order: columns from left to
+    * further apart, but only within neighbouring columns: columns merged, the characters of two
+      columns (or of their double-row notes) alternate;
+    * still neighbours, in blocks most of which are in the reverse order: columns from left to
       right; otherwise columns out of order.
 
     Args:
-        reference: the true text without line breaks, normalised as it is to be compared.
-        hypothesis: the text that was read, normalised alike.
-        notes: places in the reference of characters of notes, where they are known. The pattern
+        reference: the true text without line breaks, normalised for comparison.
+        hypothesis: the text that was read, normalised in the same way.
+        notes: positions in the reference of characters of notes, where they are known. The pattern
             is ``notes misplaced`` if most breaks of the order are at one.
 
     Returns:
@@ -110,13 +111,16 @@ def _out_of_order(reference: str, hypothesis: str) -> list[Anchor]:
 
 
 def _follows(before: Anchor, after: Anchor) -> bool:
-    """Whether two anchors are as far apart in both texts; a character more or less is an error."""
+    """Whether two anchors have the same distance in both texts.
+
+    One character more or less is tolerated.
+    """
     true, read = after.true - before.true, after.read - before.read
     return read == true or (true > 1 and abs(read - true) <= 1)
 
 
 def _alike(ratios: Sequence[float]) -> int:
-    """How many of the ratios are about as large as the median."""
+    """How many of the ratios are close to the median."""
     middle = median(ratios) if ratios else 0.0
     return sum(0.6 * middle <= ratio <= 1.6 * middle for ratio in ratios)
 
@@ -145,22 +149,22 @@ def _breaks_at_notes(by_reading: Sequence[Anchor], notes: Collection[int]) -> bo
 
 
 def _is_at_note(before: Anchor, after: Anchor, notes: Collection[int]) -> bool:
-    """Whether the order breaks at a note: one end is in a note, or a note was passed over."""
+    """Whether the order breaks at a note: one end is in a note, or a note was skipped."""
     passed = range(before.true + 1, after.true)
     over = 2 * sum(place in notes for place in passed) > len(passed)
     return before.true in notes or after.true in notes or over
 
 
 def _goes_on(before: Anchor, after: Anchor) -> bool:
-    """Whether the reading goes on in the reference, with a few characters wrong in between."""
+    """Whether the reading continues in the reference, with a few wrong characters in between."""
     true, read = after.true - before.true, after.read - before.read
     return abs(true - read) <= 1 + read // 4
 
 
 def _pattern_of_blocks(by_reading: Sequence[Anchor]) -> ReadingPattern | None:
-    """Whether columns are out of order if anchors that stand alone are left out.
+    """Whether columns are out of order when isolated anchors are ignored.
 
-    A wrong character that happens to be one of the page's stands alone.
+    A wrong character that happens to be one of the page's is isolated.
     """
     goes_on = [False, *(_goes_on(a, b) for a, b in pairwise(by_reading)), False]
     blocks = [anchor.true for at, anchor in enumerate(by_reading) if goes_on[at] or goes_on[at + 1]]
@@ -169,7 +173,7 @@ def _pattern_of_blocks(by_reading: Sequence[Anchor]) -> ReadingPattern | None:
 
 
 def _reversed_pairs(by_reading: Sequence[Anchor]) -> float:
-    """Share of all pairs of anchors that stand in the reverse order."""
+    """Share of all pairs of anchors that are in the reverse order."""
     seen: list[int] = []
     inversions = 0
     for anchor in by_reading:

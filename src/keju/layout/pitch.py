@@ -1,4 +1,4 @@
-"""How wide a column is, and which lines stand side by side within one."""
+"""Column pitch of a page, and pairs of lines that are side by side within a column."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ _MOST = 800
 _BLOCK = 256
 
 _FARTHEST = 3.0
-"""Lines more than so many line widths apart don't stand in neighbouring columns."""
+"""Lines more than this number of line widths apart are not in neighbouring columns."""
 
 _OFF = 0.4
-"""By how much of a pitch twice the distance of two halves of a note may miss it."""
+"""Maximum difference, in pitches, between the pitch and twice the distance of two halves of a note.
+"""
 
 
 class Pair(NamedTuple):
-    """Two lines side by side that share a column: places of the right one and of the left one."""
+    """Two lines side by side that share a column: indices of the right one and of the left one."""
 
     right: int
     left: int
 
 
 class Pitch(NamedTuple):
-    """The grid that a page's columns keep.
+    """The column grid of a page.
 
-    `pitch` is the distance from one column to the next; `full` the usual width of a line that has
-    a column to itself; `pairs` the lines that demonstrably share a column, because another line of
-    that column stands centred right above or below the two.
+    `pitch` is the distance from one column to the next; `full` the usual width of a line that has a
+    column to itself; `pairs` the lines that demonstrably share a column, because another line of
+    that column is centred directly above or below the two.
     """
 
     pitch: float
@@ -42,17 +43,17 @@ class Pitch(NamedTuple):
 
 
 def measure_pitch(boxes: Boxes, notes: Sequence[int] = ()) -> Pitch:
-    """Find the column pitch of straightened boxes, whether or not half-width lines prevail.
+    """Find the column pitch of straightened boxes, whether or not most lines are half-width.
 
-    A line whose centre lies on the border between two lines right below (or above) it is the stem
+    A line whose centre is on the border between two lines directly below (or above) it is the stem
     of a double-row note, and the distance of the two is half a column. Where a page has no such
-    junction but two distinct widths, one half of the other, the widths decide. Else every line has
-    a column to itself.
+    junction but two distinct widths, one half of the other, the widths decide. Otherwise every line
+    has a column to itself.
 
     Args:
         boxes: the boxes of the running text.
-        notes: places of those that the source calls notes. That decides in doubt only, for sources
-            also call notes what fills a column, or has slipped.
+        notes: indices of those that the source labels as notes. The labels only decide ambiguous
+            cases, because sources also use them for lines that fill a column, or are shifted.
 
     Source: our reading.
     """
@@ -90,7 +91,7 @@ class _Joint(NamedTuple):
 def _pairs(
     boxes: Boxes, names: Indices, joints: Sequence[_Joint], half: Booleans, pitch: float
 ) -> tuple[Pair, ...]:
-    """The pairs of half-width lines about half a pitch apart; a line is in one of them at most."""
+    """The pairs of half-width lines about half a pitch apart; a line is in at most one of them."""
     found: list[Pair] = []
     used: set[int] = set()
     for _, right, left, _ in sorted(joints):
@@ -116,7 +117,7 @@ def _median(values: Floats, weights: Floats) -> float:
 
 
 def _neighbours(boxes: Boxes, *, level: bool) -> tuple[Indices, Indices]:
-    """For each line the nearest one to its left: any, or if `level` one that runs beside it."""
+    """For each line the nearest one to its left: any, or if `level` one at the same height."""
     right: list[Indices] = []
     left: list[Indices] = []
     for start in range(0, len(boxes), _BLOCK):
@@ -140,7 +141,7 @@ def _neighbours(boxes: Boxes, *, level: bool) -> tuple[Indices, Indices]:
 
 
 def _junctions(boxes: Boxes, right: Indices, left: Indices) -> list[_Joint]:
-    """Which of the neighbours hang on a stem, and on which (the best centred one)."""
+    """The neighbours that have a stem, each with its best centred stem."""
     joints: list[_Joint] = []
     for one, two in zip(right.tolist(), left.tolist(), strict=True):
         apart = boxes.cx[one] - boxes.cx[two]
@@ -159,7 +160,7 @@ def _junctions(boxes: Boxes, right: Indices, left: Indices) -> list[_Joint]:
 
 
 def _meets(edge: Floats, one: float, other: float, reach: float) -> Booleans:
-    """Whether an edge lies at two lines' common head (or foot)."""
+    """Whether an edge is at the common top (or bottom) of two lines."""
     if abs(one - other) > 1.2 * reach:
         return np.zeros(len(edge), dtype=bool)
     near: Booleans = np.less(np.abs(edge - (one + other) / 2), 0.9 * reach)
@@ -169,8 +170,8 @@ def _meets(edge: Floats, one: float, other: float, reach: float) -> Booleans:
 def _half_lines(boxes: Boxes, joints: Sequence[_Joint], notes: Booleans) -> Booleans:
     """Which lines are half a column wide; none where a line has a column to itself.
 
-    Joints are believed where they are many, or where stems are clearly wider and common, or where
-    the source calls the halves notes and the stems not.
+    Junctions count where they are many, or where stems are clearly wider and common, or where the
+    source labels the halves as notes and the stems not.
     """
     if joints:
         halves = np.array([(joint.right, joint.left) for joint in joints]).ravel()

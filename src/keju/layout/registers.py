@@ -1,4 +1,4 @@
-"""Registers: a page (or leaf) that is divided across into bands, each with columns of its own."""
+"""Registers: a page (or leaf) divided horizontally into bands, each with columns of its own."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from keju.layout.columns import divide
 from keju.layout.pitch import Pitch, measure_pitch
 
 _FEWEST = 5
-"""A register has at least so many columns."""
+"""The minimum number of columns in a register."""
 
 _WORTH = 0.015
-"""By how much two registers must fit better than one, in `misfit` for each column."""
+"""Minimum improvement of the fit by two registers over one, in `misfit` per column."""
 
 _SOFT = 0.35
 
 _GAPS = 3
-"""So many of the widest gaps are tried."""
+"""The number of widest gaps that are tried."""
 
 _GUTTER = 0.5
-"""A gutter is by this share of a pitch wider than the usual blank between columns."""
+"""Minimum difference between a gutter and the usual blank between columns, in pitches."""
 
 
 def split_registers(boxes: Boxes, pitch: Pitch) -> list[list[int]]:
-    """Places of the boxes of each register in reading order; all in one where there is one only.
+    """Indices of the boxes of each register in reading order; all in one where there is one only.
 
-    That all columns have a gap at one height doesn't make registers: lists, tables of contents and
-    verse are set like that and are read column by column. Registers show in that their columns
-    don't stand below each other, so that no upright cut is good for both. In a spread each leaf
-    has registers of its own, right leaf first.
+    A gap at one height in all columns is not evidence of registers: lists, tables of contents and
+    verse have it and are read column by column. The evidence is that columns are not aligned below
+    each other, so that no vertical cut fits both. In a spread each leaf has registers of its own,
+    right leaf first.
 
     Source: our reading.
     """
@@ -42,7 +42,7 @@ def split_registers(boxes: Boxes, pitch: Pitch) -> list[list[int]]:
 
 
 def _bands(boxes: Boxes, leaf: list[int]) -> list[list[int]]:
-    """A leaf's places, parted at the height where the columns fit best, and so on."""
+    """A leaf's boxes, divided recursively at the height where the columns fit best."""
     best, saved = None, _WORTH
     for upper, lower in _gaps(boxes, leaf):
         saving = _saving(boxes, leaf, upper, lower)
@@ -54,7 +54,7 @@ def _bands(boxes: Boxes, leaf: list[int]) -> list[list[int]]:
 
 
 def _saving(boxes: Boxes, leaf: list[int], upper: list[int], lower: list[int]) -> float:
-    """By how much two divisions fit better than one, for each column."""
+    """The improvement of the fit by two divisions over one, per column."""
     parts = [boxes.take(upper), boxes.take(lower)]
     grids = [measure_pitch(part) for part in parts]
     divided = [divide(part, grid) for part, grid in zip(parts, grids, strict=True)]
@@ -70,7 +70,7 @@ def _saving(boxes: Boxes, leaf: list[int], upper: list[int], lower: list[int]) -
 
 
 def _gaps(boxes: Boxes, leaf: list[int]) -> list[tuple[list[int], list[int]]]:
-    """The ways of parting places into those wholly above a height and those wholly below it."""
+    """The divisions of boxes into those entirely above a height and those entirely below it."""
     some = boxes.take(leaf)
     inset = _SOFT * np.minimum(some.width, some.height)
     top, bottom = some.y0 + inset, some.y1 - inset

@@ -9,13 +9,13 @@ import numpy as np
 from keju.layout.boxes import Boxes, Floats
 
 _SOFT = 0.35
-"""Boxes may reach into each other by this share of a character without standing side by side."""
+"""Boxes may overlap by this share of a character without being side by side."""
 
 _CLEAR = 0.2
-"""The like, where lines must be shown to keep to rows of their own."""
+"""The same, where lines must be shown to be in separate rows."""
 
 _BREAK = 1.5
-"""Gap between two pieces of a note that was broken, in widths of its rows."""
+"""Gap between two pieces of a broken note, in widths of its rows."""
 
 _DEEPEST = 40
 
@@ -23,17 +23,17 @@ _DEEPEST = 40
 def order_column(boxes: Boxes, members: Sequence[int]) -> list[int]:
     """The reading order of the boxes of one column.
 
-    The column is cut into bands that lie wholly below each other, a band into rows that stand
-    wholly beside each other, a row into bands again, and so on: main text, then the right and the
-    left half of a note, then main text. Two note bands that touch are one note whose lines were
-    both broken there. Boxes that no cut can part are ordered by their middles.
+    The column is cut into bands entirely below each other, a band into rows entirely beside each
+    other, a row into bands again, and so on: main text, then the right and the left half of a note,
+    then main text. Two note bands that touch are one note whose lines were both broken there. Boxes
+    that no cut can separate are ordered by their centres.
 
     Args:
         boxes: all boxes of the page, straightened.
-        members: places in `boxes` of those that make up the column.
+        members: indices in `boxes` of those that form the column.
 
     Returns:
-        The places in reading order.
+        The indices in reading order.
     """
     return _bands(boxes, list(members), 0)
 
@@ -57,14 +57,14 @@ def _rows(boxes: Boxes, members: list[int], depth: int) -> list[int]:
 
 
 def _tall(boxes: Boxes, members: Sequence[int], soft: float) -> tuple[Floats, Floats]:
-    """Vertical extents, drawn in by a share of a character at both ends."""
+    """Vertical extents, reduced by a share of a character at both ends."""
     some = boxes.take(members)
     inset = soft * np.minimum(some.width, some.height)
     return some.y0 + inset, some.y1 - inset
 
 
 def _wide(boxes: Boxes, members: Sequence[int], soft: float) -> tuple[Floats, Floats]:
-    """Horizontal extents, drawn in likewise."""
+    """Horizontal extents, reduced in the same way."""
     some = boxes.take(members)
     return some.x0 + soft * some.width, some.x1 - soft * some.width
 
@@ -72,7 +72,7 @@ def _wide(boxes: Boxes, members: Sequence[int], soft: float) -> tuple[Floats, Fl
 def _part(
     members: Sequence[int], extents: Callable[[float], tuple[Floats, Floats]]
 ) -> list[list[int]]:
-    """Divide members into groups whose extents don't overlap, in ascending order."""
+    """Divide members into groups whose extents do not overlap, in ascending order."""
     low, high = extents(_SOFT)
     order = np.lexsort((high, low))
     groups: list[list[int]] = []
@@ -98,7 +98,7 @@ def _mend_notes(boxes: Boxes, bands: list[list[int]]) -> list[list[int]]:
 
 
 def _goes_on(boxes: Boxes, upper: list[int], lower: list[int]) -> bool:
-    """Whether two bands close together keep the same two or more rows."""
+    """Whether two adjacent bands continue the same two or more rows."""
     over, under = boxes.take(upper), boxes.take(lower)
     width = float(np.median(np.concatenate([over.width, under.width])))
     if under.y0.min() - over.y1.max() > _BREAK * width:

@@ -1,4 +1,4 @@
-"""How far a page's columns lean, from the lines' own outlines or from how they fit the columns."""
+"""Skew of a page's columns, from the lines' own outlines or from how they fit the columns."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from keju.layout.pitch import measure_pitch, weighted_median
 from keju.layout.registers import split_registers
 
 MAX_SKEW = 8.0
-"""Degrees: a page that seems to lean more is not a page of columns, and is left as it is."""
+"""Degrees: a page with a larger estimate is not a page of columns, and is not rotated."""
 
 _TRIED = 5.0
-"""Degrees up to which leans are tried on upright boxes."""
+"""Maximum degrees tried on upright boxes."""
 
 _STEP = 0.5
 
 _FITS = 0.03
-"""Boxes that fit their columns as well as this (`misfit` for each column) don't lean."""
+"""Boxes that fit their columns as well as this (`misfit` per column) are not skewed."""
 
 _BETTER = 0.3
-"""A lean is believed if it leaves this share of the misfit, or less."""
+"""A skew is accepted if it leaves this share of the misfit, or less."""
 
 _DOUBT = 0.002
-"""Of two leans that fit alike the smaller one is taken: what a degree more must bring."""
+"""Required improvement per degree: of two angles that fit equally the smaller one is used."""
 
 _SHORT = 4.0
-"""Boxes up to so many times as high as wide show how wide writing is."""
+"""Boxes up to this ratio of height to width show how wide writing is."""
 
 _THINNEST = 0.6
 """No writing is narrower than this share of the narrower short boxes."""
@@ -40,13 +40,13 @@ _MOST = 400
 
 
 def estimate_skew(lines: Sequence[Line]) -> float:
-    """How far the page's columns lean from the vertical, in degrees.
+    """The angle of the page's columns from the vertical, in degrees.
 
-    Positive where a column's foot lies to the right of its head, that is, where the page was
-    turned anticlockwise. It is the median over elongated outlines, weighted by length, where most
-    of the writing has outlines that tell. Where the outlines are upright boxes, which grow into
-    each other when they are drawn around leaning writing, leans are tried until the boxes make
-    columns. Zero if neither tells, or if the result lies beyond ±`MAX_SKEW`.
+    Positive where a column's foot is to the right of its head, that is, where the page was rotated
+    anticlockwise. It is the median over elongated outlines, weighted by length, where most of the
+    writing has such outlines. Where the outlines are upright boxes, which overlap when they are
+    drawn around skewed writing, angles are tried until the boxes form columns. Zero if neither
+    gives a result, or if the result is beyond ±`MAX_SKEW`.
 
     Source: our reading; the second rule is for engines and annotators that draw upright boxes.
     """
@@ -61,7 +61,7 @@ def estimate_skew(lines: Sequence[Line]) -> float:
 
 
 def _tried(drawn: Sequence[Outline]) -> float:
-    """The lean under which upright boxes fit columns best; 0 if they fit as they are."""
+    """The angle at which upright boxes fit columns best; 0 if they fit as they are."""
     longest = sorted(drawn, key=lambda one: (-one.height, one.cx, one.cy))[:_MOST]
     if len(longest) < _FEW:
         return 0.0
@@ -85,9 +85,9 @@ def _tried(drawn: Sequence[Outline]) -> float:
 
 
 def _steepest(drawn: Sequence[Outline]) -> float:
-    """The most that a page of upright boxes can lean, in degrees, by how narrow long boxes are.
+    """The maximum skew of a page of upright boxes, in degrees, by how narrow long boxes are.
 
-    Around leaning writing a long box is wider than a short one, which the lean hardly widens.
+    Around skewed writing a long box is wider than a short one, which the skew hardly widens.
     """
     width = np.array([one.width for one in drawn])
     height = np.array([one.height for one in drawn])

@@ -1,4 +1,4 @@
-"""Pages for people: the exam, rating, review, authoring and adjudication."""
+"""Annotation app: web pages for the exam, rating, review, authoring and adjudication."""
 
 from keju.web.gate import is_loopback
 from keju.web.hall import Choice, Hall

@@ -1,8 +1,8 @@
-"""What people did, in one SQLite file that only ever grows.
+"""Event log of the annotation app: an append-only SQLite file.
 
-An act is a row: who did what about which subject at which desk. To take something back is an act
+An event is a row: which person did what about which subject in which queue. Undoing is an event
 too. A row is on disk (WAL, ``synchronous=FULL``) before the browser is told that it was saved, so
-that neither kill -9 nor a power cut loses what was submitted.
+that neither kill -9 nor a power loss loses what was submitted.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Literal, NamedTuple
 from keju.errors import DataError
 
 FORMAT = 0x6B656A31
-"""``kej1``: what marks a SQLite file as one of these."""
+"""``kej1``: the application id of these SQLite files."""
 
 BUSY_MS = 10_000
-"""How long another writer is waited for."""
+"""The maximum time to wait for another writer, in milliseconds."""
 
 Kind = Literal["answer", "skip", "undo"]
 
@@ -58,12 +58,12 @@ WHERE NOT EXISTS (
 )
 ON CONFLICT DO NOTHING
 """
-"""Unless it is what the same page sent last: the reply was lost then, and the browser asks again.
-Somebody who goes back and says something else is heard."""
+"""Insert an event unless the same page sent the same one last, which means that the response was
+lost and the browser repeats the request. A different answer from an earlier page is stored."""
 
 
 class Act(NamedTuple):
-    """One row. `value` is JSON, `at` UTC, `seconds` the time that the page was looked at."""
+    """One event. `value` is JSON, `at` UTC, `seconds` the time that the page was displayed."""
 
     id: int
     at: str
@@ -76,10 +76,10 @@ class Act(NamedTuple):
 
 
 class Acts:
-    """The file, open. One process writes; its threads take turns.
+    """The open event log. One process writes; its threads take turns.
 
     Raises:
-        DataError: it is some other file, or it cannot be written.
+        DataError: it is another kind of file, or it cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -87,7 +87,8 @@ class Acts:
         self._turn = Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # It holds the token and what people wrote: nobody else's business on this machine.
+            # It contains the token and what people wrote, so other users of the machine may not
+            # read it.
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
             self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._open()
@@ -105,7 +106,7 @@ class Acts:
         (tables,) = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()
         (mark,) = self._file.execute("PRAGMA application_id").fetchone()
         if not tables:
-            # Another server may begin it at the same moment: it is made once.
+            # Another server may create it at the same moment; it must be created once.
             self._file.executescript(
                 f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA application_id = {FORMAT}; COMMIT;"
             )
@@ -113,7 +114,7 @@ class Acts:
             raise sqlite3.DatabaseError("another program's")
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._file.close()
 
     def add(
@@ -127,29 +128,30 @@ class Acts:
         seconds: float = 0.0,
         ticket: str = "",
     ) -> bool:
-        """Store an act; on return it is on disk.
+        """Store an event; on return it is on disk.
 
         Args:
-            person: who.
-            desk: where.
-            subject: about what.
-            value: what, as JSON.
+            person: the person.
+            desk: the queue.
+            subject: the id of the card.
+            value: the content, as JSON.
             kind: an answer, or that it is left for later.
-            seconds: how long it took.
-            ticket: of the page it was sent from: the same sent twice from one page counts once.
+            seconds: the time taken.
+            ticket: of the page it was sent from; the same event sent twice from one page counts
+                once.
 
         Returns:
-            False where that was sent before.
+            False if it was sent before.
 
         Raises:
-            DataError: the disk does not take it.
+            DataError: it cannot be written to disk.
         """
         return self._insert(person, desk, subject, kind, value, seconds, None, ticket)
 
     def undo(self, person: str, desk: str, ticket: str = "") -> Act | None:
-        """Take back a person's last act at a desk, and say which it was; None if there is none.
+        """Undo a person's last event in a queue and return it; None if there is none.
 
-        The same sent twice from one page takes back one act, and names it twice.
+        If one page sends the same request twice, it undoes one event and returns it twice.
         """
         if (first := self._undone(person, desk, ticket)) is not None:
             return first
@@ -164,11 +166,11 @@ class Acts:
         last = Act(*row)
         if self._insert(person, desk, last.subject, "undo", "null", 0.0, last.id, ticket):
             return last
-        # Another window took it back, or this page's twin, in between.
+        # Another window, or a repeated request of this page, undid it in between.
         return self._undone(person, desk, ticket) or last
 
     def _undone(self, person: str, desk: str, ticket: str) -> Act | None:
-        """What a page took back, if that is the last thing that came from it."""
+        """The event that a page undid, if that is the last event from the page."""
         if not ticket:
             return None
         with self._turn:
@@ -192,9 +194,9 @@ class Acts:
         return done.rowcount == 1
 
     def standing(self, desk: str, person: str | None = None) -> dict[tuple[str, str], Act]:
-        """The act that stands for each person and subject of a desk: the last not taken back.
+        """Current event of each person and subject of a queue: the last one that was not undone.
 
-        Its seconds are those of all acts about that subject, also those taken back.
+        Its seconds are those of all events about that subject, including undone ones.
         """
         found: dict[tuple[str, str], Act] = {}
         spent: dict[tuple[str, str], float] = {}
@@ -220,7 +222,7 @@ class Acts:
         return [(Act(*row), undoes) for *row, undoes in rows]
 
     def act(self, number: int) -> Act | None:
-        """The act of that number."""
+        """The event with that number."""
         with self._turn:
             row = self._file.execute(
                 f"SELECT {_COLUMNS} FROM acts WHERE id = ?",  # noqa: S608
@@ -229,7 +231,7 @@ class Acts:
         return Act(*row) if row else None
 
     def people(self, desk: str) -> dict[str, int]:
-        """Everybody who did something at a desk, in the order they came, and how many acts."""
+        """All people with events in a queue, in order of their first, with the number of events."""
         with self._turn:
             rows = self._file.execute(
                 "SELECT person, count(*) FROM acts WHERE desk = ? GROUP BY person ORDER BY min(id)",
@@ -238,7 +240,7 @@ class Acts:
         return dict(rows)
 
     def sent_last(self, person: str, desk: str, subject: str, ticket: str) -> bool:
-        """Whether the last act of a person about a subject was sent from the page of a ticket."""
+        """Whether a person's last event about a subject was sent from the page of a ticket."""
         with self._turn:
             row = self._file.execute(
                 "SELECT ticket FROM acts WHERE desk = ? AND person = ? AND subject = ? "
@@ -248,21 +250,21 @@ class Acts:
         return bool(ticket) and row is not None and row[0] == ticket
 
     def count(self) -> int:
-        """The number of acts, which grows with each of them."""
+        """The number of events."""
         with self._turn:
             (number,) = self._file.execute("SELECT count(*) FROM acts").fetchone()
         return int(number)
 
     def token(self, *, anew: bool = False) -> str:
-        """What opens the door; the same one after a restart, unless a new one is asked for."""
+        """The access token; kept over restarts unless a new one is requested."""
         return self._secret("token", anew=anew)
 
     def key(self) -> str:
-        """The key that signs pages and cookies; the same one after a restart."""
+        """The key that signs pages and cookies; kept over restarts."""
         return self._secret("key")
 
     def dataset(self, hash_now: str) -> str:
-        """The hash of the dataset that the exam's answers are about: of now, if there are none."""
+        """The hash of the dataset of the exam's answers; the given one if there are no answers."""
         with self._turn:
             self._file.execute(
                 "INSERT INTO house VALUES ('dataset', ?) ON CONFLICT (name) DO UPDATE "

@@ -1,7 +1,7 @@
-"""Adjudication: which option an answer chose where no rule can say.
+"""Adjudication: people decide which option an answer chose where the rules cannot.
 
-MCS-Bench's authors read answers with several letters by hand. Here people are shown the question
-and the answer, not the key nor the model, and say which one option was chosen, or none.
+MCS-Bench's authors read answers with several letters by hand. Here people see the question and the
+answer, but neither the reference nor the model, and select the chosen option, or none.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Decided(Record, frozen=True, kw_only=True):
 
 
 class Adjudication:
-    """The cards of adjudication: every answered question with options of which no rule can tell."""
+    """Adjudication queue: all answers to questions with options that the rules cannot decide."""
 
     name = "adjudication"
 
@@ -48,12 +48,12 @@ class Adjudication:
         }
 
     def subjects(self, person: str) -> Sequence[str]:
-        """The codes of the answers, in an order that says nothing of the models."""
+        """The codes of the answers, in an order that does not depend on the models."""
         del person
         return sorted(self._answers)
 
     def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
-        """The question, its options and the answer; neither the key nor the model."""
+        """The question, its options and the answer; neither the reference nor the model."""
         item, response = self._answers[subject]
         asks, before = task(item.task), None
         if act is not None and act.kind == "answer":
@@ -71,27 +71,27 @@ class Adjudication:
         }
 
     def content(self, subject: str) -> object:
-        """The question, its options and pictures, and the answer."""
+        """The question, its options and images, and the answer."""
         item, response = self._answers[subject]
         question = (prompt_of(item), choices_of(item), options_of(item), item.images)
         return question, answer_part(response.text)
 
     def read(self, subject: str, form: Form) -> Decided:
-        """Which option was chosen.
+        """The chosen option.
 
         Raises:
-            UsageError: it is none that was on offer.
+            UsageError: it is not one of the options.
         """
         item, _ = self._answers[subject]
         return Decided(letter=one_of(form, (*choices_of(item), NONE)))
 
     def lingers(self, subject: str) -> bool:
-        """What was decided is done with."""
+        """A decided card is not shown again."""
         del subject
         return False
 
     def export(self, acts: Acts) -> str:
-        """Every decision that stands, one row each, as ``keju score --adjudicated`` reads them."""
+        """The current decisions, one row each, in the format of ``keju score --adjudicated``."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)

@@ -1,4 +1,4 @@
-"""The pages on which new items are written."""
+"""The pages on which people write new items."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from keju.web.replies import (
 from keju.web.signing import content_hash
 
 _PAGE = 120
-"""Pictures on one page."""
+"""Images on one page."""
 
 
 class AuthorPages:
-    """A gallery of pictures, and a page for each item that is written about one."""
+    """A gallery of images, and a page for each new item about one."""
 
     def __init__(self, hall: Hall) -> None:
         self.hall = hall
@@ -43,7 +43,7 @@ class AuthorPages:
         ]
 
     async def gallery(self, request: web.Request) -> web.Response:
-        """The pictures about which items can be written, and what one wrote."""
+        """The images about which items can be written, and the person's own items."""
         person = person_at(request)
         if not person:
             return ask_name(request, request.path)
@@ -57,7 +57,7 @@ class AuthorPages:
                      page=shown, pages=pages, mine=mine)  # fmt: skip
 
     async def author(self, request: web.Request) -> web.Response:
-        """The page on which an item is written, new or one's own."""
+        """The page for writing an item, new or one's own."""
         person, subject = person_at(request), request.match_info["subject"]
         if not person:
             return ask_name(request, request.path)
@@ -82,10 +82,10 @@ class AuthorPages:
         )  # fmt: skip
 
     async def write(self, request: web.Request) -> web.StreamResponse:
-        """An item is saved, or one's own discarded.
+        """Save an item, or discard one's own.
 
         Raises:
-            OutOfDateError: the page was shown to somebody else, or showed another item or image.
+            OutOfDateError: the page was shown to another person, or showed another item or image.
         """
         person, subject = person_at(request), request.match_info["subject"]
         form, desk, acts = await form_of(request), self.hall.authoring, self.hall.acts
@@ -110,7 +110,7 @@ class AuthorPages:
         return sent(request, "/authoring")
 
     def _shown(self, person: str, subject: str, image: str) -> Shown:
-        """What a page about an image shows: a person's item as it is stored now, or a new one."""
+        """The content of a page about an image: a person's item as stored now, or a new one."""
         known = self.hall.authoring.transcription(image)
         content = content_hash((image, self._mine(person, subject) or known))
         return Shown(person=person, desk="authoring", subject=subject, content=content)
@@ -118,7 +118,7 @@ class AuthorPages:
     def _check(self, form: Form, person: str, subject: str, ticket: str) -> None:
         seen = shown_in(self.hall.signer, form, "authoring", person, "/authoring")
         now = self._shown(person, subject, form.get("image", ""))
-        # The same page, sent again because its reply was lost, is what changed the item.
+        # The item was changed by the same page, sent again because its response was lost.
         again = subject != "new" and self.hall.acts.sent_last(person, "authoring", subject, ticket)
         if seen.subject != subject:
             raise OutOfDateError(UNSIGNED, "/authoring")

@@ -1,4 +1,4 @@
-"""Authoring: people write new items from the images of a dataset; drafts until reviewed."""
+"""Authoring: people write new items about the images of a dataset; drafts until reviewed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Kind(msgspec.Struct, frozen=True):
 
 
 def kinds() -> tuple[Kind, ...]:
-    """Every kind that can be written from one image; pairs take more than one."""
+    """Every kind that can be written about one image; pairs need more than one."""
     return tuple(
         Kind(
             f"{each.id}/{query.name}".rstrip("/"), each.name_en, each.name_zh, each.benchmark,
@@ -49,7 +49,10 @@ def kinds() -> tuple[Kind, ...]:
 
 
 class Authoring:
-    """New items, kept as acts; each is the latest that its author saved under its id."""
+    """New items, stored as events.
+
+    Each is the latest version that its author saved under its id.
+    """
 
     name = "authoring"
 
@@ -68,19 +71,19 @@ class Authoring:
                 self._lines.setdefault(item.images[0].sha256, item.transcription)
 
     def transcription(self, sha256: str) -> str:
-        """What is known to stand on an image."""
+        """The known transcription of an image."""
         return self._lines.get(sha256, "")
 
     def read(self, person: str, subject: str, form: Form) -> Item:
         """The item that a person wrote.
 
         Args:
-            person: who wrote it.
-            subject: the name of the card, which makes the item's id.
+            person: the author.
+            subject: the id of the card, from which the item's id is made.
             form: the fields.
 
         Raises:
-            UsageError: something is missing or does not fit; the person is told what.
+            UsageError: something is missing or not valid; the message is for the person.
         """
         image = self.images.get(form.get("image", ""))
         if image is None:
@@ -119,22 +122,22 @@ class Authoring:
         return item
 
     def subject(self, person: str, ticket: str) -> str:
-        """A new id, that no item of the dataset has."""
+        """A new id that no item of the dataset has."""
         name = hashlib.sha256(f"{person}\0{ticket}".encode()).hexdigest()
         length = next(n for n in range(8, 65) if f"new-{name[:n]}" not in self._taken)
         return f"new-{name[:length]}"
 
     def written(self, acts: Acts, person: str | None = None) -> Iterator[tuple[str, Item]]:
-        """The new items that stand, each with its author."""
+        """The current new items, each with its author."""
         for (author, _), act in acts.standing(self.name, person).items():
             if act.kind == "answer":
                 yield author, msgspec.json.decode(act.value, type=Item)
 
     def export(self, acts: Acts, out: Path) -> int:
-        """Write the new items as a dataset, images included; returns how many there are.
+        """Write the new items as a dataset, including images; return how many there are.
 
         Raises:
-            UsageError: the folder holds something else.
+            UsageError: the directory contains something else.
             DataError: an image is damaged, or the disk is full.
         """
         about = self.dataset.manifest

@@ -1,4 +1,4 @@
-"""Bound forms: what a page showed, and to whom, is signed in its form and checked on arrival."""
+"""Signed form fields that bind a submission to the person and the content that the page showed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PURPOSE = "shown"
 
 
 class Shown(Record, frozen=True, kw_only=True):
-    """What a page showed: the desk, the card by its id, the hash of its content, and the person."""
+    """Content of a page: the queue, the card by its id, the hash of its content, and the person."""
 
     person: str
     desk: str
@@ -33,10 +33,10 @@ class Shown(Record, frozen=True, kw_only=True):
 
 
 class OutOfDateError(Exception):
-    """What was sent belongs to another person or card than is stored here; answered with 409.
+    """A submission belongs to another person or card than the stored one; answered with 409.
 
-    `link` leads to the page that is right now; `person` and `subject` are those of the page that
-    was sent, where it was shown to somebody else.
+    `link` leads to the current page; `person` and `subject` are those of the submitted page, where
+    it was shown to another person.
     """
 
     def __init__(self, why: str, link: str, person: str = "", subject: str = "") -> None:
@@ -48,15 +48,15 @@ class OutOfDateError(Exception):
 
 
 def bound(signer: Signer, shown: Shown) -> str:
-    """The value of a form's field."""
+    """The value of the form field."""
     return signer.sign(_PURPOSE, shown)
 
 
 def shown_in(signer: Signer, form: Form, desk: str, person: str, link: str) -> Shown:
-    """What the page of a form showed, to this person at this desk.
+    """What the page of a form showed to this person in this queue.
 
     Raises:
-        OutOfDateError: the form is not signed, or it was shown to somebody else.
+        OutOfDateError: the form is not signed, or it was shown to another person.
     """
     shown = signer.read(_PURPOSE, form.get(FIELD, ""), Shown)
     if shown is None or shown.desk != desk:
@@ -67,7 +67,7 @@ def shown_in(signer: Signer, form: Form, desk: str, person: str, link: str) -> S
 
 
 def card_of(desk: Desk, shown: Shown) -> int:
-    """The number that the card of a page has now, from 1 on.
+    """The current number of a page's card, from 1 on.
 
     Raises:
         OutOfDateError: the card does not exist any more, or its content has changed.

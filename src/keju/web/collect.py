@@ -1,4 +1,4 @@
-"""The exam's answers enter the run, as the responses of ``human:NAME``."""
+"""Transfer of the exam's answers into the run, as the responses of ``human:NAME``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from keju.web.exam import WARM_UP, Exam, given_by
 
 
 def identity_of(person: str) -> dict[str, str]:
-    """What a run's manifest says of a person, and what is part of every key."""
+    """The identity of a person in a run's manifest, which is part of every cache key."""
     return {"kind": "human", "name": person}
 
 
 def responses_of(acts: Acts, exam: Exam, person: str) -> list[Response]:
-    """What stands of a person's answers, in the exam's order."""
+    """A person's current answers, in the exam's order."""
     places = {subject: place for place, subject in enumerate(exam.subjects(person))}
     found: list[tuple[int, Response]] = []
     for (_, subject), act in acts.standing(exam.name, person).items():
@@ -49,11 +49,12 @@ def responses_of(acts: Acts, exam: Exam, person: str) -> list[Response]:
 
 
 def enter(folder: RunFolder, answers: Mapping[str, Sequence[Response]]) -> None:
-    """Make the run hold these answers of these people and nothing else of theirs.
+    """Replace all answers of these people in the run with the given ones.
 
     Args:
-        folder: a run that was begun.
-        answers: what stands, by person; of those whose list is empty the run then knows nothing.
+        folder: a run with a manifest.
+        answers: the current answers by person; a person with an empty list has no answers
+            afterwards.
 
     Raises:
         UsageError: another process is writing to this run.

@@ -1,7 +1,8 @@
-"""Connection limits: how many connections are open, and how long one may be without a request.
+"""Connection limits: the number of open connections, and how long one may be without a request.
 
-aiohttp waits for the rest of a request without an end. Here a connection whose request does not
-arrive in time is closed, and beyond the limit a new one replaces the one that has waited longest.
+aiohttp waits for the rest of a request without a limit. Here a connection whose request does not
+arrive in time is closed, and beyond the limit a new connection replaces the one that has waited
+longest.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ MOST, LEAST = 512, 32
 """Bounds of the number of connections."""
 
 HEADER_SECONDS = 10.0
-"""From a connection's first byte, or from its beginning, until its request must be complete."""
+"""Maximum seconds from the start of a connection, or the first byte of a request, until the request
+is complete."""
 
 IDLE_SECONDS = 75.0
-"""How long a connection is kept after a response."""
+"""Seconds for which a connection is kept open after a response."""
 
 _MOST_TRACEBACKS = 20
 
@@ -31,7 +33,7 @@ class Connections:
     """Counts the connections of a server and closes those that wait too long.
 
     Args:
-        most: how many may be open, by default from the limit of open files of the process.
+        most: the maximum number, by default from the process's limit of open files.
         header_seconds: see `HEADER_SECONDS`.
         idle_seconds: see `IDLE_SECONDS`.
     """
@@ -54,7 +56,7 @@ class Connections:
 
     @web.middleware
     async def track(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """A middleware: while a request is handled its connection is not closed."""
+        """A middleware that keeps the connection open while its request is handled."""
         connection = self.open.get(request.transport) if request.transport else None
         if connection is None:
             return await handler(request)
@@ -65,7 +67,7 @@ class Connections:
             connection.end()
 
     def admit(self, transport: asyncio.Transport, connection: _Connection) -> bool:
-        """Whether there is room for a connection; the one that waits longest may be closed."""
+        """Whether there is room for a connection; the one that has waited longest may be closed."""
         if len(self.open) >= self.most:
             waiting = next((each for each in self.open.values() if each.waits), None)
             if waiting is None:
@@ -76,7 +78,7 @@ class Connections:
 
 
 class _Connection(asyncio.Protocol):
-    """One connection: passes everything on to aiohttp's protocol, and has a timer."""
+    """One connection: forwards to aiohttp's protocol, with a timer."""
 
     def __init__(self, limits: Connections, protocol: asyncio.Protocol) -> None:
         self._limits = limits
@@ -93,17 +95,17 @@ class _Connection(asyncio.Protocol):
         return not self._busy and not self._left()
 
     def begin(self) -> None:
-        """A request is complete."""
+        """Record that a request is complete."""
         self._busy = True
         self._stop()
 
     def end(self) -> None:
-        """Its response is ready; another request may follow."""
+        """Record that its response is ready; another request may follow."""
         self._busy, self._idle, self._unsent = False, True, 0
         self._start(self._limits.idle_seconds)
 
     def abort(self) -> None:
-        """Close it at once."""
+        """Close it immediately."""
         self._stop()
         if self._transport is not None:
             self._limits.open.pop(self._transport, None)
@@ -156,7 +158,7 @@ class _Connection(asyncio.Protocol):
     def _expired(self) -> None:
         left = self._left()
         if left and left != self._unsent:
-            # A long response on its way to a slow reader.
+            # A long response to a slow reader is still being sent.
             self._unsent = left
             self._start(self._limits.idle_seconds)
         else:
@@ -164,7 +166,7 @@ class _Connection(asyncio.Protocol):
 
 
 def quiet_logger() -> logging.Logger:
-    """The log of the server: without malformed requests, and with a bounded number of faults."""
+    """The log of the server: without malformed requests, and with a limited number of errors."""
     found = logging.getLogger("keju.web.http")
     if not found.filters:
         found.addFilter(_Faults())
@@ -172,7 +174,7 @@ def quiet_logger() -> logging.Logger:
 
 
 def ignore_exhaustion(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-    """A loop's exception handler that prints nothing where the system has no socket left."""
+    """An exception handler of the event loop that is silent when the system has no socket left."""
     if not isinstance(context.get("exception"), OSError):
         loop.default_exception_handler(context)
 
@@ -183,7 +185,7 @@ class _Faults(logging.Filter):
         self._count = 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a record is a fault of ours that is not yet one of too many."""
+        """Whether a record is an error of ours within the limit."""
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, (HttpProcessingError, ConnectionError)):
             return False

@@ -1,8 +1,7 @@
-"""What the pages have in common: a person goes through cards at a desk, one after the other.
+"""`Desk`, the protocol of annotation queues: a person works through cards one after the other.
 
-The exam, rating, review and adjudication are desks: each deals every person cards in an order of
-that person's, shows one at a time and reads what comes back. Whatever is left for later comes again
-at the end.
+Exam, rating, review and adjudication are queues: each deals every person cards in that person's
+order, shows one at a time and reads the answer. Cards left for later come again at the end.
 """
 
 from __future__ import annotations
@@ -15,37 +14,37 @@ from keju.errors import UsageError
 from keju.web.acts import Act, Acts
 
 LONGEST = 300_000
-"""Characters of one field; a page of a book has a thousand."""
+"""The maximum length of one field in characters; a page of a book has a thousand."""
 _LONGEST_NAME = 60
 _LONGEST_TIME = 24 * 3600.0
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800")
-"""Letters and signs that fonts draw as nothing."""
+"""Letters and signs that fonts render as nothing."""
 
 Form = Mapping[str, str]
 
 
 class Desk(Protocol):
-    """One kind of work; `name` is also its address and its template."""
+    """One queue; `name` is also its address and its template."""
 
     name: str
 
     def subjects(self, person: str) -> Sequence[str]:
-        """What is to be decided, in the order in which this person gets it."""
+        """The cards, in the order of this person."""
 
     def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
-        """What the page of one card shows; `act` is what this person said of it before."""
+        """The content of one card's page; `act` is this person's earlier event about it."""
 
     def content(self, subject: str) -> object:
-        """All that a card shows of dataset, run and settings, as msgspec writes it.
+        """Everything from dataset, run and settings that a card shows, for hashing with msgspec.
 
-        A form is refused if this has changed since its page was made.
+        A submission is rejected if this has changed since its page was made.
         """
 
     def read(self, subject: str, form: Form) -> object:
-        """What a person sent, as it is stored.
+        """A person's submission, in the stored form.
 
         Raises:
-            UsageError: it is no answer; the person is told why.
+            UsageError: it is not a valid answer; the message is for the person.
         """
 
     def lingers(self, subject: str) -> bool:
@@ -53,9 +52,9 @@ class Desk(Protocol):
 
 
 class Standing(NamedTuple):
-    """Where a person stands at a desk: the number of cards, of those answered, and left for later.
+    """A person's progress in a queue: the number of all, of answered and of postponed cards.
 
-    `next` is the number of the card that comes now, from 1 on; None where all is answered.
+    `next` is the number of the next card, from 1 on; None when all are answered.
     """
 
     cards: int
@@ -65,7 +64,7 @@ class Standing(NamedTuple):
 
 
 def standing_of(acts: Acts, desk: Desk, person: str) -> Standing:
-    """Where a person stands: first what was never shown, then what was left, longest ago first."""
+    """A person's progress: first cards never shown, then those left for later, oldest first."""
     subjects = desk.subjects(person)
     said = {subject: act for (_, subject), act in acts.standing(desk.name, person).items()}
     there = [(number, said.get(subject)) for number, subject in enumerate(subjects, start=1)]
@@ -77,10 +76,10 @@ def standing_of(acts: Acts, desk: Desk, person: str) -> Standing:
 
 
 def person_of(name: str) -> str:
-    """A name as it is kept: composed, its white space made single.
+    """A name in its stored form: NFC, with single spaces.
 
     Raises:
-        UsageError: it is empty, too long, or holds characters that cannot be seen.
+        UsageError: it is empty, too long, or contains invisible characters.
     """
     plain = " ".join(unicodedata.normalize("NFC", name).split())
     if not plain:
@@ -94,7 +93,7 @@ def person_of(name: str) -> str:
 
 
 def seconds_of(form: Form) -> float:
-    """The time that a page says it was looked at; 0 where it says nothing that makes sense."""
+    """The time that a page reports as displayed; 0 if it reports no valid number."""
     try:
         seconds = float(form.get("seconds", ""))
     except ValueError:
@@ -103,10 +102,10 @@ def seconds_of(form: Form) -> float:
 
 
 def text_of(form: Form, field: str, *, needed: str = "") -> str:
-    """A text of a form, line ends made one kind.
+    """A text of a form, with uniform line ends.
 
     Raises:
-        UsageError: it is too long, or empty where it is `needed` (which says so to the person).
+        UsageError: it is too long, or empty although `needed`, which is the message, is given.
     """
     text = form.get(field, "").replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(text) > LONGEST:
@@ -119,7 +118,7 @@ def text_of(form: Form, field: str, *, needed: str = "") -> str:
 
 
 def lines_of(form: Form, field: str) -> tuple[str, ...]:
-    """The lines of a text of a form that hold anything.
+    """The lines of a text of a form that are not empty.
 
     Raises:
         UsageError: as `text_of`.

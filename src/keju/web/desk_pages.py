@@ -1,4 +1,4 @@
-"""The pages of the desks: which card comes, what is on it, and what somebody says of it."""
+"""The pages of the queues: the next card, its content, and the submission."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class DeskPages:
         ]
 
     async def go_on(self, request: web.Request) -> web.StreamResponse:
-        """To the card that comes now."""
+        """Redirect to the next card."""
         desk, person = self._desk(request), person_at(request)
         if not person:
             return ask_name(request, request.path)
@@ -90,10 +90,10 @@ class DeskPages:
         )  # fmt: skip
 
     async def act(self, request: web.Request) -> web.StreamResponse:
-        """What somebody sends from a card: stored for the card that the page showed.
+        """Store a submission for the card that the page showed.
 
         Raises:
-            OutOfDateError: the page was shown to somebody else, or its card is another one now.
+            OutOfDateError: the page was shown to another person, or its card has changed.
         """
         desk, person = self._desk(request), person_at(request)
         form = await form_of(request)
@@ -119,7 +119,7 @@ class DeskPages:
         return sent(request, again if desk.lingers(subject) else self._next(desk, person))
 
     def _seen(self, request: web.Request, form: Form, desk: Desk, person: str) -> Shown:
-        """What the page of a form showed; a refusal leads to the same card of this person."""
+        """What the page of a form showed; an error links to the same card for this person."""
         try:
             return shown_in(self.hall.signer, form, desk.name, person, self._here(request))
         except OutOfDateError as error:
@@ -136,7 +136,7 @@ class DeskPages:
     def _add(
         self, desk: Desk, person: str, subject: str, value: object, seconds: float, ticket: str
     ) -> None:
-        # Not in a thread: the person is told that it is saved when it is on disk, and not before.
+        # Not in a thread: the response must not be sent before the event is on disk.
         self.hall.acts.add(
             person, desk.name, subject, msgspec.json.encode(value).decode(),
             kind="answer" if value is not None else "skip", seconds=seconds, ticket=ticket,
@@ -150,7 +150,7 @@ class DeskPages:
         return f"/{desk.name}/{subjects.index(last.subject) + 1}?was={last.id}"
 
     async def all_cards(self, request: web.Request) -> web.Response:
-        """Every card of a desk, with what was done about it."""
+        """All cards of a queue, with their state."""
         desk, person = self._desk(request), person_at(request)
         if not person:
             return ask_name(request, request.path)
@@ -166,7 +166,7 @@ class DeskPages:
         return page(request, "all.html.j2", desk=desk.name, cards=cards, standing=standing)
 
     async def done(self, request: web.Request) -> web.StreamResponse:
-        """All cards are answered."""
+        """The page at the end of a queue."""
         desk, person = self._desk(request), person_at(request)
         if not person:
             return ask_name(request, request.path)

@@ -1,4 +1,4 @@
-"""The exam: people are asked what models are asked, in the same words and order."""
+"""The exam: people answer the same requests as models, in the same words and order."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ WARM_UP = "warm-up:"
 
 
 class Exam:
-    """The cards of the exam: a few examples with their answers first, then every request.
+    """The exam queue: a few examples with their answers first, then every request.
 
     Args:
-        items: what is asked, in the run's order.
-        references: labelled items of which examples are taken, one for each kind of question.
-        way: in which words.
+        items: the items, in the run's order.
+        references: labelled items for the examples, one for each kind of question.
+        way: the prompt variant.
     """
 
     name = "exam"
@@ -45,7 +45,7 @@ class Exam:
         return found
 
     def subjects(self, person: str) -> Sequence[str]:
-        """The same for everybody."""
+        """The cards, the same for everybody."""
         del person
         return self._subjects
 
@@ -64,7 +64,7 @@ class Exam:
         )
 
     def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
-        """The request as a model gets it; of an example that was answered also the answer."""
+        """The request as a model gets it; for an answered example also the answer."""
         item, request = self.request(subject)
         asks = task(item.task)
         example = subject in self._examples
@@ -91,10 +91,10 @@ class Exam:
         return request, options_of(item), truth
 
     def read(self, subject: str, form: Form) -> Given:
-        """What was answered.
+        """The person's answer.
 
         Raises:
-            UsageError: it is no answer to that question.
+            UsageError: it is not a valid answer to that question.
         """
         return given_of(self.request(subject)[1], form)
 
@@ -104,17 +104,17 @@ class Exam:
 
 
 def place_of(item: Item) -> tuple[str, str, str]:
-    """What tells an item from every other one of a run."""
+    """The key that distinguishes an item from all others of a run."""
     return item.task, item.query, item.id
 
 
 def subject_of(item: Item, candidate: int) -> str:
-    """The name of a card of the exam; one answer belongs to it."""
+    """The id of a card of the exam; it has one answer."""
     return msgspec.json.encode((*place_of(item), candidate)).decode()
 
 
 def given_by(act: Act | None) -> Given | None:
-    """What an act answers; None where there is no answer."""
+    """The answer in an event; None where it has none."""
     if act is None or act.kind != "answer":
         return None
     return msgspec.json.decode(act.value, type=Given)
@@ -123,7 +123,7 @@ def given_by(act: Act | None) -> Given | None:
 def _examples(
     items: Sequence[Item], references: Iterable[Item], way: Way
 ) -> Iterable[tuple[str, Item]]:
-    """The first labelled item of each kind of question that the exam asks."""
+    """The first labelled item of each kind of question in the exam."""
     wanted = {_kind(item) for item in items}
     for item in references:
         try:

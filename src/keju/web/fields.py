@@ -1,4 +1,4 @@
-"""Answers as people give them: what a form of each kind sends, and the text that it becomes."""
+"""Answers of people: parse the form of each kind of question into the text of an answer."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _EMPTY = "Please give an answer, or say that you do not know"
 
 
 class Given(Record, frozen=True, kw_only=True):
-    """One answer: its text as a model would have written it; empty where somebody did not know.
+    """One answer: its text as a model would have written it; empty where the person did not know.
 
-    `boxes` are what was drawn, in pixels of the image.
+    `boxes` are the drawn boxes, in pixels of the image.
     """
 
     text: str = ""
@@ -27,10 +27,10 @@ class Given(Record, frozen=True, kw_only=True):
 
 
 def given_of(request: Request, form: Form) -> Given:
-    """What a person answered to a request.
+    """A person's answer to a request.
 
     Raises:
-        UsageError: it is not of the form that the request asks for.
+        UsageError: it does not have the form that the request asks for.
     """
     if form.get("act") == "unknown":
         return Given()
@@ -54,10 +54,10 @@ def _text(request: Request, form: Form) -> str:
 
 
 def one_of(form: Form, choices: tuple[str, ...]) -> str:
-    """The choice that was made.
+    """The selected choice.
 
     Raises:
-        UsageError: it is none that was on offer.
+        UsageError: it is not one of the choices.
     """
     if (said := form.get("answer", "")) in choices:
         return said
@@ -65,10 +65,10 @@ def one_of(form: Form, choices: tuple[str, ...]) -> str:
 
 
 def boxes_of(form: Form) -> tuple[Box, ...]:
-    """The boxes that were drawn, edges put into order and those without area left out.
+    """The drawn boxes, with sorted edges and without those of no area.
 
     Raises:
-        UsageError: they cannot be read.
+        UsageError: they cannot be parsed.
     """
     try:
         rows = msgspec.json.decode(form.get("boxes") or "[]", type=list[tuple[float, ...]])
@@ -85,7 +85,7 @@ def boxes_of(form: Form) -> tuple[Box, ...]:
 
 
 def rows_of(boxes: tuple[Box, ...]) -> list[list[float]]:
-    """Boxes as the page wants them."""
+    """Boxes in the format of the page."""
     return [[box.x0, box.y0, box.x1, box.y1] for box in boxes]
 
 
@@ -109,5 +109,5 @@ def _written(boxes: tuple[Box, ...], request: Request) -> str:
 
 
 def _plain(number: float) -> str:
-    """A number without an exponent, to the sixth decimal."""
+    """A number without an exponent, up to the sixth decimal."""
     return f"{number:.6f}".rstrip("0").rstrip(".")

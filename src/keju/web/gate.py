@@ -1,9 +1,9 @@
-"""Who is let in: those with the token, asking this machine by its own name, from its own pages.
+"""Access control: requests need the token, the right Host header and our own origin.
 
 The token of the address keeps out other people and programs on the network or the machine. It
 starts a session, whose signed cookie is checked from then on. The check of the Host header keeps
-out pages of other sites that have their name point here (DNS rebinding); the check of the Origin
-header keeps such pages from sending forms.
+out pages of other sites whose name resolves to this machine (DNS rebinding); the check of the
+Origin header keeps such pages from sending forms.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _REFUSED = (
 
 
 class Gate:
-    """Lets requests in or refuses them with 403.
+    """Admits requests or rejects them with 403.
 
     Args:
         signer: signs the cookies.
         token: what the address must contain at the first visit.
-        host: the address that the server listens at.
-        port: its port, which also keeps two servers' cookies apart.
+        host: the address that the server listens on.
+        port: its port, which also distinguishes the cookies of two servers.
     """
 
     def __init__(self, signer: Signer, token: str, host: str, port: int) -> None:
@@ -65,7 +65,7 @@ class Gate:
 
     @web.middleware
     async def __call__(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Check one request; the token is then taken out of the address."""
+        """Check one request, and remove the token from the address."""
         if why := self._stranger(request):
             return _refusal(request, why)
         shown = request.query.get("t")
@@ -90,10 +90,11 @@ class Gate:
         self.sessions.put(response, self._cookie, session)
 
     def _entered(self, request: web.Request, before: Session | None) -> web.StreamResponse:
-        """A new session, of the person of the one before; the token is taken out of the address."""
+        """Start a session for the same person, and remove the token from the address."""
         rest = own_path(str(request.rel_url.without_query_params("t")))
         if request.headers.get("Sec-Fetch-Site") == "cross-site":
-            # Browsers follow a redirect that began at another site without SameSite=Strict cookies.
+            # Browsers follow a redirect that started at another site without SameSite=Strict
+            # cookies.
             response = web.Response(text=_ENTER.format(escape(rest)), content_type="text/html")
         else:
             response = web.Response(status=303, headers={"Location": rest})
@@ -104,7 +105,7 @@ class Gate:
         return hmac.compare_digest(shown.encode("utf-8", "replace"), self._token.encode())
 
     def _stranger(self, request: web.Request) -> str:
-        """Why a request is not from one of our own pages; empty where it is."""
+        """Why a request does not come from one of our own pages; empty where it does."""
         name = _name(request.headers.get("Host", ""))
         if not self._is_ours(name):
             return "This server does not go by the name that it was asked for."
@@ -125,17 +126,17 @@ class Gate:
 
 
 def by_script(request: web.Request) -> bool:
-    """Whether our own script asks, which takes JSON."""
+    """Whether our own script sent the request; it expects JSON."""
     return request.headers.get("X-Keju") == "script"
 
 
 def own_path(address: str) -> str:
-    """A path of this server: what begins with two slashes would lead browsers to another site."""
+    """A path of this server; two leading slashes would lead browsers to another site."""
     return "/" + address.lstrip("/\\")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server that listens there."""
+    """Whether only this machine can reach a server that listens on that address."""
     if host == "localhost":
         return True
     try:

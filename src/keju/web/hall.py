@@ -1,11 +1,11 @@
-"""The examination hall: what people can do with a run or a dataset, and where it is kept.
+"""`Hall`: the annotation app's state, with the queues of a run or a dataset and their files.
 
 ::
 
     RUN/people/  acts.sqlite · ratings.csv · verdicts.jsonl · adjudicated.csv · authored/
 
-`acts.sqlite` holds everything; the rest is written out of it, as often as one likes. The exam's
-answers enter the run itself.
+`acts.sqlite` contains everything; the other files are exported from it, any number of times. The
+exam's answers are written to the run itself.
 """
 
 from __future__ import annotations
@@ -47,11 +47,10 @@ DESKS = ("exam", "rating", "review", "adjudication")
 
 
 class Choice(NamedTuple):
-    """What may be chosen for a hall.
+    """Options of the annotation app.
 
-    `selection` is what a new run asks; `per_task`, `seed` and `rubrics` are of rating; `every` has
-    every item reviewed, where otherwise drafts alone are if there are any; `scales` is the form of
-    review.
+    `selection` is that of a new run; `per_task`, `seed` and `rubrics` are of rating; with `every`
+    all items are reviewed, otherwise only drafts if there are any; `scales` is the review form.
     """
 
     selection: Selection | None = None
@@ -63,13 +62,13 @@ class Choice(NamedTuple):
 
 
 class Hall:
-    """A run and its dataset, with a desk for each kind of work.
+    """A run and its dataset, with a queue for each kind of work.
 
-    `closed` says of each desk that is not open why.
+    `closed` contains for each queue that is not available the reason.
 
     Raises:
-        UsageError: there is no such run or dataset, or nowhere to keep what people do.
-        DataError: a file of theirs is damaged.
+        UsageError: there is no such run or dataset, or no place to store events.
+        DataError: one of their files is damaged.
     """
 
     def __init__(self, what: Path, out: Path | None = None, choice: Choice | None = None) -> None:
@@ -107,27 +106,27 @@ class Hall:
 
     @property
     def people(self) -> Path:
-        """The folder of what people do."""
+        """The directory of people's work."""
         return self.run.path / "people"
 
     def unsent(self, shown: Shown) -> str:
-        """Under which name a browser keeps what is written on a page and not yet sent.
+        """The key under which a browser stores unsent input of a page.
 
-        It is of this run alone, and of the content that was shown.
+        It depends on the run and on the content that was shown.
         """
         place = (str(self.run.path.resolve()), *astuple(shown))
         return sha256_bytes("\0".join(place).encode())[:24]
 
     def close(self) -> None:
-        """Give the file of acts back."""
+        """Close the event log."""
         self.acts.close()
 
     def collect(self) -> list[str]:
-        """Write everything out; returns a line for each file that holds something.
+        """Export everything; return a line for each file with content.
 
         Raises:
             UsageError: another process is writing to the run.
-            DataError: the disk does not take it.
+            DataError: it cannot be written to disk.
         """
         return [line for line in (
             self._collect_exam(), self._collect_ratings(), self._collect_verdicts(),
@@ -190,7 +189,7 @@ class Hall:
             return make()
         except UsageError as error:
             if name == "exam" and self.choice.selection is not None:
-                raise  # what was chosen on purpose cannot be had
+                raise  # the user selected it explicitly
             self.closed[name] = str(error)
             return None
 
@@ -273,7 +272,7 @@ def _opened(what: Path, out: Path | None) -> tuple[RunFolder, Dataset]:
 
 
 def _takes_people(out: Path) -> bool:
-    """Whether a folder is empty, or one where people began, be it that a full disk ended it."""
+    """Whether a directory is empty, or one where people began, even if a full disk ended it."""
     if not out.is_dir():
         return False
     return (out / "people" / "acts.sqlite").is_file() or all(
@@ -282,7 +281,7 @@ def _takes_people(out: Path) -> bool:
 
 
 def _way(settings: Mapping[str, str]) -> Way:
-    """How a run asks: the image, in the words that were chosen for it."""
+    """The prompt variant of a run: the image, with the wording that was chosen."""
     way = {"script": settings.get("scripts", "released"), "boxes": settings.get("boxes", "")}
     return msgspec.convert(way, Way)
 

@@ -1,4 +1,4 @@
-"""The pages: templates with everything escaped, in the language of who looks at them."""
+"""Page templates: everything is escaped, in the language of the reader."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPES = {
 
 
 class DeskWords(NamedTuple):
-    """What the start page says of a desk."""
+    """The description of a queue on the start page."""
 
     glyph: str
     title: str
@@ -58,7 +58,10 @@ def _environment() -> jinja2.Environment:
 
 
 def render(template: str, language: str, **shown: object) -> str:
-    """One page. Everything of people, models and datasets is escaped, or data and never markup."""
+    """Render one page.
+
+    Texts of people, models and datasets are escaped, or data and never markup.
+    """
     words = Words(language, _ROOM)
     shown = {"error": "", "person": "", "boxes": [], "truth_boxes": [], **shown}
     return _environment().get_template(template).render(
@@ -70,7 +73,7 @@ def render(template: str, language: str, **shown: object) -> str:
 
 
 def asset(name: str) -> tuple[bytes, str] | None:
-    """A file that pages ask for and its type; None where there is none of that name."""
+    """A static file of the pages and its type; None if there is none with that name."""
     kind = _TYPES.get(name.rpartition(".")[2])
     if kind is None or "/" in name or "\\" in name or name.startswith("."):
         return None

@@ -1,4 +1,4 @@
-"""Rating: answers from 0 to 10 beside the reference, blind to who gave them."""
+"""Rating: people grade answers from 0 to 10 against the reference, blind to the model."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Rated(Record, frozen=True, kw_only=True):
 
 
 class Rating:
-    """The cards of rating: a sample of answers, in each rater's own order.
+    """The rating queue: a sample of answers, in each rater's own order.
 
     Args:
-        sample: what is rated.
-        rubrics: what raters are told to look for.
+        sample: the answers.
+        rubrics: the instructions for raters.
         seed: of the orders.
     """
 
@@ -56,7 +56,7 @@ class Rating:
         return codes
 
     def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
-        """Question, reference and answer, and the rubric; nothing says whose the answer is."""
+        """Question, reference and answer, and the rubric; not the model."""
         judged = self._judged[subject]
         item, asks = judged.item, task(judged.item.task)
         rubric = self._rubrics.rubric(item.task, item.query)
@@ -85,10 +85,10 @@ class Rating:
         return judged.item, prompt_of(judged.item), judged.text, told
 
     def read(self, subject: str, form: Form) -> Rated:
-        """The score that was given.
+        """The score.
 
         Raises:
-            UsageError: it is no number from 0 to 10.
+            UsageError: it is not a number from 0 to 10.
         """
         del subject
         try:
@@ -100,14 +100,14 @@ class Rating:
         return Rated(score=score)
 
     def lingers(self, subject: str) -> bool:
-        """What was rated is done with."""
+        """A rated card is not shown again."""
         del subject
         return False
 
     def export(self, acts: Acts) -> str:
-        """The ratings as ``keju judge align`` reads them, one row a rating, raters in turn.
+        """The ratings in the format of ``keju judge align``, one row per rating, by rater.
 
-        An answer is named by its code, which its run knows: the sheet tells no model.
+        An answer is identified by its code, which its run can resolve: the sheet names no model.
         """
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
@@ -118,7 +118,7 @@ class Rating:
                 continue
             told = (f"{rated.score:g}", f"{act.seconds:.1f}")
             writer.writerow((code, judged.id.task, judged.id.query, cell_text(person), *told))
-        # The mark by which spreadsheets know UTF-8.
+        # The byte order mark tells spreadsheets that the file is UTF-8.
         return "\ufeff" + stream.getvalue()
 
 

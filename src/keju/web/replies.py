@@ -1,4 +1,4 @@
-"""What every page has to do with: who asks, in which language, and what goes back to them."""
+"""Helpers of all pages: the person, the language, form data and responses."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from keju.web.sessions import session_of, ticket_of
 
 _YEAR = 365 * 24 * 3600
 BODY_SECONDS = 60.0
-"""How long a form may take to arrive."""
+"""Maximum seconds for the body of a form."""
 
 
 def message(request: web.Request, status: int, title: str, text: str) -> web.Response:
-    """A page that says one thing."""
+    """A page with one message."""
     return page(request, "message.html.j2", status=status, title=translated(request, title),
                 text=translated(request, text))  # fmt: skip
 
@@ -35,7 +35,7 @@ def page(
 
 
 def picture(data: bytes, kind: str) -> web.Response:
-    """A picture, which browsers may keep: its name is its hash."""
+    """An image, which browsers may cache: its name is its hash."""
     return web.Response(
         body=data, content_type=f"image/{kind}",
         headers={"Cache-Control": "private, max-age=86400, immutable"},
@@ -43,17 +43,17 @@ def picture(data: bytes, kind: str) -> web.Response:
 
 
 def sent(request: web.Request, there: str) -> web.StreamResponse:
-    """What was sent is saved: on to the next page, which a script is told and a browser led to."""
+    """A submission was saved: redirect a browser to the next page, or name it to a script."""
     return web.json_response({"next": there}) if by_script(request) else see(there)
 
 
 def refused(request: web.Request, error: KejuError, *, status: int = 400) -> web.Response:
-    """What was sent is not taken: the script shows why."""
+    """A submission was rejected: show the reason."""
     return web.json_response({"error": said_to(request, error)}, status=status)
 
 
 def out_of_date(request: web.Request, error: OutOfDateError) -> web.Response:
-    """What was sent is not stored, with the reason and a link to the page that is right now."""
+    """A submission was not stored: the reason, with a link to the current page."""
     text = translated(request, error.why).replace("{}", error.person)
     label = translated(request, "Open the card as it is now")
     if by_script(request):
@@ -64,15 +64,15 @@ def out_of_date(request: web.Request, error: OutOfDateError) -> web.Response:
 
 
 def see(there: str) -> web.Response:
-    """On to another page."""
+    """A redirect to another page."""
     return web.Response(status=303, headers={"Location": there})
 
 
 async def form_of(request: web.Request) -> Form:
-    """What was sent, without files.
+    """The submitted form, without files.
 
     Raises:
-        HTTPBadRequest: it is no form, or in no encoding that there is.
+        HTTPBadRequest: it is not a form, or its encoding is unknown.
         HTTPRequestTimeout: it is not complete after `BODY_SECONDS`.
     """
     try:
@@ -86,7 +86,7 @@ async def form_of(request: web.Request) -> Form:
 
 
 def remember(response: web.Response, name: str, value: str) -> None:
-    """Keep something in the browser for a year."""
+    """Store a value in the browser for a year."""
     response.set_cookie(
         f"keju-{name}", quote(value), max_age=_YEAR, samesite="Lax", httponly=True
     )  # fmt: skip
@@ -98,7 +98,7 @@ def person_at(request: web.Request) -> str:
 
 
 def language_at(request: web.Request) -> str:
-    """In which language pages are wanted."""
+    """The language of pages."""
     said = request.cookies.get("keju-lang", "")
     if said in LANGUAGES:
         return said
@@ -116,12 +116,12 @@ def translated(request: web.Request, text: str) -> str:
 
 
 def number_in(said: str | None) -> int:
-    """A number in an address; 0 where it is none."""
+    """A number in an address; 0 if it is not one."""
     return int(said) if said and said.isascii() and said.isdecimal() and len(said) < 12 else 0
 
 
 def ask_name(request: web.Request, there: str, error: str = "", status: int = 200) -> web.Response:
-    """The page that asks who sits there, and then leads on."""
+    """The page that asks for the person's name, and then redirects."""
     return page(
         request, "start.html.j2", status=status, asks_name=True, next=there, error=error,
         name_ticket=ticket_of(request),

@@ -1,4 +1,4 @@
-"""Review: people accept, mend or reject what a program proposed, and say why."""
+"""Review: people accept, correct or reject drafts, with reasons."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from keju.web.fields import boxes_of, rows_of
 
 _DECISIONS: tuple[Decision, ...] = get_args(Decision)
 LONGEST_REASON = 10_000
-"""Characters, as a verdict takes them."""
+"""Maximum length in characters, as in a verdict."""
 
 
 class Review:
-    """The cards of review: items of a dataset, its drafts where it has some.
+    """The review queue: items of a dataset, its drafts where it has some.
 
     Args:
-        items: what is reviewed.
-        form: the scales that people may mark each item on, by default keju's own.
+        items: the items to review.
+        form: the scales on which people may mark each item, by default keju's own.
     """
 
     name = "review"
@@ -43,7 +43,7 @@ class Review:
         return list(self._items)
 
     def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
-        """All that the item says, as it is or as this person mended it before."""
+        """All fields of the item, as they are or as this person corrected them before."""
         item, asks = self._items[subject], task(self._items[subject].task)
         verdict = _verdict(act)
         mended = {} if verdict is None else verdict.mended.fields()
@@ -65,16 +65,16 @@ class Review:
         }
 
     def content(self, subject: str) -> object:
-        """The item, what it was written from, and the scales."""
+        """The item, its sources, and the scales."""
         item = self._items[subject]
         return item, _prompt(item), known_of(item), self._form.scale
 
     def read(self, subject: str, form: Form) -> Verdict:
-        """What was decided; fields that were not changed are left out.
+        """The decision; unchanged fields are not included.
 
         Raises:
-            UsageError: it is no decision, mends nothing, rejects without a reason, or gives a mark
-                that is none.
+            UsageError: it is not a decision, corrects nothing, rejects without a reason, or
+                contains an unknown mark.
         """
         said = form.get("act", "")
         decision = next((known for known in _DECISIONS if known == said), None)
@@ -118,12 +118,12 @@ class Review:
         return given
 
     def lingers(self, subject: str) -> bool:
-        """What was decided is done with."""
+        """A decided card is not shown again."""
         del subject
         return False
 
     def verdicts(self, acts: Acts) -> Iterator[Verdict]:
-        """Every verdict that stands, as ``keju build review`` reads them."""
+        """Every current verdict, in the format of ``keju build review``."""
         for (person, subject), act in acts.standing(self.name).items():
             verdict = _verdict(act)
             if verdict is not None and subject in self._items:
@@ -137,7 +137,7 @@ def _verdict(act: Act | None) -> Verdict | None:
 
 
 def _asked(scale: Scale, verdict: Verdict | None, language: str) -> dict[str, object]:
-    """A scale as the page asks it, with the mark given before, unless by a form with more marks."""
+    """A scale for the page, with the earlier mark, unless that is of a form with more marks."""
     mark = verdict.marks.get(scale.name, 0) if verdict else 0
     return {
         "key": scale.key,
@@ -177,7 +177,7 @@ def _form(item: Item) -> str:
 
 
 def _prompt(item: Item) -> str:
-    """What would be asked; empty where the draft does not make a prompt yet."""
+    """The item's prompt; empty where the draft does not make a prompt yet."""
     try:
         return prompt_of(item)
     except DataError:

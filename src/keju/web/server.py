@@ -1,4 +1,4 @@
-"""The server: who asks for which page, and what is done with what they send."""
+"""`Server`: the routes of the annotation app and the periodic export."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from keju.web.replies import (
 from keju.web.sessions import session_of
 
 BODY_BYTES = 4 << 20
-"""The most that a form may weigh: three bytes a character, and room to spare."""
+"""The maximum size of a form: three bytes per character, with reserve."""
 
 COLLECT_SECONDS = 30.0
 _SHOWN_AS_IS = frozenset({"jpg", "png", "webp", "gif", "bmp"})
@@ -45,7 +45,7 @@ OLD_FORM = "This form is from another session. Please give your name again."
 
 
 class Server:
-    """The application around a hall; `trouble` is why the last writing out failed."""
+    """The aiohttp application of a `Hall`; `trouble` is why the last export failed."""
 
     def __init__(self, hall: Hall, gate: Gate) -> None:
         self.hall = hall
@@ -75,7 +75,7 @@ class Server:
         self.app.cleanup_ctx.append(self._collecting)
 
     async def start(self, request: web.Request) -> web.Response:
-        """Who are you, and what is there to do."""
+        """The start page: the person's name, and the available queues."""
         person = person_at(request)
         if not person:
             return ask_name(request, "/")
@@ -95,11 +95,11 @@ class Server:
         )  # fmt: skip
 
     async def who(self, request: web.Request) -> web.Response:
-        """Somebody else sits down."""
+        """The page for changing the person."""
         return ask_name(request, "/")
 
     async def be(self, request: web.Request) -> web.StreamResponse:
-        """A name is given."""
+        """Set the person's name."""
         form = await form_of(request)
         there = form.get("next", "/")
         # Only a path of our own: "//other" would be another site.
@@ -117,13 +117,13 @@ class Server:
         return response
 
     async def collect_now(self, request: web.Request) -> web.StreamResponse:
-        """Write everything out."""
+        """Export everything."""
         del request
         await self._collect()
         return see("/")
 
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """A file that was written out, as a download, with everything up to now."""
+        """An exported file as a download, up to date."""
         name = request.match_info["name"]
         if name not in _FILES:
             raise web.HTTPNotFound
@@ -138,7 +138,7 @@ class Server:
         )
 
     async def asset(self, request: web.Request) -> web.Response:
-        """A style, a script, the seal."""
+        """A style sheet, a script or the seal."""
         found = asset(request.match_info["name"])
         if found is None:
             raise web.HTTPNotFound
@@ -146,7 +146,7 @@ class Server:
                             headers={"Cache-Control": "no-cache"})  # fmt: skip
 
     async def image(self, request: web.Request) -> web.Response:
-        """A picture, byte for byte; one that browsers do not show becomes a JPEG."""
+        """An image, byte for byte; one that browsers do not display is converted to JPEG."""
         ref = self.hall.images.get(request.match_info["sha256"])
         if ref is None:
             raise web.HTTPNotFound
@@ -161,7 +161,7 @@ class Server:
         return picture(data, "jpeg" if kind == "jpg" else kind)
 
     async def thumb(self, request: web.Request) -> web.Response:
-        """A small copy of a picture."""
+        """A small copy of an image."""
         ref = self.hall.images.get(request.match_info["sha256"])
         if ref is None:
             raise web.HTTPNotFound
@@ -173,10 +173,10 @@ class Server:
             self._thumbs[ref.sha256] = small
         return picture(self._thumbs[ref.sha256], "jpeg")
 
-    # Writing out.
+    # Export.
 
     async def _collecting(self, app: web.Application) -> AsyncIterator[None]:
-        """Write out every half minute what is new, and once more at the end."""
+        """Export what is new every half minute, and once more at the end."""
         del app
 
         async def go() -> None:
@@ -199,7 +199,8 @@ class Server:
                     return
                 self.kept = await asyncio.to_thread(self.hall.collect)
             except Exception as error:  # noqa: BLE001 - else nothing would be written out any more
-                # What people submit is safe in acts.sqlite; the page says so, it is tried again.
+                # Submissions are safe in acts.sqlite; the page shows the error, and the export is
+                # retried.
                 self.trouble = str(error) or type(error).__name__
             else:
                 self._seen, self.trouble = count, ""
@@ -207,7 +208,7 @@ class Server:
 
 @web.middleware
 async def _settings(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Take the language out of an address into a cookie; refusals and faults become pages."""
+    """Store the language of an address in a cookie; turn rejections and errors into pages."""
     if request.method == "GET" and (language := request.query.get("lang")) is not None:
         response = see(own_path(str(request.rel_url.without_query_params("lang"))))
         remember(response, "lang", language)

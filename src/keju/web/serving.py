@@ -1,4 +1,4 @@
-"""Opening the hall's doors: a socket, an address with a token in it, and a clean end."""
+"""Start the annotation server: bind a socket, print the access URL, shut down cleanly."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def serve(
     new_token: bool = False,
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
-    """Serve until Ctrl-C or SIGTERM, then write everything out.
+    """Serve until Ctrl-C or SIGTERM, then export everything.
 
     Args:
-        hall: what is served; closed at the end.
-        host: the address that is listened at; one that is not loopback opens to others.
-        port: 0 takes any that is free.
-        new_token: so that earlier addresses open nothing any more.
-        tell: is given the address as soon as pages can be asked for.
+        hall: the annotation app's state; closed at the end.
+        host: the address to listen on; one that is not loopback is reachable from other machines.
+        port: 0 selects any free port.
+        new_token: make a new token, so that earlier addresses are no longer valid.
+        tell: gets the address as soon as the server answers.
 
     Returns:
-        A line for each file that was written out.
+        A line for each exported file.
 
     Raises:
-        UsageError: that address cannot be listened at.
-        DataError: what people did cannot be written out.
+        UsageError: the server cannot listen on that address.
+        DataError: the export failed.
     """
     try:
         listening = _listen(host, port)
@@ -76,7 +76,7 @@ async def _go(server: Server, listening: socket.socket, ready: Callable[[], None
 async def open_doors(
     server: Server, listening: socket.socket, limits: Connections | None = None
 ) -> tuple[web.AppRunner, asyncio.Server]:
-    """Answer at a socket, within the limits of connections."""
+    """Serve on a socket, within the connection limits."""
     limits = limits or Connections()
     server.app.middlewares.insert(0, limits.track)
     runner = web.AppRunner(
@@ -96,7 +96,7 @@ def _listen(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
         listening = socket.socket(family, kind, protocol)
-        # A server that is started again at once must find its port free.
+        # A server that is restarted at once must find its port free.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
     except OSError as error:

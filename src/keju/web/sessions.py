@@ -21,12 +21,12 @@ from keju.web.signing import Signer
 LIFETIME = 12 * 3600
 """Seconds from opening the address to the end of the session."""
 
-# aiohttp before 3.14 has no keys but names.
+# aiohttp before 3.14 has only string keys.
 _VISIT: Any = getattr(web, "RequestKey", lambda name, _: name)("keju-visit", tuple)
 
 
 class Session(Record, frozen=True, kw_only=True):
-    """One browser's visit. `person` is empty until a name was given; `started` is Unix time."""
+    """One browser's session. `person` is empty until a name was given; `started` is Unix time."""
 
     id: str
     started: int
@@ -74,7 +74,7 @@ class Sessions:
         request[_VISIT] = (session, self.ticket(session))
 
     def ticket(self, session: Session) -> str:
-        """What the form of a name contains, so that only a page of this session can send it."""
+        """The field in the form of a name by which only a page of this session can send it."""
         return self._signer.sign("name", session.id)
 
     def has_ticket(self, session: Session, ticket: str) -> bool:
@@ -83,7 +83,7 @@ class Sessions:
 
 
 def session_of(request: web.Request) -> Session:
-    """The session that the gate found."""
+    """The session that access control found."""
     session: Session = request[_VISIT][0]
     return session
 

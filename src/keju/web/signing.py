@@ -1,4 +1,4 @@
-"""Signed values: what a page or a cookie contains and a browser cannot change."""
+"""Signed values: data in pages and cookies that a browser cannot change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Signer:
     """Signs JSON values with HMAC-SHA256.
 
     Args:
-        key: the secret of the run; who does not have it cannot make or change a signed value.
+        key: the secret of the run, without which a signed value cannot be made or changed.
     """
 
     def __init__(self, key: str) -> None:
@@ -48,6 +48,6 @@ def content_hash(content: object) -> str:
     """The hash of what a page shows: 32 hexadecimal digits.
 
     Args:
-        content: records, numbers and texts, as msgspec writes them.
+        content: records, numbers and texts, as msgspec encodes them.
     """
     return sha256_bytes(msgspec.json.encode(content, order="deterministic"))[:32]
