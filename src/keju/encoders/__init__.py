@@ -1,6 +1,6 @@
-"""Text encoders for the semantic metrics, and the cache that spares encoding a text twice.
+"""Text encoders for the semantic metrics, with a cache so that no text is encoded twice.
 
-Scoring opens one `Encoders` and asks it for whole lists of pairs (candidate, reference)::
+Scoring opens one `Encoders` and passes it whole lists of pairs (candidate, reference)::
 
     encoders = Encoders(parse_semantic(options), default_cache_path())
     if reason := encoders.missing("chinese-bert-wwm"):
@@ -9,18 +9,18 @@ Scoring opens one `Encoders` and asks it for whole lists of pairs (candidate, re
     encoders.bert_score("bert-base-chinese", pairs)   # P, R, F1 by token matching, not rescaled
     encoders.sentence_cosine(pairs)                   # MiniLM, OBI-Bench "What"; strict: empty=0.0
 
-`strict` puts these on a scale where another item's reference of the same task is 0 and identity
-1: `above_floor(f1, encoders.bert_score_floor(name, references))` (keju.metrics.semantic), with
+`strict` rescales these so that another item's reference of the same task is 0 and identity 1:
+`above_floor(f1, encoders.bert_score_floor(name, references))` (keju.metrics.semantic), with
 `sentence_floor` for MiniLM. bert-score's own rescaling is `rescale(prf, ENCODERS[name].baseline)`.
 
-Texts are taken as given; normalising them is scoring's business. Weights come from folders of
-the user's (`--semantic NAME=DIR`), are read as safetensors only, and nothing is fetched. Values
-depend on how texts were batched by about 1e-7.
+Texts are used as given; scoring normalises them. Weights come from the user's directories
+(`--semantic NAME=DIR`), are read as safetensors only, and nothing is downloaded. Values vary with
+the batching of texts by about 1e-7.
 
-On a CPU the numbers are float32, on CUDA bfloat16 unless `precision` says otherwise; the signature
-tells. Measured on a CPU, bfloat16 moves MiniLM's cosines by 2.8e-3 at most (mean 9e-4, the 60
-pairs of the OBI-Bench vectors), BERTScore on the same weights by 1.4e-3, and the first-token
-cosine of a random model of BERT-base's size by 2e-4.
+On a CPU the numbers are float32, on CUDA bfloat16 unless `precision` is set; the signature contains
+it. Measured on a CPU, bfloat16 changes MiniLM's cosines by 2.8e-3 at most (mean 9e-4, the 60 pairs
+of the OBI-Bench vectors), BERTScore on the same weights by 1.4e-3, and the first-token cosine of a
+random model of BERT-base's size by 2e-4.
 """
 
 from keju.encoders.cache import VectorCache, default_cache_path

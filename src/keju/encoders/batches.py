@@ -1,4 +1,4 @@
-"""Sequences put into batches by length, so that little is padding."""
+"""Batching of sequences by length, to limit padding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_PADDING = 0.10
 
 
 def plan_batches(lengths: Sequence[int], *, max_tokens: int) -> list[list[int]]:
-    """Put sequences of near lengths into one batch; the longest batches come first.
+    """Put sequences of similar lengths into one batch; the longest batches come first.
 
     Args:
         lengths: tokens of each sequence.

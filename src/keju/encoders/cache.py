@@ -1,4 +1,4 @@
-"""What encoders gave, kept on disk: numbers under hashes, never a text."""
+"""Cache of vectors on disk: numbers under hashes, never a text."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Array = NDArray[np.floating]
 T = TypeVar("T")
 
 MATRIX_BYTES = 2 << 30
-"""How much of the disk token matrices may take; the oldest make room."""
+"""The maximum size of token matrices on disk; the oldest are dropped."""
 MEMORY_MATRIX_BYTES = 512 << 20
-"""The same where the cache lives in memory only."""
+"""The same for a cache in memory only."""
 
 _AT_ONCE = 500
 _LOCK_SECONDS = 60.0
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 def default_cache_path() -> Path:
-    """``keju/encoders-1.sqlite`` in the user's cache folder (`XDG_CACHE_HOME`, or ``~/.cache``)."""
+    """``keju/encoders-1.sqlite`` in the user cache (`XDG_CACHE_HOME`, or ``~/.cache``)."""
     home = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
     return base / "keju" / "encoders-1.sqlite"
@@ -49,15 +49,15 @@ def text_key(space: str, *texts: str) -> bytes:
 
 
 class VectorCache:
-    """Vectors, and token matrices up to a budget, in one SQLite file that processes may share.
+    """Vectors, and token matrices up to a maximum size, in one SQLite file shared by processes.
 
-    A crash loses at most the batch being written. The cache is never in the way: a file that is
-    no database is set aside, and where nothing can be written the cache goes on in memory, with
-    one line in the log. One thread uses one object.
+    A crash loses at most the batch being written. The cache never stops the program: a file that is
+    not a database is moved aside, and where nothing can be written the cache continues in memory,
+    with one line in the log. An object must be used by one thread only.
 
     Args:
-        path: the file, made on first use; None keeps everything in memory.
-        matrix_bytes: the budget of the token matrices; by default `MATRIX_BYTES` or
+        path: the file, created on first use; None keeps everything in memory.
+        matrix_bytes: the maximum size of the token matrices; by default `MATRIX_BYTES` or
             `MEMORY_MATRIX_BYTES`.
     """
 
@@ -80,7 +80,7 @@ class VectorCache:
         self.close()
 
     def close(self) -> None:
-        """Close the file, which opens again at the next use; what is in memory only is gone."""
+        """Close the file, which is reopened at the next use; content in memory only is lost."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -88,7 +88,7 @@ class VectorCache:
     def vectors(
         self, keys: Sequence[bytes], *, size: int, dtype: DTypeLike = np.float32
     ) -> dict[bytes, Array]:
-        """Those of `keys` that are kept, as arrays [size]."""
+        """The cached ones of `keys`, as arrays [size]."""
         kind = np.dtype(dtype)
         return {
             key: np.frombuffer(raw, dtype=kind)
@@ -97,7 +97,7 @@ class VectorCache:
         }
 
     def put_vectors(self, vectors: Mapping[bytes, Array]) -> None:
-        """Keep arrays as they are; what is there already stays."""
+        """Store arrays unchanged; existing ones stay."""
         rows = [(key, np.ascontiguousarray(value).tobytes()) for key, value in vectors.items()]
 
         def write(connection: sqlite3.Connection) -> None:
@@ -107,7 +107,7 @@ class VectorCache:
         self._try(write)
 
     def matrices(self, keys: Sequence[bytes], *, size: int) -> dict[bytes, Array]:
-        """Those of `keys` that are kept, as float32 arrays [rows, size]."""
+        """The cached ones of `keys`, as float32 arrays [rows, size]."""
         width = size * np.dtype(np.float32).itemsize
         return {
             key: np.frombuffer(raw, dtype=np.float32).reshape(-1, size)
@@ -116,7 +116,7 @@ class VectorCache:
         }
 
     def put_matrices(self, matrices: Mapping[bytes, Array]) -> None:
-        """Keep token matrices; beyond the budget, the oldest are dropped."""
+        """Store token matrices; beyond the maximum size, the oldest are dropped."""
         rows = [
             (key, np.ascontiguousarray(value, dtype=np.float32).tobytes())
             for key, value in matrices.items()
@@ -147,7 +147,7 @@ class VectorCache:
         for start in range(0, len(keys), _AT_ONCE):
             wanted = keys[start : start + _AT_ONCE]
             marks = ",".join("?" * len(wanted))
-            # Only the table's name and question marks are put in; the keys are bound.
+            # Only the table's name and question marks are inserted; the keys are bound.
             query = f"SELECT key, value FROM {table} WHERE key IN ({marks})"  # noqa: S608
             yield from self._try(lambda db: db.execute(query, wanted).fetchall())  # noqa: B023
 

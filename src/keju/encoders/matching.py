@@ -1,4 +1,4 @@
-"""Pairs of texts matched token by token, each text encoded once."""
+"""Token matching of text pairs, where each text is encoded once."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _WINDOW_CHARACTERS = {"cpu": 1 << 15, "cuda": 1 << 18}
 
 
 class Matcher:
-    """Matches pairs window by window, holding a text's matrix only until its last use.
+    """Matches pairs window by window, keeping a text's matrix only until its last use.
 
     Args:
-        encoder: gives token vectors.
-        cache: keeps the references' matrices.
-        space: names weights, layer and precision in the cache's keys.
-        layer: which layer's vectors.
-        idf: weights of tokens; None weighs all alike.
+        encoder: computes token vectors.
+        cache: stores the references' matrices.
+        space: weights, layer and precision for the cache's keys.
+        layer: the layer of the vectors.
+        idf: weights of tokens; None weighs all equally.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Matcher:
         self._held: dict[str, tuple[Vector, NDArray[np.float64]]] = {}
 
     def match(self, pairs: Sequence[Pair]) -> Iterator[dict[Pair, PRF]]:
-        """Results of windows of pairs; pairs of one reference follow each other."""
+        """Results of windows of pairs; pairs with the same reference follow each other."""
         ordered = sorted(pairs, key=lambda pair: (pair[1], pair[0]))
         uses = Counter(text for pair in ordered for text in pair)
         for window in self._windows(ordered):

@@ -1,4 +1,4 @@
-"""Which encoders the metrics name, and which folder serves each."""
+"""The encoders that metrics use, and the directory of each."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from keju.metrics.base import PRF
 
 
 class EncoderFacts(NamedTuple):
-    """What is known of an encoder before its weights are seen.
+    """Facts about an encoder that do not depend on its weights.
 
     Args:
         hub: where its weights are published (a name on huggingface.co).
-        layer: the layer that bert-score takes for it; 0 where no metric matches its tokens.
+        layer: the layer that bert-score uses; 0 where no metric matches its tokens.
         baseline: bert-score's rescaling baseline at that layer, None where it has none.
     """
 
@@ -41,12 +41,12 @@ NAMES = tuple(ENCODERS)
 
 
 def parse_semantic(options: Sequence[str]) -> dict[str, Path]:
-    """Read `--semantic` options, ``NAME=DIR`` or a bare ``DIR`` that serves every name.
+    """Parse `--semantic` options, ``NAME=DIR`` or a bare ``DIR`` for every name.
 
-    A named folder goes before a bare one, in whatever order they stand.
+    A named directory has priority over a bare one, in any order.
 
     Raises:
-        UsageError: an unknown name, a name or a bare folder given twice, or not a folder.
+        UsageError: an unknown name, a name or a bare directory given twice, or not a directory.
     """
     named: dict[str, Path] = {}
     bare: Path | None = None

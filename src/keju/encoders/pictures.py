@@ -1,4 +1,4 @@
-"""A picture encoder: CLIP's vectors, whose cosine says how alike two pictures are in kind."""
+"""Image encoder: CLIP's vectors, whose cosine measures the similarity of two images."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 CLIP_KINDS = ("clip", "chinese_clip")
-"""Types of model, as transformers names them, that encode pictures here."""
+"""Types of model, as transformers names them, that can encode images."""
 
 _BATCH = 16
 
 
 class _Preparation(msgspec.Struct):
-    """What preprocessor_config.json says of colours; by default OpenAI's CLIP."""
+    """The colour settings of preprocessor_config.json; by default OpenAI's CLIP."""
 
     image_mean: tuple[float, float, float] = (0.48145466, 0.4578275, 0.40821073)
     image_std: tuple[float, float, float] = (0.26862954, 0.26130258, 0.27577711)
 
 
 class PictureEncoder:
-    """CLIP weights from a folder; nothing is fetched and no pickle is read.
+    """CLIP weights from a directory; downloads nothing and reads no pickle.
 
     Args:
-        folder: config.json and model.safetensors, and preprocessor_config.json where it has one.
+        folder: config.json and model.safetensors, and preprocessor_config.json if it has one.
 
     Raises:
         PrerequisiteError: torch or transformers is not installed.
-        DataError: the folder doesn't hold such an encoder whole.
+        DataError: the directory does not contain a complete encoder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,7 +71,7 @@ class PictureEncoder:
         self._model.to(self._device).eval()
 
     def vectors(self, pictures: Iterable[Image]) -> Iterator[NDArray[np.float32]]:
-        """One vector of length 1 for each picture, in order."""
+        """One vector of length 1 for each image, in order."""
         waiting = iter(pictures)
         while batch := list(islice(waiting, _BATCH)):
             yield from self._encoded([self._pixels(each) for each in batch])
@@ -87,7 +87,7 @@ class PictureEncoder:
         return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)
 
     def _pixels(self, picture: Image) -> NDArray[np.float32]:
-        """As CLIP prepares it: the shorter side to size, the middle, each channel scaled."""
+        """Pixels as CLIP expects them: resized by the shorter side, centre-cropped, scaled."""
         from PIL.Image import Resampling  # noqa: PLC0415
 
         scale = self._side / min(picture.size)

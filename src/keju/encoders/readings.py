@@ -1,4 +1,4 @@
-"""The three semantic readings, each text encoded once and kept."""
+"""The three semantic measures, with each text encoded once and cached."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from keju.metrics.semantic import (
 )
 
 Progress = Callable[[str, int, int], None]
-"""Told an encoder's name, how many pairs are done, and of how many."""
+"""Gets an encoder's name, the number of finished pairs, and their total."""
 
 _PAIRS_AT_ONCE = 2048
 
 
 class Encoders:
-    """Every encoder that the semantic metrics use, opened when first needed.
+    """Every encoder of the semantic metrics, opened on first use.
 
     Args:
-        paths: folders by encoder's name, as `parse_semantic` gives them; ``minilm`` may be left
-            out where its package is installed.
-        cache: the file that keeps vectors (see `default_cache_path`); None keeps them in memory.
+        paths: directories by encoder name, from `parse_semantic`; ``minilm`` may be missing where
+            its package is installed.
+        cache: the file with cached vectors (see `default_cache_path`); None keeps them in memory.
         device: ``auto``, ``cpu`` or ``cuda``.
         precision: ``auto`` (bfloat16 on CUDA, float32 on a CPU), ``float32`` or ``bfloat16``.
         progress: called after each batch.
@@ -66,7 +66,7 @@ class Encoders:
         self._open: dict[Path, TextEncoder] = {}
 
     def missing(self, name: str) -> str:
-        """Why the encoder `name` can't be used here and what to do, or an empty string.
+        """Why the encoder `name` cannot be used here and what to do, or an empty string.
 
         Raises:
             UsageError: no encoder has this name.
@@ -80,11 +80,11 @@ class Encoders:
         return ""
 
     def encoder(self, name: str) -> TextEncoder:
-        """The opened encoder; names that share a folder share it.
+        """The opened encoder; names with the same directory share it.
 
         Raises:
-            PrerequisiteError: `missing` has a reason.
-            DataError: the folder doesn't hold a whole encoder.
+            PrerequisiteError: `missing` returns a reason.
+            DataError: the directory does not contain a complete encoder.
         """
         if self.missing(name):
             install = INSTALL if packages_missing() else how_to_get(name)
@@ -100,7 +100,7 @@ class Encoders:
         return layer or min(ENCODERS[name].layer or encoder.layers, encoder.layers)
 
     def signature(self, name: str, layer: int | None = None) -> str:
-        """What decides this encoder's numbers: weights, precision, the layer, the library."""
+        """The signature of this encoder's numbers: weights, precision, the layer, the library."""
         encoder = self.encoder(name)
         parts = [name, encoder.weights_hash[:16], encoder.precision]
         if layer or ENCODERS[name].layer:
@@ -108,13 +108,13 @@ class Encoders:
         return "|".join([*parts, f"transformers{version('transformers')}"])
 
     def counts(self, name: str) -> Counts:
-        """What this encoder has encoded so far; zeros where it was never opened."""
+        """The counts of this encoder so far; zeros where it was never opened."""
         folder = self.paths.get(name)
         opened = self._open.get(folder.resolve()) if folder else None
         return opened.counts if opened else Counts()
 
     def close(self) -> None:
-        """Close the cache and let the models go."""
+        """Close the cache and release the models."""
         self.cache.close()
         self._open.clear()
 
@@ -123,7 +123,7 @@ class Encoders:
     ) -> list[float]:
         """MCS-Bench's `official` "BERTScore": cosine of two texts' mean first-token vectors.
 
-        See `TextEncoder.first_token_means`. Texts are taken as given (the response converted to
+        See `TextEncoder.first_token_means`. Texts are used as given (the response converted to
         zh-cn before, the reference not). An empty text has a vector like any other.
         """
         return self._cosines(name, "first-token-512", pairs, TextEncoder.first_token_means)
@@ -131,12 +131,12 @@ class Encoders:
     def sentence_cosine(
         self, pairs: Sequence[Pair], *, empty: float | None = None, name: str = "minilm"
     ) -> list[float]:
-        """Cosine of mean-pooled sentence vectors, as all-MiniLM-L6-v2 is used.
+        """Cosine of mean-pooled sentence vectors, as all-MiniLM-L6-v2 computes them.
 
         Args:
             pairs: candidate and reference.
-            empty: the value where either text has no content. None takes what the model makes
-                of an empty text (`official`: up to 0.12 in our vectors); `strict` gives 0.
+            empty: the value where either text has no content. None encodes an empty text like any
+                other (`official`: up to 0.12 in our vectors); `strict` passes 0.
             name: the encoder.
         """
         values = self._cosines(name, "sentence-256", pairs, TextEncoder.sentence_vectors)
@@ -190,14 +190,14 @@ class Encoders:
     ) -> list[PRF]:
         """BERTScore by token matching (bert-score 0.3.13), not rescaled, in the pairs' order.
 
-        Texts are cut at 512 tokens. An empty text on either side gives 0, 0, 0. References'
-        token vectors and every pair's result are kept.
+        Texts are truncated at 512 tokens. An empty text on either side gives 0, 0, 0. References'
+        token vectors and every pair's result are cached.
 
         Args:
             name: the encoder.
             pairs: candidate and reference.
-            layer: which layer's vectors; None takes bert-score's for this encoder (or the last).
-            idf: weights of tokens from `reference_idf`; None weighs all alike.
+            layer: the layer of the vectors; None uses bert-score's for this encoder (or the last).
+            idf: weights of tokens from `reference_idf`; None weighs all equally.
 
         Raises:
             UsageError: the encoder has no such layer.
@@ -226,7 +226,7 @@ class Encoders:
         return [PRF(*map(float, found[keys[pair]])) for pair in pairs]
 
     def reference_idf(self, name: str, references: Sequence[str]) -> TokenIdf:
-        """Inverse document frequencies over references; special tokens come out at 0."""
+        """Inverse document frequencies over references; special tokens get 0."""
         encoder = self.encoder(name)
         rows = encoder.tokenise(references, max_tokens=encoder.max_tokens)
         return token_idf(row.ids for row in rows)
@@ -234,10 +234,10 @@ class Encoders:
     def bert_score_floor(
         self, name: str, references: Sequence[str], *, layer: int | None = None
     ) -> float | None:
-        """Mean F1 between different items' references of one task: what a wrong truth earns.
+        """Mean F1 between different items' references of one task: the score of a wrong reference.
 
-        Equal references count once, and the order in which they stand doesn't matter. None
-        where there are fewer than two, as nothing then says what a wrong truth earns.
+        Equal references count once, and their order does not matter. None where there are fewer
+        than two.
         """
         pairs = reference_pairs(references)
         if not pairs:
@@ -246,6 +246,6 @@ class Encoders:
 
 
 def reference_pairs(references: Sequence[str]) -> list[Pair]:
-    """References paired with other ones, the same whatever their order; empty ones left out."""
+    """References paired with other ones, the same in any order; empty ones are skipped."""
     unique = sorted({text for text in references if text.strip()}, key=lambda t: text_key("", t))
     return [(unique[a], unique[b]) for a, b in other_pairs(len(unique))]

@@ -1,4 +1,4 @@
-"""A text encoder: tokens in, vectors out, in batches with little padding."""
+"""Text encoder: from tokens to vectors, in batches with little padding."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ Precision = Literal["auto", "float32", "bfloat16"]
 Pooling = Literal["first", "mean", "tokens"]
 
 BLOCK_TOKENS = 512
-"""Tokens that one pass takes, special ones counted."""
+"""The maximum number of tokens of one pass, including special ones."""
 SENTENCE_TOKENS = 256
-"""Tokens of a sentence that MiniLM reads (its sentence_bert_config.json)."""
+"""Tokens of a sentence that MiniLM uses (its sentence_bert_config.json)."""
 
-# A CPU is as fast with two texts as with thirty; a GPU wants to be kept busy.
+# A CPU is as fast with two texts as with thirty; a GPU needs large batches.
 _BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
 
 
 class Counts(msgspec.Struct):
-    """What an encoder has done so far; `texts` counts each encoded text once per reading."""
+    """The work of an encoder so far; `texts` counts each encoded text once per measure."""
 
     texts: int = 0
     tokens: int = 0
@@ -53,23 +53,23 @@ class Counts(msgspec.Struct):
 
 
 class Tokens(NamedTuple):
-    """One text's token ids with the special ones, and which of them are content."""
+    """One text's token ids including special ones, and which of them are content."""
 
     ids: list[int]
     content: NDArray[np.bool_]
 
 
 class TextEncoder:
-    """BERT or RoBERTa weights from a folder; nothing is fetched and no pickle is read.
+    """BERT or RoBERTa weights from a directory; downloads nothing and reads no pickle.
 
     Args:
         folder: config.json, model.safetensors and the tokenizer's files.
-        device: ``auto`` takes CUDA where there is one.
+        device: ``auto`` uses CUDA where available.
         precision: ``auto`` is bfloat16 on CUDA and float32 on a CPU.
 
     Raises:
         PrerequisiteError: torch or transformers is not installed, or there is no CUDA device.
-        DataError: the folder doesn't hold such an encoder whole.
+        DataError: the directory does not contain a complete encoder.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class TextEncoder:
 
     @property
     def size(self) -> int:
-        """Numbers in a vector."""
+        """The dimension of a vector."""
         return int(self._model.config.hidden_size)
 
     @property
@@ -113,11 +113,11 @@ class TextEncoder:
     def tokenise(self, texts: Sequence[str], *, max_tokens: int | None = None) -> list[Tokens]:
         """Token ids with the first and last special token; white space at the ends is dropped.
 
-        RoBERTa's first word is read as one that follows a space, as bert-score does.
+        RoBERTa's first word is tokenised as after a space, as in bert-score.
 
         Args:
             texts: the texts; a lone surrogate counts as '?'.
-            max_tokens: cut the content so that all tokens are no more than this.
+            max_tokens: truncate the content so that the total number of tokens is at most this.
         """
         begin = " " if self.config["model_type"] == "roberta" else ""
         stripped = [_encodable(text).strip() for text in texts]
@@ -139,13 +139,13 @@ class TextEncoder:
         return [list(row) for row in rows]
 
     def first_token_means(self, texts: Sequence[str]) -> Iterator[dict[int, Vector]]:
-        """The vector that MCS-Bench's script calls a text's embedding, whatever its length.
+        """The vector that MCS-Bench's script uses as a text's embedding, at any length.
 
         The whole text is tokenised with [CLS] and [SEP], the tokens are cut into blocks of 512,
-        each block is encoded alone, its positions counted anew, and the vectors of the blocks'
-        first tokens are averaged. Only the first block begins with a true [CLS]; the last may be
-        [SEP] alone (511 Chinese characters: 512 + 1 tokens). Nothing is stripped, and the empty
-        text is [CLS] [SEP]. Worked out from `golden/mcs_public.json`.
+        each block is encoded alone, with its own positions, and the vectors of the blocks' first
+        tokens are averaged. Only the first block begins with a true [CLS]; the last may be [SEP]
+        alone (511 Chinese characters: 512 + 1 tokens). Nothing is stripped, and the empty text is
+        [CLS] [SEP]. Derived from `golden/mcs_public.json`.
 
         Yields:
             Finished vectors [size] by the text's index.
@@ -174,9 +174,10 @@ class TextEncoder:
                 yield done
 
     def sentence_vectors(self, texts: Sequence[str]) -> Iterator[dict[int, Vector]]:
-        """Means over a text's tokens (special ones too) at length 1, as MiniLM is used.
+        """Means over a text's tokens (including special ones) at length 1, as in MiniLM.
 
-        The text is cut at 256 tokens; the empty text is [CLS] [SEP] and has a vector like any.
+        The text is truncated at 256 tokens; the empty text is [CLS] [SEP] and has a vector like any
+        other.
         """
         tokens = self.tokenise(texts, max_tokens=min(SENTENCE_TOKENS, self.max_tokens))
         for batch in self.encode([row.ids for row in tokens], pooling="mean"):
@@ -196,8 +197,8 @@ class TextEncoder:
 
         Args:
             sequences: token ids, each no longer than `max_tokens`.
-            pooling: ``first`` and ``mean`` give one vector [size], ``tokens`` all [tokens, size].
-            layer: stop after this many layers; None takes all.
+            pooling: ``first`` and ``mean`` return one vector [size], ``tokens`` all [tokens, size].
+            layer: stop after this many layers; None uses all.
 
         Yields:
             One batch's results by index into `sequences`.

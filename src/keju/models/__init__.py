@@ -1,4 +1,4 @@
-"""Who answers: endpoints, OCR engines, baselines, answers made elsewhere."""
+"""Models: endpoints, OCR engines, baselines, and responses from other programs."""
 
 from keju.models.base import RESULTS, Answer, AskError, Decoding, Model, ModelOptions, Shown
 from keju.models.declarations import Role

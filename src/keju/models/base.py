@@ -1,4 +1,4 @@
-"""What a model is to keju: a name, what decides its answers, and a way to ask it."""
+"""`Model`: the protocol of everything that answers requests, and its options."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from keju.models.fitting import Fit
 
 
 class Answer(Record, frozen=True, kw_only=True):
-    """The reply of a model to one request, before the run adds its key and name.
+    """The response of a model to one request, before the run adds its cache key and name.
 
     `text`, `not_text`, `thinking`, `decoding` and `refused` are as in `keju.items.Response`; an
-    engine or a baseline sends no parameters. `ignored_usage` are the token counts of the server
-    that cannot be right and are not in `usage`, in words.
+    engine or a baseline sends no parameters. `ignored_usage` are the implausible token counts of
+    the server, which are not in `usage`, as text.
     """
 
     text: str
@@ -35,26 +35,26 @@ class Answer(Record, frozen=True, kw_only=True):
 
 
 def status_of(text: str) -> Status:
-    """The status of an answer that is whole: one without a visible character is empty.
+    """The status of a complete answer: one without a visible character is empty.
 
-    An engine that finds boxes without text gives line breaks, which are no answer.
+    An engine that finds boxes without text returns line breaks, which are not an answer.
     """
     return "answered" if text.strip() else "empty"
 
 
 class AskError(KejuError):
-    """A request that brought no answer.
+    """A request that got no answer.
 
     Args:
         kind: the class of failure: ``auth``, ``rate``, ``server``, ``timeout``, ``connection``,
             ``refused`` (by policy), ``bad-response``, ``bad-request``, ``unreadable-image``,
             ``engine`` (a local engine broke), ``missing-answer`` and ``failed-elsewhere`` (a
-            replayed file has no answer, or says that there was none).
-        message: the server's or the system's words, one line, without secrets.
-        retryable: whether asking again may help.
+            replayed file has no answer, or reports a failure).
+        message: the server's or the system's message, one line, without secrets.
+        retryable: whether another attempt may help.
         retry_after: seconds that the server asked to wait, if it did.
-        overloaded: the server has too much to do (429, 503, 529): asking slower may help.
-        said: the server's message at length, in which refused parameters are looked for. It may
+        overloaded: the server is overloaded (429, 503, 529): fewer requests may help.
+        said: the server's complete message, which is searched for refused parameters. It may
             contain a secret and is not stored.
     """
 
@@ -80,8 +80,8 @@ class Decoding(Record, frozen=True, kw_only=True):
     """Decoding parameters; None leaves the server's default.
 
     `max_tokens` counts new tokens. `seed` is the server's sampling seed. `thinking` is the switch
-    of a hybrid model, whose fields differ by server (thinking.toml); `extra_body` are fields of the
-    request's body as they are.
+    of a hybrid model, whose fields differ by server (thinking.toml); `extra_body` are additional
+    fields of the request's body.
     """
 
     temperature: float | None = None
@@ -126,7 +126,7 @@ UNKNOWN_DTYPE = "unknown"
 
 
 class Shown(Record, frozen=True, kw_only=True):
-    """Which images an item shows, and nothing else of it: neither its question nor its answer."""
+    """The images of an item, without its question and answer."""
 
     item: str
     benchmark: str
@@ -136,9 +136,9 @@ class Shown(Record, frozen=True, kw_only=True):
 
 
 class ItemPrompt(Record, frozen=True, kw_only=True):
-    """What a result file of another program may name an item by: its place and its prompts.
+    """The identifiers of an item for result files of other programs: its position and its prompts.
 
-    `texts` are the prompt and the question; the answer is not among them.
+    `texts` are the prompt and the question, not the answer.
     """
 
     id: str
@@ -149,19 +149,19 @@ class ItemPrompt(Record, frozen=True, kw_only=True):
 
 
 class ModelOptions(Record, frozen=True, kw_only=True):
-    """What the user may set for a model beside its name, and what the dataset lends it.
+    """Options of a model, and the data of the dataset that it may use.
 
-    `api_key_env` names the environment variable that holds the key; the key itself is never
+    `api_key_env` names the environment variable that contains the key; the key itself is never
     stored. `timeout` is in seconds, for one attempt. `asking` is false where a model is opened for
-    a plan only: then no key is needed and no image is read. `fit` are the limits that the model has
-    for pictures. `system_prompt` is sent before every prompt; `stored` are other texts of the user
-    that the run stores, by the option that gave them; `dtype` is the number format in which
-    the server runs the model, as the user declares it, since no server says.
+    a plan only: then no key is needed and no image is read. `fit` are the model's limits on images.
+    `system_prompt` is sent before every prompt; `stored` are other texts of the user that the run
+    stores, by the option that gave them; `dtype` is the number format in which the server runs the
+    model, as the user declares it, since no server reports it.
 
     Of the dataset, `reference` are the labelled items of its reference split, `shown` the images of
-    every item of its test split, and `images_of` gives the stored bytes of images, read when they
-    are looked at. `prompts_of` gives all items in their order with their prompts, and `pages_of`
-    the images to transcribe with their names, both made when they are needed.
+    every item of its test split, and `images_of` returns the stored bytes of images, read on
+    access. `prompts_of` returns all items in their order with their prompts, and `pages_of` the
+    images to transcribe with their names; both are computed on demand.
     """
 
     base_url: str = ""
@@ -193,53 +193,52 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """As the user spells it, e.g. ``openai:gpt-4o`` or ``ppocr``."""
+        """The model string, e.g. ``openai:gpt-4o`` or ``ppocr``."""
 
     @property
     def identity(self) -> dict[str, str]:
-        """Everything beside the request that decides an answer; never a secret."""
+        """Everything except the request that determines an answer; never a secret."""
 
     @property
     def concurrency(self) -> int:
-        """Requests in flight that suit it, unless the user says otherwise."""
+        """The default number of requests in flight."""
 
     def declines(self, request: Request) -> str:
-        """Why this request is not for this model, or an empty string if it is."""
+        """Why the model does not support this request, or an empty string."""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Answer one request; `images` are the stored bytes of `request.all_images`, in order.
 
-        They may be read from disk only when they are looked at.
+        They may be read from disk on access.
 
         Raises:
-            AskError: no answer came.
+            AskError: there is no answer.
         """
 
     async def close(self) -> None:
-        """Give back connections and memory."""
+        """Release connections and memory."""
 
 
 class ModelBase:
     """A base class for models of plug-ins, which then only need `answer`.
 
-    The name and the plug-in are added to what runs record. Blocking work of `answer` belongs in
-    `asyncio.to_thread`.
+    Runs record the name and the plug-in. Blocking work of `answer` belongs in `asyncio.to_thread`.
     """
 
     name = ""
 
     @property
     def identity(self) -> dict[str, str]:
-        """What decides an answer beside the request and the spelling; by default nothing."""
+        """The model's identity apart from its model string; by default empty."""
         return {}
 
     @property
     def concurrency(self) -> int:
-        """Requests in flight that suit it; by default 1."""
+        """The default number of requests in flight; by default 1."""
         return 1
 
     def declines(self, request: Request) -> str:
-        """Why this request is not for this model; by default every request is."""
+        """Why the model does not support this request; by default it supports all."""
         del request
         return ""
 
@@ -247,9 +246,9 @@ class ModelBase:
         """Answer one request; `images` are the stored bytes of `request.images`, in order.
 
         Raises:
-            AskError: no answer came.
+            AskError: there is no answer.
         """
         raise NotImplementedError
 
     async def close(self) -> None:
-        """Give back connections and memory; by default nothing is open."""
+        """Release connections and memory; by default nothing is open."""

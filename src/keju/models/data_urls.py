@@ -1,9 +1,8 @@
-"""Image bytes as ``data:`` URLs, encoded once a process and kept while they are in use.
+"""Image bytes as ``data:`` URLs, encoded once per process and cached while they are in use.
 
-The bytes are those of the dataset, untouched, unless a limit of the model asks for a smaller
-picture (see `fitting`).
-Several models, rounds and questions ask about the same picture close together, so a window of
-recent pictures is enough; it is bounded in bytes because pages differ a hundredfold in size.
+The bytes are those of the dataset, unchanged, unless a limit of the model requires a smaller image
+(see `fitting`). Several models, rounds and questions use the same image close together, so a cache
+of recent images is enough; its size is limited in bytes because pages differ a hundredfold in size.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ def mime_of(ref: ImageRef) -> str:
 
 
 class DataUrls:
-    """A window of recent ``data:`` URLs, each ready to stand in JSON with its quotes.
+    """A cache of recent ``data:`` URLs, each a JSON string with its quotes.
 
     Args:
-        capacity: the most bytes that are kept.
+        capacity: the maximum number of bytes.
     """
 
     def __init__(self, capacity: int = 6 << 20) -> None:
@@ -56,7 +55,7 @@ class DataUrls:
         self._urls: OrderedDict[str, bytes] = OrderedDict()
 
     def get(self, ref: ImageRef, read: Callable[[], bytes]) -> bytes:
-        """The URL of an image; `read` gives its bytes and is called only if it is not kept.
+        """The URL of an image; `read` returns its bytes and is called only if it is not cached.
 
         Raises:
             DataError: the image has no media type, or `read` raised it.
@@ -66,13 +65,13 @@ class DataUrls:
         return self.kept(name) or self.keep(name, mime, read())
 
     def kept(self, name: str) -> bytes | None:
-        """The URL that was kept under that name, if it still is."""
+        """The cached URL of that name, or None."""
         if name in self._urls:
             self._urls.move_to_end(name)
         return self._urls.get(name)
 
     def keep(self, name: str, mime: str, data: bytes) -> bytes:
-        """Encode an image, keep its URL under that name, and give it."""
+        """Encode an image, cache its URL under that name, and return it."""
         url = b"".join((f'"data:{mime};base64,'.encode(), base64.b64encode(data), b'"'))
         if name not in self._urls:
             self._keep(name, url)
@@ -87,11 +86,11 @@ class DataUrls:
 
 
 SHARED = DataUrls()
-"""The one window that all models of this process share."""
+"""The one cache of all models of this process."""
 
 
 async def picture_url(ref: ImageRef, read: Callable[[], bytes], fit: Fit) -> bytes:
-    """A picture's URL in quotes, made smaller only where a limit asks for it.
+    """An image's URL in quotes, scaled down only where a limit requires it.
 
     Raises:
         AskError: it cannot be read (``unreadable-image``).

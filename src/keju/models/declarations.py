@@ -1,4 +1,4 @@
-"""`MODELS`: every kind of model by the word before its colon, with what it is and needs."""
+"""`MODELS`: the registry of model kinds by the word before the colon, with their requirements."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from keju.models.base import Model
 from keju.registry import Registry
 
 Role = Literal["model", "engine", "answers", "baseline"]
-"""What a kind of model is: it answers, it transcribes, it has answers of others, or it is the floor
-under a score."""
+"""The role of a kind of model: it answers, it transcribes, it has responses of others, or it is a
+baseline."""
 
 _SPELLING = re.compile(r"[a-z][a-z0-9-]*(:[A-Z][A-Z0-9_/=+-]*)?")
 
@@ -29,16 +29,16 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """A kind of model as kinds.toml or a plug-in declares it.
 
     Attributes:
-        spelling: what users write: ``KIND``, or ``KIND:PART`` with the part to fill in as capitals.
-        role: what it is in reports.
+        spelling: the model string: ``KIND``, or ``KIND:PART`` with the part to fill in as capitals.
+        role: its role in reports.
         what: one line for ``keju models``.
         opens: makes the model, from the part (if there is one) and `ModelOptions`. In kinds.toml:
             module of keju.models and name.
-        packages: what must be importable.
-        program: what must be on the path.
+        packages: packages that must be importable.
+        program: a program that must be on the path.
         install: how packages or program are installed.
         key: the environment variable with its key.
-        local: whether it computes on this machine, so that it is asked and timed alone.
+        local: whether it computes on this machine, so that it runs and is timed alone.
     """
 
     spelling: str
@@ -58,7 +58,7 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
     @property
     def takes(self) -> bool:
-        """Whether the user fills in a part."""
+        """Whether the model string has a part to fill in."""
         return self.spelling.rpartition(":")[2].isupper()
 
     @property
@@ -71,13 +71,13 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
     @property
     def unset(self) -> str:
-        """What the environment lacks, in words; empty if nothing."""
+        """What the environment lacks, as text; empty if nothing."""
         given = not self.key or os.environ.get(self.key, "").strip()
         return "" if given else f"a key in {self.key}, or --base-url to a server that takes none"
 
     @property
     def opener(self) -> Callable[..., Model]:
-        """`opens`, imported only now: the HTTP client and the engines are slow to import."""
+        """`opens`, imported on demand: the HTTP client and the engines are slow to import."""
         if not isinstance(self.opens, str):
             found: Callable[..., Model] = self.opens
             return found
@@ -91,19 +91,19 @@ Kinds = tuple[ModelDeclaration, ...]
 
 
 def meant(name: str) -> list[str]:
-    """The spelling of a model that the user calls by another name."""
+    """The model string for a model that the user calls by another name."""
     low = name.casefold()
     return [each.means.format(name) for each in _table().names if low.startswith(each.begins)]
 
 
 def declarations() -> Iterator[ModelDeclaration]:
-    """Every kind that can be used, in the order in which a newcomer meets them."""
+    """Every kind that can be used, with the ones for beginners first."""
     for kinds in MODELS.usable():
         yield from kinds
 
 
 class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Other names of models, by their beginning, and the spelling that they mean."""
+    """Other names of models, by their beginning, and the model string that they mean."""
 
     begins: tuple[str, ...]
     means: str
@@ -140,7 +140,7 @@ MODELS: Registry[Kinds] = Registry("model", "keju.models", _own, _of_plugin)
 
 
 def _found(package: str) -> bool:
-    """Whether a package is installed; nothing but the packages around it is imported."""
+    """Whether a package is installed; only its parent packages are imported."""
     try:
         return find_spec(package) is not None
     except ModuleNotFoundError:

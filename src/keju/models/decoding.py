@@ -1,7 +1,7 @@
-"""The decoding parameters of a request: those asked for, and those that were really sent.
+"""The decoding parameters of a request: those requested, and those that were actually sent.
 
 A server may refuse a parameter, a provider's layer may not pass one on, and the token limit has two
-names. So a response records what was in the request that it answers, under the server's names.
+names. So a response records the parameters of its request, under the server's names.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from keju.models.refusals import refusal_in
 OLD_LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
 
 MAY_REFUSE = frozenset({"bad-request", "server"})
-"""Kinds of failure in which a server may refuse a parameter; some answer 500 to an unknown one."""
+"""Kinds of failure in which a server may refuse a parameter; some reply to an unknown one with 500.
+"""
 
 ASKED_FOR = (
     "temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort", "thinking",
 )  # fmt: skip
-"""Parts of a model's identity that ask for a parameter of the request."""
+"""Parts of a model's identity that request a parameter."""
 
 _EXTRA = "extra_body."
 
@@ -40,14 +41,14 @@ _NAMES = {
     }),
     "thinking": frozenset({"chat_template_kwargs", "enable_thinking", "thinking", "reasoning"}),
 }  # fmt: skip
-"""Names under which servers take a parameter."""
+"""Names under which servers accept a parameter."""
 
 
 class Parameters(Record, frozen=True, kw_only=True):
     """The parameters of one model's requests, without those that its server has refused so far.
 
-    `given` are the fields as asked for, with ``max_tokens`` under its old name; `limit` is the name
-    under which this server takes it.
+    `given` are the fields as requested, with ``max_tokens`` under its old name; `limit` is the name
+    under which this server accepts it.
     """
 
     given: dict[str, Any]
@@ -67,8 +68,8 @@ class Parameters(Record, frozen=True, kw_only=True):
         """Return the parameters for a new attempt; None if the message refuses none of those sent.
 
         Args:
-            words: what the server said.
-            tried: what was sent; other requests may have been refused more since.
+            words: the server's message.
+            tried: the parameters sent; other requests may have been refused more since.
         """
         refusal = refusal_in(words, tried.sent)
         if not refusal.drops and not refusal.renames:
@@ -89,11 +90,11 @@ def as_texts(fields: Mapping[str, Any]) -> dict[str, str]:
 
 
 def not_sent(identity: Mapping[str, str], decoding: Mapping[str, str] | None) -> tuple[str, ...]:
-    """The parameters that a model's identity asks for and that a request did not have.
+    """The parameters that a model's identity requests and that a request did not have.
 
     Args:
         identity: of the model; only models behind an endpoint or provider send parameters.
-        decoding: the request's fields; None where they are not known, which says nothing.
+        decoding: the request's fields; None where they are not known, which gives an empty result.
     """
     if decoding is None or identity.get("kind") not in ENDPOINTS:
         return ()

@@ -1,4 +1,4 @@
-"""Which items a model drafted itself: it is graded on its own proposal there, which favours it."""
+"""Items that a model drafted itself, on which its score is biased in its favour."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from keju.items import Item
 from keju.models.opening import role_of
 
 _DRAFT = "draft"
-"""The step that leaves a proposal's maker in an item's provenance."""
+"""The step that records the author of a draft in an item's provenance."""
 
 _SHOWN_OTHERWISE = ("blind", "shuffled")
 _VERSION = re.compile(r"[\s,;@(]")
-"""What stands between a tool's name and its version."""
+"""The separators between a tool's name and its version."""
 
 
 def drafted_by(item: Item, model: str) -> bool:
-    """Whether the model, or one that is part of it, proposed the item or the text it rests on.
+    """Whether the model, or one that is part of it, proposed the item or the text of the item.
 
-    A tool is taken for a model by name, whatever its version: a later one of an engine errs much
-    like the one that drafted. An endpoint's model is the same by whichever harness it was asked.
+    A tool counts as a model by name, whatever its version: another version of an engine makes
+    similar errors. An endpoint's model is the same in every harness.
 
     Args:
         item: with its provenance, where a step ``draft`` names the tool.
-        model: as it is spelled for a run, e.g. ``ppocr`` or ``ocr+llm:ppocr+openai:MODEL``.
+        model: its model string in a run, e.g. ``ppocr`` or ``ocr+llm:ppocr+openai:MODEL``.
     """
     tools = [each.tool for each in item.provenance if each.step == _DRAFT and each.tool.strip()]
     return bool(tools) and not set(_parties(model)).isdisjoint(
@@ -33,7 +33,7 @@ def drafted_by(item: Item, model: str) -> bool:
 
 
 def _parties(spec: str) -> Iterator[str]:
-    """The engines and models of a spelling, each by the name that is the same everywhere."""
+    """The engines and models in a model string, each by its name without the harness."""
     spec = spec.strip()
     kind, _, rest = spec.partition(":")
     if kind == "ocr+llm":

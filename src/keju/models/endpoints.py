@@ -1,4 +1,4 @@
-"""Addresses of servers, fit to be written into run.json."""
+"""Checks of server addresses before they are stored in run.json."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ def checked_url(url: str, *, what: str, example: str, secret_in: str) -> str:
 
     Args:
         url: as the user gave it.
-        what: what an error calls it.
-        example: what a usable one looks like.
-        secret_in: where a secret belongs instead.
+        what: its name in an error.
+        example: a valid one, for the error.
+        secret_in: where a secret must be given instead.
 
     Raises:
-        UsageError: no http or https address of a host, or one that may hold a secret.
+        UsageError: not an http or https address of a host, or one that may contain a secret.
     """
     try:
         parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""`is_error_text`, `looks_like_error`: texts that programs store in the place of an answer.
+"""`is_error_text`, `looks_like_error`: texts that programs store in place of an answer.
 
 The wordings are data (``error_texts.toml``), each with the program and the place in its source.
 """
@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 _LONGEST = 400
-"""Characters at the beginning of an answer in which a suspected error is looked for."""
+"""The number of characters at the beginning of an answer that are searched for an error."""
 
 
 class ErrorText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,8 +60,8 @@ def is_error_text(text: str, *, certain: bool = False) -> bool:
     """Whether a text is one that a program stores when it got no answer.
 
     Args:
-        text: the text in the place of an answer.
-        certain: count only wordings that the programs themselves look for anywhere; others are
+        text: the text in place of an answer.
+        certain: count only wordings that the programs themselves search for anywhere; others are
             beginnings that a model's own answer could have.
     """
     return any(

@@ -1,8 +1,8 @@
-"""Making a picture smaller where a model's own limit asks for it, declared and recorded.
+"""Scaling of images to a model's own limits, which the user declares and the run records.
 
-Pictures travel as they are stored. Only a picture that is beyond a limit that the user gave is
-decoded, scaled down and written anew; all others still go out byte for byte. The limits and the
-way stand in the model's identity, so that answers to smaller pictures have other keys.
+Images are sent as they are stored. Only an image beyond a limit that the user gave is decoded,
+scaled down and encoded again; all others are sent byte for byte. The limits and the method are in
+the model's identity, so that answers to smaller images have other cache keys.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from keju.items import ImageRef, Record, Request
 _LOSSLESS = frozenset({"png", "bmp", "gif", "tif", "tiff"})
 _QUALITY = 95
 _LEAST_BYTES = 1000
-_SMALLER = 0.9  # each time that a picture is still too large
+_SMALLER = 0.9  # applied again while an image is still too large
 
 
 class FittedImage(NamedTuple):
-    """A picture as it is sent, its media type, and its width and height in pixels."""
+    """An image as it is sent, its media type, and its width and height in pixels."""
 
     data: bytes
     mime: str
@@ -34,13 +34,13 @@ class FittedImage(NamedTuple):
 
 
 class Fit(Record, frozen=True, kw_only=True):
-    """The largest picture that a model takes: its pixels, and the bytes of its file; None: any."""
+    """The largest image that a model accepts: its pixels, and the bytes of its file; None: any."""
 
     max_pixels: int | None = None
     max_bytes: int | None = None
 
     def check(self) -> None:
-        """Refuse limits that leave no picture.
+        """Check the limits.
 
         Raises:
             UsageError: below 1 pixel, or below 1,000 bytes.
@@ -52,7 +52,7 @@ class Fit(Record, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> dict[str, str]:
-        """What stands in a model's identity; nothing where there are no limits."""
+        """The entries of a model's identity; empty where there are no limits."""
         limits = {"max_pixels": self.max_pixels, "max_bytes": self.max_bytes}
         given = {name: str(limit) for name, limit in limits.items() if limit is not None}
         if given:
@@ -61,12 +61,12 @@ class Fit(Record, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, identity: Mapping[str, str]) -> Self:
-        """The limits that stand in a model's identity."""
+        """The limits in a model's identity."""
         said = {name: identity.get(name, "") for name in cls.__struct_fields__}
         return cls(**{name: int(limit) for name, limit in said.items() if limit.isdecimal()})
 
     def size(self, ref: ImageRef) -> tuple[int, int]:
-        """Width and height at which a picture is sent, unless its bytes ask for less."""
+        """Width and height at which an image is sent, unless its bytes require less."""
         pixels = ref.width * ref.height
         if self.max_pixels is None or pixels <= self.max_pixels:
             return ref.width, ref.height
@@ -76,14 +76,14 @@ class Fit(Record, frozen=True, kw_only=True):
         return size
 
     def touches(self, ref: ImageRef) -> bool:
-        """Whether a picture is beyond a limit."""
+        """Whether an image is beyond a limit."""
         too_wide = self.max_pixels is not None and ref.width * ref.height > self.max_pixels
         return too_wide or (self.max_bytes is not None and ref.size > self.max_bytes)
 
     def refuses(self, request: Request) -> str:
-        """Why a request cannot be made with smaller pictures, or an empty string.
+        """Why a request cannot be made with smaller images, or an empty string.
 
-        Boxes in pixels would be those of another picture than the dataset's.
+        Boxes in pixels would refer to another image than the dataset's.
         """
         in_pixels = request.box_convention and "-" not in request.box_convention
         if in_pixels and any(map(self.touches, request.all_images)):
@@ -91,10 +91,10 @@ class Fit(Record, frozen=True, kw_only=True):
         return ""
 
     def fitted(self, data: bytes, ref: ImageRef) -> FittedImage:
-        """The picture within the limits: upright, RGB, of the same shape, scaled down only.
+        """The image within the limits: upright, RGB, of the same shape, scaled down only.
 
-        What was stored without loss (PNG, BMP, GIF, TIFF) is written as PNG, unless only JPEG
-        keeps within the bytes; the rest as JPEG of quality 95 with full colour.
+        Losslessly stored images (PNG, BMP, GIF, TIFF) are written as PNG, unless only JPEG is small
+        enough; the others as JPEG of quality 95 with full colour.
 
         Raises:
             DataError: it cannot be decoded.

@@ -1,4 +1,4 @@
-"""``got:DIR``: GOT-OCR 2.0 from a folder of weights, through transformers; nothing is fetched."""
+"""``got:DIR``: GOT-OCR 2.0 from a directory of weights, through transformers; downloads nothing."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.pictures import no_page, picture
 
 MOST_TOKENS = 4096
-"""New tokens for an image, unless the user sets another number: what its authors allow."""
+"""The default maximum of new tokens per image: the limit of its authors."""
 
 _KINDS = ("got_ocr2",)
 _PROCESSOR = ("preprocessor_config.json", "processor_config.json")
-_SHRUNK = 4  # the patches' grid, by two strides of 2, on its way to tokens
+_SHRUNK = 4  # the reduction of the patches' grid to tokens, by two strides of 2
 _END = "<|im_end|>"
 
 
@@ -37,15 +37,15 @@ class _Loaded(NamedTuple):
 class Got:
     """Transcribes images as plain text, in the model's own order.
 
-    The folder is that of the weights in transformers' form (``stepfun-ai/GOT-OCR-2.0-hf``):
-    config.json, model.safetensors, the tokenizer's files and preprocessor_config.json. Decoding
-    is greedy; float32 on a CPU, bfloat16 on CUDA. Several images are read one after the other; one
-    whose text was cut off makes the answer truncated.
+    The directory has the weights in transformers' format (``stepfun-ai/GOT-OCR-2.0-hf``):
+    config.json, model.safetensors, the tokenizer's files and preprocessor_config.json. Decoding is
+    greedy; float32 on a CPU, bfloat16 on CUDA. Several images are read one after the other; if one
+    text was cut off, the answer is truncated.
 
     Raises:
-        UsageError: no folder is named, it is an address, or it isn't there.
+        UsageError: no directory is named, it is an address, or it does not exist.
         PrerequisiteError: torch or transformers is not installed.
-        DataError: the folder does not hold such a model.
+        DataError: the directory does not contain such a model.
     """
 
     def __init__(self, folder: str, options: ModelOptions) -> None:
@@ -90,15 +90,15 @@ class Got:
         return 1
 
     def declines(self, request: Request) -> str:
-        """Everything but a transcription of images."""
+        """Supports only the transcription of images."""
         return no_page(request, "got")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.
 
         Raises:
-            AskError: an image can't be read, or the model broke.
-            DataError: the weights can't be loaded.
+            AskError: an image cannot be read, or the model failed.
+            DataError: the weights cannot be loaded.
         """
         texts, whole = [], True
         for number, data in enumerate(images, start=1):
@@ -111,11 +111,11 @@ class Got:
         return Answer(text=text, status=status, finish_reason="stop" if whole else "length")
 
     async def close(self) -> None:
-        """Let the model go."""
+        """Release the model."""
         self._loaded = None
 
     def _read(self, image: Image.Image) -> tuple[str, bool]:
-        """The text of one image, and whether the model came to its end; runs in a thread."""
+        """The text of one image, and whether the model finished it; runs in a thread."""
         with self._lock:
             if self._loaded is None:
                 self._loaded = _load(self._folder)

@@ -1,4 +1,4 @@
-"""``http-ocr:SERVICE``: an OCR service that takes an image over HTTP and gives lines back."""
+"""``http-ocr:SERVICE``: an OCR service that accepts an image over HTTP and returns lines."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from keju.models.wire import Wire
 
 
 class HttpOcr:
-    """One OCR service; its declaration says what it takes and gives (see `Service`).
+    """One OCR service; its declaration describes its requests and replies (see `Service`).
 
-    The image travels as it is stored, in base64, unless it is beyond the limits that the user gave;
-    then the lines' places are those in the stored picture again. A line a row, in the service's
-    order, or in keju's where the service has none. Secrets are read from the environment and are
-    taken out of whatever the service sends back.
+    The image is sent as it is stored, in base64, unless it is beyond the limits that the user gave;
+    then the lines' positions are converted back to the stored image. The text has one row per line,
+    in the service's order, or in keju's where the service has none. Secrets are read from the
+    environment and are removed from all replies of the service.
 
     Raises:
         UsageError: no such service, or an environment variable that it needs is not set.
-        DataError: its file is not what it must be.
+        DataError: its file is not valid.
     """
 
     def __init__(self, spec: str, options: ModelOptions) -> None:
@@ -53,7 +53,7 @@ class HttpOcr:
 
     @property
     def identity(self) -> dict[str, str]:
-        """The address and the declaration's hash, in which variables stand by their names."""
+        """The address and the declaration's hash, with names of variables instead of values."""
         return {
             "kind": "http-ocr",
             "endpoint": self._service.url,
@@ -64,18 +64,18 @@ class HttpOcr:
 
     @property
     def concurrency(self) -> int:
-        """What the service allows."""
+        """The limit of the service."""
         return self._service.at_once
 
     def declines(self, request: Request) -> str:
-        """Everything but a transcription of images."""
+        """Supports only the transcription of images."""
         return no_page(request, "an OCR service")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Have the images transcribed, one after the other.
+        """Transcribe the images, one after the other.
 
         Raises:
-            AskError: no answer came; its kind says why.
+            AskError: there is no answer; its kind is the reason.
         """
         texts: list[str] = []
         lines: list[Line] = []
@@ -99,14 +99,14 @@ class HttpOcr:
         await self._wire.close()
 
     async def _fitted(self, data: bytes, ref: ImageRef) -> tuple[bytes, tuple[float, float]]:
-        """What is sent of a picture, and how much wider and higher the stored one is."""
+        """The image as sent, and the factors by which the stored one is wider and higher."""
         if not self._fit.touches(ref):
             return data, (1.0, 1.0)
         small = await asyncio.to_thread(self._fit.fitted, data, ref)
         return small.data, (ref.width / small.size[0], ref.height / small.size[1])
 
     async def _post(self, data: bytes) -> object:
-        """What the service says of one image, decoded."""
+        """The decoded reply of the service for one image."""
         fields = {name: self._filled(value) for name, value in self._service.fields.items()}
         fields[self._service.image] = base64.b64encode(data).decode()
         headers = {name: str(self._filled(each)) for name, each in self._service.headers.items()}
@@ -128,7 +128,7 @@ class HttpOcr:
             raise bad_reply(f"no JSON: {excerpt(body[:2000].decode('utf-8', 'replace'))}") from None
 
     def _filled(self, value: Value) -> Value:
-        """A declared value with the environment's in place of its variables."""
+        """A declared value with environment variables replaced."""
         return Template(value).safe_substitute(self._filling) if isinstance(value, str) else value
 
 

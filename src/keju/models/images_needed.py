@@ -7,7 +7,7 @@ from keju.items import Request
 
 
 def lacks_image(request: Request) -> bool:
-    """Whether nothing is shown of the image that the question is about.
+    """Whether the image that the question is about is missing.
 
     Tasks whose definition declares them as tasks about texts (`Query.image`) need none.
     """

@@ -1,4 +1,4 @@
-"""The reply of a vendor as Inspect gives it: content, reasoning, how it ended."""
+"""Parser of a vendor's reply as Inspect returns it: content, reasoning, stop reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 STATUS_OF_STOP: dict[str, Status] = {
     "max_tokens": "truncated", "model_length": "truncated", "content_filter": "filtered",
 }  # fmt: skip
-"""What Inspect's reasons to stop mean beside an answer."""
+"""The status of an answer for each of Inspect's stop reasons."""
 
 
 def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
@@ -27,8 +27,8 @@ def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
         hide: returns a text without any key; used before a long error is cut.
 
     Raises:
-        AskError: it holds no answer: no choice (``bad-response``), a refusal (``refused``), or an
-            error that Inspect made into a text (``refused`` or ``bad-request``).
+        AskError: it contains no answer: no choice (``bad-response``), a refusal (``refused``), or
+            an error that Inspect converted to a text (``refused`` or ``bad-request``).
     """
     if output.empty:
         raise AskError("bad-response", "the reply has no choices", retryable=True)
@@ -38,7 +38,7 @@ def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
         part.text for part in parts if part.type == "text"
     )  # fmt: skip
     if output.usage is None and reason in {"content_filter", "model_length"}:
-        # No model spoke: the text is the server's error, as which Inspect passes it off.
+        # This is not a model's text, but the server's error, which Inspect returns as an answer.
         kind = "refused" if reason == "content_filter" else "bad-request"
         raise AskError(kind, excerpt(hide(said)) or reason)
     if any(part.type == "text" and part.refusal for part in parts):
@@ -57,7 +57,7 @@ def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
 
 
 def _usage(usage: ModelUsage | None, text: str) -> CheckedUsage:
-    """Tokens as the vendor bills them, those of its cache included.
+    """Tokens as the vendor bills them, including those of its cache.
 
     Inspect reports 0 tokens of a prompt where the vendor reports none.
     """

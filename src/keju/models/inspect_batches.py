@@ -1,13 +1,13 @@
-"""Batches through Inspect, made safe to wait for.
+"""Batches through Inspect, with workarounds for its batcher.
 
-Inspect's batcher lives in this process: it gathers requests, submits them, asks after them and
-hands out what came back. Of version 0.3.285 three things are set right here:
+Inspect's batcher runs in this process: it collects requests, submits them, polls them and
+distributes the results. Three problems of version 0.3.285 are corrected here:
 
-- a submission that the server refuses ends its worker, and whoever asks after that waits for ever:
-  the worker is started again;
-- a line of OpenAI's results that holds an error makes the whole batch fail, with the answers that
-  were paid for: such a line is the failure of its own request;
-- it prints what it does.
+- a submission that the server rejects ends its worker, and later requests wait for ever: the worker
+  is started again;
+- a line of OpenAI's results with an error makes the whole batch fail, including answers that were
+  paid for: such a line becomes the failure of its own request;
+- it prints its progress.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig
 
 PROVIDERS = ("anthropic", "google", "grok", "openai", "together")
-"""Those whose batches Inspect can use; it asks any other one directly, at the full price."""
+"""Providers whose batches Inspect supports; it sends requests to others directly, at the full
+price."""
 
 OPENAI_FORM = ("openai", "together", "grok")
-"""Those of them whose batches have the endpoints of the OpenAI form."""
+"""Providers whose batches have the endpoints of the OpenAI API."""
 
 SIZE, MOST = 100, 1000
-"""Requests in a batch, and in all batches together: their pictures are in memory till the end."""
+"""Requests in a batch, and in all batches together: their images stay in memory until the end."""
 
 TICK = 15.0
-"""Seconds between two looks at what is under way, and before a batch that is not full goes out."""
+"""Seconds between two polls, and before a batch that is not full is submitted."""
 
 _NO_ENDPOINT = frozenset({404, 405, 501})
 _PROBE_SECONDS = 30.0
@@ -45,19 +46,19 @@ _LINES = "_parse_jsonl_line"
 
 
 class Workers:
-    """Stands for the task group in which Inspect runs its batcher, and starts it again."""
+    """A replacement of the task group in which Inspect runs its batcher, which restarts it."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start_soon(self, work: Callable[..., Awaitable[None]], *arguments: object) -> None:
-        """Run it until it comes to its end, however often it breaks off."""
+        """Run it until it finishes, restarting it whenever it fails."""
         task = asyncio.get_running_loop().create_task(_again(work, *arguments))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def stop(self) -> None:
-        """Leave what is under way."""
+        """Cancel running work."""
         for task in self._tasks:
             task.cancel()
 
@@ -73,10 +74,10 @@ async def _again(work: Callable[..., Awaitable[None]], *arguments: object) -> No
 
 
 def check_provider(name: str, provider: str) -> None:
-    """Refuse a provider that has no batches.
+    """Check that a provider has batches.
 
     Raises:
-        UsageError: Inspect would ask it directly.
+        UsageError: Inspect would send its requests directly.
     """
     if provider not in PROVIDERS:
         raise UsageError(
@@ -86,15 +87,15 @@ def check_provider(name: str, provider: str) -> None:
 
 
 async def check_endpoints(name: str, address: str, key: str) -> None:
-    """Refuse a server of the user's own that has no batch endpoints: Inspect would wait for it.
+    """Check that a user's own server has batch endpoints; otherwise Inspect would wait for it.
 
     Args:
         name: the model.
-        address: the base URL; empty for the vendor's, which is not asked.
+        address: the base URL; empty for the vendor's, which is not checked.
         key: sent as the bearer token, if there is one.
 
     Raises:
-        UsageError: ``GET /batches`` of the OpenAI form does not exist.
+        UsageError: ``GET /batches`` of the OpenAI API does not exist.
     """
     if not address:
         return
@@ -114,7 +115,7 @@ async def check_endpoints(name: str, address: str, key: str) -> None:
 
 
 def batch_config() -> GenerateConfig:
-    """What makes a request wait for a batch; Inspect submits and looks again twice on trouble."""
+    """Configuration that sends requests in batches; Inspect retries submissions and polls twice."""
     from inspect_ai.model import BatchConfig, GenerateConfig  # noqa: PLC0415
 
     _mended()
@@ -123,7 +124,7 @@ def batch_config() -> GenerateConfig:
 
 
 def work_in(workers: Workers) -> None:
-    """Have Inspect run its batcher there, in this task's context."""
+    """Make Inspect run its batcher in `workers`, in this task's context."""
     from inspect_ai._util.background import set_background_task_group  # noqa: PLC0415
 
     set_background_task_group(workers)
@@ -134,7 +135,7 @@ def _mended() -> None:
     from inspect_ai.model._providers import _openai_batch  # noqa: PLC0415
     from inspect_ai.model._providers.util import batch_log  # noqa: PLC0415
 
-    batch_log.set_batch_log_callback(str)  # which takes it and says nothing
+    batch_log.set_batch_log_callback(str)  # accepts the messages and prints nothing
     batcher = _openai_batch.OpenAIBatcher
     parse = getattr(batcher, _LINES)
 
@@ -146,7 +147,7 @@ def _mended() -> None:
 
 
 def _error_of(line: dict[str, Any]) -> AskError | None:
-    """What is wrong with a line of results, or None."""
+    """The error in a line of results, or None."""
     reply, error = line.get("response") or {}, line.get("error")
     status = reply.get("status_code", 200) if isinstance(reply, dict) else 0
     if error:

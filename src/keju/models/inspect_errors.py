@@ -1,7 +1,8 @@
-"""What went wrong at a provider of Inspect's: its exceptions, put into keju's classes.
+"""Errors of Inspect's providers: classify their exceptions as keju's kinds of failure.
 
-Each vendor's SDK raises its own exceptions, so they are told by what they carry: an HTTP status, a
-body and headers (OpenAI, Anthropic, Groq, Mistral), botocore's reply, Google's `code`, gRPC's code.
+Each vendor's SDK raises its own exceptions, so they are recognised by their attributes: an HTTP
+status, a body and headers (OpenAI, Anthropic, Groq, Mistral), botocore's reply, Google's `code`,
+gRPC's code.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ class _Reply(NamedTuple):
 
 
 def error_of_provider(error: BaseException, hide: Callable[[str], str] = str) -> AskError:
-    """The class of whatever a provider raised, Inspect's wrappers around it taken off.
+    """Classify an exception of a provider, without Inspect's wrappers around it.
 
     Args:
-        error: what was raised.
+        error: the exception.
         hide: returns a text without any key; used before a long text is cut.
     """
     chain = list(_causes(error))
@@ -53,7 +54,7 @@ def error_of_provider(error: BaseException, hide: Callable[[str], str] = str) ->
 
 
 def plain_words(error: BaseException, hide: Callable[[str], str] = str) -> str:
-    """What an error says, in one line, without keys and the markup of Inspect's terminal."""
+    """The message of an error, in one line, without keys and the markup of Inspect's terminal."""
     return excerpt(hide(_MARKUP.sub("", str(getattr(error, "message", "") or error))), 400)
 
 
@@ -67,7 +68,7 @@ def _without(value: object, hide: Callable[[str], str]) -> object:
 
 
 def _reply(error: BaseException) -> _Reply | None:
-    """What the server said, where the exception holds it."""
+    """The server's reply, if the exception contains it."""
     response = getattr(error, "response", None)
     if isinstance(response, dict):
         about, said = response.get("ResponseMetadata", {}), response.get("Error", {})
@@ -88,7 +89,10 @@ def _reply(error: BaseException) -> _Reply | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An exception and what caused it; of tenacity's and Inspect's wrappers only what is inside."""
+    """An exception and its causes.
+
+    Of tenacity's and Inspect's wrappers only the inner exception.
+    """
     inside: BaseException | None = error
     for _ in range(10):
         if inside is None:

@@ -1,4 +1,4 @@
-"""Opening a provider of Inspect's: its address, its key, its settings, and its secrets kept."""
+"""Opening of Inspect's providers: address, key, settings and hidden secrets."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, Model
 
 _DEFAULT_KEY = ModelOptions().api_key_env
-_IN_FLIGHT = 100_000  # never the limit: the run has its own
+_IN_FLIGHT = 100_000  # never reached: the run has its own limit
 _INSTALLS = re.compile(r"pip install [^\]]*")
 
 
 def address_of(spec: str, options: ModelOptions) -> str:
-    """The server's, where the user or the environment names one (``MISTRAL_BASE_URL``); else empty.
+    """The server's address from the options or the environment (``MISTRAL_BASE_URL``); else empty.
 
     Raises:
-        UsageError: it is no address, or holds a secret.
+        UsageError: it is not an address, or contains a secret.
     """
     provider, service = spec.split("/")[:2]
     service = service if provider == "openai-api" else provider
@@ -38,12 +38,13 @@ def address_of(spec: str, options: ModelOptions) -> str:
 
 
 def opened(spec: str, address: str, options: ModelOptions) -> Model:
-    """A model of Inspect's that asks once and neither waits nor stores anything.
+    """A model of Inspect that sends a request once, without retries and without storing anything.
 
-    The key is the provider's own affair (``ANTHROPIC_API_KEY``), unless the user names a variable.
+    The key is read by the provider itself (``ANTHROPIC_API_KEY``), unless the user names a
+    variable.
 
     Raises:
-        UsageError: Inspect knows no such provider, or there is no key.
+        UsageError: Inspect does not know the provider, or there is no key.
         PrerequisiteError: the provider's SDK is not installed.
     """
     from inspect_ai.model import get_model  # noqa: PLC0415
@@ -51,12 +52,12 @@ def opened(spec: str, address: str, options: ModelOptions) -> Model:
     key = options.api_key_env
     if key != _DEFAULT_KEY and not os.environ.get(key):
         raise UsageError(f"inspect:{spec}: no key. Set the environment variable {key}")
-    # A server of one's own speaks chat completions; not all speak what OpenAI has besides.
+    # A user's own server supports chat completions, but not always OpenAI's other APIs.
     extra = {"responses_api": False} if spec.startswith("openai/") and address else {}
     try:
         model: Model = get_model(
             spec,
-            config=_config(options),  # what is sent is given with each request
+            config=_config(options),  # the parameters are given with each request
             base_url=address or None,
             api_key=os.environ[key] if key != _DEFAULT_KEY else None,
             memoize=False,
@@ -71,14 +72,14 @@ def opened(spec: str, address: str, options: ModelOptions) -> Model:
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     client = getattr(model.api, "client", None)
     if client is not None and hasattr(client, "max_retries"):
-        client.max_retries = 0  # the SDKs of OpenAI, Anthropic and Groq ask again by themselves
+        client.max_retries = 0  # the SDKs of OpenAI, Anthropic and Groq retry by default
     return model
 
 
 def secrets_of(options: ModelOptions, model: Model | None = None) -> Secrets:
     """The keys that a provider may send: its own, the named variable's, and all long ones.
 
-    Which variables an SDK reads, only the provider knows; those that it names are in
+    Only the provider knows which variables an SDK reads; those that it names are in
     ``api_key_vars``.
     """
     keys = others_in(os.environ)

@@ -1,8 +1,8 @@
-"""Models of every vendor that Inspect knows, through its provider layer and nothing else of it.
+"""Models of every vendor that Inspect supports, through its provider layer only.
 
-Inspect turns a message into the vendor's form, sends it and reads the reply. All else stays keju's:
-how many requests are in flight, when to ask again, what it may cost, where answers are stored. So
-Inspect's own retries, cache and logs are off, and what it notes of a call is let go with the call.
+Inspect converts a message to the vendor's format, sends it and parses the reply. keju decides how
+many requests are in flight, when to retry, what it may cost, and where answers are stored. So
+Inspect's own retries, cache and logs are off, and its notes of a call are discarded with the call.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class InspectModel:
             ``timeout`` and ``fit`` are used.
 
     Raises:
-        UsageError: no provider and model are named, or the provider has no key.
+        UsageError: no provider or model is named, or the provider has no key.
         PrerequisiteError: the provider's SDK is not installed.
     """
 
@@ -63,7 +63,7 @@ class InspectModel:
                 f"inspect:{spec} needs a provider and a model, as in inspect:anthropic/MODEL"
             )
         self._spec = spec
-        # What the dataset lends to baselines is large, and not needed here.
+        # The data of the dataset for baselines is large, and not needed here.
         self._options = replace(options, reference=(), shown=(), images_of=None)
         self._address = address_of(spec, options)
         self._model: Model | None = None
@@ -87,7 +87,7 @@ class InspectModel:
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """Endpoint, model, parameters asked for, limits on images, and Inspect's version."""
+        """Endpoint, model, requested parameters, limits on images, and Inspect's version."""
         elsewhere = self.provider not in _ON_THIS_MACHINE
         return {
             "kind": "inspect",
@@ -100,20 +100,20 @@ class InspectModel:
 
     @property
     def concurrency(self) -> int:
-        """Requests in flight that a vendor usually allows; the run adapts below it."""
+        """The usual limit of vendors on requests in flight; the run adapts below it."""
         return 32
 
     def declines(self, request: Request) -> str:
-        """A question about a picture that is not there, or about places in one made smaller."""
+        """A question about a missing image, or about positions in one that was scaled down."""
         if lacks_image(request):
             return "there is no image to show"
         return self._options.fit.refuses(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Ask the provider once, and again without a parameter that the server refuses.
+        """Send the request once, and again without a parameter that the server refuses.
 
         Raises:
-            AskError: no answer came; its kind says why.
+            AskError: there is no answer; its kind is the reason.
         """
         messages = await self._messages(request, images)
         tried = self._parameters
@@ -131,14 +131,14 @@ class InspectModel:
         raise AskError(
             failure.kind,
             self._secrets.hide(str(failure)),
-            # What a batch brought back is asked again by the user: it may have been paid for.
+            # A failed request of a batch may have been paid for, so the user decides about a retry.
             retryable=failure.retryable and self._batches is None,
             retry_after=failure.retry_after,
             overloaded=failure.overloaded,
         )
 
     async def check_batches(self) -> None:
-        """Refuse a server of the user's own without batch endpoints.
+        """Check that a user's own server has batch endpoints.
 
         Raises:
             UsageError: it has none.
@@ -148,7 +148,7 @@ class InspectModel:
             await check_endpoints(self.name, self._address, key)
 
     def in_batches(self) -> None:
-        """Ask in batches from now on; an answer then takes up to a day.
+        """Send requests in batches from now on; an answer then takes up to a day.
 
         Raises:
             UsageError: Inspect has no batches of this provider.
@@ -169,7 +169,8 @@ class InspectModel:
 
         if self._model is None:
             raise AskError("engine", f"{self.name} was opened for a plan and cannot be asked")
-        # What Inspect notes of each call, its pictures included, else stays until the process ends.
+        # Inspect's notes of each call, including its images, would otherwise stay until the process
+        # ends.
         noted = Transcript()
         init_transcript(noted)
         config = config_of(parameters, self._options.decoding.extra_body)

@@ -18,8 +18,8 @@ _OF_INSPECT = frozenset({"temperature", "top_p", "top_k", "max_tokens", "seed", 
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 _NESTED = ("extra_body", "generation_config", "inferenceConfig", "additionalModelRequestFields")
-"""Fields of a call in which providers' forms (the SDKs of OpenAI and Anthropic, Google, Bedrock)
-contain parameters."""
+"""Fields of a call in which providers (the SDKs of OpenAI and Anthropic, Google, Bedrock) put
+parameters."""
 
 _NO_PARAMETERS = frozenset({
     "model", "modelId", "messages", "contents", "input", "system", "system_instruction", "stream",
@@ -35,7 +35,7 @@ def config_of(parameters: Parameters, extra: Collection[str] = ()) -> GenerateCo
     """Return the parameters for Inspect; fields that it does not know go into the request's body.
 
     Args:
-        parameters: what is to be sent.
+        parameters: the parameters to send.
         extra: names of those that go into the body although Inspect knows them, because it passes
             them on to some providers only.
     """
@@ -49,10 +49,10 @@ def config_of(parameters: Parameters, extra: Collection[str] = ()) -> GenerateCo
 
 
 def check_config(name: str, parameters: Parameters) -> None:
-    """Refuse values that Inspect does not take.
+    """Check that Inspect accepts the values.
 
     Raises:
-        UsageError: it takes others for a parameter.
+        UsageError: it accepts other values for a parameter.
     """
     effort = parameters.given.get("reasoning_effort")
     if effort is not None and effort not in _EFFORTS:
@@ -64,13 +64,13 @@ def check_config(name: str, parameters: Parameters) -> None:
 def passed_on(transcript: Transcript) -> dict[str, str] | None:
     """The parameters in the call that a provider made, under its own names.
 
-    Inspect passes on those that it knows a provider to take and drops others without a word.
+    Inspect passes on those that it knows a provider to accept and drops others silently.
 
     Args:
-        transcript: what Inspect noted of one call.
+        transcript: Inspect's notes of one call.
 
     Returns:
-        None where the provider does not say what it sent.
+        None where the provider does not report what it sent.
     """
     calls = [event.call for event in transcript.events if event.event == "model"]
     if not calls or calls[-1] is None:

@@ -21,8 +21,8 @@ class LmmsSample(Struct):
 
     Since version 0.7 a single response is a text and no longer a list, and `doc` is never written.
     `doc_id` is the row of the task's data. `resps` exists only where reasoning was removed from the
-    response; of a task with a filter the file has only what the filter took, which may be a letter
-    of the text of a failure.
+    response; for a task with a filter the file contains only the filter's result, which may be a
+    letter of an error message.
     """
 
     doc_id: int | str
@@ -46,7 +46,7 @@ class LmmsSample(Struct):
         return sum(found) if found else None
 
     def told(self) -> Told:
-        """The model's own words, before any filter where they were kept.
+        """The model's own response, before any filter where that was kept.
 
         Raises:
             ValueError: the item was sent several times, or the response is not text.
@@ -61,8 +61,8 @@ class LmmsSample(Struct):
 def lmms_told(samples: Sequence[LmmsSample]) -> list[Told]:
     """The responses of a file of lmms-eval.
 
-    lmms-eval counts no tokens for a request that failed. Its filters take a letter even of the text
-    of a failure, so that the count decides where other items of the file have one.
+    lmms-eval counts no tokens for a request that failed. Its filters extract a letter even from an
+    error message, so that the count decides where other items of the file have one.
     """
     answers = [sample.told() for sample in samples]
     if not any(sample.tokens for sample in samples):
@@ -81,7 +81,7 @@ def lmms_told(samples: Sequence[LmmsSample]) -> list[Told]:
 
 
 def _only_text(value: object) -> str:
-    """The text in nested lists of one element; no element is no text."""
+    """The text in nested lists of one element; an empty list is no text."""
     while isinstance(value, list):
         if len(value) > 1:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""The reply of an OCR service, read by its declaration; nothing in it is trusted."""
+"""Parser of an OCR service's reply, by its declaration; the reply is untrusted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def lines_of(reply: object, where: Reply, prefix: str = "") -> Iterator[Line]:
     """The lines of a decoded reply, in its order.
 
     Raises:
-        AskError: the service says that it failed, or the reply is not what was declared.
+        AskError: the service reports a failure, or the reply does not have the declared form.
     """
     if any(_at(reply, name) != value for name, value in where.right.items()):
         raise _failure(excerpt(str(_at(reply, where.problem) or "it did not say why")), where)
@@ -37,9 +37,9 @@ def lines_of(reply: object, where: Reply, prefix: str = "") -> Iterator[Line]:
 
 
 def polygon_of(value: object) -> tuple[Point, ...]:
-    """A polygon from points, from coordinates in a row, or from left, top, right, bottom.
+    """A polygon from points, from a flat list of coordinates, or from left, top, right, bottom.
 
-    Empty where it is none of them: a line without a place is still a line.
+    Empty where it is none of them: a line without a position is still a line.
     """
     if not isinstance(value, list):
         return ()
@@ -55,7 +55,7 @@ def polygon_of(value: object) -> tuple[Point, ...]:
 
 
 def bad_reply(words: str) -> AskError:
-    """A reply that is not what was declared."""
+    """An error for a reply that does not have the declared form."""
     return AskError("bad-response", f"the service's reply: {words}", retryable=True)
 
 
@@ -71,7 +71,7 @@ def _failure(said: str, where: Reply) -> AskError:
 
 
 def _at(value: object, path: str) -> object:
-    """What lies at names with points between them; None where nothing does."""
+    """The value at a dotted path of names; None where there is none."""
     for name in path.split(".") if path else [""]:
         value = value.get(name) if isinstance(value, dict) else None
     return value

@@ -1,4 +1,4 @@
-"""OCR services over HTTP, declared as data: what is posted, and where the text is in the reply."""
+"""OCR services over HTTP, declared as data: the request, and where the text is in the reply."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ Value = str | bool | int | float
 
 
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A class of failure (see `AskError`), and words by which the service's message shows it."""
+    """A class of failure (see `AskError`), and words in the service's message that indicate it."""
 
     says: tuple[str, ...]
     kind: Literal["auth", "rate", "server", "refused", "unreadable-image", "bad-request"]
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where things are in a reply: names with points between them, from the outside inwards.
+    """The structure of a reply, as dotted paths of names.
 
-    `lines` is a list of texts, or of objects that hold `text`, and may hold `polygon` (points, or
-    numbers in a row: corners x, y, or left, top, right, bottom; in pixels of the image as it was
-    sent) and `confidence` (0 to 1). `right` are fields and the values they have where all went
-    well; where they have not, `problem` says what went wrong, and `faults` class it.
+    `lines` is a list of texts, or of objects with `text`, and optionally `polygon` (points, or a
+    flat list of numbers: corners x, y, or left, top, right, bottom; in pixels of the image as it
+    was sent) and `confidence` (0 to 1). `right` are fields and their values in a successful reply;
+    in any other, `problem` contains the error, and `faults` classify it.
     """
 
     lines: str
@@ -50,10 +50,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An OCR service, as a TOML file declares it.
 
-    `image` is the field that takes the image in base64. `fields` are posted beside it and `headers`
-    are sent, ``$NAME`` in them standing for an environment variable. `body` says how fields are
-    posted, `at_once` how many requests the service is sent at a time. `ordered` is false where its
-    lines are in no reading order and keju has to find it from their polygons.
+    `image` is the field of the image in base64. `fields` are posted with it and `headers` are sent;
+    ``$NAME`` in them is replaced by an environment variable. `body` is the format of the fields,
+    `at_once` the number of concurrent requests. `ordered` is false where its lines have no reading
+    order and keju has to find it from their polygons.
     """
 
     url: str
@@ -67,7 +67,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The environment variables that are to be filled in, each once."""
+        """The names of its environment variables, each once."""
         values = (*self.fields.values(), *self.headers.values())
         found = (name for value in values if isinstance(value, str)
                  for name in Template(value).get_identifiers())  # fmt: skip
@@ -86,12 +86,12 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def service_of(spec: str) -> Service:
-    """The service that is spelled so: a name that keju knows, a TOML file, or an address.
+    """The service of that name: one that keju knows, a TOML file, or an address.
 
-    At an address, a service is taken to speak as 看典古籍 does.
+    A service at an address is assumed to have the API of 看典古籍.
 
     Raises:
-        UsageError: no such service or file, or no usable address.
+        UsageError: no such service or file, or not a valid address.
         DataError: the file does not declare a service.
     """
     if spec.startswith(_URL):

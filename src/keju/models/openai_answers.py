@@ -1,4 +1,4 @@
-"""The reply of an OpenAI-compatible server: content, reasoning, how it ended."""
+"""Parser of an OpenAI-compatible server's reply: content, reasoning, stop reason."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _DECODER = msgspec.json.Decoder(_Completion)
 
 
 def answer_of(body: bytes) -> Answer:
-    """Read the body of a chat completion; the content is kept as it was returned.
+    """Parse the body of a chat completion; the content is kept as it was returned.
 
-    `thinking` is only what came in a field of its own (``reasoning_content`` or ``reasoning``).
+    `thinking` is only the content of a separate field (``reasoning_content`` or ``reasoning``).
 
     Raises:
-        AskError: it holds no answer: not JSON, no choice, an error in place of one
-            (``bad-response`` or the error's own class), or a refusal by policy (``refused``).
+        AskError: it contains no answer: not JSON, no choice, an error instead (``bad-response`` or
+            the error's own class), or a refusal by policy (``refused``).
     """
     completion = _decode(body)
     if completion.error:
@@ -74,7 +74,7 @@ def answer_of(body: bytes) -> Answer:
 
 
 def _content(value: object) -> Content:
-    """A content; a number, a truth value or an object that is not empty is text in JSON too.
+    """A content; a number, a boolean or a non-empty object is kept as JSON text too.
 
     A server that parses a model's answer as JSON returns 12345 for the text "12345".
     """

@@ -1,9 +1,9 @@
-"""The batch endpoints of the OpenAI form: a file of requests goes up, a file of replies comes down.
+"""The batch endpoints of the OpenAI API: upload a file of requests, download a file of replies.
 
 Half the price and up to a day's wait: ``POST /files``, ``POST /batches``, ``GET /batches/ID``,
 ``GET /files/ID/content``. A line of the file names its request by `custom_id`; replies come in any
-order. Each batch carries a tag of ours in its metadata, by which one is found again that was
-created although its creator never learnt so.
+order. Each batch has a tag of ours in its metadata, by which a batch is found whose creation was
+not confirmed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from keju.models.openai_errors import error_of_exception, error_of_reply
 from keju.models.wire import Form, Wire
 
 MOST_LINES, MOST_BYTES = 50_000, 190_000_000
-"""What one file may hold: 50,000 requests, and a little less than 200 MB."""
+"""The limits of one file: 50,000 requests, and a little less than 200 MB."""
 
 TAG = "keju"
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -44,7 +44,7 @@ class Batch(Struct):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether it will give no more results."""
         return self.status in ENDED
 
 
@@ -62,7 +62,7 @@ _UNASKED = frozenset({"batch_expired", "batch_cancelled"})
 
 
 class Result(Struct):
-    """One line of what a batch gave back: an HTTP reply, or an error in place of one."""
+    """One line of a batch's results: an HTTP reply, or an error instead."""
 
     custom_id: str
     response: _Reply | None = None
@@ -70,7 +70,7 @@ class Result(Struct):
 
     @property
     def unasked(self) -> bool:
-        """Whether the batch ended before this was asked."""
+        """Whether the batch ended before this request was processed."""
         return self.response is None and self.error is not None and self.error.code in _UNASKED
 
 
@@ -88,9 +88,9 @@ class Batches:
 
     Args:
         endpoint: its base URL.
-        headers: what every request bears, the key included.
+        headers: the headers of every request, including the key.
         timeout: seconds for one exchange; a file may take as long.
-        hidden: takes the key out of the server's words.
+        hidden: removes the key from the server's messages.
     """
 
     def __init__(
@@ -105,10 +105,10 @@ class Batches:
         self._hidden = hidden
 
     async def submit(self, file: Path, tag: str) -> Batch:
-        """Send a file of requests up and have it worked on.
+        """Upload a file of requests and start a batch.
 
         Raises:
-            AskError: the server does not take it.
+            AskError: the server rejects it.
         """
         form = aiohttp.FormData()
         form.add_field("purpose", "batch")
@@ -126,18 +126,18 @@ class Batches:
         return await self._ask("POST", "/batches", Batch, data=msgspec.json.encode(asked))
 
     async def look(self, name: str) -> Batch:
-        """How a batch stands.
+        """The state of a batch.
 
         Raises:
-            AskError: the server does not say.
+            AskError: the server does not report it.
         """
         return await self._ask("GET", f"/batches/{name}", Batch)
 
     async def tagged(self, tag: str) -> Batch | None:
-        """The batch with a tag of ours, looked for among the last 2,000.
+        """The batch with a tag of ours, searched among the last 2,000.
 
         Raises:
-            AskError: the server does not say.
+            AskError: the server does not list them.
         """
         after = ""
         for _ in range(_PAGES):
@@ -152,10 +152,10 @@ class Batches:
         return None
 
     async def results(self, batch: Batch) -> list[Result]:
-        """All lines that a batch gave back, of its replies and of its errors.
+        """All lines of a batch's results, replies and errors.
 
         Raises:
-            AskError: a file cannot be fetched, or is not of that form.
+            AskError: a file cannot be downloaded, or does not have that form.
         """
         found = []
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):

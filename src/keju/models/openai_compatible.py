@@ -1,13 +1,13 @@
 """Models behind an OpenAI-compatible server: every vendor, and vLLM, SGLang, LMDeploy, Ollama.
 
-Requests are posted with aiohttp, not through the vendor's SDK: of a request with a 150 KB image
-the SDK copies and serialises the picture anew and builds the reply up into models (3.6 ms of CPU
-against 1.3 of bare aiohttp), and it is 20 MB of modules. All that is used of the wire is one POST,
-so nothing is lost: the body is encoded once, around pictures that are encoded already, the reply
-is read with msgspec, and when to ask again is the run's decision.
+Requests are posted with aiohttp, not through the vendor's SDK: for a request with a 150 KB image
+the SDK copies and serialises the image again and builds objects from the reply (3.6 ms of CPU
+against 1.3 of bare aiohttp), and it loads 20 MB of modules. Only one POST is needed: the body is
+encoded once, around images that are encoded already, the reply is parsed with msgspec, and the run
+decides about retries.
 
-The key is read from an environment variable and goes nowhere but into the request's header: it is
-taken out of whatever a server sends back.
+The key is read from an environment variable and is used only in the request's header: it is removed
+from all replies of a server.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from keju.models.served_models import diagnosis_of
 from keju.models.wire import Wire
 
 PUBLIC_ENDPOINT = "https://api.openai.com/v1"
-_A_URL = msgspec.Raw(b"\0")  # where a picture goes; JSON has no such byte of its own
+_A_URL = msgspec.Raw(b"\0")  # a placeholder for an image; JSON never contains this byte
 
 
 class OpenAICompatible:
@@ -58,7 +58,7 @@ class OpenAICompatible:
         if not model.strip():
             raise UsageError("openai: needs a model's name after it, as in openai:gpt-4o")
         self._model = model
-        # What the dataset lends to baselines is large, and not needed here.
+        # The data of the dataset for baselines is large, and not needed here.
         self._options = replace(options, reference=(), shown=(), images_of=None)
         self._endpoint = _endpoint(options)
         self._key = _key(options)
@@ -82,7 +82,7 @@ class OpenAICompatible:
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """Endpoint, model, the parameters that are asked for, system prompt and declared dtype."""
+        """Endpoint, model, requested parameters, system prompt and declared dtype."""
         return {
             "kind": "openai",
             "endpoint": self._endpoint,
@@ -93,24 +93,24 @@ class OpenAICompatible:
 
     @property
     def concurrency(self) -> int:
-        """Requests in flight that a server usually allows; the run adapts below it."""
+        """The usual limit of servers on requests in flight; the run adapts below it."""
         return 32
 
     def declines(self, request: Request) -> str:
-        """A question about a picture that is not there, or about places in one made smaller."""
+        """A question about a missing image, or about positions in one that was scaled down."""
         if lacks_image(request):
             return "there is no image to show"
         return self._options.fit.refuses(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Ask the server once, and again without a parameter that it refuses.
+        """Send the request once, and again without a parameter that the server refuses.
 
-        A parameter of decoding that the server does not take is dropped from then on, and every
-        answer records what was really sent: vendors differ in what they take, and a run should not
-        end at that.
+        A decoding parameter that the server does not accept is not sent from then on, and every
+        answer records the parameters that were actually sent: vendors differ, and a run should not
+        fail because of that.
 
         Raises:
-            AskError: no answer came; its kind says why.
+            AskError: there is no answer; its kind is the reason.
         """
         tried = self._parameters
         try:
@@ -131,7 +131,7 @@ class OpenAICompatible:
         )
 
     async def diagnosis(self) -> str:
-        """What the server says about its models where none answered; empty if nothing."""
+        """What the server reports about its models, if none answered; empty if nothing."""
         said = await diagnosis_of(self._endpoint, self._model, self._headers)
         return self._secrets.hide(said)
 
@@ -151,7 +151,7 @@ class OpenAICompatible:
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters sent now; set to restore those that an earlier session found."""
+        """The parameters sent now; settable, to restore those that an earlier session found."""
         return self._parameters
 
     @parameters.setter
@@ -163,7 +163,7 @@ class OpenAICompatible:
         return Batches(self._endpoint, self._headers, self._options.timeout, self._secrets.hide)
 
     async def batch_line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
-        """A request as a line of a batch's file, by a name of the caller's.
+        """A request as a line of a batch's file, with the caller's name for it.
 
         Raises:
             AskError: an image cannot be read.
@@ -175,14 +175,14 @@ class OpenAICompatible:
         return b"".join((about[:-1], b',"body":', *body, b"}\n"))
 
     def batch_answer(self, result: Result, sent: Parameters | None) -> Answer:
-        """The answer in a line that a batch gave back.
+        """The answer in a line of a batch's results.
 
         Args:
             result: the line.
             sent: the parameters with which the batch was submitted; None where they are not known.
 
         Raises:
-            AskError: it holds none.
+            AskError: it contains none.
         """
         if result.response is None:
             said = result.error.message if result.error else ""
@@ -206,7 +206,7 @@ class OpenAICompatible:
     def _body(
         self, request: Request, pictures: Sequence[bytes], parameters: Parameters
     ) -> list[bytes]:
-        """The request as pieces of JSON: in each message the pictures in order, then the text."""
+        """The request as pieces of JSON: in each message the images in order, then the text."""
         messages: list[dict[str, object]] = []
         if system := request.system or self._options.system_prompt:
             messages.append({"role": "system", "content": system})

@@ -1,4 +1,4 @@
-"""What went wrong on the wire, put into classes that say whether asking again may help."""
+"""Classification of HTTP errors as kinds of failure, each retryable or not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keju.models.base import AskError
 from keju.models.retry_headers import retry_after
 
 LONGEST_MESSAGE = 4000
-"""Characters of a server's message in which refused parameters are looked for."""
+"""The number of characters of a server's message that are searched for refused parameters."""
 
 _KIND_OF_CODE = {
     **dict.fromkeys((
@@ -24,7 +24,7 @@ _KIND_OF_CODE = {
     ), "unreadable-image"),
     **dict.fromkeys(("insufficient_quota", "billing_hard_limit_reached"), "auth"),
 }  # fmt: skip
-"""Codes by which servers name what the HTTP status alone does not tell."""
+"""Error codes of servers that are more specific than the HTTP status."""
 
 _KIND_OF_STATUS = {
     401: "auth", 402: "auth", 403: "auth", 408: "timeout", 409: "server", 425: "server",
@@ -43,7 +43,7 @@ def excerpt(text: str, length: int = 300) -> str:
 
 
 def error_of_exception(error: Exception) -> AskError:
-    """The class of an exception that came in place of any reply."""
+    """Classify an exception raised instead of a reply."""
     chain = list(_causes(error))
     words = excerpt(
         next((str(cause) for cause in reversed(chain) if str(cause)), type(error).__name__)
@@ -56,7 +56,7 @@ def error_of_exception(error: Exception) -> AskError:
 
 
 def error_of_reply(status: int, body: bytes, headers: Mapping[str, str]) -> AskError:
-    """The class of a reply with an HTTP error, its body JSON, HTML or anything else."""
+    """Classify a reply with an HTTP error whose body is JSON, HTML or anything else."""
     try:
         decoded = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -65,7 +65,7 @@ def error_of_reply(status: int, body: bytes, headers: Mapping[str, str]) -> AskE
 
 
 def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> AskError:
-    """The class of an HTTP error.
+    """Classify an HTTP error.
 
     Args:
         status: the HTTP status code.
@@ -100,7 +100,7 @@ def _kind(status: int) -> str:
 
 
 def error_of_object(error: object) -> AskError:
-    """The class of an error object that came in place of an answer with HTTP 200.
+    """Classify an error object that was returned instead of an answer with HTTP 200.
 
     Gateways do this when the server behind them fails; its ``code`` is then an HTTP status.
     """
@@ -126,14 +126,14 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _inner(body: object) -> object:
-    """The error object inside a reply; some servers nest it, Gemini puts it into a list."""
+    """The error object inside a reply; some servers nest it, Gemini wraps it in a list."""
     if isinstance(body, list) and len(body) == 1:
         body = body[0]
     return body["error"] if isinstance(body, dict) and body.get("error") else body
 
 
 def _code(body: object) -> str:
-    """The code of `_KIND_OF_CODE` that an error object bears, or an empty string."""
+    """The code of an error object that is in `_KIND_OF_CODE`, or an empty string."""
     inner = _inner(body)
     if not isinstance(inner, dict):
         return ""
@@ -155,7 +155,7 @@ def _message(body: object) -> str:
 
 
 def _words(value: object) -> str:
-    """A message that is a text, or a list of faults of fields as FastAPI and Mistral send them."""
+    """A message that is a text, or a list of validation errors as FastAPI and Mistral send them."""
     if isinstance(value, dict):
         value = value.get("detail")
     if not isinstance(value, list):

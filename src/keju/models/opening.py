@@ -1,4 +1,4 @@
-"""From the way a model is spelled to the model: ``KIND``, ``KIND:REST`` or ``baseline:NAME``."""
+"""`open_model`: from a model string (``KIND``, ``KIND:REST`` or ``baseline:NAME``) to the model."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _SEPARATOR = re.compile(r"[/\\]")
 class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A kind of model.
 
-    `spelling` is what the user writes, with the part to be filled in capitals. `missing` is empty
-    where the kind can answer on this machine, else the command that installs what it needs. `unset`
-    is what else it takes and the environment lacks: a key, unless a server of one's own needs none.
-    `plugin` names the plug-in that provides it, `problem` why that plug-in cannot be used.
+    `spelling` is the model string, with the part to fill in as capitals. `missing` is empty where
+    the kind can answer on this machine, else the command that installs what it needs. `unset` is
+    what else the environment lacks: a key, unless the user's own server needs none. `plugin` names
+    the plug-in that provides it, `problem` why that plug-in cannot be used.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def model_kinds() -> tuple[ModelKind, ...]:
-    """Every kind of model, in the order in which a newcomer meets them, then those of plug-ins."""
+    """Every kind of model, with the ones for beginners first, then those of plug-ins."""
     found = []
     for entry in MODELS.entries():
         plugin = str(entry.plugin or "")
@@ -60,7 +60,7 @@ def model_kinds() -> tuple[ModelKind, ...]:
 
 
 def plugins_of(spec: str) -> Iterator[Plugin]:
-    """The plug-ins of the model that is spelled so, and of the models that are part of it."""
+    """The plug-ins of a model string, and of the models that are part of it."""
     kind, _, rest = spec.partition(":")
     for part in rest.split("+", 1) if kind == _PIPELINE else [rest] if kind in _AROUND else []:
         yield from plugins_of(part)
@@ -77,7 +77,7 @@ def _known(kind: str) -> Kinds:
 
 
 def role_of(spec: str) -> Role | None:
-    """The role of the model that is spelled so, or None where this keju knows no such kind.
+    """The role of a model string, or None where this keju does not know its kind.
 
     A pipeline in which a baseline answers is a baseline.
     """
@@ -91,10 +91,10 @@ def role_of(spec: str) -> Role | None:
 
 
 def computes_here(spec: str) -> bool:
-    """Whether the model that is spelled so computes on this machine, and not on a server.
+    """Whether a model computes on this machine, and not on a server.
 
-    A pipeline does if the model that answers does; what is asked blind or of other images does if
-    that model does.
+    A pipeline does if the model that answers does; a blind or shuffled model does if the wrapped
+    model does.
     """
     kind, _, rest = spec.partition(":")
     if kind == _PIPELINE:
@@ -105,11 +105,11 @@ def computes_here(spec: str) -> bool:
 
 
 def open_models(specs: Sequence[str | Model], options: ModelOptions) -> list[Model]:
-    """Open several models, each once; one that is open already is used as it is.
+    """Open several models, each once; an opened model is used as it is.
 
     Raises:
-        UsageError: none is named, or one twice; there are limits for pictures, or fields of a
-            request, and no model takes them; and what `open_model` raises.
+        UsageError: none is named, or one twice; there are limits for images, or fields of a
+            request, and no model uses them; and what `open_model` raises.
     """
     if not specs:
         raise UsageError("no model to ask. Name one with --model; keju models lists them")
@@ -133,7 +133,7 @@ def open_models(specs: Sequence[str | Model], options: ModelOptions) -> list[Mod
 
 
 def _check_taken(models: Sequence[Model], options: ModelOptions) -> None:
-    """Refuse options of an endpoint where no model has one; decoding may come from a preset."""
+    """Check that a model uses the options of endpoints; decoding may come from a preset."""
     given = {
         "--system-prompt": options.system_prompt,
         "--reasoning-effort": options.decoding.reasoning_effort,
@@ -152,12 +152,12 @@ def _check_taken(models: Sequence[Model], options: ModelOptions) -> None:
 
 
 def open_model(spec: str, options: ModelOptions) -> Model:
-    """Open the model that the user spells as `spec`.
+    """Open the model of the model string `spec`.
 
     Raises:
         UsageError: there is no such kind, or a part or a key is missing.
         PrerequisiteError: the kind needs something that is not installed.
-        DataError: a file that the model reads is not what it must be.
+        DataError: a file that the model reads is not valid.
         PluginError: the plug-in of the kind cannot be used.
     """
     kind, _, rest = spec.partition(":")
@@ -197,9 +197,9 @@ def _declared(spec: str) -> ModelDeclaration:
 
 
 def _chosen(known: Kinds, spec: str) -> ModelDeclaration:
-    """Of the declarations of one kind the one that is spelled so, or that takes such a part.
+    """The declaration of a kind that matches a model string, or has a part to fill in.
 
-    ``replay:NAME=FOLDER`` gives a name, unless ``NAME=FOLDER`` is itself a file or folder.
+    ``replay:NAME=FOLDER`` gives a name, unless ``NAME=FOLDER`` is itself a file or directory.
     """
     rest = spec.partition(":")[2]
     name, equals, _ = rest.partition("=")

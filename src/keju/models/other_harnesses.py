@@ -1,9 +1,9 @@
 """Result files of Inspect, lmms-eval and VLMEvalKit, read as answers to keju's items.
 
 An item is found by its id: Inspect's sample id; the column ``id`` of VLMEvalKit's table (keju's
-export writes it), else ``index``; of lmms-eval ``doc_id``, unless the task's own ``doc`` with an
-``id`` was kept. ``index`` and ``doc_id`` may be row numbers (see `row_matching`). Nothing of these
-files is trusted: pickles are not read, archives are bounded.
+export writes it), else ``index``; lmms-eval's ``doc_id``, unless the task's own ``doc`` with an
+``id`` was kept. ``index`` and ``doc_id`` may be row numbers (see `row_matching`). These files are
+untrusted: pickles are not read, archives have size limits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from keju.items import Failure, Line, PromptScript, Response, Setting, Status, U
 from keju.runs import FORMAT_1, setting_of_format_1
 
 LONGEST_CELL = 32_767
-"""Characters; a spreadsheet cuts what is longer, so that a cell of this length is cut short."""
+"""Characters; a spreadsheet cuts longer cells, so that a cell of this length is truncated."""
 
 _MOST_BYTES = 1 << 30
 _WORKBOOK = "xl/workbook.xml"
@@ -41,10 +41,10 @@ _T = TypeVar("_T")
 
 
 class Told(NamedTuple):
-    """One answer in a result file; `round` is None where the file knows of one round only.
+    """One answer in a result file; `round` is None where the file has one round only.
 
-    `by_row` is set where `item` may be the number of a row and not an id; `prompt` is then the
-    text that the model was sent, where the file has it.
+    `by_row` is set where `item` may be a row number and not an id; `prompt` is then the text that
+    the model was sent, where the file has it.
     """
 
     item: str
@@ -93,7 +93,7 @@ class _Error(Struct):
 
 
 class _Metadata(Struct):
-    """What keju exports of a response; 0.1.0 named no format."""
+    """The metadata of a response that keju exports; 0.1.0 named no format."""
 
     keju: Response | None = None
     keju_run_format: str = FORMAT_1
@@ -114,7 +114,7 @@ class _Log(Struct):
 
 
 def inspect_log(data: bytes) -> list[Told] | None:
-    """The samples of an Inspect log in JSON; None if it is none."""
+    """The samples of an Inspect log in JSON; None if it is not one."""
     try:
         return _inspect_told(_decoded(data, _Log).samples)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -138,7 +138,7 @@ def archive(path: Path, data: bytes) -> list[Told]:
             if _WORKBOOK in names:
                 sheets = workbook_sheets(path, data, formulas=True)
                 return list(_table(path, (row.cells for sheet in sheets[:1] for row in sheet.rows)))
-            # Named after items, some of which hold line breaks.
+            # Entries are named after items, some of which contain line breaks.
             samples = [name for name in names if re.fullmatch(r"(?s)samples/.+\.json", name)]
             if not samples:
                 raise DataError("neither an Inspect log nor a workbook", file=path)
@@ -153,10 +153,9 @@ def archive(path: Path, data: bytes) -> list[Told]:
 
 
 def tab_separated(path: Path, text: str, separator: str = "\t") -> list[Told]:
-    """VLMEvalKit's table with tabs, or one with another separator; quotes may hold line breaks.
+    """VLMEvalKit's table with tabs, or one with another separator.
 
-    Raises:
-        DataError: a column is missing, or the text is not a table.
+    Quotes may contain line breaks.
     """
     csv.field_size_limit(1 << 27)
     try:
@@ -191,7 +190,7 @@ class Columns(NamedTuple):
 
     @property
     def by_row(self) -> bool:
-        """Whether the names may be numbers of rows: VLMEvalKit's ``index``."""
+        """Whether the names may be row numbers: VLMEvalKit's ``index``."""
         return self.name == "index"
 
 
@@ -204,7 +203,7 @@ FORMS = (
 
 
 def columns_of(heads: Collection[str]) -> Columns | None:
-    """The columns of a table of responses; None where it has none, or not one of each.
+    """The columns of a table of responses; None where it does not have exactly one of each.
 
     ``prediction`` is the answer beside any other column. ``answer`` is the model's only where no
     other column can be it, since tables of questions have the reference there.
@@ -269,7 +268,7 @@ def _inspect_told(samples: list[_Sample]) -> list[Told]:
 
 
 def _our_told(text: str, thinking: str, ours: Response, run_format: str) -> Told:
-    """A response that keju exported itself: all but its words stands in the metadata."""
+    """A response that keju exported itself: everything but its text is in the metadata."""
     old = run_format == FORMAT_1
     return Told(
         item=ours.item,
@@ -330,7 +329,7 @@ def _said(sample: _Sample, part: dict[str, Any], name: str) -> str:
 
 
 def _decoded(data: bytes, shape: type[_T]) -> _T:
-    """JSON as Inspect writes it: ``NaN`` stands for what has no score."""
+    """JSON as Inspect writes it, with ``NaN`` for a missing score."""
     try:
         return msgspec.json.decode(data, type=shape)
     except msgspec.ValidationError:

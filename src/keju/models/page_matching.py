@@ -1,7 +1,7 @@
-"""`match_files`: which file with a result belongs to which page, by names.
+"""`match_files`: match result files to pages by name.
 
-Names are compared without case and in Unicode's form NFC, folder by folder from the end: a file
-may be in more folders than the page in its source, or in fewer, but not in other ones.
+Names are compared without case and in Unicode's form NFC, folder by folder from the end: a file may
+be in more folders than the page in its source, or in fewer, but not in other ones.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from keju.errors import DataError
 from keju.images import EXTENSIONS
 
 _SECOND_SUFFIXES = frozenset({*EXTENSIONS, "pdf", *EXPORT_FOLDERS, "ocr", "text"})
-"""Endings before the last one: ``p1.jpg.txt``, ``p1.alto.xml``."""
+"""Suffixes before the last one: ``p1.jpg.txt``, ``p1.alto.xml``."""
 
 _Parts = tuple[str, ...]
 
 
 class ResultFile(NamedTuple):
-    """A file with a result: its path inside the folder, and the name of its image that it gives."""
+    """A result file: its path inside the directory, and the image name that it contains."""
 
     path: Path
     inside: PurePosixPath
@@ -34,7 +34,7 @@ class ResultFile(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """The file of each page that has one, the other files, and those that name another image.
+    """The file of each page that has one, the other files, and those with another image name.
 
     `other_image` are files whose own name is that of one page, and whose image name that of another
     page; they belong to the first.
@@ -46,9 +46,9 @@ class Matches(NamedTuple):
 
 
 class _Fit(NamedTuple):
-    """How well a name fits a page; the larger the better.
+    """A score of how well a name fits a page; larger is better.
 
-    `shared` is the number of equal parts from the end on; `whole` says that nothing is left on
+    `shared` is the number of equal parts from the end on; `whole` means that nothing is left on
     either side; `exact` that case and Unicode form are the same; `likely` is 0 for the likeliest
     name of the page, and less for others.
     """
@@ -67,7 +67,7 @@ class _Name(NamedTuple):
 
 
 class _Names:
-    """The names of all pages, found by their last part."""
+    """The names of all pages, indexed by their last part."""
 
     def __init__(self, pages: Sequence[NamedPage]) -> None:
         self._names: dict[str, list[_Name]] = defaultdict(list)
@@ -82,7 +82,7 @@ class _Names:
                 self._alone[folded_one].append(_Name((single,), (folded_one,), at, -place))
 
     def fits(self, name: _Parts) -> dict[int, _Fit]:
-        """The pages that a name fits, with how well."""
+        """The pages that a name fits, each with its score."""
         folded = tuple(map(_fold, name))
         found: dict[int, _Fit] = {}
         alone = self._alone.get(folded[-1], ()) if len(folded) == 1 else ()
@@ -99,9 +99,10 @@ class _Names:
 def match_files(files: Sequence[ResultFile], pages: Sequence[NamedPage]) -> Matches:
     """Find the file of each page.
 
-    A file belongs to the page that has its name: that of the image in the source, of the item, of
-    keju's exports, or of the image in the dataset. A file that has the name of no page belongs to
-    the page whose image it names. Folders called ``page``, ``alto`` and the like are skipped.
+    A file belongs to the page with its name: that of the image in the source, of the item, of
+    keju's exports, or of the image in the dataset. A file with the name of no page belongs to the
+    page whose image name it contains. Directories called ``page``, ``alto`` and the like are
+    ignored.
 
     Raises:
         DataError: two files fit one page equally well, or one file two pages.
@@ -127,7 +128,7 @@ def match_files(files: Sequence[ResultFile], pages: Sequence[NamedPage]) -> Matc
 
 
 def _fits(names: _Names, tries: Iterator[_Parts]) -> dict[int, _Fit]:
-    """The pages that the first of several names fits that fits any."""
+    """The pages that the first matching name of several fits."""
     return next(filter(None, (names.fits(each) for each in tries if each and each[-1])), {})
 
 
@@ -168,7 +169,7 @@ def _nearest(page: NamedPage, found: list[tuple[_Fit, ResultFile]]) -> ResultFil
 
 
 def _own_names(inside: PurePosixPath, first: Mapping[_Parts, int]) -> Iterator[_Parts]:
-    """The names that a file's path may be: a page's, or a scan's with the number of a page."""
+    """The possible page names in a file's path: a page's, or a scan's with the number of a page."""
     stem = inside.with_suffix("")
     yield _without_form(stem.parts)
     if stem.suffix.casefold().lstrip(".") in _SECOND_SUFFIXES:
@@ -179,16 +180,17 @@ def _own_names(inside: PurePosixPath, first: Mapping[_Parts, int]) -> Iterator[_
 
 
 def _stated_names(file: ResultFile) -> Iterator[_Parts]:
-    """The names that the image name in a file may be: a path, or a name beside the file or alone.
+    """The possible page names in a file's image name: a path, or a name beside the file or alone.
 
-    What a file says is only ever compared, never used as a path.
+    The content of a file is only ever compared, never used as a path.
     """
     plain = file.image_name.partition("?")[0].replace("\\", "/").replace("\0", "")
     path = PurePosixPath(plain[:1000])
     if not path.name:
         return
     stem = path.stem if _is_ending(path.suffix) else path.name
-    # Where the image has the name of the file, the folder of the file says which of that name.
+    # Where the image has the name of the file, the directory of the file distinguishes pages of
+    # that name.
     other = _fold(stem) not in {_fold(name[-1]) for name in _own_names(file.inside, {}) if name}
     if other or len(path.parts) > 1:
         yield (*path.parts[:-1], stem)
@@ -231,7 +233,7 @@ def _is_ending(suffix: str) -> bool:
 
 
 def _without_form(parts: _Parts) -> _Parts:
-    """A path without the folder that is named after a form: ``book/page/p1`` is ``book/p1``."""
+    """A path without a directory that is named after a format: ``book/p1`` for ``book/page/p1``."""
     if len(parts) > 1 and parts[-2].casefold() in EXPORT_FOLDERS:
         return (*parts[:-2], parts[-1])
     return parts

@@ -1,4 +1,4 @@
-"""Results of an OCR engine that keju does not run, as one more engine of a run."""
+"""`PageResults`: transcriptions of an OCR engine that keju does not run, as an engine of a run."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _HOW = "as in replay:Transkribus=FOLDER"
 
 
 class PageResults:
-    """Transcriptions of the dataset's pages that another program wrote, one file a page.
+    """Transcriptions of the dataset's pages that another program wrote, one file per page.
 
-    Spelled ``replay:NAME=FOLDER``; in runs and reports its name is NAME. Read are text, PAGE-XML,
-    ALTO and hOCR (`read_result`), matched with the pages by name (`match_files`). A page without a
-    file is a failure, a file without text an empty answer. All files are read when it is opened, so
-    that damage is reported before anything is scored.
+    The model string is ``replay:NAME=FOLDER``; in runs and reports its name is NAME. Formats are
+    text, PAGE-XML, ALTO and hOCR (`read_result`); files are matched with pages by name
+    (`match_files`). A page without a file is a failure, a file without text an empty answer. All
+    files are read when it is opened, so that damage is reported before anything is scored.
 
     Raises:
-        UsageError: the name cannot be used, there is no such folder, or it has no result for any
+        UsageError: the name is not valid, there is no such directory, or it has no result for any
             page of the dataset.
         DataError: a file is damaged or in an unknown encoding, or the names are ambiguous.
     """
@@ -73,16 +73,16 @@ class PageResults:
             *_lines_notes(name, {page: folder_files.read[at] for page, at in matches.of.items()}),
             *(f"{name}: {note}" for note in encodings),
         )
-        """How files and pages were matched and what is missing, a line each."""
+        """How files and pages were matched and what is missing, one line each."""
 
     @property
     def name(self) -> str:
-        """As the user calls the engine."""
+        """The user's name of the engine."""
         return self._name
 
     @property
     def identity(self) -> dict[str, str]:
-        """The hash of the names and contents of the files that are used."""
+        """The hash of the names and contents of the used files."""
         return {"kind": RESULTS, "sha256": self._hash}
 
     @property
@@ -91,7 +91,7 @@ class PageResults:
         return 1
 
     def declines(self, request: Request) -> str:
-        """Everything but a transcription of images."""
+        """Supports only the transcription of images."""
         return no_page(request, self._name)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
@@ -124,17 +124,17 @@ class PageResults:
         return Answer(text=text, status=status_of(text), lines=tuple(lines))
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""
 
 
 class _FolderFiles:
-    """The files of a folder: those with results, with their forms, and those that are skipped."""
+    """The files of a directory: those with results, with their formats, and the skipped ones."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self.results: list[ResultFile] = []
         self.read: dict[ResultFile, PageResult] = {}
-        """What is in each file, without text and lines, which are read again when asked for."""
+        """The content of each file, without text and lines, which are read again on demand."""
         self.forms: dict[Path, str] = {}
         self.skipped: dict[str, str] = {}
         for path in files_under(root, SUFFIXES):
@@ -161,7 +161,7 @@ class _FolderFiles:
 
 
 def _checked_name(name: str) -> str:
-    # Imported only now: it opens this module.
+    # Imported on demand: it imports this module.
     from keju.models.opening import role_of  # noqa: PLC0415
 
     if not _NAME.fullmatch(name):
@@ -175,7 +175,7 @@ def _checked_name(name: str) -> str:
 
 
 def _by_image(of: Mapping[NamedPage, ResultFile]) -> dict[str, ResultFile]:
-    """The file of each image that has only one; a pipeline asks for images and not for items."""
+    """The file of each image that has only one; a pipeline looks up images and not items."""
     found: dict[str, set[ResultFile]] = {}
     for page, file in of.items():
         found.setdefault(page.image.sha256, set()).add(file)

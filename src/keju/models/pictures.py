@@ -1,4 +1,4 @@
-"""The images of a request as pixels, and which requests an engine takes that reads them."""
+"""The images of a request as pixels, and the requests that an OCR engine supports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def picture(data: bytes, name: str) -> Image.Image:
     """An image in colour, upright.
 
     Raises:
-        AskError: it can't be read (``unreadable-image``).
+        AskError: it cannot be read (``unreadable-image``).
     """
     try:
         return open_image(data, name=name)
@@ -30,13 +30,13 @@ def grey_image(request: Request, images: Sequence[bytes], index: int) -> Grey:
     """One image of a request in grey, upright.
 
     Raises:
-        AskError: it can't be read (``unreadable-image``).
+        AskError: it cannot be read (``unreadable-image``).
     """
     return np.asarray(picture(images[index], f"{request.item}, image {index + 1}").convert("L"))
 
 
 def no_page(request: Request, engine: str) -> str:
-    """Why an engine that transcribes images declines a request, or an empty string."""
+    """Why an OCR engine does not support a request, or an empty string."""
     if request.form != "transcription":
         return f"{engine} transcribes; it gives no answer of the form {request.form}"
     return "" if request.images else "there is no image to transcribe"

@@ -1,4 +1,4 @@
-"""Recognise, then answer: an OCR engine reads, a text model is asked."""
+"""``ocr+llm``: an OCR engine transcribes, then a text model answers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from keju.models.opening import open_model
 class Pipeline:
     """``ocr+llm:ENGINE+MODEL``.
 
-    A run first has `reader` read the images, stores that, and then asks this model with the text
-    as the request's source and without the images.
+    A run first lets `reader` transcribe the images, stores that, and then sends this model the text
+    as the request's source, without the images.
 
     Raises:
-        UsageError: there are not two models, or one is no model.
+        UsageError: there are not two models, or one is not a model.
         PrerequisiteError: one needs something that is not installed.
     """
 
@@ -51,9 +51,9 @@ class Pipeline:
         return self._model.concurrency
 
     def declines(self, request: Request) -> str:
-        """Settings other than `image`, a transcription, and what the model does not take.
+        """Settings other than `image`, a transcription, and what the model does not support.
 
-        A pipeline always sends the engine's text alone. In another setting it would repeat that
+        A pipeline always sends only the engine's text. In another setting it would repeat that
         prompt, or send none of the engine's text.
         """
         if request.examples:
@@ -64,14 +64,14 @@ class Pipeline:
             return "in a pipeline the engine reads: --setting image asks the same prompt"
         if request.setting in TRUE_READING:
             return "the true text replaces the engine's: ask the text model alone with gold-text"
-        # It is asked when the images have been read, as if their text were given.
+        # The request is sent after the images are transcribed, as if their text were given.
         return self._model.declines(replace(request, images=(), setting="gold-text"))
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The model's answer to a request that holds the engine's reading.
+        """The model's answer to a request with the engine's transcription.
 
         Raises:
-            AskError: no answer came.
+            AskError: there is no answer.
         """
         return await self._model.answer(request, images)
 

@@ -12,13 +12,13 @@ from keju.registry import Plugin, PluginError, debugging, failure, guarding
 
 
 class PluginModel:
-    """A model of a plug-in, as runs ask it.
+    """A model of a plug-in, as runs use it.
 
-    Its name is what the user wrote, and its identity names the plug-in, so that another version of
-    the plug-in is another model: responses of the two are never mixed.
+    Its name is the user's model string, and its identity names the plug-in, so that another version
+    of the plug-in is another model: responses of the two are never mixed.
 
     Raises:
-        PluginError: the model lacks a part, its identity is not text by name, or its concurrency
+        PluginError: the model lacks a part, its identity is not a dict of text, or its concurrency
             is not a number.
     """
 
@@ -46,7 +46,7 @@ class PluginModel:
 
     @property
     def name(self) -> str:
-        """As the user spells it."""
+        """The user's model string."""
         return self._spec
 
     @property
@@ -60,7 +60,7 @@ class PluginModel:
         return self._concurrency
 
     def declines(self, request: Request) -> str:
-        """Why this request is not for the model, in its words.
+        """Why the model does not support this request, as it reports it.
 
         Raises:
             PluginError: the model raises an exception.
@@ -72,7 +72,8 @@ class PluginModel:
         """The model's answer.
 
         Raises:
-            AskError: no answer came, something that is not an `Answer`, or an exception.
+            AskError: there is no answer, the result is not an `Answer`, or the model raises an
+                exception.
         """
         try:
             found: object = await self._model.answer(request, images)

@@ -1,4 +1,4 @@
-"""The embedded OCR engine: PP-OCRv6 (small) from the RapidOCR wheel, in keju's reading order."""
+"""The bundled OCR engine: PP-OCRv6 (small) from the RapidOCR wheel, in keju's reading order."""
 
 from __future__ import annotations
 
@@ -36,24 +36,26 @@ class _Box(NamedTuple):
 
 
 class PPOCR:
-    """Reads page images, offline; spelled ``ppocr``, or ``ppocr:openvino`` for that runtime.
+    """Transcribes page images, offline.
 
-    The engine finds one box a column (or half column) and lists boxes from the top left. keju puts
-    them into reading order: the answer's text is the running text with its notes in place, a row
-    for each column; the centre column, head and foot notes are not in the text but stand, with
-    their kinds, behind the others in the answer's lines. With ``reading_order`` off the text has
-    all boxes, a row each, in the engine's order. Several images are read one after the other.
+    The model string is ``ppocr``, or ``ppocr:openvino`` for that runtime.
 
-    Pages are read at the same time, as many as there are cores (at most 4). What a page's text is
-    does not depend on the other pages, nor a line's on the other lines of its page.
+    The engine finds one box per column (or half column) and lists boxes from the top left. keju
+    puts them into reading order: the answer's text is the running text with its notes in place, one
+    row per column; the centre column, head and foot notes are not in the text, but are in the
+    answer's lines with their kinds, after the others. With ``reading_order`` off the text has all
+    boxes, one row each, in the engine's order. Several images are read one after the other.
 
-    Source: RapidOCR 3.10.0 with its own settings, but the 180° classifier off (it changes nothing
-    on upright pages), lines recognised one by one, and the models named, so that nothing is ever
-    downloaded.
+    Pages are read concurrently, as many as there are cores (at most 4). A page's text does not
+    depend on the other pages, nor a line's on the other lines of its page.
+
+    Source: RapidOCR 3.10.0 with its own settings, except that the 180° classifier is off (it
+    changes nothing on upright pages), lines are recognised one by one, and the models are named, so
+    that nothing is ever downloaded.
 
     Raises:
-        PrerequisiteError: the engine, the runtime, or a model file is not installed, or the
-            runtime does not work on this machine.
+        PrerequisiteError: the engine, the runtime, or a model file is not installed, or the runtime
+            does not work on this machine.
     """
 
     def __init__(self, options: ModelOptions, *, runtime: Runtime = ONNXRUNTIME) -> None:
@@ -67,7 +69,7 @@ class PPOCR:
 
     @property
     def name(self) -> str:
-        """As the user spells it."""
+        """The model string."""
         return "ppocr" if self._runtime is ONNXRUNTIME else f"ppocr:{self._runtime.package}"
 
     @property
@@ -87,18 +89,18 @@ class PPOCR:
 
     @property
     def concurrency(self) -> int:
-        """Pages that are read at the same time."""
+        """The number of pages that are read concurrently."""
         return self._workers.pages
 
     def declines(self, request: Request) -> str:
-        """Everything but a transcription of images."""
+        """Supports only the transcription of images."""
         return no_page(request, "ppocr")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.
 
         Raises:
-            AskError: an image can't be read, or the engine broke.
+            AskError: an image cannot be read, or the engine failed.
         """
         loop = asyncio.get_running_loop()
         texts: list[str] = []
@@ -118,13 +120,13 @@ class PPOCR:
         self._open()
 
     def _open(self) -> None:
-        """Threads that read, without an engine yet."""
+        """Threads for reading, without an engine yet."""
         self._pool = ThreadPoolExecutor(self._workers.pages, thread_name_prefix="ppocr")
         self._shared: Engine | None = None
         self._own = threading.local()
 
     def _engine(self) -> Engine:
-        """The engine for the calling thread, loaded when it is first needed."""
+        """The engine for the calling thread, loaded on first use."""
         if self._runtime.shared:
             with self._lock:
                 if self._shared is None:
@@ -151,9 +153,9 @@ class PPOCR:
         return page_text(order.reading), order.reading + order.asides
 
     def _detect(self, pixels: Pixels) -> list[_Box]:
-        """Outline, text and confidence of each box, from pixels in OpenCV's order of colours."""
+        """Outline, text and confidence of each box, from pixels in OpenCV's colour order."""
         try:
-            # The flags of a call outlive it, so each call says them all.
+            # The flags of a call persist, so each call sets all of them.
             found = self._engine()(pixels, use_det=True, use_cls=False, use_rec=True)
         except Exception as error:
             raise AskError("engine", f"RapidOCR: {error}") from error
@@ -166,7 +168,7 @@ class PPOCR:
 
 
 class PPOCROnOpenVINO(PPOCR):
-    """The same models on OpenVINO; spelled ``ppocr:openvino``.
+    """The same models on OpenVINO; the model string is ``ppocr:openvino``.
 
     OpenVINO computes in bf16 where the processor has it, so texts differ between machines; the
     number format is part of the identity.

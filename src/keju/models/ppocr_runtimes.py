@@ -18,7 +18,7 @@ INSTALL = "pip install 'keju[ocr]'"
 INSTALL_OPENVINO = "pip install 'keju[openvino]'"
 
 MOST_PAGES = 4
-"""Pages read at once at most, whatever the number of cores: each may take 0.6 GB."""
+"""The maximum number of pages read at once, whatever the number of cores: each may take 0.6 GB."""
 
 _MODELS = {"Det": "PP-OCRv6_det_small.onnx", "Rec": "PP-OCRv6_rec_small.onnx"}
 
@@ -41,11 +41,11 @@ class Engine(Protocol):
 
 
 class Runtime(NamedTuple):
-    """A runtime: its package, and how it is set up.
+    """A runtime: its package and its settings.
 
-    `settings` maps a number of threads to RapidOCR's parameters. `shared`: one engine can read for
-    several threads at once; else each thread needs an engine of its own. `precision` names the
-    number format in which the runtime computes on this machine, where that is its own choice.
+    `settings` maps a number of threads to RapidOCR's parameters. `shared`: one engine can serve
+    several threads at once; else each thread needs its own engine. `precision` names the number
+    format in which the runtime computes on this machine, where that is its own choice.
     """
 
     package: str
@@ -66,16 +66,16 @@ class Runtime(NamedTuple):
 
 
 class Workers(NamedTuple):
-    """How the cores are divided: pages read at once, and threads of the runtime for each."""
+    """The division of the cores: concurrent pages, and threads of the runtime for each."""
 
     pages: int
     threads: int
 
 
 def workers(cores: int | None = None) -> Workers:
-    """One page for each core, each with one thread; more threads beyond `MOST_PAGES` cores.
+    """One page per core, each with one thread; more threads beyond `MOST_PAGES` cores.
 
-    While one page is decoded or its boxes are outlined, the other cores read other pages.
+    While one page is decoded or its boxes are outlined, the other cores process other pages.
     """
     cores = cores or os.cpu_count() or 1
     pages = min(cores, MOST_PAGES)
@@ -121,7 +121,7 @@ def load_engine(models: Mapping[str, Path], runtime: Runtime, threads: int) -> E
 
 
 def _onnxruntime(threads: int) -> dict[str, object]:
-    """Memory is kept between requests: without the arena detection takes half as long again."""
+    """Memory is kept between requests: without the arena detection takes 1.5 times as long."""
     return {
         "EngineConfig.onnxruntime.intra_op_num_threads": threads,
         "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,

@@ -1,4 +1,4 @@
-"""`PythonModel`: a function of the user's as a model of a run."""
+"""`PythonModel`: a user's Python function as a model of a run."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NAME = re.compile(r"[^\s:/\\]([^\x00-\x1f\x7f:/\\]{0,78}[^\s:/\\])?")
 class PythonModel:
     """A Python function that answers requests, with the name ``python:NAME``.
 
-    The function is called with the bytes of the images (as the dataset has them) and the prompt,
+    The function is called with the bytes of the images (as the dataset stores them) and the prompt,
     and returns the text of the response. It may be async. An exception in it is a failed response,
     and so is a return value that is not a str.
 
-    keju cannot see whether a function changed. A run has one `version` of each: the run with
-    another is refused, so that answers of two versions are never mixed.
+    keju cannot detect whether a function changed. A run has one `version` of each: resuming it with
+    another is an error, so that answers of two versions are never mixed.
 
     Args:
         name: the model's name in runs, tables and reports, without ``python:``.
@@ -75,20 +75,20 @@ class PythonModel:
 
     @property
     def concurrency(self) -> int:
-        """As given."""
+        """The value that the user gave."""
         return self._concurrency
 
     def declines(self, request: Request) -> str:
-        """A system prompt and examples, which the function is not given."""
+        """A system prompt and examples, which the function does not get."""
         if request.system or request.examples:
             return "a Python function takes a prompt alone: no system prompt and no examples"
         return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """What the function returns.
+        """The function's result.
 
         Raises:
-            TypeError: that is not a text.
+            TypeError: it is not a text.
         """
         function: Callable[[list[bytes], str], object] = self._function
         if inspect.iscoroutinefunction(function):
@@ -102,4 +102,4 @@ class PythonModel:
         return Answer(text=text, status=status_of(text))
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""

@@ -1,4 +1,4 @@
-"""A window of things that were worked out lately, bounded in number."""
+"""`Recent`: a cache of recently computed values, limited in number."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _T = TypeVar("_T")
 
 
 class Recent(Generic[_T]):
-    """Keeps the last `capacity` things that were asked for, by key.
+    """Keeps the last `capacity` values that were requested, by key.
 
-    A gallery shows the same picture to every query, and several questions are asked about one
-    page: what was worked out of it is kept, the picture is not. Threads take turns.
+    A gallery shows the same image to every query, and several questions are about one page: the
+    value computed from the image is cached, the image is not. Thread-safe.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -23,7 +23,7 @@ class Recent(Generic[_T]):
         self._kept: OrderedDict[Hashable, _T] = OrderedDict()
 
     def get(self, key: Hashable, work_out: Callable[[], _T]) -> _T:
-        """The thing of that key; `work_out` is called only if it is not kept."""
+        """The value of that key; `work_out` is called only if it is not cached."""
         with self._turn:
             if key in self._kept:
                 self._kept.move_to_end(key)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 DROPPABLE = ("temperature", "top_p", "top_k", "seed")
-"""Parameters that may be dropped. Others that the user chooses (thinking, reasoning effort, extra
+"""Parameters that may be dropped. Others that the user sets (thinking, reasoning effort, extra
 fields) are never dropped, because the request would be another experiment."""
 
 _SPELLED = {
@@ -29,7 +29,7 @@ _SPELLED = {
 
 
 class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A message of a server, and what is dropped for it when every parameter was sent."""
+    """A message of a server, and the parameters dropped for it when every parameter was sent."""
 
     server: str
     message: str
@@ -47,7 +47,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Refusal(NamedTuple):
-    """What a server refuses: parameters, and the old name of the token limit (`renames`)."""
+    """The refused parameters, and the old name of the token limit (`renames`)."""
 
     drops: frozenset[str] = frozenset()
     renames: bool = False

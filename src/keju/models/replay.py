@@ -1,7 +1,7 @@
-"""Answers made elsewhere, read from a file and put into a run like any model's.
+"""`Replay`: responses of other programs, read from files and added to a run like any model's.
 
-Read are JSON lines of ``{"item": …, "text": …}`` (keju's own responses are such lines), a list of
-objects with ``ID`` and ``Response`` (RESPONSES.json), the result files of Inspect, lmms-eval and
+Formats are JSON lines of ``{"item": …, "text": …}`` (keju's own responses are such lines), a list
+of objects with ``ID`` and ``Response`` (RESPONSES.json), the result files of Inspect, lmms-eval and
 VLMEvalKit (see `other_harnesses`), and tables with id and prediction.
 """
 
@@ -38,14 +38,14 @@ class _Slot(NamedTuple):
 
 
 class Replay:
-    """The answers of one file, or of all files of a folder.
+    """The responses of one file, or of all files of a directory.
 
-    An entry that names its setting, script and round answers only that request; one that names none
-    answers every request for its item. In keju's own lines a later one replaces an earlier one.
+    An entry with setting, script and round belongs only to that request; one without them belongs
+    to every request of its item. In keju's own lines a later one replaces an earlier one.
 
     Raises:
-        UsageError: no file is named, it is an address, or it isn't there.
-        DataError: it is of neither form, or gives two different answers for one item.
+        UsageError: no file is named, it is an address, or it does not exist.
+        DataError: it has no known format, or contains two different answers for one item.
     """
 
     def __init__(self, file: str, options: ModelOptions) -> None:
@@ -61,7 +61,7 @@ class Replay:
                 f"replay:NAME={file}"
             )
         self.notes = found.report(Path(file))
-        """Which files of a folder are read and which are skipped, a line each."""
+        """Which files of a directory are read and which are skipped, one line each."""
         contents = [bounded_bytes(path) for path in paths]
         self._name = f"replay:{file}"
         hashes = [sha256_bytes(data) for data in contents]
@@ -87,7 +87,7 @@ class Replay:
         return 1
 
     def declines(self, request: Request) -> str:
-        """Nothing: an item without an answer is a failure, so that it isn't overlooked."""
+        """Supports everything: an item without an answer is a failure, to make it visible."""
         del request
         return ""
 
@@ -95,8 +95,8 @@ class Replay:
         """The stored answer.
 
         Raises:
-            AskError: there is none (``missing-answer``), the file says that it failed there (its
-                own kind), or it holds another harness's failure text (``failed-elsewhere``).
+            AskError: there is none (``missing-answer``), the file records a failure (its own kind),
+                or it contains another harness's error message (``failed-elsewhere``).
         """
         del images
         found = (self._entry(name, request) for name in _names(request))
@@ -106,7 +106,8 @@ class Replay:
         if entry.error is not None:
             raise AskError(entry.error.kind, entry.error.message)
         text = entry.text or ""
-        # keju's own responses and the authors' rows may begin with "Error: " by their own right.
+        # In keju's own responses and the authors' rows, "Error: " may be the beginning of an
+        # answer.
         if is_error_text(text, certain=entry.authors or bool(entry.key)):
             raise AskError("failed-elsewhere", " ".join(text.split())[:300])
         status = entry.status or status_of(text)
@@ -123,7 +124,7 @@ class Replay:
         )
 
     def _entry(self, name: str, request: Request) -> Entry | None:
-        """The entry of an item that answers a request, the most specific one."""
+        """The most specific entry of an item that belongs to a request."""
         place = (name, request.candidate)
         whole = _Slot(*place, request.setting, request.script, request.round, request.wording)
         entry = self._entries.get(whole)
@@ -132,13 +133,13 @@ class Replay:
         return entry or self._entries.get(_Slot(*place, *_ANY))
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""
 
 
 def _names(request: Request) -> Iterator[str]:
-    """The names under which an item's entry may be: its id, and its task with its ID there.
+    """The possible names of an item's entry: its id, and its task with its ID there.
 
-    An import puts the task before IDs that start again in every task: ``T7-12``.
+    An import adds the task before IDs that are numbered within each task: ``T7-12``.
     """
     yield request.item
     yield _within(request.task, request.item)
@@ -158,7 +159,7 @@ def _index(files: Iterable[tuple[Path, bytes]], prompts_of: _Prompts) -> dict[_S
 
 
 def _add_without_task(found: dict[_Slot, Entry]) -> None:
-    """Let an ID that only one task has answer an item of that id, whatever its task."""
+    """Let an ID that only one task has belong to an item of that id, whatever its task."""
     within = [(slot, slot.item.partition("\0")) for slot in found if "\0" in slot.item]
     tasks = Counter(name for name, _ in {(name, task) for _, (task, _, name) in within})
     for slot, (_, _, name) in within:
@@ -187,7 +188,7 @@ def _add(found: dict[_Slot, Entry], path: Path, data: bytes, prompts_of: _Prompt
             entry.round, entry.wording,
         )  # fmt: skip
         if entry.key:
-            # keju leaves defaults out of its lines
+            # keju omits defaults in its lines
             slot = slot._replace(
                 setting=entry.setting or "image",
                 script=entry.script or "released",
@@ -210,10 +211,10 @@ def _said(entry: Entry) -> tuple[str | None, str]:
 
 
 def _matched(path: Path, answers: Iterable[Entry | Told], prompts_of: _Prompts) -> Iterator[Entry]:
-    """The entries of a file, those that are named by row under the ids of their items.
+    """The entries of a file; those named by row number get the ids of their items.
 
     Raises:
-        DataError: it is not certain which items the rows are.
+        DataError: the items of the rows are ambiguous.
     """
     rows: list[Told] = []
     for answer in answers:

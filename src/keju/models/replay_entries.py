@@ -1,4 +1,4 @@
-"""`entries_in`: the entries of a file of responses of any form that is read."""
+"""`entries_in`: the entries of a response file of any supported format."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _READ = (
 class Entry(Struct):
     """A line of a file of responses. Only `item` and `text` are required; keju writes the rest.
 
-    `authors` is set for rows of the authors' form;
-    `task` is the task of such a row, since their IDs may start again in every task.
+    `authors` is set for rows of the authors' format; `task` is the task of such a row, since their
+    IDs may be numbered within each task.
     """
 
     item: str | int
@@ -61,7 +61,7 @@ class Entry(Struct):
 
 
 def entries_in(path: Path, data: bytes) -> Iterator[Entry | Told]:
-    """The entries of a file of any form that is read."""
+    """The entries of a file of any supported format."""
     start = data[:4096].lstrip()
     if start.startswith(b"PK\x03\x04"):
         yield from archive(path, data)
@@ -82,7 +82,7 @@ def entries_in(path: Path, data: bytes) -> Iterator[Entry | Told]:
 
 
 def _separator(path: Path, start: bytes) -> str:
-    """What separates the columns of a table of text; empty for a file of another kind."""
+    """The column separator of a text table; empty for a file of another kind."""
     line = start.partition(b"\n")[0].partition(b"\r")[0]
     if b"\t" in line:
         return "\t"

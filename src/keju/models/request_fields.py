@@ -16,7 +16,7 @@ from keju.errors import UsageError
 from keju.models.base import Decoding, ModelOptions
 
 _RESERVED = frozenset({"model", "messages", "stream", "stream_options", "n"})
-"""Fields that keju sets itself: model, prompt and form of the reply."""
+"""Fields that keju sets itself: model, prompt and format of the reply."""
 
 _SECRET = re.compile(r"api[-_]?key|authorization|password|secret", re.IGNORECASE)
 _WORD = re.compile(r"[a-z0-9][a-z0-9_.+-]{0,39}")
@@ -28,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 
 
 class _Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a server takes the thinking switch."""
+    """How a server expects the thinking switch."""
 
     server: str
     hosts: str = "(?!)"
@@ -42,7 +42,8 @@ def parse_extra_body(given: Iterable[str]) -> dict[str, Any]:
     """Parse extra fields of the body, each spelled ``NAME=JSON``.
 
     Raises:
-        UsageError: a field is not of that form, is given twice, is set by keju or names a secret.
+        UsageError: a field does not have that form, is given twice, is set by keju or names a
+            secret.
     """
     found: dict[str, Any] = {}
     for each in given:
@@ -124,12 +125,13 @@ def declared_dtype(given: str) -> str:
 def fields_of(decoding: Decoding, address: str, provider: str = "") -> dict[str, Any]:
     """Every field that decoding adds to a request's body.
 
-    Extra fields go before the thinking switch; where both are tables, their entries are joined.
+    Extra fields have priority over the thinking switch; where both are tables, their entries are
+    merged.
 
     Args:
-        decoding: what is asked for.
+        decoding: the parameters.
         address: the server's, where it is known.
-        provider: of Inspect's, for a model that is asked through it.
+        provider: the provider in Inspect, for a model that is used through it.
 
     Raises:
         UsageError: the server has no thinking switch, or a parameter is given twice with two
@@ -149,7 +151,7 @@ def fields_of(decoding: Decoding, address: str, provider: str = "") -> dict[str,
 
 
 def check_no_secret(name: str, options: ModelOptions, hidden: Callable[[str], str]) -> None:
-    """Refuse a secret in what a run stores.
+    """Check that the texts that a run stores contain no secret.
 
     Args:
         name: the model's name, for the error.
@@ -201,7 +203,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _fields(value: object) -> Iterator[str]:
-    """Every field's name in a JSON value."""
+    """The name of every field in a JSON value."""
     if isinstance(value, dict):
         yield from value
     if isinstance(value, list | dict):

@@ -1,4 +1,6 @@
-"""`response_files`: which files of a folder contain responses, and which are skipped, with reasons.
+"""`response_files`: find the files of a directory that contain responses.
+
+List the others with reasons.
 
 Programs write aggregates, logs and states beside the responses: lmms-eval ``*_results.json``,
 VLMEvalKit ``status.json``, ``*_acc.csv``, tables with the verdicts of its evaluation, and pickles.
@@ -26,7 +28,7 @@ _SUFFIXES = frozenset({".eval", ".parquet", *_TABLES, *_JSON})
 _STATES = frozenset({".pkl", ".lock", ".log", ".xls"})
 _AGGREGATE = "an aggregate or state, not responses"
 _SEVERAL = 6
-"""So many names at most are in a report of files."""
+"""The maximum number of file names in a report."""
 
 
 class ResponseFiles(NamedTuple):
@@ -35,10 +37,10 @@ class ResponseFiles(NamedTuple):
     read: list[Path]
     skipped: dict[Path, str]
     filtered: tuple[str, ...] = ()
-    """Tasks of lmms-eval whose responses are what a filter took of the model's words."""
+    """Tasks of lmms-eval whose responses are the results of a filter."""
 
     def report(self, folder: Path) -> tuple[str, ...]:
-        """Which files are read and which are skipped, a line each; nothing if none is skipped."""
+        """Which files are read and which are skipped, one line each; empty if none is skipped."""
         if not self.skipped:
             return ()
         read = [str(path.relative_to(folder)) for path in self.read]
@@ -96,7 +98,7 @@ def _heads(path: Path) -> list[str]:
 
 
 def _no_responses(data: bytes) -> str:
-    """Why a JSON file has no responses: it is one object, or a list, of another kind."""
+    """Why a JSON file has no responses: it is an object, or a list, of another kind."""
     start = data.lstrip()
     if not start.startswith((b"{", b"[")):
         return ""
@@ -123,7 +125,7 @@ def _may_answer(record: dict[str, Any]) -> bool:
 
 
 def _evaluated(path: Path, heads: dict[Path, frozenset[str]]) -> Path | None:
-    """The table of responses from which VLMEvalKit made this one, with the verdicts beside."""
+    """The table of responses from which VLMEvalKit made this one by adding verdicts."""
     bases = (
         base
         for base in heads

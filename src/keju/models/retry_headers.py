@@ -1,9 +1,9 @@
-"""`retry_after`: how long a server asks to wait, from the headers of its reply.
+"""`retry_after`: the wait that a server requests in the headers of its reply.
 
-Servers and gateways state it in several ways. The first header that can be read counts:
+Servers and gateways use several headers. The first header that can be parsed counts:
 
 - ``retry-after-ms`` (OpenAI, Azure), ``retry-after`` (RFC 9110: seconds or an HTTP date);
-- the same two after ``llm_provider-``, with which LiteLLM passes on what its upstream sent;
+- the same two after ``llm_provider-``, with which LiteLLM passes on the headers of its upstream;
 - with HTTP 429, ``x-ratelimit-reset-requests``, ``-tokens``, ``x-ratelimit-reset`` and
   ``ratelimit-reset``, if the header ``…-remaining…`` of the same limit is 0 or missing.
 
@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 
 LONGEST_WAIT = 7 * 24 * 3600.0
-"""Seconds; a longer wait than a week is taken to mean a week."""
+"""Seconds; a wait longer than a week counts as a week."""
 
 _TOO_MANY = 429
 _EPOCH, _EPOCH_MS = 1e8, 1e11
@@ -33,11 +33,11 @@ _PART = re.compile(r"([\d.]+)(ms|[smhd])")
 
 
 def retry_after(headers: Mapping[str, str], status: int = _TOO_MANY) -> float | None:
-    """Seconds that a server asks to wait, from 0 to `LONGEST_WAIT`; None where it asks for none.
+    """The wait that a server requests in seconds, from 0 to `LONGEST_WAIT`; None without one.
 
     Args:
         headers: of the reply; names in lower case, or a mapping that ignores case.
-        status: the HTTP status. Limits that are not used up are on every reply of some servers.
+        status: the HTTP status. Some servers report unused limits in every reply.
     """
     for value, unit in _stated(headers, status):
         seconds = _seconds(value.strip(), unit)

@@ -1,8 +1,8 @@
-"""`item_names`: the items that the rows of another program's result file belong to.
+"""`item_names`: match the rows of another program's result file to items.
 
-lmms-eval names a response by the number of a row of the task's data, VLMEvalKit by ``index``. Both
-may be keju's ids, rows of an exported table, or anything else. Each possible reading is compared
-with the prompts that the file has, and only one that all others agree with is used.
+lmms-eval names a response by the row number in the task's data, VLMEvalKit by ``index``. Both may
+be keju's ids, rows of an exported table, or anything else. Each possible interpretation is compared
+with the prompts in the file, and one is used only if all possible ones agree.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from keju.models.base import ItemPrompt
 from keju.models.other_harnesses import Told
 
 _MOST_COMPARED = 4_000_000
-"""Rows times items up to which a prompt is looked for within longer prompts."""
+"""Rows times items up to which a prompt is searched within longer prompts."""
 
 
 class _Reading(NamedTuple):
-    """One way of reading the names of rows: what it is called, and the item of each row."""
+    """One interpretation of the names of rows: its description, and the item of each row."""
 
     called: str
     items: tuple[ItemPrompt, ...]
@@ -32,15 +32,15 @@ def item_names(path: Path, rows: Sequence[Told], items: Sequence[ItemPrompt]) ->
 
     Args:
         path: the result file, for errors.
-        rows: its responses; `Told.item` is an id or the number of a row.
+        rows: its responses; `Told.item` is an id or a row number.
         items: all items of the dataset, in their order.
 
     Raises:
-        DataError: no reading fits, or several that disagree.
+        DataError: no interpretation fits, or several that disagree.
     """
     readings = [reading for reading in _readings(rows, items) if _agrees(rows, reading)]
     if not readings and len({_plain(row.prompt) for row in rows}) == 1:
-        # One instruction for every image, in words of its own, tells nothing of the items.
+        # One common instruction for all images, not from the dataset, does not identify items.
         rows = [row._replace(prompt="") for row in rows]
         readings = [*_readings(rows, items)]
     different = {tuple(each.id for each in reading.items): reading for reading in readings}
@@ -63,7 +63,7 @@ def _unmatched(path: Path, reason: str) -> DataError:
 
 
 def _readings(rows: Sequence[Told], items: Sequence[ItemPrompt]) -> Iterator[_Reading]:
-    """Every reading in which each row has an item, an item at most one row of a round."""
+    """Every interpretation with an item for each row, and at most one row per item and round."""
     by_id = {each.id: each for each in items}
     names = [row.item for row in rows]
     if all(name in by_id for name in names):
@@ -73,7 +73,7 @@ def _readings(rows: Sequence[Told], items: Sequence[ItemPrompt]) -> Iterator[_Re
         return
     told = any(row.prompt for row in rows)
     for called, table in _tables(items):
-        # Without prompts to compare, only a table of just this size can be meant.
+        # Without prompts to compare, only a table of exactly this size can be meant.
         if max(numbers) < len(table) and (told or {*numbers} == {*range(len(table))}):
             yield _Reading(called, tuple(table[number] for number in numbers))
 
@@ -98,13 +98,13 @@ def _agrees(rows: Sequence[Told], reading: _Reading) -> bool:
 
 
 def _same(prompt: str, item: ItemPrompt) -> bool:
-    """Whether a prompt asks the item: it is one of its texts, has one in it or is in one."""
+    """Whether a prompt belongs to the item: it equals, contains or is part of one of its texts."""
     texts = [_plain(text) for text in item.texts if text]
     return not texts or any(text in prompt or prompt in text for text in texts)
 
 
 def _by_prompt(rows: Sequence[Told], items: Sequence[ItemPrompt]) -> list[str]:
-    """The one item that has the prompt of each row; empty if a row has none or several."""
+    """The one item with the prompt of each row; empty if a row has none or several."""
     if not all(row.prompt.strip() for row in rows):
         return []
     counts = Counter(text for item in items for text in {_plain(text) for text in item.texts})

@@ -1,4 +1,4 @@
-"""`Secrets`: the keys of a model, which are hidden in everything that its server returns."""
+"""`Secrets`: hides the keys of a model in everything that its server returns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import msgspec
 from keju.models.base import Answer
 
 SHORTEST = 8
-"""Characters of a key at least; a shorter one, such as EMPTY for a local server, is a word."""
+"""The minimum length of a key; a shorter one, such as EMPTY for a local server, is a word."""
 
 _HIDDEN = "***"
 _PLACEHOLDERS = frozenset({
     "lm-studio", "not-needed", "not-required", "no-key-required", "no-api-key", "placeholder",
     "dummy-key", "fake-key", "anything", "your-api-key", "undefined",
 })  # fmt: skip
-"""Keys that documents of local servers use, which hide nothing."""
+"""Placeholder keys from the documentation of local servers, which are not hidden."""
 
 _OTHERS_SHORTEST = 16
 _NAMES_OF_OTHERS = re.compile("KEY|TOKEN|SECRET|PASSWORD")
@@ -39,7 +39,7 @@ class Secrets:
     """Hides keys in texts, also where JSON escapes their characters.
 
     Args:
-        keys: the keys; empty ones, short ones (`SHORTEST`) and placeholders hide nothing.
+        keys: the keys; empty ones, short ones (`SHORTEST`) and placeholders are not hidden.
     """
 
     def __init__(self, keys: Iterable[str]) -> None:
@@ -68,7 +68,7 @@ class Secrets:
         return {name.lower(): self.hide(value) for name, value in headers.items()}
 
     def hide_stored(self, text: str) -> str:
-        """Return a text that a run is to store: empty if it is a key, however short."""
+        """Return a text that a run stores: empty if it is a key, however short."""
         return "" if text in self._all else self.hide(text)
 
     def hide_in(self, answer: Answer) -> Answer:

@@ -1,4 +1,4 @@
-"""Tesseract with Debian's model for vertical traditional Chinese, where it is installed."""
+"""Tesseract with Debian's model for vertical traditional Chinese, if installed."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _LINE, _WORD = "4", "5"
 
 
 class Tesseract:
-    """Reads page images with the ``tesseract`` program; spelled ``tesseract``.
+    """Transcribes page images with the ``tesseract`` program; the model string is ``tesseract``.
 
-    It takes a page for one block of vertical text (``--psm 5``) and reads columns from right to
-    left by itself, so its own order is kept whether or not ``reading_order`` is on.
+    It treats a page as one block of vertical text (``--psm 5``) and orders columns from right to
+    left itself, so its own order is kept whether or not ``reading_order`` is on.
 
     Raises:
         PrerequisiteError: the program or its language data is not installed.
@@ -43,7 +43,7 @@ class Tesseract:
 
     @property
     def name(self) -> str:
-        """As the user spells it."""
+        """The model string."""
         return "tesseract"
 
     @property
@@ -61,18 +61,18 @@ class Tesseract:
 
     @property
     def concurrency(self) -> int:
-        """One process for each core, each with one thread."""
+        """One process per core, each with one thread."""
         return os.cpu_count() or 1
 
     def declines(self, request: Request) -> str:
-        """Everything but a transcription of images."""
+        """Supports only the transcription of images."""
         return no_page(request, "tesseract")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.
 
         Raises:
-            AskError: an image can't be read, or the program failed or took too long.
+            AskError: an image cannot be read, or the program failed or took too long.
         """
         lines: list[Line] = []
         for number, data in enumerate(images, start=1):
@@ -84,7 +84,7 @@ class Tesseract:
         return Answer(text=text, status=status_of(text), lines=tuple(lines))
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""
 
     async def _run(self, picture: bytes) -> str:
         try:
@@ -144,7 +144,7 @@ def _say(program: str, option: str) -> str:
 
 
 def _as_png(data: bytes, name: str) -> bytes:
-    """The image as Tesseract should see it: upright, RGB."""
+    """The image as Tesseract needs it: upright, RGB."""
     image = picture(data, name)
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=1)
@@ -152,7 +152,7 @@ def _as_png(data: bytes, name: str) -> bytes:
 
 
 def _lines(table: str, prefix: str) -> list[Line]:
-    """The lines of Tesseract's table (TSV), in its order; lines without text are left out."""
+    """The lines of Tesseract's table (TSV), in its order; lines without text are skipped."""
     found: dict[tuple[str, ...], tuple[list[str], list[float], list[float]]] = {}
     for row in csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE):
         name = tuple(row[part] for part in ("page_num", "block_num", "par_num", "line_num"))

@@ -1,8 +1,8 @@
-"""`checked_usage`: the token counts of a reply, without those that cannot be right.
+"""`checked_usage`: the token counts of a reply, without implausible ones.
 
-Costs and limits are computed from these numbers, and a gateway may report anything. A count that
-is not a whole number from 0 to `MOST` is not used, nor is 0 for a prompt or for a text that
-exist; keju's own estimate then takes its place.
+Costs and limits are computed from these numbers, and a gateway may report anything. A count that is
+not a whole number from 0 to `MOST` is not used, nor is 0 for a prompt or for a text that exist;
+keju's own estimate then replaces it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from keju.items import Usage
 from keju.models.openai_errors import excerpt
 
 MOST = 20_000_000
-"""Tokens in one direction of one request: more than any context of today's models."""
+"""Maximum tokens in one direction of one request: more than any context of current models."""
 
 
 class CheckedUsage(NamedTuple):

@@ -1,4 +1,4 @@
-"""One POST over HTTP: what goes out is bytes, what comes back is status, headers and the body."""
+"""`Wire`: HTTP connections to one server, which exchange bytes."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ import aiohttp
 from keju.models.base import AskError
 
 MOST_BYTES = 64 << 20
-"""A longer reply is no answer and no page's text."""
+"""The maximum size of a reply; a longer one is neither an answer nor a page's text."""
 
 LARGE = 2 << 20
-"""Bytes from which a reply is large. No answer of a model is, but a page of an OCR service may be.
-"""
+"""The size in bytes from which a reply is large. No answer of a model is, but a page of an OCR
+service may be."""
 
 _LARGE_AT_A_TIME = 2
-"""Large replies that are read at one time, of all servers together. With `MOST_BYTES` this bounds
-the memory of a run whatever its concurrency is: the others wait, unread, in their servers."""
+"""The number of large replies that are read at one time, of all servers together. With `MOST_BYTES`
+this limits the memory of a run at any concurrency: the others wait, unread, in their servers."""
 
 _CONNECT_SECONDS = 30.0
 
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 Form = bytes | Mapping[str, str] | aiohttp.FormData | AsyncIterator[bytes]
-"""What may be sent: bytes, whole or in pieces, or a form."""
+"""The permitted types of data: bytes, whole or in pieces, or a form."""
 
 
 class Reply(NamedTuple):
-    """What a server said."""
+    """The reply of a server."""
 
     status: int
     headers: Mapping[str, str]
@@ -42,13 +42,13 @@ class Reply(NamedTuple):
 
 
 class Wire:
-    """Connections to one server, kept open and used again; how many there are, the run decides.
+    """Connections to one server, kept open and reused; the run decides how many there are.
 
     The environment's proxies are used (HTTPS_PROXY, NO_PROXY), its netrc is not. Redirections are
-    not followed: they would carry the pictures and the key elsewhere.
+    not followed: they would carry the images and the key elsewhere.
 
     Args:
-        url: where everything is posted.
+        url: the address of all requests.
         timeout: seconds for a whole exchange.
     """
 
@@ -61,11 +61,11 @@ class Wire:
     async def post(
         self, data: list[bytes] | Mapping[str, str], headers: Mapping[str, str]
     ) -> Reply:
-        """Post bytes in pieces, each let go of when it is sent, or a form.
+        """Post bytes in pieces, each released when it is sent, or a form.
 
         Raises:
             AskError: the reply is longer than `MOST_BYTES`.
-            aiohttp.ClientError, OSError: no reply came.
+            aiohttp.ClientError, OSError: there is no reply.
         """
         if isinstance(data, list):
             headers = {"Content-Length": str(sum(map(len, data))), **headers}
@@ -81,11 +81,11 @@ class Wire:
         data: Form | None = None,
         most: int = MOST_BYTES,
     ) -> Reply:
-        """Send one request and read the reply, of at most so many bytes.
+        """Send one request and read the reply, of at most `most` bytes.
 
         Raises:
             AskError: the reply is longer.
-            aiohttp.ClientError, OSError: no reply came.
+            aiohttp.ClientError, OSError: there is no reply.
         """
         async with self._connected().request(
             method,
@@ -113,7 +113,7 @@ class Wire:
 
 
 async def _sent(pieces: list[bytes]) -> AsyncIterator[bytes]:
-    # A picture is held only until it is on its way, not until its answer is there.
+    # An image is kept in memory only until it is sent, not until its answer arrives.
     pieces.reverse()
     while pieces:
         yield pieces.pop()
@@ -132,7 +132,7 @@ async def _whole(reply: aiohttp.ClientResponse, most: int) -> bytes:
 
 
 def _turn() -> asyncio.Semaphore:
-    """What large replies wait for; each event loop has its own."""
+    """The semaphore for large replies; each event loop has its own."""
     return _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_LARGE_AT_A_TIME))
 
 

@@ -1,4 +1,4 @@
-"""How sure a number is, and how far raters agree."""
+"""Statistics: confidence intervals, tests, correlation, and agreement of raters."""
 
 from keju.statistics.agreement import Alpha, Measure, krippendorff_alpha
 from keju.statistics.association import MEASURES, Association, AssociationMeasure, associate

@@ -1,4 +1,4 @@
-"""Agreement among raters beyond chance: Krippendorff's alpha, with gaps."""
+"""Agreement of raters beyond chance: Krippendorff's alpha, with missing ratings."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _Distance = Callable[[_Floats, _Floats], _Floats]
 
 
 class Alpha(NamedTuple):
-    """Krippendorff's alpha and what it is made of.
+    """Krippendorff's alpha and its components.
 
     Attributes:
         alpha: 1 - observed / expected; 1 is full agreement, 0 chance, below 0 worse.
         observed: mean disagreement within units, by the measure's distance.
         expected: mean disagreement of values paired by chance.
-        units: units with two ratings or more.
-        ratings: ratings in them.
+        units: number of units with two ratings or more.
+        ratings: number of ratings in them.
     """
 
     alpha: float
@@ -40,14 +40,14 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, measure:
     """Krippendorff's alpha (Krippendorff 2011, "Computing Krippendorff's alpha-reliability").
 
     Args:
-        ratings: raters x units; None where a rater gave none. Units with one rating say nothing
-            about agreement and are left out. Values are numbers, except that nominal ones may be
-            anything hashable.
-        measure: what differences between values mean.
+        ratings: raters x units; None where a rater gave none. Units with one rating contain no
+            information about agreement and are excluded. Values are numbers, except that nominal
+            ones may be anything hashable.
+        measure: the level of measurement, which defines the distance.
 
     Raises:
-        UndefinedMetricError: no unit has two ratings, or no two ratings differ (there is then
-            nothing on which raters could have disagreed).
+        UndefinedMetricError: no unit has two ratings, or all ratings are equal (alpha is then not
+            defined).
         ValueError: raters have different numbers of units, a number is not finite, or a ratio is
             negative.
     """
@@ -95,10 +95,10 @@ def _number(value: Hashable) -> float:
 
 
 def _middle_ranks(values: _Floats) -> _Floats:
-    """Each value's middle place in the order of all, by which ordinal distance is interval's.
+    """The mid-rank of each value, for which the ordinal distance equals the interval distance.
 
-    The ordinal distance is (the ratings from one value to the other, half of the ends')², and
-    that is the squared difference of these places.
+    The ordinal distance is (the number of ratings from one value to the other, the ends counted
+    half)², which is the squared difference of these ranks.
     """
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - counts / 2)[inverse], dtype=np.float64)

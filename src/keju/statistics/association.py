@@ -1,8 +1,8 @@
-"""How two raters' values go together, and how surely: every measure resampled by group at once.
+"""Association of two raters' values: all measures, with bootstrap by group.
 
-A resample gives each pair of values a whole-number weight. All measures are worked out from such
+A resample gives each pair of values a whole-number weight. All measures are computed from such
 weights, thousands of resamples at a time: means and Pearson's r from weighted sums, ranks from
-running sums of weights, Kendall's pairs from a quadratic form. Nothing is sorted again.
+cumulative sums of weights, Kendall's pairs from a quadratic form. Nothing is sorted again.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from keju.statistics.correlation import (
 AssociationMeasure = Literal[
     "pearson", "spearman", "spearman_paper", "kendall", "kendall_paper", "mse", "mae", "bias"
 ]
-"""Names as in `correlation`; those in ``_paper`` are the papers' formulas, which know no ties."""
+"""Names as in `correlation`; those in ``_paper`` are the papers' formulas, which do not handle
+ties."""
 
 MEASURES: tuple[AssociationMeasure, ...] = get_args(AssociationMeasure)
 
 _BLOCK = 1 << 22
 _FLAT = 1e-24
-"""Mean squares below which, for values of 1, nothing is left but rounding."""
+"""Mean squares below which, for values of 1, only rounding errors remain."""
 
 _Ints = npt.NDArray[np.intp]
 
@@ -41,8 +42,8 @@ _Ints = npt.NDArray[np.intp]
 class Association(NamedTuple):
     """Measures of n pairs, and their values in each of R resamples of the groups.
 
-    A measure is None where it is not defined (one side doesn't vary, a single pair), and not a
-    number in resamples where it is not.
+    A measure is None where it is not defined (one side is constant, a single pair), and NaN in
+    resamples where it is not defined.
     """
 
     values: dict[AssociationMeasure, float | None]
@@ -64,16 +65,16 @@ def associate(
     resamples: int = 2000,
     seed: int = 12345,
 ) -> Association:
-    """Every measure of how a model's values go with people's, resampled by group.
+    """Every measure of association of a model's values with people's, resampled by group.
 
     The same groups in the same order give the same draws, so that two models over the same items
     can be compared resample by resample.
 
     Args:
         human: n values.
-        model: n values of the same things.
+        model: n values of the same items.
         groups: the group of each; an empty name makes it a group of its own.
-        resamples: how often groups are drawn with replacement.
+        resamples: the number of resamples; groups are drawn with replacement.
         seed: of the draws.
 
     Raises:
@@ -124,7 +125,7 @@ def _value(
 
 
 class _Weighed:
-    """The measures of pairs that have weights; alike pairs are taken together first."""
+    """The measures of weighted pairs; equal pairs are merged first."""
 
     def __init__(self, left: Floats, right: Floats) -> None:
         order = np.lexsort((right, left))
@@ -160,7 +161,7 @@ class _Weighed:
 
     @staticmethod
     def _ranks(weights: Floats, ids: _Ints) -> tuple[Floats, Floats]:
-        """Each pair's rank on one side, R by K, and the pairs that this side does not tie, R."""
+        """Each pair's rank on one side, R by K, and the number of pairs without a tie on it, R."""
         order = np.argsort(ids, kind="stable")
         starts = np.flatnonzero(np.concatenate(([True], np.diff(ids[order]) != 0)))
         counts = np.add.reduceat(weights[:, order], starts, axis=1)
@@ -181,7 +182,7 @@ class _Weighed:
 
 
 def _correlation(weights: Floats, left: Floats, right: Floats) -> Floats:
-    """Pearson's r in each row; not a number where a side does not vary."""
+    """Pearson's r in each row; NaN where a side is constant."""
     total = weights.sum(axis=1, keepdims=True)
     sizes = [float(np.abs(side).max()) for side in (left, right)]
     left = left - (weights * left).sum(axis=1, keepdims=True) / total

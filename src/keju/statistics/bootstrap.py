@@ -1,4 +1,4 @@
-"""Bootstrap over groups, from sums: resampling never scores again.
+"""Bootstrap over groups, from sums: resampling never computes scores again.
 
 Items of one book, plate or bone are not independent, so whole groups are drawn. A value is a ratio
 of sums: with denominators of 1 it is the mean over items, with reference lengths a corpus rate.
@@ -14,12 +14,11 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Method = Literal["expanded", "percentile", "bca"]
-"""How an interval is read off the resampled values.
+"""How an interval is computed from the resampled values.
 
 `percentile` takes their quantiles, which is too narrow where groups are few. `expanded` takes
 quantiles further out, by the factor by which Student's t and the unbiased variance exceed the
-normal ones (Hesterberg 2015). `bca` corrects for bias and skewness (Efron 1987).
-"""
+normal ones (Hesterberg 2015). `bca` corrects for bias and skewness (Efron 1987)."""
 
 FEWEST_GROUPS = 6
 """Groups below which no 95 % interval is given: our reading.
@@ -34,7 +33,7 @@ _BLOCK = 1 << 22
 
 
 class Interval(NamedTuple):
-    """An interval of a ratio of sums, and the number of groups behind it."""
+    """An interval of a ratio of sums, and the number of its groups."""
 
     low: float
     high: float
@@ -49,16 +48,16 @@ class GroupSums(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """The value itself; not a number where there is no weight."""
+        """The value itself; NaN where the total weight is 0."""
         weight = float(self.bottom.sum())
         return float(self.top.sum()) / weight if weight else float("nan")
 
 
 def numbered(groups: Sequence[str]) -> tuple[npt.NDArray[np.intp], int]:
-    """The number of each item's group, and how many there are; an empty name is a group alone.
+    """The number of each item's group, and how many there are; an empty name is a group of its own.
 
     Names are numbered in their order as text, so that the draws of a seed depend on the groups and
-    not on the order of the items: one value has one interval wherever it is computed.
+    not on the order of the items: one value has the same interval wherever it is computed.
     """
     known: dict[str | int, int] = {
         name: number for number, name in enumerate(sorted(set(groups) - {""}))
@@ -95,15 +94,15 @@ def group_bootstrap(
     method: Method = "expanded",
     seed: int = 12345,
 ) -> Interval | None:
-    """Interval of ``sum(numerators) / sum(denominators)`` when whole groups are drawn again.
+    """Interval of ``sum(numerators) / sum(denominators)`` by resampling whole groups.
 
     Args:
-        numerators: one value an item, n of them.
-        denominators: one weight an item, n of them, not negative.
+        numerators: one value per item, n of them.
+        denominators: one weight per item, n of them, not negative.
         groups: the group of each item; an empty name makes the item a group of its own.
-        resamples: how many times groups are drawn with replacement.
-        level: how often such intervals hold the true value.
-        method: how the interval is read off the resampled values.
+        resamples: the number of resamples; groups are drawn with replacement.
+        level: the confidence level.
+        method: how the interval is computed from the resampled values.
         seed: of the generator; the same input gives the same interval.
 
     Returns:
@@ -122,7 +121,7 @@ def group_bootstrap(
 
 
 def resampled(sums: GroupSums, *, resamples: int, seed: int) -> Floats:
-    """The ratio in each resample; draws without weight are left out."""
+    """The ratio in each resample; draws without weight are dropped."""
     parts = []
     for drawn in draws(len(sums.top), resamples=resamples, seed=seed):
         weight = drawn @ sums.bottom
@@ -132,14 +131,14 @@ def resampled(sums: GroupSums, *, resamples: int, seed: int) -> Floats:
 
 
 def draws(groups: int, *, resamples: int, seed: int, wide: int = 0) -> Iterator[Floats]:
-    """How often each group is drawn, in blocks of rows: one row a resample, `groups` columns.
+    """How often each group is drawn, in blocks of rows: one row per resample, `groups` columns.
 
     Args:
-        groups: how many there are.
-        resamples: how many rows there will be in all.
-        seed: of the generator; blocks of any size hold the same rows.
-        wide: numbers that a row becomes, where these are more than the groups: blocks are as much
-            shorter, so that they fit into memory.
+        groups: the number of groups.
+        resamples: the total number of rows.
+        seed: of the generator; the rows do not depend on the size of the blocks.
+        wide: numbers that a row becomes, where these are more than the groups: blocks have fewer
+            rows accordingly, so that they fit into memory.
     """
     generator = np.random.default_rng(seed)
     share = np.full(groups, 1 / groups)
@@ -152,22 +151,22 @@ def draws(groups: int, *, resamples: int, seed: int, wide: int = 0) -> Iterator[
 def interval_of(
     ratios: Floats, sums: GroupSums, *, level: float = 0.95, method: Method = "expanded"
 ) -> Interval:
-    """Read an interval off resampled values of a ratio."""
+    """Compute an interval from resampled values of a ratio."""
     low, high = np.quantile(ratios, _tails(ratios, sums, level, method))
     return Interval(float(low), float(high), len(sums.top))
 
 
 def interval_of_values(values: Floats, groups: int, *, level: float = 0.95) -> Interval | None:
-    """Read an `expanded` interval off resampled values of any measure.
+    """Compute an `expanded` interval from resampled values of any measure.
 
     Args:
-        values: one a resample; those that are not numbers are left out.
-        groups: how many groups were drawn.
-        level: how often such intervals hold the true value.
+        values: one per resample; NaN values are dropped.
+        groups: the number of groups that were drawn.
+        level: the confidence level.
 
     Returns:
         The interval; None with fewer than `FEWEST_GROUPS` groups, or where most resamples have no
-        value.
+            value.
     """
     kept = values[np.isfinite(values)]
     if groups < FEWEST_GROUPS or not kept.size or 2 * kept.size < values.size:
@@ -199,14 +198,14 @@ def _tails(ratios: Floats, sums: GroupSums, level: float, method: Method) -> tup
 
 
 def _expanded_tail(groups: int, tail: float) -> float:
-    """How far out the quantile lies that stands for a tail where groups are few."""
+    """The tail probability of the expanded quantile where groups are few."""
     from scipy.special import ndtr, stdtrit  # noqa: PLC0415  a tenth of a second
 
     return float(ndtr(np.sqrt(groups / (groups - 1)) * stdtrit(groups - 1, tail)))
 
 
 def _acceleration(sums: GroupSums) -> float:
-    """From the values with one group left out at a time (the jackknife)."""
+    """The acceleration constant, from the values with one group left out (the jackknife)."""
     weight = sums.bottom.sum() - sums.bottom
     kept = weight > 0
     left_out = (sums.top.sum() - sums.top)[kept] / weight[kept]

@@ -1,6 +1,7 @@
 """Paired tests, intervals and rank sets for models on the same items.
 
-Groups (books, plates, bones) are swapped or drawn whole, as items of one are not independent.
+Groups (books, plates, bones) are swapped or drawn as a whole, because items of one group are not
+independent.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from keju.statistics.bootstrap import (
 )
 
 _EXACT_UP_TO = 12
-"""Groups; with no more, every way of swapping is tried (4,096 of them)."""
+"""The maximum number of groups for which all permutations are enumerated (4,096 of them)."""
 
 _SLACK = 1e-12
 
 
 class Difference(NamedTuple):
-    """How far a value of the first model lies above the second's.
+    """The difference of a value between the first and the second model.
 
     Attributes:
         value: the difference of the two ratios.
         p: two-sided, of the paired randomisation test.
         interval: of the paired bootstrap, or None with fewer than `FEWEST_GROUPS` groups.
-        groups: how many could be swapped.
+        groups: the number of groups.
     """
 
     value: float
@@ -72,9 +73,9 @@ def randomisation_p(
 ) -> float:
     """Two-sided p of the paired randomisation test (Fisher 1935; Noreen 1989).
 
-    If it does not matter who answered, the two answers to a group may be swapped. With twelve
-    groups or fewer all swaps are tried and p is exact; else `resamples` are drawn, and the one
-    that was seen counts among them, so that p is never 0.
+    Under the null hypothesis the two models' answers to a group can be swapped. With twelve groups
+    or fewer all swaps are enumerated and p is exact; else `resamples` are drawn, and the observed
+    one counts among them, so that p is never 0.
     """
     observed = abs(first.ratio - second.ratio) - _SLACK
     groups = len(first.top)
@@ -92,7 +93,10 @@ def randomisation_p(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P values adjusted for being many (Holm 1979), in their order: the family-wise error holds."""
+    """P values adjusted for multiple tests (Holm 1979), in their order.
+
+    Controls the family-wise error.
+    """
     order = sorted(range(len(p_values)), key=lambda place: p_values[place])
     adjusted = [0.0] * len(p_values)
     worst = 0.0
@@ -103,7 +107,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def groups_needed(tests: int = 1, *, level: float = 0.05) -> int:
-    """The smallest number of groups with which a paired test can reach a level at all.
+    """The minimum number of groups with which a paired test can reach a level.
 
     The exact two-sided p of G groups is at least 2 / 2^G. After Holm's adjustment over `tests`
     tests, the smallest of them must be at most level / tests.
@@ -114,22 +118,22 @@ def groups_needed(tests: int = 1, *, level: float = 0.05) -> int:
 def detectable_difference(
     spread: float, groups: int, *, tests: int = 1, level: float = 0.05, power: float = 0.8
 ) -> float | None:
-    """The smallest true difference that a test over so many groups finds with a stated power.
+    """The smallest true difference that a test over `groups` groups detects with a given power.
 
     It follows from Student's t with groups - 1 degrees of freedom. Over several tests the level is
     divided by their number, which is slightly stricter than Holm's procedure.
 
     Args:
         spread: standard deviation over groups of the differences between the two models' values.
-        groups: how many there are.
-        tests: how many tests are adjusted together.
+        groups: the number of groups.
+        tests: the number of tests that are adjusted together.
         level: of the two-sided test.
-        power: how often the difference is to be found.
+        power: the probability of detecting the difference.
 
     Returns:
-        The difference in the unit of `spread`. None where so few groups cannot reach the level
-        whatever the difference (see `groups_needed`), or where the spread is 0: groups that all
-        differ by the same amount do not show how much others would vary.
+        The difference in the unit of `spread`. None where the groups are too few to reach the level
+            at any difference (see `groups_needed`), or where the spread is 0: groups that all
+            differ by the same amount do not show how much others would vary.
     """
     from scipy.special import stdtrit  # noqa: PLC0415
 
@@ -141,10 +145,10 @@ def detectable_difference(
 
 
 def spread_of_differences(first: GroupSums, second: GroupSums) -> float:
-    """Standard deviation over groups of what `detectable_difference` asks for.
+    """Standard deviation over groups, as input of `detectable_difference`.
 
-    Each group's difference is linearised: for a mean over items it is the difference of the
-    group's sums over the mean weight of a group.
+    Each group's difference is linearised: for a mean over items it is the difference of the group's
+    sums over the mean weight of a group.
     """
     parts = []
     for sums in (first, second):
@@ -156,16 +160,16 @@ def spread_of_differences(first: GroupSums, second: GroupSums) -> float:
 def pairwise_p(
     contributions: Floats, *, resamples: int = 10_000, seed: int = 12345
 ) -> dict[tuple[int, int], float]:
-    """Two-sided p of the paired randomisation test for every two of M models.
+    """Two-sided p of the paired randomisation test for every pair of M models.
 
     Swapping two models' answers to a group changes the sign of the difference of their
-    contributions. With twelve groups or fewer all signs are tried and p is exact. For two models on
-    one task whose denominators are equal, this is `randomisation_p`.
+    contributions. With twelve groups or fewer all signs are enumerated and p is exact. For two
+    models on one task whose denominators are equal, this is `randomisation_p`.
 
     Args:
-        contributions: what each group adds to each model's value, M by G. The sums of two rows
-            differ by the difference of the two models' values.
-        resamples: how many signs are drawn where there are too many groups for all.
+        contributions: the contribution of each group to each model's value, M by G. The sums of two
+            rows differ by the difference of the two models' values.
+        resamples: the number of drawn signs where there are too many groups for all.
         seed: of the generator.
 
     Returns:
@@ -188,7 +192,7 @@ def pairwise_p(
 
 
 def _signs(groups: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Rows of signs, one a group: all of them for few groups, else drawn in blocks."""
+    """Rows of signs, one per group: all of them for few groups, else drawn in blocks."""
     if groups <= _EXACT_UP_TO:
         yield np.array(list(product((-1.0, 1.0), repeat=groups)), dtype=np.float64)
         return
@@ -202,7 +206,7 @@ def _signs(groups: int, resamples: int, seed: int) -> Iterator[Floats]:
 def rank_sets(
     values: Sequence[float], p_values: Mapping[tuple[int, int], float], *, level: float = 0.05
 ) -> list[tuple[int, int]]:
-    """The ranks, from 1, that each of M models can hold after all pairwise tests.
+    """The possible ranks, from 1, of each of M models after all pairwise tests.
 
     A model ranks after those that are significantly better and before those that are significantly
     worse. The p values must be adjusted for the number of pairs; then all sets together contain the
@@ -210,7 +214,7 @@ def rank_sets(
 
     Args:
         values: of each model, higher is better.
-        p_values: adjusted, for each pair of places, the lower place first.
+        p_values: adjusted, for each pair of indices, the lower index first.
         level: of the adjusted p values.
     """
     better, worse = [0] * len(values), [0] * len(values)

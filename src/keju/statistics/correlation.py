@@ -1,7 +1,7 @@
-"""How two raters' values go together: correlations, errors, bias.
+"""Correlation, error and bias of two raters' values.
 
-The papers' formulas (Spearman by squared rank differences, Kendall by concordant pairs) hold only
-without ties; the corrected forms are what to trust where ratings are whole numbers.
+The papers' formulas (Spearman by squared rank differences, Kendall by concordant pairs) are valid
+only without ties; use the corrected forms where ratings are whole numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Floats = npt.NDArray[np.float64]
 
 
 class Deviation(NamedTuple):
-    """How far a model's values lie from people's, in the values' own units.
+    """The deviation of a model's values from people's, in the units of the values.
 
     Attributes:
         mse: mean squared difference.
@@ -33,7 +33,7 @@ class Deviation(NamedTuple):
 
 
 class PairCounts(NamedTuple):
-    """The n(n - 1) / 2 pairs of items, by whether the two raters order them alike."""
+    """The n(n - 1) / 2 pairs of items, by whether the two raters order them in the same way."""
 
     concordant: int
     discordant: int
@@ -43,7 +43,7 @@ class PairCounts(NamedTuple):
 
     @property
     def pairs(self) -> int:
-        """All pairs; `tied_left` and `tied_right` both hold those of `tied_both`."""
+        """All pairs; `tied_left` and `tied_right` both include those of `tied_both`."""
         tied = self.tied_left + self.tied_right - self.tied_both
         return self.concordant + self.discordant + tied
 
@@ -52,7 +52,7 @@ def pearson(left: Sequence[float], right: Sequence[float]) -> float:
     """Pearson's r of n paired values.
 
     Raises:
-        UndefinedMetricError: fewer than two pairs, or one side doesn't vary.
+        UndefinedMetricError: fewer than two pairs, or one side is constant.
         ValueError: the sides differ in length, or a value is not finite.
     """
     return _pearson(*_paired(left, right))
@@ -62,7 +62,7 @@ def spearman(left: Sequence[float], right: Sequence[float]) -> float:
     """Spearman's rho with ties: Pearson's r of the ranks, tied values sharing their mean rank.
 
     Raises:
-        UndefinedMetricError: fewer than two pairs, or one side doesn't vary.
+        UndefinedMetricError: fewer than two pairs, or one side is constant.
         ValueError: the sides differ in length, or a value is not finite.
     """
     first, second = _paired(left, right)
@@ -70,10 +70,10 @@ def spearman(left: Sequence[float], right: Sequence[float]) -> float:
 
 
 def spearman_paper(left: Sequence[float], right: Sequence[float]) -> float:
-    """Spearman's rho as the papers write it: 1 - 6 Σd² / (n(n² - 1)), made for values without ties.
+    """Spearman's rho as the papers write it: 1 - 6 Σd² / (n(n² - 1)), for values without ties.
 
-    Tied values share their mean rank (our reading; the papers don't say). With ties it exceeds
-    `spearman`, and two constant sides give 1.
+    Tied values share their mean rank (our reading; the papers do not state it). With ties it
+    exceeds `spearman`, and two constant sides give 1.
 
     Raises:
         UndefinedMetricError: fewer than two pairs.
@@ -86,10 +86,10 @@ def spearman_paper(left: Sequence[float], right: Sequence[float]) -> float:
 
 
 def kendall(left: Sequence[float], right: Sequence[float]) -> float:
-    """Kendall's tau-b: (C - D) over the geometric mean of the pairs that each side doesn't tie.
+    """Kendall's tau-b: (C - D) over the geometric mean of the pairs without a tie on each side.
 
     Raises:
-        UndefinedMetricError: fewer than two pairs, or one side doesn't vary.
+        UndefinedMetricError: fewer than two pairs, or one side is constant.
         ValueError: the sides differ in length, or a value is not finite.
     """
     counts = pair_counts(left, right)
@@ -164,7 +164,10 @@ def _pearson(first: _Floats, second: _Floats) -> float:
 
 
 def _unit(values: _Floats) -> _Floats:
-    """Values less their mean, as a vector of length 1; scaled first so that no square overflows."""
+    """Values minus their mean, as a vector of length 1.
+
+    Scaled first so that no square overflows.
+    """
     centred = values / np.abs(values).max()
     centred = centred - centred.mean()
     centred /= np.abs(centred).max()
@@ -172,7 +175,7 @@ def _unit(values: _Floats) -> _Floats:
 
 
 def _ranks(values: _Floats) -> _Floats:
-    """Ranks from 1, tied values sharing the mean of theirs."""
+    """Ranks from 1; tied values share their mean rank."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[inverse], dtype=np.float64)
@@ -186,8 +189,8 @@ def _ties(ids: npt.NDArray[np.int_]) -> int:
 def _inversions(ids: npt.NDArray[np.int_]) -> int:
     """Pairs in which the greater number comes first.
 
-    Two numbers are first told apart by one bit, counted from the highest: numbers with the same
-    higher bits are kept together in their order, and each 0 counts the 1s before it.
+    Numbers are divided by one bit after the other, from the highest: numbers with the same higher
+    bits stay together in their order, and each 0 counts the 1s before it.
     """
     total = 0
     for bit in reversed(range(int(ids.max()).bit_length())):

@@ -1,4 +1,4 @@
-"""Risk against coverage: what error is left when only the surest answers are kept."""
+"""Risk–coverage curves of selective prediction: the error when only confident answers are kept."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_value
 
 
 class RiskCoverage(NamedTuple):
-    """The error of what is kept, when items are kept in the order of a signal of n items.
+    """The error of the kept items, when n items are kept in the order of a confidence signal.
 
     Attributes:
         coverage: the shares of items kept, 1/n to 1.
         risk: the error over them, a ratio of sums.
         area: the mean risk over all coverages (AURC, Geifman and El-Yaniv 2017).
         best: the area when items are kept in the order of their true error rates; where weights
-            differ a signal may pass it by a little.
-        whole: the error of everything, which is the area of a signal that says nothing.
+            differ, a signal may be slightly better.
+        whole: the error of everything, which is the area of a signal without information.
     """
 
     coverage: Floats
@@ -30,15 +30,15 @@ class RiskCoverage(NamedTuple):
 
     @property
     def gain(self) -> float | None:
-        """The share of what a perfect order would take off the area that this one takes off.
+        """The reduction of the area, as a share of the reduction by a perfect order.
 
-        1 is that of the true errors, 0 chance, below 0 worse; None where there is nothing to gain.
+        1 is that of the true errors, 0 chance, below 0 worse; None where no reduction is possible.
         """
         room = self.whole - self.best
         return (self.whole - self.area) / room if room > 0 else None
 
     def at(self, coverage: float) -> float:
-        """The error when that share is kept, items counted up to the next whole one."""
+        """The error when that share is kept, the number of items rounded up."""
         place = int(np.searchsorted(self.coverage, coverage - 1e-12))
         return float(self.risk[min(place, len(self.risk) - 1)])
 
@@ -54,18 +54,18 @@ class RiskIntervals(NamedTuple):
 def risk_coverage(
     errors: Sequence[float], weights: Sequence[float], signal: Sequence[float]
 ) -> RiskCoverage:
-    """Keep items from the highest signal down, and say what error is left at each step.
+    """Keep items from the highest signal down, and compute the error at each step.
 
-    Items of one signal have no order: a step among them takes their mean.
+    Items with equal signals have no order: a step among them has their mean.
 
     Args:
-        errors: what an item adds to the numerator, e.g. its edits; n of them.
-        weights: what it adds to the denominator, e.g. its length; n of them, above 0.
-        signal: the higher the surer; n of them.
+        errors: an item's contribution to the numerator, e.g. its edits; n of them.
+        weights: its contribution to the denominator, e.g. its length; n of them, above 0.
+        signal: higher means more confident; n of them.
 
     Raises:
-        ValueError: the three differ in length or are empty, a number is not finite, or a weight
-            is not above 0.
+        ValueError: the three differ in length or are empty, a number is not finite, or a weight is
+            not above 0.
     """
     return _curve(*_checked(errors, weights, signal))
 
@@ -80,7 +80,7 @@ def risk_intervals(
     resamples: int = 1000,
     seed: int = 12345,
 ) -> RiskIntervals:
-    """Bootstrap by group of all that `risk_coverage` says; an empty name is a group of its own.
+    """Bootstrap by group of the results of `risk_coverage`; an empty name is a group of its own.
 
     Raises:
         ValueError: as `risk_coverage`, or the groups are not as many.
@@ -90,7 +90,7 @@ def risk_intervals(
         raise ValueError("as many groups as items are needed")
     inverse, known = numbered(groups)
     found = [
-        # What is read off a curve is kept, not the curve: a thousand of them would fill memory.
+        # Only the values of a curve are kept, not the curve: a thousand of them would fill memory.
         (curve.area, curve.gain, *map(curve.at, coverages))
         for drawn in draws(known, resamples=resamples, seed=seed)
         for counts in drawn

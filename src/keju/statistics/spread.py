@@ -1,4 +1,4 @@
-"""How a quantity is spread over items: mean and quantiles, with intervals by group."""
+"""Distribution of a quantity over items: mean and quantiles, with intervals by group."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def spread(
     resamples: int = 2000,
     seed: int = 12345,
 ) -> tuple[Spread, ...]:
-    """The mean, then each quantile: the least value that so large a share does not exceed.
+    """The mean, then each quantile: the least value that this share does not exceed.
 
     Args:
         values: n of them.
         groups: the group of each; an empty name makes it a group of its own.
         quantiles: shares above 0, up to 1.
-        resamples: how often groups are drawn with replacement.
+        resamples: the number of resamples; groups are drawn with replacement.
         seed: of the draws.
 
     Raises:

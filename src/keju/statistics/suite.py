@@ -1,7 +1,7 @@
-"""A whole benchmark resampled at once: many models, many tasks, the same draws for all.
+"""Bootstrap of a whole benchmark: many models, many tasks, the same draws for all.
 
 A group (a book, say) may have items in several tasks; it is drawn for all of them together. So
-means over tasks, ranks of models and differences between them keep what they have in common.
+means over tasks, ranks of models and differences between them keep their correlation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class TaskSums(NamedTuple):
     """The sums of all models on one task.
 
     Attributes:
-        groups: which of the suite's groups the rows are, g of them.
+        groups: the indices of the rows among the suite's groups, g of them.
         top: numerators, g by models.
         bottom: denominators, g by models.
     """
@@ -36,12 +36,12 @@ def resample_suite(
 ) -> Floats:
     """Values of every model on every task in every resample: resamples by tasks by models.
 
-    Not a number where a draw leaves a task without weight.
+    NaN where a draw leaves a task without weight.
 
     Args:
         tasks: the sums; their columns are the same models in the same order.
-        groups: how many groups there are in all.
-        resamples: how often all groups are drawn with replacement.
+        groups: the total number of groups.
+        resamples: the number of resamples; all groups are drawn with replacement.
         seed: of the generator.
     """
     generator = np.random.default_rng(seed)

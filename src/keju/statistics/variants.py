@@ -1,4 +1,4 @@
-"""How far a value depends on a variant, such as the wording of a prompt: its spread over them."""
+"""Spread of a value over variants, such as the wordings of a prompt."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _SLACK = 1e-12
 
 
 class VariantSpread(NamedTuple):
-    """The values of variants on the same items, and how far they are apart.
+    """The values of variants on the same items, and their spread.
 
     Attributes:
         values: one for each variant.
-        spread: the greatest less the least.
+        spread: the greatest minus the least.
         deviation: the standard deviation over the variants (divided by their number less one).
         spread_interval: of the spread, resampled by group; None with fewer than `FEWEST_GROUPS`.
         deviation_interval: the same of the standard deviation.
-        p: how often the spread is as large when the variants of each group change places at
-            random; None with one group. The spread of pure noise is not 0, so that only `p` shows
-            whether the variants matter.
-        groups: how many groups there are.
+        p: the probability of a spread at least as large when the variants of each group are
+            permuted at random; None with one group. The spread of pure noise is not 0, so that only
+            `p` shows whether the variants matter.
+        groups: the number of groups.
     """
 
     values: list[float]
@@ -47,9 +47,9 @@ def variant_spread(
     """The spread of ratios of sums over two or more variants of the same items.
 
     Args:
-        top: numerators, one row a group, one column a variant.
+        top: numerators, one row per group, one column per variant.
         bottom: denominators, of the same shape.
-        resamples: how often all groups are drawn with replacement, and variants change places.
+        resamples: the number of bootstrap resamples and of permutations.
         seed: of the generator.
     """
     groups = len(top)
@@ -74,11 +74,11 @@ def variant_spread(
 def macro_variant_spread(tasks: Sequence[TaskSums], *, groups: int) -> VariantSpread:
     """The spread of the mean over tasks, of two or more variants of the same items.
 
-    The groups of all tasks are drawn, and their variants change places, together.
+    The groups of all tasks are drawn, and their variants permuted, together.
 
     Args:
         tasks: the sums of each task, of the same variants in the same order.
-        groups: how many groups there are in all.
+        groups: the total number of groups.
     """
     values = np.mean([task.top.sum(axis=0) / task.bottom.sum(axis=0) for task in tasks], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

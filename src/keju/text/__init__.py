@@ -1,26 +1,26 @@
-"""Text: the authors' cleaning, layers of normalisation, and which characters are Han.
+"""Text processing: the authors' cleaning, layers of normalisation, and Han characters.
 
-Normalisation is explicit and layered, and each layer includes those before it::
+Normalisation is explicit and layered; each layer includes those before it::
 
     exact → nfc → compatibility → variants → script
 
-Both sides of a comparison are normalised alike, character by character, after which no later
-layer parts what an earlier one joined. OCR scoring (`counted`) goes by this policy:
+Both sides of a comparison are normalised in the same way, character by character; no later layer
+separates what an earlier one joined. OCR scoring (`counted`) follows this policy:
 
-* **White space and punctuation** are ignored on both sides at every layer: pages carry none, or an
-  editor's. So are symbols and markup. Letters and digits of every script count, so that chatter
-  around a transcription costs.
-* **Gap marks** (□ ■ ▢ 〓 and other symbols) are no characters: where the reference has one,
-  whatever a model reads there is an insertion; where a model marks a gap instead of a character,
-  that is a deletion, no dearer than silence. 囗 (U+56D7) is an ideograph and counts.
-* **Ideographic description sequences** (⿰木皆) stand for one character without a code: one unit,
+* **White space and punctuation** are ignored on both sides at every layer: pages have none, or an
+  editor's. So are symbols and markup. Letters and digits of every script count, so that text around
+  a transcription is an error.
+* **Gap marks** (□ ■ ▢ 〓 and other symbols) are not characters: where the reference has one, a
+  model's character there is an insertion; where a model marks a gap instead of a character, that is
+  a deletion, as costly as an omission. 囗 (U+56D7) is an ideograph and counts.
+* **Ideographic description sequences** (⿰木皆) represent one character without a code: one unit,
   equal only to the same sequence. Malformed ones count as their ideographs.
 * **Variation selectors** choose a glyph, not a character: dropped from ``compatibility`` on.
 * **Private-use characters** count; each equals only itself.
-* **〇** is a Han character. The circles ○ and ◯, which stand for it in many transcriptions, count
-  as themselves and become 〇 at ``compatibility``. 零 is a different character at every layer (only
-  numeric answers hold them equal, by value).
-* **々** counts as itself and is not expanded: that is an editor's act. 〻 and ⺀ become 々 at
+* **〇** is a Han character. The circles ○ and ◯, which replace it in many transcriptions, count as
+  themselves and become 〇 at ``compatibility``. 零 is a different character at every layer (only
+  numeric answers treat them as equal, by value).
+* **々** counts as itself and is not expanded: that is left to editors. 〻 and ⺀ become 々 at
   ``compatibility``.
 * **Radicals** (⼀, ⺈) become their ideographs at ``compatibility``.
 * **Variants** (爲 為, 旣 既, 羣 群) are joined by a table made from Unihan under rules that keep

@@ -1,6 +1,6 @@
-"""The two text steps of the MCS-Bench authors' script, as it behaves (quirks included).
+"""The two text steps of the MCS-Bench authors' script, reproduced exactly.
 
-The conversion needs zhconv, which is licensed under GPL-2.0-or-later and therefore an extra.
+The conversion needs zhconv, which is licensed under GPL-2.0-or-later and is therefore an extra.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _NOT_KEPT = re.compile(r"[^\u4e00-\u9fff\w]")
 def official_clean(text: str) -> str:
     r"""Delete every character outside ``[\u4e00-\u9fff\w]`` (MCS-Bench, `clean_text`).
 
-    What stays besides common ideographs: letters, digits and ``_`` of every script, kana, 〇 and
-    the ideographs beyond the BMP. What goes: □, private use, Kangxi radicals, variation selectors.
+    Kept besides common ideographs: letters, digits and ``_`` of every script, kana, 〇 and the
+    ideographs beyond the BMP. Deleted: □, private use, Kangxi radicals, variation selectors.
     """
     return _NOT_KEPT.sub("", text)
 
@@ -53,17 +53,18 @@ def official_convert_value(value: object) -> str:
     element is converted only where zhconv's dictionary has it as a whole.
 
     Raises:
-        TypeError: zhconv stops so at numbers, null, and lists of anything but text.
-        KeyError: it stops so at an object that is not empty.
+        TypeError: zhconv raises it for numbers, null, and lists of anything but text.
+        KeyError: zhconv raises it for an object that is not empty.
         PrerequisiteError: zhconv is not installed.
     """
-    # zhconv's own function: `_Converter` walks through characters, which a list does not have.
+    # zhconv's own function: `_Converter` iterates over characters, which a list does not have.
     converted: str = _zhconv().convert(value, _LOCALE)
     return converted
 
 
 def _zhconv() -> ModuleType:
-    # Importing zhconv takes 0.1 CPU s, most of it pkg_resources, which warns of its own age.
+    # Importing zhconv takes 0.1 CPU s, most of it pkg_resources, which prints a deprecation
+    # warning.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -77,8 +78,8 @@ def _zhconv() -> ModuleType:
 class _Converter:
     """zhconv's conversion with zhconv's dictionary: the longest phrase first, from the left.
 
-    `zhconv.convert` walks through every character in Python. Most begin no phrase, so here runs of
-    them are translated at once; the result is the same and comes sooner.
+    `zhconv.convert` iterates over every character in Python. Most begin no phrase, so here runs of
+    them are translated at once; the result is the same and faster.
     """
 
     def __init__(self) -> None:
@@ -102,7 +103,7 @@ class _Converter:
         return "".join(out)
 
     def _longest(self, text: str, start: int) -> tuple[int, str]:
-        """Where the longest known word from `start` ends, and what it becomes."""
+        """The end of the longest known word from `start`, and its conversion."""
         found = (start + 1, text[start])
         end = start + 2
         while end <= len(text) and (word := text[start:end]) in self._beginnings:

@@ -1,4 +1,4 @@
-"""The content of a reply, which should be text and is not always."""
+"""The content of a response as text, also where a server returns another JSON value."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 class Content(NamedTuple):
     """A content as text, and in JSON where it is not text.
 
-    `not_text` is empty where the content is text, null, or a list of parts with a `text` each,
-    which is how chat servers may write a text.
+    `not_text` is empty where the content is text, null, or a list of parts with a `text` each, as
+    chat servers may write a text.
     """
 
     text: str
@@ -18,10 +18,10 @@ class Content(NamedTuple):
 
 
 def content_of(value: object) -> Content:
-    """Read a content: text as it is, null as empty text, a list as its texts joined.
+    """Convert a content: text unchanged, null to empty text, a list to its texts joined.
 
-    A number, a truth value, an object and a list with anything but parts with a `text` are
-    kept in JSON too, for the MCS-Bench authors' script treats them otherwise than text.
+    A number, a boolean, an object and a list with anything but parts with a `text` are also kept as
+    JSON, because the MCS-Bench authors' script does not treat them as text.
     """
     if value is None:
         return Content("")

@@ -1,4 +1,4 @@
-"""Which characters are Han."""
+"""Classification of Han characters."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _SINGLE = frozenset("〇々")
 def is_han(char: str) -> bool:
     """Whether one character is a Han character: an ideograph of any block, 〇 or 々.
 
-    Radicals (U+2E80 to U+2FDF) are not: they are signs for parts, and `normalise` turns them into
-    their ideographs from the layer ``compatibility`` on. Private-use characters are not either.
+    Radicals (U+2E80 to U+2FDF) are not: they are symbols of components, and `normalise` converts
+    them to their ideographs from the layer ``compatibility`` on. Private-use characters are not
+    either.
     """
     code = ord(char)
     return any(first <= code <= last for first, last in _BLOCKS) or char in _SINGLE
@@ -31,7 +32,7 @@ def han_only(text: str) -> str:
 
 
 class _Kept(dict[int, str | None]):
-    """A translation table that fills itself: Han characters stay, others go."""
+    """A translation table that is filled on demand: Han characters stay, others are deleted."""
 
     def __missing__(self, code: int) -> str | None:
         kept = self[code] = chr(code) if is_han(chr(code)) else None

@@ -25,9 +25,9 @@ _PLACEHOLDERS = 0xFFFD
 def normalise(text: str, layer: Layer = "script") -> str:
     """Normalise up to and including `layer`.
 
-    ``exact`` leaves the text as it is; ``nfc`` composes it, which also unifies the compatibility
-    ideographs that have a canonical equivalent; ``compatibility`` applies NFKC, turns radicals
-    into ideographs, ○ into 〇 and 〻 into 々, and drops variation selectors; ``variants`` replaces
+    ``exact`` does not change the text; ``nfc`` composes it, which also unifies the compatibility
+    ideographs that have a canonical equivalent; ``compatibility`` applies NFKC, converts radicals
+    to ideographs, ○ into 〇 and 〻 into 々, and drops variation selectors; ``variants`` replaces
     variant characters by their standard form; ``script`` replaces traditional characters by
     simplified ones with OpenCC's t2s, character by character, never by phrases.
     """
@@ -46,14 +46,14 @@ def normalise(text: str, layer: Layer = "script") -> str:
 def counted(text: str, layer: Layer = "script") -> str:
     """The characters that OCR scoring counts, at one layer of normalisation.
 
-    White space, punctuation, symbols and gap marks (□ ■ 〓 …) are left out; ideographs, letters,
+    White space, punctuation, symbols and gap marks (□ ■ 〓 …) are removed; ideographs, letters,
     digits, combining marks and private-use characters stay, and so does ○ for 〇.
     """
     return normalise(text, layer).translate(_COUNTED)
 
 
 class Pair(NamedTuple):
-    """A reference and a hypothesis, prepared alike."""
+    """A reference and a hypothesis, prepared in the same way."""
 
     reference: str
     hypothesis: str
@@ -67,9 +67,9 @@ def counted_pair(reference: str, hypothesis: str, layer: Layer = "script") -> Pa
 def counted_alike(texts: Sequence[str], layer: Layer = "script") -> list[str]:
     """Texts as `counted` prepares them, each ideographic description sequence as one character.
 
-    A well-formed sequence such as ⿰木皆 describes one character that has no code, so it is one
-    unit: equal to the same sequence and to nothing else. It becomes a private-use character of
-    plane 16, the same in all these texts.
+    A well-formed sequence, such as ⿰木皆 describes one character that has no code, so it is one
+    unit: equal only to the same sequence. It becomes a private-use character of plane 16, the same
+    in all these texts.
     """
     plain = [normalise(text, layer) for text in texts]
     if any(char in text for text in plain for char in _IDEOGRAPHIC_DESCRIPTION):
@@ -109,7 +109,7 @@ def _described(text: str, known: dict[str, str]) -> str:
 
 
 def _description_end(text: str, start: int) -> int:
-    """Where the sequence that begins at `start` ends; `start` itself if it is not well formed."""
+    """The end of the sequence that begins at `start`; `start` itself if it is not well formed."""
     wanted, place = 1, start
     while wanted:
         if place == len(text):
@@ -123,11 +123,12 @@ def _description_end(text: str, start: int) -> int:
 
 
 class _Counted(dict[int, str | None]):
-    """A translation table that fills itself: what OCR scoring counts stays."""
+    """A translation table that is filled on demand: characters that OCR scoring counts stay."""
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)
-        # Python's Unicode may be older than the newest ideographs, so blocks decide first.
+        # Python's Unicode data may be older than the newest ideographs, so blocks are checked
+        # first.
         kept = is_han(char) or char in "○◯" or unicodedata.category(char)[0] in "LNM"
         kept = kept or unicodedata.category(char) == "Co" or code in _RADICALS
         self[code] = char if kept else None
@@ -135,7 +136,7 @@ class _Counted(dict[int, str | None]):
 
 
 class _Simplified(dict[int, str]):
-    """OpenCC's t2s for one character at a time, looked up when first met."""
+    """OpenCC's t2s for one character at a time, looked up on first use."""
 
     def __init__(self) -> None:
         import opencc  # noqa: PLC0415
@@ -145,7 +146,7 @@ class _Simplified(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        # Again until nothing changes, since t2s turns 薴 into 苧 but 苧 into 苎.
+        # Repeated until nothing changes, since t2s converts 薴 to 苧 but 苧 to 苎.
         while is_han(char) and (simple := self._convert(char)) != char:
             char = simple
         self[code] = char

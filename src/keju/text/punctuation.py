@@ -1,4 +1,4 @@
-"""Chinese punctuation: half-width marks of a Chinese text as the full-width ones it is set with."""
+"""Chinese punctuation: convert half-width marks of a Chinese text to full-width ones."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ _PAUSES = re.compile(rf"{_AFTER}[,;:?!]+[ \t]*|(?<![,;:?!])[,;:?!]+[ \t]*{_BEFOR
 
 
 def is_chinese(text: str) -> bool:
-    """Whether a text is Chinese with perhaps some Latin words, and not the other way round."""
+    """Whether a text is mainly Chinese, with perhaps some Latin words."""
     han = sum(map(is_han, text))
     return han > 0 and han >= sum(char.isascii() and char.isalpha() for char in text)
 
 
 def chinese_punctuation(text: str, quotes: Quotes = "curly") -> str:
-    """A Chinese text with full-width marks; any other text as it is.
+    """A Chinese text with full-width marks; any other text unchanged.
 
-    Commas, colons, stops and their like become full-width beside Chinese characters (not within
-    numbers, times or Latin words), brackets where they hold or follow Chinese, ``...`` becomes ……,
-    ``--`` ——, ``<<…>>`` 《…》, and straight quotes around Chinese are curled or cornered. Spaces
-    after such marks go. Marks that are full-width already stay, quotes of either kind too.
+    Commas, colons, stops and similar marks become full-width next to Chinese characters (not within
+    numbers, times or Latin words), brackets where they contain or follow Chinese, ``...`` becomes
+    ……, ``--`` ——, ``<<…>>`` 《…》, and straight quotes around Chinese become curly or corner
+    quotes. Spaces after such marks are removed. Marks that are full-width already stay, including
+    quotes of either kind.
     """
     if not is_chinese(text):
         return text
@@ -51,7 +52,7 @@ def chinese_punctuation(text: str, quotes: Quotes = "curly") -> str:
     text = _DOTS.sub("……", text)
     text = _DASHES.sub("——", text)
     before = ""
-    # A mark may stand beside another that has just become Chinese.
+    # A mark may be beside another that has just become Chinese.
     while before != text:
         before = text
         text = _BRACKETS.sub(_bracketed, text)

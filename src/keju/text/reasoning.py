@@ -1,7 +1,7 @@
-"""The answer part of a response: what is left without the reasoning inside the content.
+"""The answer part of a response: the content without the reasoning inside it.
 
-Responses are stored as they were returned. Whoever wants the answer alone (scoring, reports,
-judges, pipelines, drafting) takes it with `answer_part`, so that there is one rule for all.
+Responses are stored as they were returned. All users of the answer (scoring, reports, judges,
+pipelines, drafting) extract it with `answer_part`, so that there is one rule for all.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ def answer_part(content: str) -> str:
     The answer is what follows the last ``</think>`` (some chat templates open the tag in the
     prompt, so that the content has only the closing one), up to a ``<think>`` that is not closed.
     Where nothing follows, it is what precedes the first ``<think>``. Reasoning that is never closed
-    goes on to the end. ``<thinking>`` and ``<reasoning>`` are read alike. White space around the
-    answer is removed only where reasoning was (our reading).
+    extends to the end. ``<thinking>`` and ``<reasoning>`` are treated in the same way. White space
+    around the answer is removed only where reasoning was (our reading).
     """
     opening = _OPENING.search(content)
     closings = list(_CLOSING.finditer(content))
@@ -37,9 +37,9 @@ def answer_part(content: str) -> str:
 
 
 def with_reasoning(content: str, reasoning: str) -> str:
-    """The content with reasoning from a field of its own put before it (our reading).
+    """The content with separately returned reasoning put before it (our reading).
 
-    The form is ``<think>REASONING</think>CONTENT`` with nothing inserted: what a server that has no
-    parser for reasoning returns for the same output.
+    The form is ``<think>REASONING</think>CONTENT`` with nothing inserted, as a server without a
+    parser for reasoning returns the same output.
     """
     return f"<think>{reasoning}</think>{content}" if reasoning else content

@@ -1,4 +1,4 @@
-"""How much of a text is new, and not said before in the same text."""
+"""Repetition within a text: the share that does not repeat earlier text."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import re
 from keju.text.han import is_han
 
 RUN = 10
-"""Han characters or words in a row that count as said again; titles and phrases are shorter."""
+"""Han characters or words in a row that count as a repetition; titles and phrases are shorter."""
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 def said_once(text: str) -> float:
-    """The share of a text's Han characters and words that doesn't stand in an earlier run of it.
+    """The share of a text's Han characters and words that does not repeat an earlier run.
 
-    A run is ten of them in a row; marks and spaces between them don't count. A text of three equal
-    parts has a share of about a third, ordinary prose of 1. Shorter texts are never cut.
+    A run is ten of them in a row; marks and spaces between them are ignored. A text of three equal
+    parts has a share of about a third, ordinary prose of 1. Shorter texts always have 1.
     """
     units = _units(text)
     if len(units) <= RUN:

@@ -1,4 +1,4 @@
-"""Whole texts in simplified or traditional characters: phrases decide, as people do.
+"""Conversion of whole texts to simplified or traditional characters, by phrases.
 
 For prompts and for references that keju writes. Scoring never uses this: `strict` compares
 character by character (`keju.text.normalise`), `official` converts as the authors' script does
@@ -19,16 +19,16 @@ _CONFIG: dict[Script, str] = {"simplified": "t2s", "traditional": "s2t"}
 def in_script(text: str, script: Script) -> str:
     """A text in one of the two scripts (OpenCC, phrases before characters).
 
-    Simplifying loses nothing that a reader needs; the way back is OpenCC's best guess where one
-    simplified character stands for several (发 is 發 or 髮). What is in that script already stays.
+    Simplifying loses no information that a reader needs; the reverse is OpenCC's best guess where
+    one simplified character represents several (发 is 發 or 髮). Text in that script already stays.
     """
     return _converter(script)(text)
 
 
 def simplified_reference(text: str) -> str:
-    """A reference as ``answer_simplified`` has it: in simplified characters and mainland quotes.
+    """A reference for ``answer_simplified``: in simplified characters and mainland quotes.
 
-    OpenCC leaves corner brackets and some variants that mainland orthography replaces.
+    OpenCC keeps corner brackets and some variants that mainland orthography replaces.
     """
     return in_script(text, "simplified").translate(_MAINLAND).replace("衣著", "衣着")
 

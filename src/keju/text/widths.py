@@ -1,4 +1,4 @@
-"""Full-width letters, digits and marks as the ASCII they stand for."""
+"""Conversion of full-width letters, digits and marks to ASCII."""
 
 from __future__ import annotations
 

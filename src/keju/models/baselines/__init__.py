@@ -1,5 +1,5 @@
-"""The floor under every score: models that look at nothing, or at little, and say how.
+"""Baselines: simple rules that answer without a model, as the floor under every score.
 
-One module a baseline. Their spellings are in kinds.toml; what they share is in `base` (answering
-at once) and `pairs` (two pictures compared).
+One module per baseline. Their model strings are in kinds.toml; common code is in `base` (immediate
+answers) and `pairs` (comparison of two images).
 """

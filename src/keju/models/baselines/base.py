@@ -1,14 +1,14 @@
-"""What the baselines share: they answer at once and hold nothing open."""
+"""The base class of baselines: they answer at once and have nothing to close."""
 
 from __future__ import annotations
 
 
 class Baseline:
-    """A name and an identity; `declines` and `answer` are each baseline's own.
+    """A name and an identity; each baseline has its own `declines` and `answer`.
 
     Args:
-        name: what stands after ``baseline:``.
-        identity: what decides its answers beside its name, such as a seed.
+        name: the part after ``baseline:``.
+        identity: what determines its answers besides its name, such as a seed.
     """
 
     def __init__(self, name: str, **identity: str) -> None:
@@ -22,7 +22,7 @@ class Baseline:
 
     @property
     def identity(self) -> dict[str, str]:
-        """The baseline's name, and its seed, its constants or the hash of what it learnt from."""
+        """The baseline's name, and its seed, its constants or the hash of its training data."""
         return {"kind": "baseline", "baseline": self._name, **self._identity}
 
     @property
@@ -31,4 +31,4 @@ class Baseline:
         return 1
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""

@@ -1,4 +1,4 @@
-"""``blind:MODEL``: a model that is asked without being shown anything."""
+"""``blind:MODEL``: a model that gets the prompt without the images."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from keju.models.baselines.wrapped import Wrapped
 
 
 class Blind(Wrapped):
-    """Puts the same prompt to a model without the images.
+    """Sends the same prompt to a model without the images.
 
-    What it gets right was in the question, or in what it has learnt; only what the seeing model
-    gets right beyond that shows that it looked.
+    Whatever it still answers correctly did not require the image: it was in the question, or
+    learned.
     """
 
     def __init__(self, spec: str, options: ModelOptions) -> None:
         super().__init__("blind", spec, options, roles=("model",))
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The model's answer to the words alone.
+        """The model's answer to the text alone.
 
         Raises:
-            AskError: no answer came.
+            AskError: there is no answer.
         """
         del images
         return await self.model.answer(without_images(request), ())

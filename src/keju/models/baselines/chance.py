@@ -1,4 +1,4 @@
-"""``baseline:chance``: an answer drawn from those there are."""
+"""``baseline:chance``: an answer drawn at random from the choices."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _CLOSED = frozenset({"letter", "yes-no", "probability"})
 
 
 class Chance(Baseline):
-    """A uniform random letter of those on offer, yes or no, or a probability.
+    """A uniform random letter of the choices, yes or no, or a probability.
 
-    The same request gets the same answer under the same seed, in whatever order requests come.
-    Numbers and boxes are declined: they have no uniform distribution, and any that one might
-    choose would be a guess at the data (``baseline:components`` looks instead).
+    The same request gets the same answer under the same seed, in any order of requests. Numbers and
+    boxes are not supported: they have no uniform distribution, and any other one would be a guess
+    about the data (``baseline:components`` uses the image instead).
     """
 
     def __init__(self, options: ModelOptions) -> None:
@@ -29,7 +29,7 @@ class Chance(Baseline):
         super().__init__("chance", seed=str(options.seed))
 
     def declines(self, request: Request) -> str:
-        """Only requests with a closed set of answers can be guessed."""
+        """Only requests with a closed set of answers are supported."""
         if request.form == "letter" and not request.choices:
             return "no letters on offer to guess from"
         if request.form in _CLOSED:

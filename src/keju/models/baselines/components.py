@@ -1,4 +1,4 @@
-"""``baseline:components``: where there is ink, there is a character."""
+"""``baseline:components``: characters as connected components of ink."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ from keju.models.recent import Recent
 from keju.outlines import Grey, border_level
 
 _BOARD = 0.25
-"""Of the image: what stands out from the ground and is as large is a bone or plastron."""
+"""Share of the image: a foreground object of at least this size is a bone or plastron."""
 _AROUND = 1 / 6
-"""Of the board's side: as far around is the surface taken to be evenly bright."""
+"""Share of the board's side: the radius within which the surface is assumed to be evenly bright."""
 _SPECK, _CRACK = 0.012, 0.5
-"""Of the board's side: what is no longer is dirt, what is longer is a crack or the board's rim."""
+"""Shares of the board's side: shorter components are dirt, longer ones a crack or the board's rim.
+"""
 _STROKE, _GAP, _SMALL = 0.15, 0.12, 0.4
-"""Of the usual length, in which half the ink is: what is shorter is no stroke; strokes as near are
-of one character; joined ink that is shorter is none."""
+"""Shares of the usual length, which covers half of the ink: shorter components are not strokes;
+strokes at most this far apart are one character; shorter groups of ink are not characters."""
 
 Boxes = tuple[tuple[int, int, int, int], ...]
 Mask = NDArray[np.uint8]
 
 
 class Components(Baseline):
-    """Connected components of ink, near ones joined: their boxes, or how many they are.
+    """Connected components of ink, with near ones joined: their boxes, or their number.
 
     Ink is what differs from the surface around it in grey by Otsu's threshold, lighter or darker,
-    whichever differs more strongly. The constants are round numbers that served on the bundled
-    set's synthetic bones and on boards of Oracle-MNIST's crops alike.
+    whichever differs more strongly. The constants are round numbers that worked both on the bundled
+    set's synthetic bones and on boards of Oracle-MNIST's crops.
     """
 
     def __init__(self, options: ModelOptions) -> None:
@@ -47,16 +48,16 @@ class Components(Baseline):
         super().__init__("components", sizes=", ".join(f"{size:.3g}" for size in sizes))
 
     def declines(self, request: Request) -> str:
-        """Everything but counts and boxes of one image."""
+        """Supports only counts and boxes of one image."""
         if request.form not in {"number", "boxes"}:
             return f"components counts and gives boxes, no answer of the form {request.form}"
         return "" if len(request.images) == 1 else "components looks at one image"
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The boxes from top to bottom, in the convention that was asked for, or their number.
+        """The boxes from top to bottom, in the requested convention, or their number.
 
         Raises:
-            AskError: the image can't be read.
+            AskError: the image cannot be read.
         """
         ref = request.images[0]
         boxes = await asyncio.to_thread(
@@ -70,7 +71,7 @@ class Components(Baseline):
 
 
 def ink_boxes(grey: Grey) -> Boxes:
-    """Boxes of what is written: left, top, right, bottom in pixels, the right and bottom open."""
+    """Boxes of the writing: left, top, right, bottom in pixels, the right and bottom exclusive."""
     inside = _board(grey) > 0
     side = float(np.sqrt(inside.sum()))
     ink = _ink(grey, inside, side)
@@ -92,11 +93,11 @@ def ink_boxes(grey: Grey) -> Boxes:
 
 
 def _ink(grey: Grey, inside: NDArray[np.bool_], side: float) -> Mask:
-    """Where there is ink, as 255."""
+    """A mask of the ink, as 255."""
     smooth = cv2.medianBlur(grey, 3).astype(np.float32)
     weight, around = inside.astype(np.float32), (1 + 2 * round(_AROUND * side),) * 2
     apart = smooth - cv2.blur(smooth * weight, around) / np.maximum(cv2.blur(weight, around), 1e-3)
-    # Cubes: a little ink that is far from the surface outweighs much of its unevenness.
+    # Cubes: a little ink with a strong contrast outweighs much unevenness of the surface.
     bright = (np.clip(apart[inside], 0, None) ** 3).mean()
     dark = (np.clip(-apart[inside], 0, None) ** 3).mean()
     strong = np.clip(apart if bright > dark else -apart, 0, 255).astype(np.uint8)
@@ -105,7 +106,7 @@ def _ink(grey: Grey, inside: NDArray[np.bool_], side: float) -> Mask:
 
 
 def _usual(lengths: NDArray[np.int32], weights: NDArray[np.int32]) -> float:
-    """The length up to which the lengths hold half the weight: many specks do not move it."""
+    """The weighted median of the lengths, which many specks do not change."""
     order = np.argsort(lengths, kind="stable")
     held = np.cumsum(weights[order])
     return float(lengths[order][np.searchsorted(held, held[-1] / 2)])
@@ -116,7 +117,7 @@ def _row(numbers: Sequence[float]) -> str:
 
 
 def _board(grey: Grey) -> Mask:
-    """What is written on: the one large thing that stands out from the ground, else everything."""
+    """The writing surface: the one large foreground object, else the whole image."""
     apart: Any = np.abs(grey.astype(np.int16) - border_level(grey)).astype(np.uint8)
     _, stands = cv2.threshold(apart, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
     found, _ = cv2.findContours(stands, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)

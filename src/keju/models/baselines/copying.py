@@ -1,4 +1,4 @@
-"""``baseline:copy``: the text that was shown, given back."""
+"""``baseline:copy``: returns the text of the request."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from keju.models.baselines.base import Baseline
 
 
 class Copy(Baseline):
-    """Gives back the text that the setting supplied, or else the prompt."""
+    """Returns the text that the setting supplied, or else the prompt."""
 
     def __init__(self, options: ModelOptions) -> None:
         del options
         super().__init__("copy")
 
     def declines(self, request: Request) -> str:
-        """Any prompt can be given back."""
+        """Any prompt can be returned."""
         del request
         return ""
 

@@ -1,4 +1,4 @@
-"""``baseline:edges``: fragments that fit by the curve of their edges."""
+"""``baseline:edges``: matches fragments by the curve of their edges."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from keju.outlines import Grey, largest_contour
 POINTS = 224
 """Points along the longer of two outlines."""
 SHARES = (0.18, 0.25, 0.35)
-"""Lengths of edge that are tried, as shares of the shorter outline."""
+"""Lengths of edge that are compared, as shares of the shorter outline."""
 
 _THRESHOLD = 0.5
-_PAIRS_KEPT = 1 << 17  # every two of 500 fragments, in 30 MB
+_PAIRS_KEPT = 1 << 17  # all pairs of 500 fragments, in 30 MB
 _EVEN, _SLOPE = 0.85, 0.12
-_WEAR = 0.25  # of the distance between two points: what an edge has lost without being another
+_WEAR = 0.25  # of the distance between two points: wear that leaves an edge the same
 _SMOOTHING = 3.0  # pixels
 _FEWEST, _MOST = 8, 2048  # points of an outline that can be matched, and that are kept
 
@@ -30,7 +30,7 @@ _Number = TypeVar("_Number", np.float64, np.complex128)
 
 
 class _Stretches(NamedTuple):
-    """Every stretch of one length of a closed curve, by its first point.
+    """All segments of one length of a closed curve, by their first point.
 
     `middle` is the mean of its points, `spread` the mean square of their distances from it, `bend`
     that of their distances from their own best straight line.
@@ -42,15 +42,15 @@ class _Stretches(NamedTuple):
 
 
 class Edges(PairBaseline[Curve]):
-    """The best fit of a stretch of one outline to a stretch of the other; for rejoining.
+    """The best fit of a segment of one outline to a segment of the other; for rejoining.
 
-    All pairs of stretches are laid upon each other, turned as fits best, the second outline run
-    backwards, since two sides of one crack are traced in opposite directions. What counts is by
-    how much the stretches agree better than they would with a straight line, as the logarithm of
-    the two mean squares, times the stretch's share of the outline: straight edges fit everything
-    and so prove nothing. Fragments must be of one scale, on a plain ground. The steepness of the
-    curve that makes it a probability was set on fragments torn by a program, and the threshold is
-    where it is even.
+    All pairs of segments are aligned by the best rotation, with the second outline reversed, since
+    the two sides of a crack are traced in opposite directions. The evidence is how much better the
+    segments agree with each other than with a straight line, as the logarithm of the two mean
+    squares, times the segment's share of the outline: straight edges fit everything and so are no
+    evidence. Fragments must have the same scale and a plain ground. The steepness of the curve that
+    converts it to a probability was set on synthetic fragments, and the threshold is where it is
+    even.
     """
 
     def __init__(self, options: ModelOptions) -> None:
@@ -69,15 +69,15 @@ class Edges(PairBaseline[Curve]):
         return outline(grey)
 
     def compare(self, one: Curve, other: Curve) -> float:
-        """How likely the best fit is."""
+        """The probability of the best fit."""
         return 1 / (1 + math.exp((_EVEN - evidence(one, other)) / _SLOPE))
 
 
 def outline(grey: Grey) -> Curve:
-    """The outline of the largest thing that stands out from the ground, clockwise, smoothed.
+    """The outline of the largest foreground object, clockwise, smoothed.
 
-    Its points are about a pixel apart, as x + iy, or further where there would be too many to keep.
-    None where nothing stands out.
+    Its points are about a pixel apart, as x + iy, or further apart where there would be too many.
+    None where there is no foreground object.
     """
     contour = largest_contour(grey)
     if contour is None:
@@ -99,20 +99,21 @@ def evidence(one: Curve, other: Curve) -> float:
 
 
 def best_fit(one: Curve, other: Curve, *, worn: float) -> float:
-    """The evidence of the best fit between two closed curves that are run the same way.
+    """The evidence of the best fit between two closed curves that run in the same direction.
 
-    Takes the square of their numbers of points whatever a stretch's length: the products of the
-    points are summed along both curves, and a stretch's sum is the difference of two of those.
+    Takes the square of their numbers of points, independent of the segments' length: the products
+    of the points are summed along both curves, and a segment's sum is the difference of two of
+    those.
 
     Args:
-        one: its points, evenly apart.
-        other: its points, as far apart.
-        worn: the mean square of what edges have lost, in squares of the unit of the points.
+        one: its points, evenly spaced.
+        other: its points, with the same spacing.
+        worn: the mean square loss of edges by wear, in squares of the unit of the points.
     """
     sizes = [max(_FEWEST, int(share * min(len(one), len(other)))) for share in SHARES]
     count = len(one)
     along = np.append(one, np.resize(one, max(sizes)))
-    # A row a shift of the second curve against the first.
+    # One row per shift of the second curve against the first.
     products = _shifts(other, len(along)).conj() * along
     sums = np.cumsum(np.pad(products, ((0, 0), (1, 0))), axis=1)
     found = 0.0
@@ -133,7 +134,7 @@ def length(curve: Curve) -> float:
 
 
 def _even(curve: Curve, apart: float) -> Curve:
-    """The closed curve as points that lie evenly, about `apart` from each other."""
+    """The closed curve as evenly spaced points, about `apart` from each other."""
     closed = np.append(curve, curve[:1])
     way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(closed)))])
     at = np.arange(max(_FEWEST, round(way[-1] / apart))) * apart
@@ -143,7 +144,7 @@ def _even(curve: Curve, apart: float) -> Curve:
 
 
 def _shifts(values: NDArray[_Number], width: int) -> NDArray[_Number]:
-    """Row k holds `width` of the values from the k-th on, round and round."""
+    """Row k contains `width` of the values from the k-th on, cyclically."""
     round_and_round = np.resize(values, len(values) + width - 1)
     return np.lib.stride_tricks.sliding_window_view(round_and_round, width)
 
@@ -151,7 +152,7 @@ def _shifts(values: NDArray[_Number], width: int) -> NDArray[_Number]:
 def _stretches(curve: Curve, size: int) -> _Stretches:
     middle = _means(curve, size)
     spread = _means(np.abs(curve) ** 2, size) - np.abs(middle) ** 2
-    # The mean of squared points is the difference of the two axes, turned: an ellipse's length.
+    # The mean of squared points is the difference of the two axes, rotated: an ellipse's length.
     axis = np.abs(_means(curve**2, size) - middle**2)
     return _Stretches(middle, spread, (spread - axis) / 2)
 

@@ -1,4 +1,4 @@
-"""``baseline:hog``: characters alike by histograms of oriented gradients."""
+"""``baseline:hog``: similarity of characters by histograms of oriented gradients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keju.models.baselines.pairs import PairBaseline
 from keju.outlines import Grey, border_level
 
 SIDE, CELL, BINS, BLOCK = 48, 8, 9, 2
-"""Pixels of the square that a picture is brought to and of a cell, directions over half a turn,
+"""Pixels of the square to which an image is scaled and of a cell, directions over half a turn,
 cells of a block's side (Dalal and Triggs 2005; the square is ours)."""
 
 _CLIP = 0.2
@@ -42,15 +42,15 @@ class Hog(PairBaseline[Descriptor]):
         return descriptor(_square(grey))
 
     def compare(self, one: Descriptor, other: Descriptor) -> float:
-        """The cosine; descriptors hold nothing negative, so it is in 0..1."""
+        """The cosine; descriptors have no negative values, so it is in 0..1."""
         return min(1.0, float(one @ other))
 
 
 def descriptor(grey: Grey) -> Descriptor:
-    """The histograms of a picture whose sides are multiples of `CELL`, as one unit vector.
+    """The histograms of an image whose sides are multiples of `CELL`, as one unit vector.
 
-    Square roots of the grey values, simple differences, votes shared between the two nearest
-    directions, overlapping blocks normalised to length 1, clipped and normalised again. A picture
+    Square roots of the grey values, simple differences, votes divided between the two nearest
+    directions, overlapping blocks normalised to length 1, clipped and normalised again. An image
     without any edge gives a vector of zeros.
     """
     level = np.sqrt(grey.astype(np.float32) / 255)
@@ -85,7 +85,7 @@ def _scaled(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _square(grey: Grey) -> Grey:
-    """The picture padded to a square with its border's grey, dark behind bright, `SIDE` wide."""
+    """The image padded to a square with its border's grey, bright on dark, `SIDE` wide."""
     behind = border_level(grey)
     if behind > 127:
         grey, behind = 255 - grey, 255 - behind

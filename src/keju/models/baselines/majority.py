@@ -1,4 +1,4 @@
-"""``baseline:majority``: what is mostly true, whatever is asked."""
+"""``baseline:majority``: the most frequent answer of the reference split."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class _Pairs(NamedTuple):
 
 
 class Majority(Baseline):
-    """The commonest answer of the same task and query in the dataset's reference split.
+    """The most frequent answer of the same task and query in the dataset's reference split.
 
-    Of answers that are equally common, the one that comes first in the dataset is given; letters
-    that are not on offer are passed over. Of pairs of pictures it says what most pairs of the
-    reference are (yes-no), or the share that belongs together (probability). Answers that are
-    running text, boxes or lists have no majority and are declined.
+    Of equally frequent answers, the first in the dataset is given; letters that are not among the
+    options are skipped. For pairs of images it answers what most pairs of the reference are
+    (yes-no), or the share that belongs together (probability). Running text, boxes and lists have
+    no majority and are not supported.
     """
 
     def __init__(self, options: ModelOptions) -> None:
@@ -46,7 +46,7 @@ class Majority(Baseline):
                 pairs[place] = _Pairs(right + len(item.relevant), all_ + _candidates(item))
             elif item.answer:
                 answers.setdefault(place, Counter())[item.answer] += 1
-        # Counter.most_common keeps the order of first sight among equals.
+        # Counter.most_common keeps the order of first occurrence among equals.
         self._answers = {place: count.most_common() for place, count in answers.items()}
         self._pairs = pairs
         learnt = msgspec.json.encode([sorted(self._answers.items()), sorted(pairs.items())])
@@ -59,7 +59,7 @@ class Majority(Baseline):
         return "" if self._answer(request) else "the dataset has no reference split for this task"
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The commonest answer."""
+        """The most frequent answer."""
         del images
         return Answer(text=self._answer(request))
 

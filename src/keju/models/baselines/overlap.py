@@ -1,4 +1,4 @@
-"""``baseline:overlap``: the option, or the line, that shares most with the text that was read."""
+"""``baseline:overlap``: the option or line with most characters in common with the given text."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _FORMS = frozenset({"letter", "text", "short"})
 
 
 class Shared(NamedTuple):
-    """Of a text's pairs of neighbouring characters and of its characters, the shares shared."""
+    """The shares of a text's character pairs and characters that occur in another."""
 
     pairs: float
     chars: float
 
 
 class Overlap(Baseline):
-    """Answers from a text by counting shared characters, and understands nothing.
+    """Answers from a text by counting shared characters.
 
-    The text is what the setting supplies or what an engine read before
-    (``ocr+llm:ppocr+baseline:overlap``). Multiple choice: the letter of the option that is shared
-    most by the text. Open questions: the line of the text that shares most of the question. First
-    count pairs of characters, then characters, then the first is taken; what shares nothing is no
-    answer, and the response is empty. All is compared as `counted`, variants and scripts joined.
+    The text is supplied by the setting or transcribed by an engine before
+    (``ocr+llm:ppocr+baseline:overlap``). Multiple choice: the letter of the option that shares most
+    with the text. Open questions: the line of the text that shares most with the question. Pairs of
+    characters count first, then characters, then the order; if nothing is shared, the response is
+    empty. Texts are compared as `counted`, with variants and scripts joined.
     """
 
     def __init__(self, options: ModelOptions) -> None:
@@ -37,7 +37,7 @@ class Overlap(Baseline):
         super().__init__("overlap")
 
     def declines(self, request: Request) -> str:
-        """Requests without a text, without options, or without a question of their own."""
+        """Does not support requests without a text, without options, or without a question."""
         if request.form not in _FORMS:
             return f"overlap chooses options and lines, no answer of the form {request.form}"
         if not has_text(request):
@@ -66,7 +66,7 @@ class Overlap(Baseline):
 
 
 def shared(wanted: str, text: str) -> Shared:
-    """How much of `wanted` is in `text`, each pair and each character counted once.
+    """The share of `wanted` that occurs in `text`, each pair and each character counted once.
 
     A single character has no pair; its share counts for both.
     """
@@ -77,7 +77,7 @@ def shared(wanted: str, text: str) -> Shared:
 
 
 def most(found: Sequence[Shared]) -> int | None:
-    """The place of the greatest, the first of equals; None where nothing is shared."""
+    """The index of the greatest, the first of equals; None where nothing is shared."""
     best = max(range(len(found)), key=lambda place: (found[place], -place), default=None)
     return None if best is None or not found[best].chars else best
 

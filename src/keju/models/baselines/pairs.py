@@ -1,4 +1,4 @@
-"""What baselines share that compare two pictures: descriptors kept, answers, a threshold learnt."""
+"""Base class of baselines that compare two images: cached descriptors, and a learned threshold."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from keju.outlines import Grey
 _T = TypeVar("_T")
 
 KEPT = 4096
-"""Pictures whose descriptors are kept: more than the galleries of published tasks have."""
+"""The number of images whose descriptors are cached: more than the galleries of published tasks
+have."""
 LEARNT_PAIRS = 2000
-"""Pairs of the reference split that a threshold is learnt from, at most."""
+"""The maximum number of pairs of the reference split from which a threshold is learned."""
 
 
 class _Pair(NamedTuple):
@@ -32,9 +33,9 @@ class _Pair(NamedTuple):
 
 
 class PairBaseline(Baseline, ABC, Generic[_T]):
-    """Says how alike two pictures are, 0 to 1, or whether that passes a threshold.
+    """The similarity of two images, 0 to 1, or whether it exceeds a threshold.
 
-    The threshold is learnt from the dataset's reference split: the one of greatest balanced
+    The threshold is learned from the dataset's reference split: the one of greatest balanced
     accuracy over its pairs, or over pairs of its labelled crops. Without such pairs it is the
     declared one.
 
@@ -43,8 +44,8 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         tasks: the tasks whose pairs it compares.
         threshold: the declared one.
         options: reference split and images.
-        pairs_kept: pairs of which the likeness is kept, for both directions and all queries ask for
-            it again; 0 where it takes no time.
+        pairs_kept: the number of pairs whose similarity is cached, because both directions and all
+            queries use it again; 0 where computing it takes no time.
         identity: its other constants.
     """
 
@@ -71,14 +72,14 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
 
     @abstractmethod
     def describe(self, grey: Grey) -> _T:
-        """What is kept of a picture."""
+        """The cached descriptor of an image."""
 
     @abstractmethod
     def compare(self, one: _T, other: _T) -> float:
-        """How alike two pictures are, 0 to 1, whichever comes first."""
+        """The similarity of two images, 0 to 1; symmetric."""
 
     def declines(self, request: Request) -> str:
-        """Everything but pairs of its own tasks."""
+        """Supports only pairs of its own tasks."""
         if not request.candidate or len(request.images) != 2:
             return f"{self.name} compares two pictures"
         if request.task not in self._tasks:
@@ -135,7 +136,7 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
                 yield _Pair(_request(item, refs), place in item.relevant)
             if len(item.images) == 1 and item.answer:
                 crops.append(item)
-        # Of n crops, n (n - 1) / 2 pairs can be made.
+        # n crops make n (n - 1) / 2 pairs.
         few = crops[:: max(1, len(crops) // int((2 * LEARNT_PAIRS) ** 0.5))]
         for one, other in combinations(few, 2):
             refs = (one.images[0], other.images[0])
@@ -146,11 +147,11 @@ def best_threshold(
     same: np.ndarray[tuple[int], np.dtype[np.float64]],
     different: np.ndarray[tuple[int], np.dtype[np.float64]],
 ) -> float:
-    """The threshold of greatest balanced accuracy between two samples, midway in its gap.
+    """The threshold of greatest balanced accuracy between two samples, in the middle of the gap.
 
     Args:
-        same: likenesses of pairs that belong together, one or more.
-        different: those of pairs that don't, one or more.
+        same: similarities of pairs that belong together, one or more.
+        different: those of pairs that do not, one or more.
     """
     cuts = np.unique(np.concatenate([same, different]))
     kept = 1 - np.searchsorted(np.sort(same), cuts) / len(same)

@@ -1,4 +1,4 @@
-"""What a request asks in words of its own, and whether it comes with a text."""
+"""The question of a request without its task's common wording, and whether it has a text."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _QUESTION = "{question}"
 
 
 def has_text(request: Request) -> bool:
-    """Whether a text is sent with the question, or will be."""
+    """Whether a text is or will be sent with the question."""
     return bool(request.source) or request.setting in TRUE_READING
 
 
 def wording(request: Request) -> str:
-    """The prompt without the text that it shows before the question."""
+    """The prompt without the text that precedes the question."""
     shown = request.source
     return request.prompt.rpartition(shown)[2] if shown else request.prompt
 
 
 def asks_a_question(request: Request) -> bool:
-    """Whether items of the task differ in what they ask."""
+    """Whether items of the task have different questions."""
     query = _query(request)
     return query is not None and _QUESTION in query.template
 
 
 def own_words(request: Request) -> str:
-    """The question without the words that all items of its task share, as `counted`."""
+    """The question without the words common to all items of its task, as `counted`."""
     words = counted(wording(request))
     query = _query(request)
     for shared in _BLANK.split(query.template) if query else ():

@@ -1,4 +1,4 @@
-"""``shuffled:MODEL``: a model that is shown another item's image."""
+"""``shuffled:MODEL``: a model that gets another item's image."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _Images = tuple[ImageRef, ...]
 
 
 class Shuffled(Wrapped):
-    """Puts the same prompt to a model with the images of another group of the same task.
+    """Sends the same prompt to a model with the images of another group of the same task.
 
-    Beside `blind` it tells what a picture of the right kind brings, whatever is on it. The groups
-    of a task stand in a ring, in an order drawn with the seed over the dataset's whole test split:
-    each takes the images of the next one that shows others, so every image is shown about as often
-    as before. Of a pair only the picture asked about is another; the candidate stays.
+    Together with `blind` it shows the effect of an image of the right kind with the wrong content.
+    The groups of a task form a ring, in an order drawn with the seed over the dataset's whole test
+    split: each gets the images of the next one with other images, so every image is used about as
+    often as before. In a pair only the query image is replaced; the candidate stays.
     """
 
     def __init__(self, spec: str, options: ModelOptions) -> None:
@@ -34,11 +34,11 @@ class Shuffled(Wrapped):
 
     @property
     def identity(self) -> dict[str, str]:
-        """The model's, and the hash of which item is shown what."""
+        """The model's, and a hash of which item gets which images."""
         return {**super().identity, "shown": self._order}
 
     def declines(self, request: Request) -> str:
-        """As others, and where the task has one group only."""
+        """As for the wrapped model; also tasks with only one group are not supported."""
         if request.item not in self._shown:
             return "the task has no image of another group to show"
         return super().declines(request)
@@ -47,7 +47,7 @@ class Shuffled(Wrapped):
         """The model's answer about the other images.
 
         Raises:
-            AskError: no answer came.
+            AskError: there is no answer.
         """
         del images
         if self._images_of is None:
@@ -60,7 +60,7 @@ class Shuffled(Wrapped):
 
 
 def other_images(shown: Iterable[Shown], seed: int) -> dict[str, _Images]:
-    """For each item the images of an item of another group of its task; without it, there is none.
+    """For each item the images of an item of another group of its task, if there is one.
 
     Args:
         shown: the items and their images.
@@ -85,7 +85,7 @@ def other_images(shown: Iterable[Shown], seed: int) -> dict[str, _Images]:
 
 
 def _first_other(item: Shown, others: Iterable[Sequence[Shown]], turn: int) -> _Images:
-    """The images of the next group that shows another first picture than the item does."""
+    """The images of the next group whose first image differs from the item's."""
     candidates = (
         group[(turn + step) % len(group)].images for group in others for step in range(len(group))
     )

@@ -32,14 +32,14 @@ class Word(NamedTuple):
 
 
 class UDPipe(Baseline):
-    """Divides a text into clauses, or lists its names, with the model that udkanbun carries.
+    """Divides a text into clauses, or lists its names, with the model in the udkanbun package.
 
-    The model (UDPipe, trained on UD Classical Chinese Kyoto) is read from that package's file;
-    none of the package's own code is run. It knows where clauses end, not which mark stands there:
-    every clause is given ， but 曰 and 云 are given ： and the last clause is given 。. Names are
-    its proper nouns (NameType), a family name joined with the given name after it, each once.
+    The model (UDPipe, trained on UD Classical Chinese Kyoto) is read from the package's file; none
+    of the package's own code is run. It predicts where clauses end, but not the mark: every clause
+    gets ， but 曰 and 云 get ： and the last clause gets 。. Names are its proper nouns (NameType),
+    a family name joined with the given name after it, each once.
 
-    The text is what the setting supplies or what an engine read before.
+    The text is supplied by the setting or transcribed by an engine before.
 
     Raises:
         PrerequisiteError: ufal.udpipe or udkanbun is not installed.
@@ -52,7 +52,7 @@ class UDPipe(Baseline):
         super().__init__("udpipe", **{"ufal.udpipe": version("ufal.udpipe")}, **identity)
 
     def declines(self, request: Request) -> str:
-        """Everything but punctuation and names of a text that is given."""
+        """Supports only punctuation and names of a given text."""
         if request.form not in {"punctuated", "entities"}:
             return f"udpipe punctuates and finds names, no answer of the form {request.form}"
         return "" if has_text(request) else NO_TEXT
@@ -61,7 +61,7 @@ class UDPipe(Baseline):
         """The text with marks, or its names with 、 between them.
 
         Raises:
-            AskError: UDPipe broke, or lost characters.
+            AskError: UDPipe failed, or lost characters.
         """
         del images
         text = "".join(request.source.split())

@@ -1,4 +1,4 @@
-"""What the baselines share that ask another model, but show it other images."""
+"""Base class of baselines that send a request to another model with other images."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from keju.models.opening import open_model, role_of
 
 
 class Wrapped:
-    """Another model, with a name and an identity that say how it is asked.
+    """Another model, with a name and an identity that include the wrapper.
 
     Args:
-        kind: how the wrapping is spelled, before the colon.
-        spec: the model that is asked, as the user spells it.
+        kind: the name of the wrapper, before the colon.
+        spec: the model string of the wrapped model.
         options: for that model.
-        roles: what it may be.
+        roles: its permitted roles.
 
     Raises:
         UsageError: no such model, or one of another role.
@@ -41,7 +41,7 @@ class Wrapped:
 
     @property
     def identity(self) -> dict[str, str]:
-        """The model's, and how it is asked."""
+        """The model's, and the wrapper."""
         return {**self.model.identity, "baseline": self._kind}
 
     @property
@@ -50,7 +50,7 @@ class Wrapped:
         return self.model.concurrency
 
     def declines(self, request: Request) -> str:
-        """Settings without an image or with a text, and what the model does not take."""
+        """Settings without an image or with a text, and what the model does not support."""
         if not request.images or request.setting != "image":
             return f"{self._kind} changes the images: use --setting image"
         return self.model.declines(request)
