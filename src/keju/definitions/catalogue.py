@@ -145,6 +145,20 @@ def benchmark(name: str) -> Definition:
     return found
 
 
+def reading_task(name: str) -> Task:
+    """The task by whose prompt a model transcribes the images of a benchmark before it answers.
+
+    It is the `reading_task` of the benchmark's definition, else that of the first known definition
+    with one: those that keju ships come first.
+
+    Raises:
+        UsageError: no definition has one.
+    """
+    own = registry.definition(name)
+    every = (each.reading_task for each in (*([own] if own else ()), *registry.definitions()))
+    return task(next(filter(None, every), ""))
+
+
 def printed_metrics(name: str) -> Mapping[str, tuple[str, ...]]:
     """What a benchmark's paper prints as a metric's name, mapped to our `official` metrics.
 

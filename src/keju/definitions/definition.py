@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, NoReturn, TypeVar, cast, get_args
+from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 
 import msgspec
 from msgspec import field
 
-from keju.definitions.tasks import CountKind, Query, Task
+from keju.definitions.tasks import Candidates, CountKind, Query, Task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import parse_toml
 from keju.items import AnswerForm, Record
@@ -44,6 +44,17 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return task.format in self.formats and task.id not in self.without
 
 
+class Drafts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What `keju build draft` makes of a kind of draft.
+
+    `tasks` are those that the drafts can be of, that of new items first. `show` is what they are
+    drafted from; empty: what the kind's stages show.
+    """
+
+    tasks: tuple[str, ...]
+    show: Literal["", "text", "image", "image-and-text"] = ""
+
+
 class Definition(Record, frozen=True, kw_only=True):
     """A benchmark: what is known about it, and its tasks in their order.
 
@@ -51,7 +62,8 @@ class Definition(Record, frozen=True, kw_only=True):
     installed. The metrics of the `official` protocol are computed as those of the published
     benchmark `official_as`, where it names one. `means` are shown beside the overall mean.
     `printed_metrics` maps what a paper prints as a metric's name to metrics of the `official`
-    protocol.
+    protocol. `reading_task` is the task whose prompt a model gets that transcribes an image before
+    it answers; `drafts` has the kinds of drafts that make items.
     """
 
     name: str
@@ -66,6 +78,8 @@ class Definition(Record, frozen=True, kw_only=True):
     means: dict[str, Mean]
     printed_metrics: dict[str, tuple[str, ...]]
     tasks: tuple[Task, ...]
+    reading_task: str = ""
+    drafts: dict[str, Drafts] = field(default_factory=dict)
 
 
 class _Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -91,6 +105,8 @@ class _TaskRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     format: str
     count: int = 0
     note: str = ""
+    candidates: Candidates = ""
+    transcription_from: str = ""
     queries: dict[str, _Table] = field(default_factory=dict)
     family: str = ""
     ask: str = ""
@@ -114,6 +130,8 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     domains_zh: dict[str, str] = field(default_factory=dict)
     means: dict[str, _Table] = field(default_factory=dict)
     printed_metrics: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    reading_task: str = ""
+    drafts: dict[str, _Table] = field(default_factory=dict)
 
 
 def parse_definition(text: str, place: str, *, published: bool = False) -> Definition:
@@ -151,6 +169,8 @@ class _Parser:
         if not file.tasks:
             self._fail("no tasks", hint="Declare at least one, as [tasks.NAME]")
         tasks = tuple(self._task(name, row, published) for name, row in file.tasks.items())
+        for each in tasks:
+            self._transcribing(f"tasks.{each.id}", each.transcription_from, tasks)
         self._known("domains_zh", file.domains_zh, {each.domain for each in tasks}, "domain")
         return Definition(
             name=file.name,
@@ -165,7 +185,24 @@ class _Parser:
             means={name: self._mean(name, row, tasks) for name, row in file.means.items()},
             printed_metrics=file.printed_metrics,
             tasks=tasks,
+            reading_task=self._transcribing("reading_task", file.reading_task, tasks),
+            drafts={name: self._drafts(name, row) for name, row in file.drafts.items()},
         )
+
+    def _drafts(self, name: str, row: _Table) -> Drafts:
+        item = f"drafts.{name}"
+        drafts = self._shaped(row, Drafts, item)
+        self._known(item, drafts.tasks, self._file.tasks, "task")
+        if not drafts.tasks:
+            self._fail("no tasks", item=item, hint='Name one, such as tasks = ["TASK"]')
+        return drafts
+
+    def _transcribing(self, item: str, name: str, tasks: Iterable[Task]) -> str:
+        """A task that asks for the text of images, or an empty name."""
+        if name:
+            known = [each.id for each in tasks if each.queries[0].form == "transcription"]
+            self._known(item, [name], known, "task of the form transcription")
+        return name
 
     def _family(self, name: str, row: _Table) -> _Family:
         item = f"families.{name}"
@@ -197,6 +234,8 @@ class _Parser:
                 item=item,
                 hint='Write family = "…" and ask = "…", or tables [tasks.NAME.queries.QUERY]',
             )
+        if row.candidates and row.format != "pairs":
+            self._fail("has candidates, but is not of the format pairs", item=item)
         return Task(
             id=task_id,
             benchmark=file.name,
@@ -210,6 +249,8 @@ class _Parser:
             count_kind=file.count_kind,
             note=row.note,
             published=published and file.count_kind != "open",
+            candidates=row.candidates,
+            transcription_from=row.transcription_from,
         )
 
     def _queries(self, item: str, row: _TaskRow) -> Iterator[Query]:

@@ -12,6 +12,10 @@ CountKind = Literal["items", "items-implied", "images", "open"]
 a page, or images; `open`: the definition states no number, and the count is 0."""
 
 
+Candidates = Literal["", "fragments", "classes"]
+"""What the candidates of a query are, where a definition says it."""
+
+
 class Query(Record, frozen=True, kw_only=True):
     """One way of asking within a task.
 
@@ -39,7 +43,10 @@ class Query(Record, frozen=True, kw_only=True):
 class Task(Record, frozen=True, kw_only=True):
     """One task of a benchmark, as its definition declares it.
 
-    `published` says that a paper defines the task and keju ships the definition.
+    `published` says that a paper defines the task and keju ships the definition. `candidates` says
+    what the candidates of a query are in a task of pairs: ``fragments`` of one thing, or crops of
+    ``classes``. An item without a transcription has that of an item of the task
+    `transcription_from` about the same images.
     """
 
     id: str
@@ -54,6 +61,8 @@ class Task(Record, frozen=True, kw_only=True):
     count_kind: CountKind
     note: str = ""
     published: bool = False
+    candidates: Candidates = ""
+    transcription_from: str = ""
 
     @property
     def has_official(self) -> bool:

@@ -70,7 +70,7 @@ def _requests(
             if refusal(item, way):
                 continue
             if way.setting in OWN_READING:
-                read = reading_request(item.images, way.round, way.script)
+                read = reading_request(item, way.round, way.script)
                 reading = readings.get(request_key(read, identity))
                 if reading is None:
                     continue

@@ -1,10 +1,10 @@
 """The first of two phases: transcribe the images where a prompt needs their text.
 
 In `own-ocr` and `own-text` a model first transcribes an item's images and then gets its own
-transcription. The prompt for it is T1's: our reading, since MCS-Bench 4.4 states none. In a
-pipeline ``ocr+llm`` an engine transcribes and a text model answers. Transcriptions are stored in
-the run like responses, so nothing is transcribed twice: an image of ten items is transcribed once
-per round and script.
+transcription. The prompt for it is that of the definition's `reading_task`. In a pipeline
+``ocr+llm`` an engine transcribes and a text model answers. Transcriptions are stored in the run
+like responses, so nothing is transcribed twice: an image of ten items is transcribed once per round
+and script.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from keju.definitions import task
+from keju.definitions import reading_task
 from keju.definitions.wordings import RELEASED
 from keju.files import sha256_bytes
 from keju.items import (
@@ -30,21 +30,19 @@ from keju.running.keys import request_key
 from keju.running.selecting import Way
 from keju.text import in_script
 
-_READING = task("T1")
 NO_READING = "no-reading"
 """The failure kind of an item whose images could not be transcribed."""
 
 
-def reading_request(
-    images: tuple[ImageRef, ...], number: int, script: PromptScript = "released"
-) -> Request:
-    """A request for a transcription of some images, in a script and a round."""
-    (query,) = _READING.queries
+def reading_request(item: Item, number: int, script: PromptScript = "released") -> Request:
+    """A request for a transcription of an item's images, in a script and a round."""
+    reading, images = reading_task(item.benchmark), item.images
+    query = reading.queries[0]
     prompt = query.template if script == "released" else in_script(query.template, script)
     return Request(
         item=name_of_images(images),
-        benchmark=_READING.benchmark,
-        task=_READING.id,
+        benchmark=reading.benchmark,
+        task=reading.id,
         form=query.form,
         prompt=prompt,
         images=images,
@@ -64,14 +62,14 @@ class Reader(NamedTuple):
     every_round: bool
     prompted: bool = True
 
-    def request(self, images: tuple[ImageRef, ...], way: Way) -> Request:
-        """A request for a transcription of some images."""
+    def request(self, item: Item, way: Way) -> Request:
+        """A request for a transcription of an item's images."""
         number = way.round if self.every_round else 1
-        return reading_request(images, number, way.script if self.prompted else "released")
+        return reading_request(item, number, way.script if self.prompted else "released")
 
-    def key(self, images: tuple[ImageRef, ...], way: Way) -> str:
+    def key(self, item: Item, way: Way) -> str:
         """The key of a transcription."""
-        return request_key(self.request(images, way), self.model.identity)
+        return request_key(self.request(item, way), self.model.identity)
 
 
 def reader_of(model: Model, setting: Setting) -> Reader | None:
@@ -103,10 +101,10 @@ def is_prompted(reader: str) -> bool:
 
 def reading_requests(reader: Reader, turns: Iterable[tuple[Item, Way]]) -> Iterator[Request]:
     """The requests to a reader for these items: one per image or row of pages and round."""
-    seen: set[tuple[str, str, int]] = set()
+    seen: set[tuple[str, str, str, int]] = set()
     for item, way in turns:
-        request = reader.request(item.images, way)
-        place = (request.item, request.script, request.round)
+        request = reader.request(item, way)
+        place = (request.item, request.task, request.script, request.round)
         if place not in seen:
             seen.add(place)
             yield request
@@ -121,7 +119,7 @@ class Readings:
 
     def of(self, item: Item, way: Way) -> Response | None:
         """The transcription of an item's images, or None if it was not made yet."""
-        return self._stored.get(self.reader.key(item.images, way))
+        return self._stored.get(self.reader.key(item, way))
 
 
 def failure_of(reading: Response) -> Failure | None:

@@ -121,8 +121,9 @@ class Selection(Record, frozen=True, kw_only=True):
 def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[Item]:
     """The selected items of a dataset, in their order.
 
-    In a setting that sends the true transcription, an item of T2 to T6 without one of its own gets
-    T1's reference of the same images, also where T1 is not selected (`with_transcriptions`).
+    In a setting that sends the true transcription, an item without one of its own gets the
+    reference of another task about the same images, also where that is not selected
+    (`with_transcriptions`).
 
     Raises:
         UsageError: a number is not valid, a task is unknown or has no items here, an id of the list

@@ -99,7 +99,7 @@ class Shown:
             self._texts[reader.name] = {each.key: answer_part(each.text) for each in stored}
         number = response.round if reader.every_round else 1
         script = response.script if reader.prompted else "released"
-        key = request_key(reading_request(item.images, number, script), reader.identity)
+        key = request_key(reading_request(item, number, script), reader.identity)
         return self._texts[reader.name].get(key)
 
     def _reader(self, response: Response) -> _Reader | None:
@@ -113,7 +113,7 @@ class Shown:
         return _Reader(response.model, identity, every_round=True, prompted=True)
 
     def _with_text(self, item: Item) -> Item:
-        """The item with the transcription that was sent, which may be that of a T1 item."""
+        """The item with the transcription that was sent, which may be that of another item."""
         if (item.transcription or "").strip():
             return item
         if self._everything is None:

@@ -1,8 +1,7 @@
-"""Transcriptions for items that have none of their own: T1's reference of the same images.
+"""Transcriptions for items that have none of their own: another task's references.
 
-MCS-Bench 4.4 (Setting 3) sends the accurate OCR result with T2 to T6. Released T2 and T4 to T6 have
-no transcription; T1 has a transcription of the same images as its reference. Matching images by
-SHA-256 is our reading.
+A definition says so with ``transcription_from``: where a release has no transcriptions for some of
+its tasks, the references of another task about the same images (by SHA-256) are sent.
 """
 
 from __future__ import annotations
@@ -11,25 +10,28 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from keju.definitions import benchmark, task
 from keju.items import Item
 
-SOURCE_TASK = "T1"
-SHARING_TASKS = frozenset({"T2", "T3", "T4", "T5", "T6"})
-"""The tasks of MCS-Bench 4.4."""
+_Place = tuple[str, tuple[str, ...]]
+"""A task and the hashes of an item's images."""
 
 
 def reference_text(item: Item) -> str | None:
-    """The transcription that is the reference of a T1 item; None for a draft and any other item."""
-    if item.task != SOURCE_TASK or item.draft:
+    """The transcription that is an item's reference, where items of other tasks may take it.
+
+    None for a draft and for an item of any other task.
+    """
+    if item.draft or not _lends(item):
         return None
     return item.answer or item.transcription
 
 
 def with_transcriptions(chosen: Sequence[Item], everything: Iterable[Item]) -> list[Item]:
-    """The chosen items, where those of T2 to T6 without a transcription have T1's.
+    """The chosen items, where those without a transcription have that of another task.
 
-    An item with several images gets the texts of all of them, one after the other. Where T1 has two
-    different references of one image, neither is used.
+    An item with several images gets the texts of all of them, one after the other. Where there are
+    two different references of one image, neither is used.
 
     Args:
         chosen: the selected items.
@@ -38,26 +40,40 @@ def with_transcriptions(chosen: Sequence[Item], everything: Iterable[Item]) -> l
     lacking = [item for item in chosen if _lacks(item)]
     if not lacking:
         return list(chosen)
+    sources = {_source(item) for item in lacking}
     wanted = {ref.sha256 for item in lacking for ref in item.images}
-    texts: dict[tuple[str, ...], set[str]] = {}
+    texts: dict[_Place, set[str]] = {}
     for item in everything:
-        text = reference_text(item)
+        text = reference_text(item) if item.task in sources else None
         if text and text.strip() and wanted.issuperset(ref.sha256 for ref in item.images):
-            texts.setdefault(tuple(ref.sha256 for ref in item.images), set()).add(text)
-    known = {images: found.pop() for images, found in texts.items() if len(found) == 1}
+            texts.setdefault((item.task, _hashes(item)), set()).add(text)
+    known = {place: found.pop() for place, found in texts.items() if len(found) == 1}
     return [
         replace(item, transcription=text) if _lacks(item) and (text := _text(item, known)) else item
         for item in chosen
     ]
 
 
+def _source(item: Item) -> str:
+    return task(item.task).transcription_from
+
+
+def _lends(item: Item) -> bool:
+    own = benchmark(task(item.task).benchmark)
+    return any(each.transcription_from == item.task for each in own.tasks)
+
+
 def _lacks(item: Item) -> bool:
-    return item.task in SHARING_TASKS and not (item.transcription or "").strip()
+    return bool(_source(item)) and not (item.transcription or "").strip()
 
 
-def _text(item: Item, known: Mapping[tuple[str, ...], str]) -> str | None:
-    images = tuple(ref.sha256 for ref in item.images)
-    if images in known:
-        return known[images]
-    parts = [known.get((image,)) for image in images]
+def _hashes(item: Item) -> tuple[str, ...]:
+    return tuple(ref.sha256 for ref in item.images)
+
+
+def _text(item: Item, known: Mapping[_Place, str]) -> str | None:
+    source, images = _source(item), _hashes(item)
+    if (source, images) in known:
+        return known[source, images]
+    parts = [known.get((source, (image,))) for image in images]
     return "\n".join(part for part in parts if part) if parts and all(parts) else None
