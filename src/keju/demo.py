@@ -153,7 +153,7 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
             "(make install-semantic)"
         )
     if missing := conversion_missing():
-        yield f"MCS-Bench has no official scores in this run. {missing}"
+        yield f"Official scores that need the conversion of scripts are missing. {missing}"
     yield "Under official, baseline:copy finds every right letter by repeating the options."
     for name in MODELS:
         yield f"{name} ({role_of(name)}): {kinds[name]}"

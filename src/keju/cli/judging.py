@@ -131,8 +131,9 @@ def grade(
     """Grade a run's open answers from 0 to 10, and print the grades. The same command resumes.
 
     Each judge sees the rubric, the question, the reference and the answer, but not the model's
-    name. By default, open questions, translations, descriptions and all five tasks of AncientDoc
-    are graded; --task selects others. Without --model, the command shows the stored grades.
+    name. By default, open questions, translations, descriptions and all tasks that their own
+    benchmark grades in this way are graded; --task selects others. Without --model, the command
+    shows the stored grades.
     """
     from keju.judging import (
         Chosen,
@@ -374,7 +375,7 @@ def sample(
     seed: SampleSeed = 0,
     rubrics: RubricsFile = None,
 ) -> None:
-    """Draw answers for people to rate, 50 of each task as in AncientDoc's study, without names.
+    """Draw answers for people to rate, 50 of each task, without names.
 
     Items are drawn evenly over books and pages and over models, in random order. Give each rater a
     copy; then: keju judge RUN --only FILE.csv --model M, and keju judge align.

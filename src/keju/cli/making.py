@@ -217,7 +217,7 @@ def validate_(dataset: DatasetPath) -> None:
 
 @data_app.command("stats")
 def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
-    """Count and measure a dataset: the columns of MCS-Bench Tables 2 and 5, OBI-Bench Table 1."""
+    """Count and measure a dataset, in the columns of the papers' tables of their data."""
     from keju.datasets.stats import stats
     from keju.reporting.plain import print_json
     from keju.reporting.terminal import stats_tables

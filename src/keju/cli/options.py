@@ -102,7 +102,7 @@ PresetName = Annotated[
     typer.Option(
         "--preset",
         metavar="NAME",
-        help="Settings of a paper: mcs-bench (decoding) or obi-bench.",
+        help="Settings of a paper. An unknown name lists them.",
         rich_help_panel="Prompts",
     ),
 ]

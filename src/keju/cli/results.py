@@ -48,7 +48,7 @@ def score(
         bool,
         typer.Option(
             "--variants",
-            help="Also compute the formulas that MCS-Bench's paper prints where its script"
+            help="Also compute the formulas that a paper prints where the authors' script"
             " computes something else. They are shown separately and are not part of "
             "any mean.",
         ),
@@ -64,7 +64,7 @@ def score(
 ) -> None:
     """Score responses. No model, key or network is needed, and you can repeat it.
 
-    RESPONSES.json is the MCS-Bench authors' form: a list of objects with ID, Task_ID,
+    RESPONSES.json is the form of the authors' script: a list of objects with ID, Task_ID,
     Answer_Simplified and Response. The scores of a run are kept in RUN/scores.
     """
     from keju.definitions import without_official

@@ -30,13 +30,8 @@ def scaffold_(
 ) -> None:
     """Write the tables that a person completes for an import, with what the source contains.
 
-    The tables are CSV files that a spreadsheet opens. They are:
-
-    obi-deciphering, obi-recognition: descriptions of images
-
-    obi-classification, obi-retrieval: characters of classes, and classes that look alike
-
-    ancientdoc: dynasty and script of books
+    The tables are CSV files that a spreadsheet opens, with what the format needs: descriptions of
+    images, characters of classes and classes that look alike, or dynasty and script of books.
 
     SRC is not changed.
     """

@@ -1,46 +1,54 @@
-"""keju's benchmarks as tasks of Inspect: ``inspect eval keju/mcs_bench -T task=T10 --model …``.
+"""keju's benchmarks as tasks of Inspect: ``inspect eval keju/FOLDER -T task=ID --model …``.
 
-Found by the entry point group ``inspect_ai``. Inspect loads this module whenever it looks a name
-up, so that nothing of keju is imported before a task is asked for.
+Each benchmark that keju ships is a task under the name of its folder in `keju.benchmarks`. Found by
+the entry point group ``inspect_ai``. Inspect loads this module whenever it looks a name up, so that
+hardly anything of keju is imported before a task is asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspect_ai import Task, task
+
+from keju.registry import shipped_folders
 
 if TYPE_CHECKING:
     from keju.interop.inspect_asking import Names
 
 
-@task  # type: ignore[untyped-decorator]
-def mcs_bench(
-    dataset: str = "mini",
-    task: Names = "",
-    setting: str = "image",
-    script: str = "released",
-) -> Task:
-    """MCS-Bench: 45 tasks of classical Chinese texts, calligraphy, painting, bones, seals, relics.
+def _task_of(folder: Traversable) -> Callable[..., Task]:
+    """The task of a benchmark that keju ships."""
 
-    Args:
-        dataset: a keju dataset's folder, or mini: the bundled synthetic set.
-        task: only these tasks, such as T10 or T10,T11.
-        setting: image; gold-ocr: the image and its true transcription; gold-text: that text alone.
-        script: Chinese prompts as released, simplified or traditional.
-    """
-    return _asked("MCS-Bench", dataset, task, setting, script)
+    def asked(
+        dataset: str = "mini",
+        task: Names = "",
+        setting: str = "image",
+        script: str = "released",
+    ) -> Task:
+        """A benchmark that keju ships.
+
+        Args:
+            dataset: a keju dataset's folder, or mini: the bundled synthetic set.
+            task: only these tasks: an id, or several with commas between them.
+            setting: image; gold-ocr: the image and its true transcription; gold-text: that text.
+            script: Chinese prompts as released, simplified or traditional.
+        """
+        from keju.definitions import definitions, folder_of  # noqa: PLC0415
+
+        here = Path(str(folder))
+        name = next(each.name for each in definitions() if folder_of(each.name) == here)
+        return _asked(name, dataset, task, setting, script)
+
+    asked.__name__ = asked.__qualname__ = folder.name
+    made: Callable[..., Task] = task(asked)
+    return made
 
 
-@task  # type: ignore[untyped-decorator]
-def ancientdoc(
-    dataset: str = "mini",
-    task: Names = "",
-    setting: str = "image",
-    script: str = "released",
-) -> Task:
-    """AncientDoc: reading, translating and questioning pages of old books; as `mcs_bench`."""
-    return _asked("AncientDoc", dataset, task, setting, script)
+globals().update({folder.name: _task_of(folder) for folder in shipped_folders()})
 
 
 @task  # type: ignore[untyped-decorator]
@@ -50,19 +58,8 @@ def pages(
     setting: str = "image",
     script: str = "released",
 ) -> Task:
-    """Own pages: transcribing the pages of a dataset, under strict alone; as `mcs_bench`."""
+    """Own pages: transcribing the pages of a dataset, under strict alone."""
     return _asked("pages", dataset, task, setting, script)
-
-
-@task  # type: ignore[untyped-decorator]
-def obi_bench(
-    dataset: str = "mini",
-    task: Names = "",
-    setting: str = "image",
-    script: str = "released",
-) -> Task:
-    """OBI-Bench without its tasks of pairs: recognition and deciphering; as `mcs_bench`."""
-    return _asked("OBI-Bench", dataset, task, setting, script)
 
 
 @task  # type: ignore[untyped-decorator]
@@ -73,7 +70,7 @@ def own(
     setting: str = "image",
     script: str = "released",
 ) -> Task:
-    """A benchmark of your own, which the dataset contains; as `mcs_bench`.
+    """A benchmark of your own, which the dataset contains.
 
     Args:
         dataset: a keju dataset's folder.

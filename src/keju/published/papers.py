@@ -150,15 +150,17 @@ class Paper(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `models_table` is the paper's own table of models, in ``models-table-N.csv``. `scorer` is false
     where the authors published no program that scores. `settings_section` is the section on input
-    settings. `summary` is what a reader should know first, `groups` are the groups of rows in its
-    tables. `galleries` is the number of candidates of a query by task and source of the images: its
-    tables are of these alone. `tables` and `figures` are those that reports and figures make of the
-    printed numbers.
+    settings; `short_names` are those of tasks on the pages of the audit. `summary` is what a reader
+    should know first, `groups` are the groups of rows in its tables. `galleries` is the number of
+    candidates of a query by task and source of the images: its tables are of these alone. `tables`
+    and `figures` are those that reports and figures make of the printed numbers.
     """
 
     models_table: str = ""
     scorer: bool = True
     settings_section: str = ""
+    short_names: dict[str, str] = field(default_factory=dict)
+    short_names_zh: dict[str, str] = field(default_factory=dict)
     summary: Summary | None = None
     groups: tuple[Group, ...] = ()
     galleries: dict[str, dict[str, int]] = field(default_factory=dict)

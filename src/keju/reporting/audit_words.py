@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from keju.published import Finding, Section, Size
+from keju.published import Finding, Section, Size, paper, papers
 
 Language = Literal["en", "zh"]
 
@@ -106,11 +106,19 @@ def place_parts(place: str, language: Language) -> tuple[str, str]:
     table, _, column = place.partition(", ")
     parts = _COLUMN.fullmatch(column)
     if parts:
-        task = words(language).tasks.get(parts["task"], parts["task"])
+        task = _short_names(language).get(parts["task"], parts["task"])
         metric = "" if parts["metric"] == "mean" else parts["metric"].replace("_", " ")
         pieces = filter(None, (task, parts["query"], parts["subset"], metric))
         column = _BETWEEN.join(each.replace(" ", _UNBROKEN) for each in pieces)
     return _table_text(table, language), words(language).columns.get(column, column)
+
+
+def _short_names(language: Language) -> dict[str, str]:
+    """How tasks are called, and what stands in the place of one."""
+    names = dict(words(language).tasks)
+    for known in map(paper, papers()):
+        names |= known.short_names_zh if language == "zh" else known.short_names
+    return names
 
 
 def claim_place(place: str, language: Language) -> str:

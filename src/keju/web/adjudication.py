@@ -1,7 +1,7 @@
 """Adjudication: people decide which option an answer chose where the rules cannot.
 
-MCS-Bench's authors read answers with several letters by hand. Here people see the question and the
-answer, but neither the reference nor the model, and select the chosen option, or none.
+People see the question and the answer, but neither the reference nor the model, and select the
+chosen option, or none.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from keju.errors import DataError
 from keju.items import Item, Request
 from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selecting import Way
+from keju.text import is_han
 from keju.web.acts import Act
 from keju.web.desk import Form
 from keju.web.fields import Given, given_of, rows_of
@@ -71,6 +72,7 @@ class Exam:
         before = given_by(act)
         return {
             "asked": request,
+            "in_chinese": any(map(is_han, request.prompt)),
             "options": options_of(item),
             "images": request.images,
             "paired": bool(request.candidate),
