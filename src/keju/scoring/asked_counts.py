@@ -84,6 +84,10 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
     plain = _EQUATION.sub("", dozens(_DENIED.sub(" ", narrowed(plain))))
     if wording("counts", "none_at_all").fullmatch(folded(plain).strip(_EDGE)):
         return Extracted("0", "none there", plain)
+    if wording("counts", "uncountable").search(folded(plain)) and not _later(
+        plain, "discourse", "although"
+    ):
+        return Extracted(None, "said to be uncountable", plain[:80])
     asked = asked_thing(question)
     plain = without_bounds(plain)
     sure = without_first_sight(plain)

@@ -53,7 +53,11 @@ def asked_phrase(question: str) -> AskedPhrase:
         ),
         "",
     )
-    return AskedPhrase(_noun(found) if found else "", kinds, lexicon or _choice(asked))
+    noun = _noun(found) if found else ""
+    if found and found[1] and not noun:  # 拿的是什么乐器: the noun comes after the interrogative
+        later = wording("short", "asked_noun").search(asked, found.end(1) + 1)
+        noun = _noun(later) if later else ""
+    return AskedPhrase(noun, kinds, lexicon or _choice(asked))
 
 
 def _choice(asked: str) -> str:

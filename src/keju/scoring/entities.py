@@ -35,6 +35,8 @@ _QUOTED = re.compile(r"[“「『][^“”「」『』]{0,2000}[”」』]")
 _SENTENCE_END = re.compile(r"(?<=[。！？!?])(?=.)")
 _EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！'\"‘’“”「」"
 _KIND_EDGE = _EDGE + "0123456789一二三四五六七八九十()（）[]【】"
+_KIND_OF = r"(?:(?<=[、，,：:\s])|^){}[（(](?P<name>[^（()）]{1,24})[）)](?=[、，,。；;\s]|$)"
+_NOTHING = re.compile(r"[暂]?(?:无|無|没有)|none|n/?a", re.IGNORECASE)
 _LONGEST_NAME, _LONGEST_LABEL = 24, 6
 _LONGEST = 100_000
 
@@ -55,6 +57,7 @@ def extract_entities(text: str) -> Extracted:
         names, rule = _split(listed.answer), "JSON list"
     else:
         names, rule = list(_names(_listing(body))), "list"
+    names = [each for each in names if not _NOTHING.fullmatch(each)]
     kinds = (wording("entities", "kind").fullmatch(folded(each)) for each in names)
     if not names or all(kinds):
         return Extracted(None, "no names are listed", body)
@@ -78,7 +81,7 @@ def _listing(body: str) -> str:
         before = _QUOTED.sub("", plain[start : found.start()])
         if after.strip(_EDGE) and "、" not in before:
             start = found.end()
-    return plain[start:]
+    return wording("entities", "kind", _KIND_OF).sub(r"\g<name>", plain[start:])
 
 
 def _names(listing: str) -> Iterator[str]:
@@ -100,7 +103,10 @@ def _names(listing: str) -> Iterator[str]:
         elif item and "、" not in line and not _LABELLED.fullmatch(line):
             yield from _clean(_AFTER_ITEM.split(_GLOSS.sub("", item["item"]), maxsplit=1)[0])
         else:
-            yield from _of_line(line)
+            parts = re.split(r"[;；]", line)
+            labelled = len(parts) > 1 and all(_LABELLED.fullmatch(each) for each in parts)
+            for each in parts if labelled else [line]:
+                yield from _of_line(each)
 
 
 def _explained(item: str) -> str:

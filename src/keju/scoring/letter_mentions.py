@@ -62,7 +62,7 @@ _COMPARED = re.compile(
     r"|并非|並非)\s{0,2}(?:选项|選項|option\s)?\Z",
     re.IGNORECASE,
 )
-_WIDEST = 12
+_WIDEST, _NEXT_WORDS = 12, 40
 _SHORTEST_CLAUSE = 5
 
 _STEMS, _CIRCLED = "甲乙丙丁戊己庚辛", "①②③④⑤⑥⑦⑧"
@@ -305,9 +305,20 @@ def _merged(flat: str, letters: Sequence[Mention], texts: Sequence[Mention]) -> 
             continue
         used.add(text.start)
         same = text.letters == each.letters
+        if not same and _ends_sentence(flat, each, text):
+            used.discard(text.start)
+            found.append(each)
+            continue
         found.append(each._replace(end=text.end, labelled=same, clash=not same))
     found += [each for each in texts if each.start not in used]
     return list(_hedged(flat, sorted(found, key=lambda each: each.start)))
+
+
+def _ends_sentence(flat: str, letter: Mention, text: Mention) -> bool:
+    """Whether a letter ends a sentence, and the text of an option begins the next one."""
+    before = re.search(r"[a-z]{2,}\s\Z", flat[max(0, letter.start - _WIDEST) : letter.start])
+    new = re.match(r"[.]\s", flat[letter.end :][:2])
+    return bool(before and new and re.match(r"\s[a-z]+\s[a-z]+", flat[text.end :][:_NEXT_WORDS]))
 
 
 def _hedged(flat: str, mentions: Sequence[Mention]) -> Iterator[Mention]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from keju.scoring.asked_phrases import asked_phrase, has_own_link, links_in
 from keju.scoring.clause_parts import parts_of, sentences_of
-from keju.scoring.phrase_marks import BOLD, GLOSS, OUTSIDE, without_quoted
+from keju.scoring.phrase_marks import BOLD, EDGE, GLOSS, OUTSIDE, without_quoted
 from keju.scoring.phrase_values import has_link, value_of
 from keju.scoring.question_slots import maker_of, slot_of
 from keju.scoring.typed_values import typed_value
@@ -28,6 +28,7 @@ _YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
 _STATED, _BOLD_WEIGHT, _SHORT, _EXISTENTIAL, _SECOND_THOUGHT = 12, 30, 12, 30, 100
+_LEAST, _GENERIC, _PLACES = 20, 25, "上下中里内旁前后"
 
 
 class Clause(NamedTuple):
@@ -81,7 +82,7 @@ class _State:
         if number == 0 and self._describes(flat, len(parts), longer=longer):
             yield Clause(sentence, DESCRIBES, number)
             return
-        restated = False
+        restated = stated = False
         for whole in parts:
             part = self._without_label(whole)
             plain = folded(GLOSS.sub("", part)).strip(OUTSIDE)
@@ -112,8 +113,12 @@ class _State:
             # A clause without a subject of its own has that of the clause before it.
             begins = wording("short", "link").match(masked)
             added = carried // 2 if begins and weight else 0
-            weight, carried = weight + added, 0 if bare else weight
+            weight, carried = weight + added, 0 if bare or self._fills_slot(part) else weight
             carried -= _BOLD_WEIGHT * bool(BOLD.search(part))
+            again = wording("short", "says_it_again").match(masked)
+            repeated = again and stated and not restated and not self._is_year(masked)
+            weight = 0 if repeated else weight
+            stated = stated or weight >= _LEAST
             weight = 0 if declined and weight < CERTAIN else weight
             weight += self._announced(
                 folded(part).rstrip(" *\n"),
@@ -169,7 +174,8 @@ class _State:
 
     def _says_something_else(self, plain: str) -> bool:
         """Whether a clause gives another name, size or calendar of what a question asks for."""
-        if wording("short", "older_name").match(plain):
+        today = wording("short", "asks_for_today").search(folded(self._question))
+        if not today and wording("short", "older_name").match(plain):
             return True
         if "written_year" in asked_phrase(self._question).kinds:
             return bool(wording("short", "converts").match(plain))
@@ -230,6 +236,7 @@ class _State:
         weight += 40 * (self._is_year(plain) or typed)
         weight += 25 * has_own_link(masked, self._question)
         weight += self._of_what_is_asked(plain, found)
+        weight = max(0, weight - _GENERIC * self._is_generic(part))
         if (
             "person" in asked_phrase(self._question).kinds
             and links[:1]
@@ -249,6 +256,17 @@ class _State:
             each for each in found
             if not wording("short", "link_describing").fullmatch(each[0].strip())
         ]  # fmt: skip
+
+    def _fills_slot(self, part: str) -> bool:
+        """Whether a clause has a value, not a place, where the question has its interrogative."""
+        value = (slot_of(part, self._question) or "").rstrip(OUTSIDE)
+        return bool(value) and value[-1] not in _PLACES
+
+    def _is_generic(self, part: str) -> bool:
+        """Whether a clause only repeats the asked kind with a word before it (一件弦乐器)."""
+        noun = asked_phrase(self._question).noun[-2:]
+        value = folded(value_of(part, self._question)).strip(EDGE)
+        return len(noun) > 1 and is_han(noun[0]) and value.endswith(noun)
 
     def _names_no_person(self, part: str) -> bool:
         """Whether a clause has a place or a work where the question asks for a person."""
@@ -300,7 +318,9 @@ def speaks_of(clause: str, question: str) -> bool:
         _grams(asked) & _grams(flat)
         or (lexicon and re.search(lexicon, flat))
         or has_own_link(flat, question)
-        or wording("short", "pronoun", r"{}.{0,6}?(?:[是为叫]|\b(?:is|was|are|were)\b)").match(flat)
+        or wording("short", "pronoun", r"{}.{0,6}?(?:[是为叫指]|\b(?:is|was|are|were)\b)").match(
+            flat
+        )
         or wording("short", "link").match(flat)
         or (wording("short", "holding").search(asked) and wording("short", "holding").search(flat))
         or BOLD.search(clause)

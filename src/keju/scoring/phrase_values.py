@@ -222,7 +222,8 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
     ):
         yield trimmed[office.end() :]
     if (stop := wording("short", "phrase_end").search(flat)) and stop.start() > 1:
-        yield _without_article(trimmed_phrase(trimmed[: stop.start()], question))
+        short = trimmed[: stop.start()]
+        yield from map(_without_article, (short, trimmed_phrase(short, question)))
     if "doing" in asked_phrase(question).kinds and (
         place := wording("short", "doing_at").match(flat)
     ):

@@ -25,10 +25,13 @@ _LITTLE = frozenset("着著了的有是子过吗在为于地得个这那中上�
 _VERB_ALONE = re.compile(
     r"(?:确实|的确|都|也)?(?P<denied>并?[没未不](?:有)?)?(?P<verb>[\u4e00-\u9fff]{1,2}?)[了着著过]?"
 )
+_VERB_DONE = re.compile(r"(?:确实|的确)?(?P<verb>[\u4e00-\u9fff])[了着著][^没未不]")
 _SCRIPT = re.compile(r"\b(?P<which>[a-z]+)(?: style)? (?P<kind>script|dynasty|style|paper|silk)\b")
 _LACKING = re.compile(r"[无未非没]([\u4e00-\u9fff])")
 _SHORT_PREDICATE = 5
 _BUT = re.compile(r",\s*(?:但是?|不过|然而)|\b(?:but|however),?\s")
+_BUT_FIRST = re.compile(r"但|不过|只是|仅|尽管|虽|although|though|but|only")
+_CATEGORIES = ("dynasty", "script", "posture", "sex")
 _LONGEST = 4_000
 _SENTENCES = 40
 _COMMON = frozenset(
@@ -140,11 +143,14 @@ def _is_divided(clauses: list[str], said: list[str], asked: str) -> bool:
     return parts > 1 and (len(set(said)) > 1 or len(said) < parts)
 
 
-def _of_clause(clause: str, asked: str) -> str:
+def _of_clause(clause: str, asked: str) -> str:  # noqa: PLR0911
     """Yes or No of a clause that speaks about what is asked; else an empty text."""
     denied = bool(wording("yes_no", "denies").search(wording("yes_no", "double").sub(" ", clause)))
     lacking = _LACKING.search(clause)
     denied = denied or bool(lacking and lacking[1] in _predicate(asked))
+    other = wording("yes_no", "not_that").search(clause)
+    if other and re.search(rf"\b{other['word']}\b", _predicate(asked)):
+        return "No"
     if likeness := _of_likeness(clause, asked, denied=denied):
         return likeness
     if wording("yes_no", "joins").search(clause):
@@ -164,6 +170,9 @@ def _of_likeness(clause: str, asked: str, *, denied: bool) -> str:
     """Yes or No of a clause that says whether two things are alike, where that is asked."""
     differing = bool(wording("yes_no", "asks_differing").search(asked))
     if not differing and not wording("yes_no", "asks_alike").search(asked):
+        return ""
+    aspect = wording("yes_no", "aspect").search(clause)
+    if aspect and aspect[0].rstrip("s") not in asked and _BUT_FIRST.match(clause):
         return ""
     if wording("yes_no", "differs").search(clause):
         return "Yes" if differing else "No"
@@ -185,6 +194,9 @@ def _verb_alone(clause: str, asked: str) -> str:
     """Yes or No of a clause that is only the asked verb (戴了, 并未出现)."""
     found = _VERB_ALONE.fullmatch(clause)
     predicate = _predicate(asked).strip(_EDGE)
+    worn = _VERB_DONE.match(clause)
+    if worn and len(predicate) > 1 and predicate.startswith(worn["verb"]):
+        return "Yes"
     if not found or len(found["verb"]) > len(predicate) or not predicate.startswith(found["verb"]):
         return ""
     return "No" if found["denied"] else "Yes"
@@ -222,6 +234,8 @@ def _is_another_kind(clause: str, asked: str) -> bool:
         }
         denied = wording("yes_no", "denies").search(clause)
         return bool(said) and wanted["which"] not in said and not denied
+    if _is_another_value(clause, asked):
+        return True
     found = _KIND.fullmatch(_predicate(asked).strip(_EDGE))
     if not found:
         return False
@@ -229,6 +243,19 @@ def _is_another_kind(clause: str, asked: str) -> bool:
         each["which"] != found["which"] and each["kind"] == found["kind"]
         for each in _OF_A_KIND.finditer(clause)
     ) and not wording("yes_no", "denies").search(clause)
+
+
+def _is_another_value(clause: str, asked: str) -> bool:
+    """Whether a clause states another value of the category of which one is asked for."""
+    if wording("yes_no", "denies").search(clause) or wording("yes_no", "of_a_pair").search(asked):
+        return False
+    for category in _CATEGORIES:
+        values = wording("categories", f"{category}_values")
+        wanted = {each[0].rstrip("代朝") for each in values.finditer(_predicate(asked))}
+        said = {each[0].rstrip("代朝") for each in values.finditer(clause)}
+        if len(wanted) == 1 and said and not wanted & said:
+            return True
+    return False
 
 
 def _contents(flat: str) -> set[str]:

@@ -32,7 +32,8 @@ def slot_of(said: str, question: str) -> str | None:
         rest = _after_verb(said, folded(question)[: asking.start()])
         if rest:
             return rest
-    if (rest := _after_english_verb(said, folded(question))).strip(EDGE):
+    asked = folded(question)
+    if (rest := _agent(said, asked) or _after_english_verb(said, asked)).strip(EDGE):
         return rest
     if not found:
         return None
@@ -52,6 +53,15 @@ def slot_of(said: str, question: str) -> str | None:
     return None
 
 
+def _agent(said: str, asked: str) -> str:
+    """Who or what does what is asked, of a passive clause (is pulled by an ox)."""
+    doing = re.search(r"\bis (?P<stem>[a-z]{3,}?)(?:ing|ting|ning)\b", asked)
+    found = doing and re.search(
+        rf"\b{doing['stem']}[a-z]{{0,3}} by (?:(?:an?|the|two|three) )?(?=\S)", folded(said)
+    )
+    return said[found.end() :] if found else ""
+
+
 def _after_verb(said: str, before: str) -> str:
     """What follows the words that stand before the interrogative (桌上放着什么)."""
     flat = without_quoted(folded(said))
@@ -62,6 +72,9 @@ def _after_verb(said: str, before: str) -> str:
         if at >= 0 and all(map(is_han, verb)) and said[at + length :].strip(EDGE):
             rest = re.sub(r"^(?:的是|[了着])", "", said[at + length :])
             return rest if not wording("short", "link").match(without_quoted(folded(rest))) else ""
+    done = re.search(rf"{re.escape(before[-1:])}(?:着|著|了|的是)", flat) if before else None
+    if done and is_han(before[-1]) and not wording("short", "little_verb").match(before[-1]):
+        return said[done.end() :]
     return ""
 
 

@@ -56,6 +56,8 @@ def stated_quotation(inside: str) -> str | None:
         return None
     quoted = [each for each in _QUOTED.finditer(flat) if not _is_other(flat, each)]
     found = [each for each in quoted if _reads(flat, each, "transcription") or _commits(flat, each)]
+    first = _inside(found[0]) if found else ""
+    quoted = [each for each in quoted if _inside(each) not in first or each is found[0]]
     corrected = found and _corrected(flat, found[0].end(), found[-1].start())
     once = found and (corrected or len(quoted) == 1)
     plain = inside.strip(" \t\r\n*_")

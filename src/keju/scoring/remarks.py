@@ -65,9 +65,8 @@ def _speaks_to_the_user(flat: str) -> bool:
 def _is_note(flat: str, form: PassageForm) -> bool:
     noted = wording("discourse", "note", "(?P<note>{})(?: \\([^()]{0,20}\\))?[:,]").match(flat)
     commentary = flat[:1] in ONE_WORD and flat[1:2] == ":" and form != "translation"
-    modern = len(wording("passages", "modern").findall(flat)) + len(
-        wording("discourse", "explains").findall(flat)
-    )
+    modern = len(wording("passages", "modern").findall(flat)) + (flat[2:3] in {'"', "“", "「"})
+    modern += 2 * len(wording("discourse", "explains").findall(flat))
     return bool(noted) and (not commentary or modern >= _MODERN_NOTE)
 
 

@@ -15,7 +15,7 @@ from keju.text import is_han
 _HAN = r"[\u3400-\u9fff\U00020000-\U0003ffff]"
 _MARKED = {
     "character": rf"(?:[“「『\"‘'《*【(]|\*\*)+(?P<value>{_HAN})(?:字)?(?:[”」』\"’'》*】)]|\*\*)+",
-    "title": r"(?P<value>《[^《》]{1,40}》)",
+    "title": r"(?P<value>《[^《》]{1,40}》|[“「『][^“”「」『』《》]{1,20}[”」』])",
     "text": r"[“「『\"‘](?P<value>[^“”「」『』\"‘’]{1,80})[”」』\"’]",
 }
 _BEFORE, _LONGEST_SIGN, _MOST_WORDS = 24, 6, 3
@@ -33,7 +33,8 @@ def typed_value(clause: str, question: str) -> str | None:
             continue
         found = [
             each["value"] for each in re.finditer(form, clause)
-            if _is_committed(folded(clause[max(0, each.start() - _BEFORE) : each.start()]), kind)
+            if _is_committed(folded(clause[max(0, each.start() - _BEFORE) : each.start()]), kind,
+                             near="《" not in each[0])
             and (folded(each["value"]) not in asked or kind == "character")
         ]  # fmt: skip
         if found:
@@ -49,8 +50,8 @@ def misses_its_form(value: str, question: str) -> bool:
     return han > _LONGEST_SIGN or (not han and len(value.split()) > _MOST_WORDS)
 
 
-def _is_committed(before: str, kind: str) -> bool:
+def _is_committed(before: str, kind: str, *, near: bool) -> bool:
     if wording("short", "not_this", r"{}\W*$").search(before):
         return False
-    around = r"{}.*$" if kind == "title" else r"{}\W*$"
+    around = r"{}\W*$" if near else r"{}.*$"
     return wording("short", f"commits_{kind}", around).search(before) is not None
