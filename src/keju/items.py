@@ -290,8 +290,9 @@ class Response(Record, frozen=True, kw_only=True):
     `lines` are an OCR engine's lines in the order in which it reads them; `candidate` and
     `box_convention` are the request's; `refused` are decoding parameters that the server would not
     take, so that it answered without them. `examples` are the ids of the items that were shown
-    before the question. `uncounted` are tokens, as estimated, that may have been
-    paid for and that no server counted: of attempts that brought no answer.
+    before the question. `source_sha256` is the SHA-256 of the file that the answer was read from,
+    where another program made it (`PageResults`). `uncounted` are tokens, as estimated, that may
+    have been paid for and that no server counted: of attempts that brought no answer.
     """
 
     key: str
@@ -319,6 +320,7 @@ class Response(Record, frozen=True, kw_only=True):
     box_convention: str = ""
     refused: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
+    source_sha256: str = ""
     decoding: dict[str, str] | None = None
     """The parameters in the request that was answered, under the server's names. None where no
     answer came or they are not known (answers made elsewhere); empty where nothing of the kind is

@@ -262,7 +262,8 @@ class RunFolder:
                 "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
                 file=self.items_path,
                 mend="Restore the file, for example with the keju run command that made this run. "
-                "To use corrected references, make a dataset of them and a run with another --out",
+                "To use corrected references, make a dataset of them and give it to keju run "
+                "with the same --out: nothing is asked again",
             )
 
     def has_its_items(self) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from making import picture
 
+from keju.files import sha256_file
 from keju.runs import RunFolder
 
 TEXTS = [
@@ -99,23 +100,59 @@ def test_more_text_than_the_pages_have_is_not_a_share_of_their_characters(tmp_pa
     assert "No two engines differ" in done.stdout
 
 
-def test_results_that_changed_can_be_added_under_another_name(tmp_path):
-    scans = make_scans(tmp_path / "scans", 2)
-    for text in scans.rglob("*.txt"):
-        place = tmp_path / "theirs" / text.relative_to(scans)
-        place.parent.mkdir(parents=True)
-        place.write_text("天地", "utf-8")
-    args = ("ocr-report", "scans", "-o", "r.html", "--model")
-    assert keju(*args, "replay:X=theirs", cwd=tmp_path).returncode == 0
-    (tmp_path / "theirs" / "book 0" / "p1.txt").write_text(TEXTS[0], "utf-8")
-    changed = keju(*args, "replay:X=theirs", cwd=tmp_path)
-    assert changed.returncode == 2
-    assert "replay:NAME2=FOLDER" in changed.stderr
-    added = keju(*args, "replay:X2=theirs", cwd=tmp_path)
-    assert added.returncode == 0, added.stderr
-    found = [line[:3] for line in added.stdout.splitlines() if "of the characters wrong" in line]
-    assert found == ["X: ", "X2:"]
-    assert "Swapped texts would not be found on 2 of 2 pages" in added.stdout
+def vendor_files(folder: Path, *numbers: int) -> None:
+    for number in numbers:
+        place = folder / "theirs" / f"book {number}" / "p1.txt"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(TEXTS[number], "utf-8")
+
+
+def stored(folder: Path, model: str) -> dict[str, dict[str, object]]:
+    """The lines of a model's responses in the run of the work folder, by item."""
+    files = RunFolder(folder / "r-work" / "run").response_files(model)
+    lines = [json.loads(line) for path in files for line in path.read_bytes().splitlines()]
+    return {line["item"]: line for line in lines}
+
+
+def test_result_files_that_are_added_or_corrected_are_read_by_the_same_command(tmp_path):
+    make_scans(tmp_path / "scans", 4)
+    vendor_files(tmp_path, 0, 1)
+    args = ("ocr-report", "scans", "-o", "r.html", "--model", "replay:X=theirs")
+    first = keju(*args, cwd=tmp_path)
+    assert first.returncode == 1
+    assert "X: 2 pages have no result file: book 2/p1, book 3/p1" in first.stderr
+    before = stored(tmp_path, "X")
+    vendor_files(tmp_path, 2, 3)
+    corrected = tmp_path / "theirs" / "book 0" / "p1.txt"
+    corrected.write_text(TEXTS[0][:8], "utf-8")
+    done = keju(*args, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "X: 2 result files new, 1 result file changed since the last call: these pages are read "
+        "again, 1 other page kept"
+    ) in done.stderr
+    after = stored(tmp_path, "X")
+    assert after["book 1/p1"] == before["book 1/p1"]
+    assert after["book 0/p1"]["text"] == TEXTS[0][:8]
+    assert after["book 0/p1"]["source_sha256"] == sha256_file(corrected)
+    assert {line["status"] for line in after.values()} == {"answered"}
+    (line,) = (each for each in done.stdout.splitlines() if "of the characters wrong" in each)
+    # 8 of the 64 characters are missing.
+    assert line.startswith("X: 12.5 % of the characters wrong")
+    again = keju(*args, cwd=tmp_path)
+    assert "since the last call" not in again.stderr
+
+
+def test_a_result_file_that_is_gone_is_not_scored_any_longer(tmp_path):
+    make_scans(tmp_path / "scans", 2)
+    vendor_files(tmp_path, 0, 1)
+    args = ("ocr-report", "scans", "-o", "r.html", "--model", "replay:X=theirs")
+    assert keju(*args, cwd=tmp_path).returncode == 0
+    (tmp_path / "theirs" / "book 0" / "p1.txt").unlink()
+    done = keju(*args, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "1 result file gone since the last call" in done.stderr
+    assert stored(tmp_path, "X")["book 0/p1"]["error"]["kind"] == "missing-answer"
 
 
 def test_the_same_command_resumes_and_changed_scans_are_noticed(tmp_path):
@@ -125,18 +162,47 @@ def test_the_same_command_resumes_and_changed_scans_are_noticed(tmp_path):
     assert first.returncode == 0, first.stderr
     assert "No difference between engines is reliable yet" in first.stdout
     assert "at least 6 are needed, 4 more" in first.stdout
-    (run,) = (tmp_path / "r-work").glob("run-*")
-    stored = {path: path.read_bytes() for path in RunFolder(run).response_files()}
-    assert len(stored) == 2
+    run = tmp_path / "r-work" / "run"
+    lines = {path: path.read_bytes() for path in RunFolder(run).response_files()}
+    assert len(lines) == 2
     again = keju("ocr-report", "scans", "-o", "r.html", *engines, cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert {path: path.read_bytes() for path in RunFolder(run).response_files()} == stored
+    assert {path: path.read_bytes() for path in RunFolder(run).response_files()} == lines
     assert "changed" not in again.stderr
-    (scans / "book 0" / "p1.txt").write_text("天地玄黃", "utf-8")
+    (scans / "book 0" / "p1.txt").write_text(TEXTS[0][:8], "utf-8")
     changed = keju("ocr-report", "scans", "-o", "r.html", *engines, cwd=tmp_path)
     assert changed.returncode == 0, changed.stderr
     assert "1 changed: p1.txt" in changed.stderr
-    assert len(list((tmp_path / "r-work").glob("run-*"))) == 2
+    assert (
+        "1 reference changed (book 0/p1): scores are computed again; no page is read again"
+    ) in changed.stderr
+    # The responses are the same to the byte, and the scores are those of the corrected text.
+    assert {path: path.read_bytes() for path in RunFolder(run).response_files()} == lines
+    assert "replay:exact.jsonl: 0.0 %" in again.stdout
+    assert "replay:exact.jsonl: 33.3 %" in changed.stdout
+
+
+def test_only_new_and_replaced_pages_are_read(tmp_path):
+    scans = make_scans(tmp_path / "scans", 4)
+    last = scans / "book 3"
+    last.rename(tmp_path / "later")
+    vendor_files(tmp_path, 0, 1, 2, 3)
+    args = ("ocr-report", "scans", "-o", "r.html", "--model", "replay:X=theirs")
+    assert keju(*args, cwd=tmp_path).returncode == 0
+    before = stored(tmp_path, "X")
+    (tmp_path / "later").rename(last)
+    (scans / "book 0" / "p1.png").write_bytes(picture(9))
+    for file in (scans / "book 2").iterdir():
+        file.unlink()
+    done = keju(*args, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 page with another image or question, read again: book 0/p1" in done.stderr
+    assert "1 page new, read now: book 3/p1" in done.stderr
+    assert "1 page gone from the dataset, with their responses: book 2/p1" in done.stderr
+    after = stored(tmp_path, "X")
+    assert sorted(after) == ["book 0/p1", "book 1/p1", "book 3/p1"]
+    assert after["book 1/p1"] == before["book 1/p1"]
+    assert after["book 0/p1"]["key"] != before["book 0/p1"]["key"]
 
 
 def test_scans_without_texts_are_read_and_have_no_error(tmp_path):

@@ -22,6 +22,7 @@ from keju.items import Request, Response
 from keju.models import ModelOptions, open_model, open_models
 from keju.models.base import Answer, AskError
 from keju.running import Selection, run
+from keju.running.keys import key_of
 from keju.running.lending import lend
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
@@ -163,7 +164,7 @@ def test_a_run_has_failures_for_missing_results_and_empty_answers_for_empty_file
     assert stored["shiji/p1"].error.kind == "missing-answer"
     said = notes(dataset, folder)
     assert "Engine: results for 2 of 3 pages (2 txt files)" in said
-    assert "1 page without a result, a failure where it is asked: shiji/p1" in said
+    assert "1 page has no result file: shiji/p1" in said
     assert "1 file not used, since no page has the name: p9.txt" in said
     assert "1 file of other forms skipped: README.md (.md)" in said
 
@@ -322,14 +323,58 @@ def test_two_engines_need_two_names(dataset, tmp_path):
         open_models([f"replay:Engine={folder}", f"replay:Engine={other}"], options(dataset))
 
 
-def test_the_identity_follows_what_is_read(dataset, tmp_path):
-    folder = results(tmp_path / "results", {"lunyu/p1.txt": "學", "other.txt": "x"})
-    first = open_model(f"replay:Engine={folder}", options(dataset)).identity
+def keys(dataset: Path, spec: str) -> dict[str, str]:
+    """The key of the request for each page."""
+    model = open_model(spec, options(dataset))
+    requests = [r for item in Dataset.open(dataset).items() for r in requests_for(item)]
+    return {request.item: key_of(request, model) for request in requests}
+
+
+def test_the_key_of_a_page_follows_its_own_file_alone(dataset, tmp_path):
+    folder = results(
+        tmp_path / "results", {"lunyu/p1.txt": "學", "lunyu/p2.txt": "時", "other.txt": "x"}
+    )
+    spec = f"replay:Engine={folder}"
+    first = keys(dataset, spec)
+    assert open_model(spec, options(dataset)).identity == {"kind": "results"}
     (folder / "other.txt").write_text("y")
-    assert open_model(f"replay:Engine={folder}", options(dataset)).identity == first
+    assert keys(dataset, spec) == first
     (folder / "lunyu" / "p1.txt").write_text("而")
-    assert open_model(f"replay:Engine={folder}", options(dataset)).identity != first
-    assert first["kind"] == "results"
+    (folder / "shiji").mkdir()
+    (folder / "shiji" / "p1.txt").write_text("黃")
+    now = keys(dataset, spec)
+    assert {page for page in now if now[page] != first[page]} == {"lunyu/p1", "shiji/p1"}
+
+
+def test_a_file_that_changes_after_it_was_opened_is_a_failure(dataset, tmp_path):
+    folder = results(tmp_path / "results", {"lunyu/p1.txt": "學"})
+    model = open_model(f"replay:Engine={folder}", options(dataset))
+    (folder / "lunyu" / "p1.txt").write_text("而")
+    (request,) = (r for item in Dataset.open(dataset).items() for r in requests_for(item)
+                  if item.id == "lunyu/p1")  # fmt: skip
+    with pytest.raises(AskError, match="changed while it was read"):
+        asyncio.run(model.answer(request, ()))
+
+
+def test_a_run_whose_key_is_of_the_whole_folder_is_read_again(dataset, tmp_path):
+    folder = results(tmp_path / "results", {"lunyu/p1.txt": "學", "lunyu/p2.txt": "時"})
+    spec = f"replay:Engine={folder}"
+    run(dataset, [spec], tmp_path / "run")
+    made = RunFolder(tmp_path / "run")
+    (path,) = made.response_files("Engine")
+    whole = path.read_bytes()
+    # As keju stored it when the identity was a hash over all files.
+    lines = [msgspec.json.decode(line) for line in whole.splitlines()]
+    old = [{**line, "key": "0" * 64, "source_sha256": ""} for line in lines]
+    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in old))
+    manifest = made.manifest()
+    identity = {"kind": "results", "sha256": "1" * 64}
+    made.write_manifest(msgspec.structs.replace(manifest, models={"Engine": identity}))
+    summary = run(dataset, [spec], tmp_path / "run")
+    assert summary.models[0].asked == 3
+    assert RunFolder(tmp_path / "run").manifest().models == {"Engine": {"kind": "results"}}
+    now = {each.item: each.key for each in made.responses("Engine")}
+    assert now == {line["item"]: line["key"] for line in lines}
 
 
 def test_a_path_with_an_equals_sign_is_still_a_file_of_answers(tmp_path, monkeypatch):

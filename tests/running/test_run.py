@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
@@ -11,16 +12,17 @@ from math import inf, nan
 from pathlib import Path
 
 import pytest
-from making import make_dataset, page_item
+from making import make_dataset, page_item, picture
 from msgspec.structs import replace
 from rich.console import Console
 from serving import Chat, run_command
 
+from keju.datasets.store import DatasetWriter
 from keju.errors import PrerequisiteError, UsageError
-from keju.items import Item
 from keju.models import Decoding, ModelOptions
 from keju.running import Policy, RunSummary, Selection, run
 from keju.runs import RunFolder
+from keju.scoring import score_run, stored_scores
 
 KEY = "sk-run-0123456789abcdefABCDEF"
 MODEL = "openai:served"
@@ -252,18 +254,66 @@ def test_a_run_whose_rounds_are_no_number_is_gone_on_with(chat: Chat, dataset: P
     assert chat.stats()["requests"] == 1
 
 
-def test_another_dataset_or_setting_is_refused(chat: Chat, tmp_path: Path, out: Path):
-    def made(name: str, answer: str) -> Path:
-        item: Item = page_item(
-            "q", task="T5", question="[item q] A. 天 B. 地", answer=answer, transcription="天"
-        )
-        return make_dataset(tmp_path / name, [item])
+def multiple_choice(path: Path, *names: str, first: str = "天", answer: str = "A") -> Path:
+    """A dataset of a question about one picture for each name."""
+    about = {"name": "small", "version": "1", "licence": "CC0-1.0", "source": "the tests"}
+    with DatasetWriter(path, **about) as writer:
+        for name in names:
+            image = writer.add_image(picture(len(name)), name)
+            writer.add(
+                page_item(name, task="T5", question=f"[item {name}] A. {first} B. 地",
+                          answer=answer, transcription="天", images=(image,))
+            )  # fmt: skip
+    return path
 
+
+def test_corrected_references_and_more_items_ask_only_what_is_new(
+    chat: Chat, tmp_path: Path, out: Path
+):
     chat.plan()
-    first, second = made("one", "A"), made("two", "B")
+    go(multiple_choice(tmp_path / "one", "q"), out, chat.url)
+    (path,) = out.glob("responses/*/T5.jsonl")
+    before = path.read_bytes()
+    score_run(RunFolder(out))
+    said = Console(file=io.StringIO(), width=200)
+    run(
+        multiple_choice(tmp_path / "two", "q", answer="B"), [MODEL], out,
+        options=ModelOptions(base_url=chat.url), console=said,
+    )  # fmt: skip
+    assert chat.stats()["requests"] == 1
+    assert path.read_bytes() == before
+    assert said.file.getvalue().splitlines()[0] == (
+        "1 reference changed (q): scores are computed again; no item is asked again"
+    )
+    folder = RunFolder.open(out)
+    assert [item.answer for item in folder.items()] == ["B"]
+    assert folder.dataset().path.name == "two"
+    with pytest.raises(UsageError, match="keju score"):
+        list(stored_scores(folder))
+    go(multiple_choice(tmp_path / "three", "q", "more", answer="B"), out, chat.url)
+    assert chat.stats()["requests"] == 2
+    assert path.read_bytes().startswith(before)
+
+
+def test_a_reference_that_is_part_of_a_prompt_is_not_exchanged(
+    chat: Chat, tmp_path: Path, out: Path
+):
+    chat.plan()
+    selection = Selection(settings=("gold-ocr",))
+    go(multiple_choice(tmp_path / "one", "q"), out, chat.url, selection=selection)
+    changed = multiple_choice(tmp_path / "two", "q", answer="B")
+    with pytest.raises(UsageError, match="its references are part of the prompts"):
+        go(changed, out, chat.url, selection=selection)
+
+
+def test_another_dataset_or_setting_is_refused(chat: Chat, tmp_path: Path, out: Path):
+    chat.plan()
+    first = multiple_choice(tmp_path / "one", "q")
     go(first, out, chat.url)
-    with pytest.raises(UsageError, match="the dataset \\(small"):
-        go(second, out, chat.url)
+    with pytest.raises(UsageError, match=r"the dataset \(small .*: 1 item of the run changed in"):
+        go(multiple_choice(tmp_path / "two", "q", first="玄"), out, chat.url)
+    with pytest.raises(UsageError, match="1 item of the run not chosen now: q"):
+        go(multiple_choice(tmp_path / "three", "other"), out, chat.url)
     with pytest.raises(UsageError, match=r"--setting \(image is not asked now\)"):
         go(first, out, chat.url, selection=Selection(settings=("gold-ocr",)))
 

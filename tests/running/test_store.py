@@ -73,14 +73,14 @@ def test_each_response_is_one_write(folder: RunFolder, monkeypatch: pytest.Monke
 def test_what_is_known_is_found_by_its_place_in_the_run(folder: RunFolder):
     with ResponseStore(folder) as store:
         store.append(response("a"))
-        store.append(response("a", round=2, key="k2", task="T5"))
+        store.append(response("a", round=2, key="k2", task="T5", source_sha256="5" * 64))
         store.append(response("b", failed=True))
         store.append(response("c", model="other"))
         known = store.known("m")
     assert known == {
-        Slot("a", "", "image", "released", 1): ("key-a", "answered", ""),
-        Slot("a", "", "image", "released", 2): ("k2", "answered", ""),
-        Slot("b", "", "image", "released", 1): ("key-b", "failed", "server"),
+        Slot("a", "", "image", "released", 1): ("key-a", "answered", "", ""),
+        Slot("a", "", "image", "released", 2): ("k2", "answered", "", "5" * 64),
+        Slot("b", "", "image", "released", 1): ("key-b", "failed", "server", ""),
     }
 
 

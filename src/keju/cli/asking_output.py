@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,13 +56,28 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
         say(f"The answers in this run cost {summary.cost:,.4f} {summary.currency}")
 
 
-def show_failures(summary: RunSummary, folder: Path) -> None:
-    """Print the failures, the servers' messages, and hints."""
+def show_failures(
+    summary: RunSummary, folder: Path, instead: Mapping[str, str] | None = None
+) -> None:
+    """Print the failures, the servers' messages, and hints.
+
+    Args:
+        summary: how the run went.
+        folder: the run.
+        instead: what a command says instead of the options of `keju run` in hints.
+    """
+    text = "\n".join(_failure_lines(summary, folder))
+    for option, words in (instead or {}).items():
+        text = text.replace(option, words)
+    say(text)
+
+
+def _failure_lines(summary: RunSummary, folder: Path) -> Iterator[str]:
     from keju.reporting.asked import failure_lines, halted_lines, trouble_lines
 
-    for lines in (failure_lines(folder, summary), trouble_lines(summary), halted_lines(summary)):
-        for line in lines:
-            say(line)
+    yield from failure_lines(folder, summary)
+    yield from trouble_lines(summary)
+    yield from halted_lines(summary)
     counts = [(summary.failures, "failed"), (summary.left, "without a response yet")]
     said = ", ".join(f"{count} {what}" for count, what in counts if count)
-    say(f"{said}. {summary.advice}")
+    yield f"{said}. {summary.advice}"

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 _ENGINES = ("ppocr", "tesseract")
 """The engines that are run where none is named, the first always, others where installed."""
 _MOST_FINDINGS = 20
+_OPTIONS = {
+    " with --retry-failed added, to ask the failed ones again too": "",
+    " with --retry-failed": "",
+    "another --out": "another --work",
+}
+"""What hints say here instead of the options of `keju run`: failed pages are always read again."""
 
 
 @app.command("ocr-report", context_settings=LICENSE_TOO)
@@ -72,8 +78,8 @@ def ocr_report(
 ) -> None:
     """Compare OCR engines on your own scans: import, check, run, score and report in one command.
 
-    You can interrupt it at any time: the same command resumes. Scans that changed are imported
-    again.
+    You can interrupt it at any time: the same command resumes. Scans and texts that changed are
+    imported again, and only what is new or has another image is read again.
 
     Example: keju ocr-report my-scans -o report.html --pages 1000000 --machine-price 0.20/h
 
@@ -87,7 +93,7 @@ def ocr_report(
     from keju.reporting.conclusions import conclusion_lines
     from keju.reporting.engine_times import Costs, collection_of
     from keju.reporting.swapped import swap_lines, swapped_in
-    from keju.running import Selection, run
+    from keju.running import Policy, Selection, run
     from keju.runs import RunFolder
     from keju.scoring import score_run
 
@@ -105,11 +111,14 @@ def ocr_report(
         taken = take_scans(scans, work, origin)
     _show_import(taken, work)
     _validate(taken.dataset)
-    folder = run_folder(work, taken.dataset, limit)
-    summary = run(taken.dataset, models, folder, selection=Selection(limit=limit), console=err)
+    folder = run_folder(work, limit)
+    summary = run(
+        taken.dataset, models, folder, selection=Selection(limit=limit),
+        policy=Policy(follow=True, retry_failed=True), console=err,
+    )  # fmt: skip
     show_run(summary, folder, "")
     if not summary.complete:
-        show_failures(summary, folder)
+        show_failures(summary, folder, _OPTIONS)
     if not any(each.planned for each in summary.models):
         say("Nothing was asked: the column 'not asked' says why")
         raise typer.Exit(WITH_FAILURES)
@@ -168,8 +177,6 @@ def _installed() -> list[str]:
 def _show_import(taken: TakenScans, work: Path) -> None:
     for each in taken.changed:
         note(f"note: the scans changed since they were imported: {each}")
-    if taken.changed:
-        note("note: they were imported again, and all pages are read again")
     for each in taken.notes:
         note(f"note: {each}")
     note(f"Work folder: {work} (the same command resumes there). Dataset: {taken.dataset}")

@@ -12,7 +12,6 @@ from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.detecting import LOWEST, candidates
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import shell_word
-from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.files import locked_file, read_json, write_json
 from keju.items import UNKNOWN, Record
@@ -79,8 +78,8 @@ def is_scans(path: Path) -> bool:
 def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
     """Import scans, unless they have not changed since they were imported to this work folder.
 
-    Every state of the scans has a dataset of its own in the work folder, so that a run that was
-    begun on an earlier state stays whole.
+    Every state of the scans has a dataset of its own in the work folder, so that a process that
+    still reads an earlier one is not disturbed.
 
     Args:
         scans: a folder or file that `import_dataset` reads, or a dataset, which is taken as it is.
@@ -143,10 +142,9 @@ def _import(scans: Path, work: Path, origin: Origin, state: _State | None) -> Ta
     return TakenScans(made, done.notes, _changed(state.files, files) if state and other else ())
 
 
-def run_folder(work: Path, dataset: Path, limit: int | None) -> Path:
-    """The run in a work folder of a dataset as it is now, or of its first items."""
-    part = "" if limit is None else f"-first-{limit}"
-    return work / f"run-{Dataset.open(dataset).manifest.hash[:12]}{part}"
+def run_folder(work: Path, limit: int | None) -> Path:
+    """The run in a work folder, or that of the first items; it follows the scans as they change."""
+    return work / ("run" if limit is None else f"run-first-{limit}")
 
 
 def _checked(scans: Path, work: Path) -> _State | None:
@@ -168,7 +166,7 @@ def _checked(scans: Path, work: Path) -> _State | None:
             )
         return state
     others = [each.name for each in work.iterdir()] if work.is_dir() else []
-    ours = (_NEW, _LOCK, "dataset-", "run-")
+    ours = (_NEW, _LOCK, "dataset-", "run")
     if strangers := [name for name in others if not name.startswith(ours)]:
         raise UsageError(f"{work}: contains something else ({strangers[0]}). Choose another --work")
     return None

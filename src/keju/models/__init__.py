@@ -1,6 +1,17 @@
 """Models: endpoints, OCR engines, baselines, and responses from other programs."""
 
-from keju.models.base import RESULTS, Answer, AskError, Decoding, Model, ModelOptions, Shown
+from keju.models.base import (
+    MISSING,
+    REPLAYED,
+    RESULTS,
+    Answer,
+    AskError,
+    Decoding,
+    Model,
+    ModelOptions,
+    Shown,
+    source_of,
+)
 from keju.models.declarations import Role
 from keju.models.drafts import drafted_by
 from keju.models.fitting import Fit
@@ -16,6 +27,8 @@ from keju.models.opening import (
 from keju.models.pipeline import Pipeline
 
 __all__ = [
+    "MISSING",
+    "REPLAYED",
     "RESULTS",
     "Answer",
     "AskError",
@@ -34,4 +47,5 @@ __all__ = [
     "open_models",
     "plugins_of",
     "role_of",
+    "source_of",
 ]

@@ -115,6 +115,12 @@ _BY_NAME = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_ef
 RESULTS = "results"
 """The kind of an engine that keju does not run and whose results are read from files."""
 
+REPLAYED = frozenset({RESULTS, "replay"})
+"""Kinds of models whose answers are read from files: they have no speed."""
+
+MISSING = "missing-answer"
+"""The kind of failure of a request for which no file has an answer."""
+
 PYTHON = "python"
 """The kind of a Python function of the user's."""
 
@@ -217,6 +223,16 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Release connections and memory."""
+
+
+def source_of(model: Model, request: Request) -> str:
+    """The SHA-256 of the file that has a model's answer to a request, part of the request's key.
+
+    Only models whose answers are files have a method of this name. Empty for all other models, and
+    where there is no such file.
+    """
+    of: Callable[[Request], str] | None = getattr(model, "source_of", None)
+    return of(request) if of else ""
 
 
 class ModelBase:

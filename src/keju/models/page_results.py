@@ -24,7 +24,7 @@ from keju.files import sha256_bytes, sha256_file
 from keju.images import EXTENSIONS
 from keju.items import Line, Request
 from keju.local_paths import check_local
-from keju.models.base import RESULTS, Answer, AskError, ModelOptions, status_of
+from keju.models.base import MISSING, RESULTS, Answer, AskError, ModelOptions, status_of
 from keju.models.page_matching import Matches, ResultFile, match_files
 from keju.models.pictures import no_page
 
@@ -65,7 +65,7 @@ class PageResults:
         self._forms = folder_files.forms
         self._files = {(each.task, each.item, each.number): at for each, at in matches.of.items()}
         self._by_image = _by_image(matches.of)
-        self._hash = _hash(matches)
+        self._hashes = {file.path: sha256_file(file.path) for file in set(matches.of.values())}
         counts = Counter(self._forms[file.path] for file in set(matches.of.values()))
         self.notes = (
             *_notes(name, pages, matches, counts),
@@ -82,8 +82,8 @@ class PageResults:
 
     @property
     def identity(self) -> dict[str, str]:
-        """The hash of the names and contents of the used files."""
-        return {"kind": RESULTS, "sha256": self._hash}
+        """The kind alone: each response is bound to its own file (`source_of`)."""
+        return {"kind": RESULTS}
 
     @property
     def concurrency(self) -> int:
@@ -94,26 +94,40 @@ class PageResults:
         """Supports only the transcription of images."""
         return no_page(request, self._name)
 
+    def source_of(self, request: Request) -> str:
+        """The SHA-256 of the file of the request's image, or of those of all its images.
+
+        Empty where no image has a file.
+        """
+        files = self._files_of(request)
+        hashes = [self._hashes[file.path] if file else "" for file in files]
+        if not any(hashes):
+            return ""
+        return hashes[0] if len(hashes) == 1 else sha256_bytes("\n".join(hashes).encode())
+
+    def _files_of(self, request: Request) -> list[ResultFile | None]:
+        """The file of each image of a request, if it has one."""
+        return [
+            self._files.get((request.task, request.item, number))
+            or self._by_image.get(image.sha256)
+            for number, image in enumerate(request.images, start=1)
+        ]
+
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The text of the files of the request's images, one after the other.
 
         Raises:
-            AskError: an image has no file (``missing-answer``), or the file is damaged
-                (``bad-response``).
+            AskError: an image has no file (``missing-answer``), or the file is damaged or was
+                changed after it was opened (``bad-response``).
         """
         del images
         texts: list[str] = []
         lines: list[Line] = []
-        for number, image in enumerate(request.images, start=1):
-            file = self._files.get((request.task, request.item, number))
-            file = file or self._by_image.get(image.sha256)
+        files = zip(request.images, self._files_of(request), strict=True)
+        for number, (image, file) in enumerate(files, start=1):
             if file is None:
-                raise AskError("missing-answer", f"{self._name} has no result for this page")
-            try:
-                with logging_import():
-                    read = read_result(file.path, self._forms[file.path])
-            except DataError as error:
-                raise AskError("bad-response", str(error)) from None
+                raise AskError(MISSING, f"{self._name} has no result file for this page")
+            read = self._read(file)
             prefix = f"{number}-" if len(request.images) > 1 else ""
             texts.append(read.text)
             lines += [
@@ -122,6 +136,17 @@ class PageResults:
             ]
         text = "\n".join(filter(None, texts))
         return Answer(text=text, status=status_of(text), lines=tuple(lines))
+
+    def _read(self, file: ResultFile) -> PageResult:
+        try:
+            with logging_import():
+                read = read_result(file.path, self._forms[file.path])
+            unchanged = sha256_file(file.path) == self._hashes[file.path]
+        except (DataError, OSError) as error:
+            raise AskError("bad-response", str(error)) from None
+        if not unchanged:
+            raise AskError("bad-response", f"{file.path}: the file changed while it was read")
+        return read
 
     async def close(self) -> None:
         """Nothing to release."""
@@ -182,11 +207,6 @@ def _by_image(of: Mapping[NamedPage, ResultFile]) -> dict[str, ResultFile]:
     return {sha256: next(iter(files)) for sha256, files in found.items() if len(files) == 1}
 
 
-def _hash(matches: Matches) -> str:
-    parts = sorted(f"{file.inside}\0{sha256_file(file.path)}" for file in set(matches.of.values()))
-    return sha256_bytes("\n".join(parts).encode())
-
-
 def _none(root: Path, files: _FolderFiles, pages: Sequence[NamedPage]) -> UsageError:
     if not files.results:
         others = [f"{file} ({why})" for file, why in files.skipped.items()]
@@ -210,8 +230,8 @@ def _notes(
     yield f"{name}: results for {len(matches.of):,} of {_count(pages, 'page')} ({counted} {files})"
     if missing := [page.item for page in pages if page not in matches.of]:
         few = listed(dict.fromkeys(missing))
-        asked = "a failure where it is asked" if len(missing) == 1 else "failures where asked"
-        yield f"{name}: {_count(missing, 'page')} without a result, {asked}: {few}"
+        has = "has" if len(missing) == 1 else "have"
+        yield f"{name}: {_count(missing, 'page')} {has} no result file: {few}"
     if matches.unused:
         few = listed(file.inside.as_posix() for file in matches.unused)
         files = _count(matches.unused, "file")

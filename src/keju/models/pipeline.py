@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import OWN_READING, TRUE_READING, Request
-from keju.models.base import Answer, Model, ModelOptions
+from keju.models.base import Answer, Model, ModelOptions, source_of
 from keju.models.opening import open_model
 
 
@@ -66,6 +66,10 @@ class Pipeline:
             return "the true text replaces the engine's: ask the text model alone with gold-text"
         # The request is sent after the images are transcribed, as if their text were given.
         return self._model.declines(replace(request, images=(), setting="gold-text"))
+
+    def source_of(self, request: Request) -> str:
+        """The model's; what the engine read is in the request."""
+        return source_of(self._model, request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer to a request with the engine's transcription.

@@ -16,7 +16,7 @@ from keju.errors import DataError, UsageError
 from keju.files import bounded_bytes, sha256_bytes
 from keju.items import Request
 from keju.local_paths import check_local
-from keju.models.base import Answer, AskError, ItemPrompt, ModelOptions, status_of
+from keju.models.base import MISSING, Answer, AskError, ItemPrompt, ModelOptions, status_of
 from keju.models.error_texts import is_error_text
 from keju.models.other_harnesses import Told
 from keju.models.replay_entries import Entry, entries_in, entry_of
@@ -102,7 +102,7 @@ class Replay:
         found = (self._entry(name, request) for name in _names(request))
         entry = next(filter(None, found), None)
         if entry is None:
-            raise AskError("missing-answer", "the file has no answer for this item")
+            raise AskError(MISSING, "the file has no answer for this item")
         if entry.error is not None:
             raise AskError(entry.error.kind, entry.error.message)
         text = entry.text or ""

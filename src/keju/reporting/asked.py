@@ -11,8 +11,11 @@ from pathlib import Path
 
 from rich.table import Table
 
+from keju.datasets.readers.base import listed
 from keju.definitions import is_blank
+from keju.errors import number_of, shortened
 from keju.items import Failure
+from keju.models import MISSING
 from keju.reporting.plain import plain_table
 from keju.running import ModelSummary, RunSummary, preset, request_count
 from keju.running.failures import hint_of
@@ -20,7 +23,7 @@ from keju.runs import HUMAN, RunFolder
 
 
 def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Table:
-    """How each model fared in a run.
+    """How each model fared in a run; a failed request has no response.
 
     `right` counts, by model, the empty responses to blank pages, which are right answers.
     """
@@ -30,12 +33,16 @@ def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Ta
     for model in summary.models:
         statuses = Counter(model.statuses)
         statuses["empty"] -= (right or {}).get(model.model, 0)
+        missing = model.failures.get(MISSING, 0)
+        there = sum(model.statuses.values()) - statuses["failed"]
+        statuses["failed"] -= missing
         bad = [f"{n} {status}" for status, n in statuses.items() if n > 0 and status != "answered"]
-        bad += [f"{n}× {kind}" for kind, n in model.failures.items()]
+        bad += [f"{n}× {kind}" for kind, n in model.failures.items() if kind != MISSING]
+        bad += [f"{missing} without a result"] if missing else []
         declined = "; ".join(f"{count}: {why}" for why, count in model.not_asked.items())
         table.add_row(
             model.model,
-            f"{sum(model.statuses.values()):,} of {model.planned:,}",
+            f"{there:,} of {model.planned:,}",
             f"{model.asked:,}",
             ", ".join(bad) or "none",
             declined,
@@ -108,13 +115,19 @@ def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
     answered = {model.model: model.answered for model in summary.models}
     first: dict[tuple[str, str], Failure] = {}
     counts: Counter[tuple[str, str]] = Counter()
+    missing: dict[str, list[str]] = {}
     for response in RunFolder.open(path).responses():
         if response.error is not None:
             where = (response.model, response.error.kind)
             counts[where] += 1
             first.setdefault(where, response.error)
+            if response.error.kind == MISSING:
+                missing.setdefault(response.model, []).append(shortened(response.item))
     for (model, kind), count in counts.items():
-        yield f"{model}: {count}× {kind}, first: {first[model, kind].message}"
+        if kind == MISSING:
+            yield f"{model}: {number_of(count, 'result')} missing: {listed(missing[model])}"
+        else:
+            yield f"{model}: {count}× {kind}, first: {first[model, kind].message}"
         hint = hint_of(first[model, kind], answered=answered.get(model, True))
         if hint.what and hint.what not in given:
             yield f"  Hint: {hint.whole}"

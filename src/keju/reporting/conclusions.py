@@ -35,12 +35,13 @@ class Pair(NamedTuple):
 class Verdict(NamedTuple):
     """A sentence without its full stop, the pairs of engines that it is about, what to do next.
 
-    `pages` are the items that it is about, with their places in the browser.
+    `next` are sentences without their full stops. `pages` are the items that it is about, with
+    their places in the browser.
     """
 
     text: str
     pairs: Sequence[Pair] = ()
-    next: str = ""
+    next: Sequence[str] = ()
     pages: Sequence[tuple[str, int]] = ()
 
     @property
@@ -49,7 +50,7 @@ class Verdict(NamedTuple):
         if self.pages:
             named = ", ".join(shortened(item) for item, _ in self.first_pages)
             others = f" and {self.more_pages} more" if self.more_pages else ""
-            return f"{self.text}: {named}{others}"
+            return ". ".join([f"{self.text}: {named}{others}", *self.next])
         if not self.pairs:
             return self.text
         shown = (
@@ -58,7 +59,7 @@ class Verdict(NamedTuple):
         )
         more = len(self.pairs) - _MOST_PAIRS
         listed = "; ".join(shown) + (f"; {more} more in the report" if more > 0 else "")
-        return f"{self.text}: {listed} {POINTS}" + (f". {self.next}" if self.next else "")
+        return ". ".join([f"{self.text}: {listed} {POINTS}", *self.next])
 
     @property
     def first_pages(self) -> Sequence[tuple[str, int]]:
@@ -79,6 +80,7 @@ def conclusion_lines(
     All errors, times and tests are those of the report; `misread` are its confusions.
     """
     errors = _errors(view, gathered)
+    yield from (each.line for each in _lacking(view, errors))
     for row in errors:
         yield (
             f"{row.model}: {_wrong(row)} "
@@ -165,11 +167,27 @@ def verdicts(view: View, gathered: Gathered, misread: Sequence[Misread] = ()) ->
     both read and has a reference.
     """
     errors = _errors(view, gathered)
-    if not errors or not view.own_pages:
+    lacking = list(_lacking(view, errors))
+    if not view.own_pages or not (errors or lacking):
         return []
     turned = (_in_wrong_order(row) for row in errors if _order(row))
     faults = _faults(view, errors, misread)
-    return [*_compared(view, gathered, errors), *turned, *faults, *_next_steps(view, errors)]
+    compared = _compared(view, gathered, errors)
+    return [*lacking, *compared, *turned, *faults, *_next_steps(view, errors)]
+
+
+def _lacking(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
+    """The engines without a result for some pages, what their values mean, and what to do."""
+    rows = {row.model: row for row in errors}
+    for each in view.no_results:
+        steps = []
+        if row := rows.get(each.model):
+            cer, recognition, layout = row.with_result
+            steps.append(_COUNTED.format(f"{each.read:,}", cer, recognition, layout))
+        if each.too_many:
+            steps.append(f"{each.model} is therefore not ranked and not compared")
+        steps.append(_ADD_FILES if each.lacks_files else _AGAIN)
+        yield Verdict(each.cause, pages=each.pages, next=steps)
 
 
 def _compared(view: View, gathered: Gathered, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
@@ -207,7 +225,12 @@ def _confusion(each: Confusion, mistakes: int) -> str:
 
 
 def _next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
-    known = [float(row.recognition) for row in errors if row.recognition != NOTHING]
+    lacking = {each.model for each in view.no_results if each.too_many}
+    known = [
+        float(row.recognition)
+        for row in errors
+        if row.recognition != NOTHING and row.model not in lacking
+    ]
     if known and min(known) > _MOSTLY_READ:
         yield Verdict(_NONE_READS.format(min(known)))
     if view.swapped:
@@ -216,6 +239,12 @@ def _next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
         yield Verdict("For a time, run it again with another --work while no other program works")
 
 
+_COUNTED = (
+    "Values of this report count these pages as wrong; of the pages with a result ({}), {} % of "
+    "the characters are wrong (recognition {}, layout {})"
+)
+_ADD_FILES = "Add the files and run the same command again: only these pages are read"
+_AGAIN = "Run the same command again to read only these pages (keju run: with --retry-failed)"
 _NONE_READS = (
     "No engine reads these pages well: the best recognition error is {:.1f} %. Try other engines, "
     "or scans of a higher resolution"
@@ -260,7 +289,7 @@ def _reliable(sure: Resampled, gathered: Gathered) -> Iterator[Verdict]:
     if reliable:
         yield Verdict(f"Reliable (p ≤ .05 over {groups} books)", reliable)
     if open_:
-        yield Verdict(f"Not reliable with {groups} books", open_, _MORE_BOOKS)
+        yield Verdict(f"Not reliable with {groups} books", open_, [_MORE_BOOKS])
 
 
 def _pair(pair: tuple[str, str], difference: float) -> Pair:

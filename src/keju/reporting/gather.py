@@ -26,7 +26,7 @@ from keju.items import (
     Setting,
     variant_of,
 )
-from keju.models import RESULTS
+from keju.models import REPLAYED
 from keju.reporting.pictures import Pictures, pictures_of
 from keju.reporting.roles import model_role
 from keju.running.reading import name_of_images
@@ -121,7 +121,7 @@ class Voice(msgspec.Struct):
     @property
     def seconds_an_item(self) -> float | None:
         """Seconds that an item took; None where nothing was asked, or only files were read."""
-        if not self.items or self.kind in {RESULTS, "replay"}:
+        if not self.items or self.kind in REPLAYED:
             return None
         return self.seconds / self.items
 

@@ -12,6 +12,7 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from keju.definitions import (
+    OWN_BENCHMARK,
     benchmark_title,
     has_reference,
     options_of,
@@ -24,6 +25,7 @@ from keju.reporting.cells import Cell
 from keju.reporting.engine_times import Speed, span, speeds
 from keju.reporting.gather import PEOPLE, Gathered, Voice
 from keju.reporting.labels import NOTHING, percent, task_name
+from keju.reporting.no_results import unranked
 from keju.reporting.own_drafts import own_draft_notes
 from keju.reporting.own_prompts import prompt_notes
 from keju.reporting.people import NOTE, with_people
@@ -108,6 +110,7 @@ def _leaderboard(
         if benchmark.benchmark == name
     }
     timed = speeds(gathered)
+    lacking = dict(unranked(gathered)) if name == OWN_BENCHMARK else {}
     protocols = [each for each in PROTOCOLS if any(its == each for _, its in found)]
     sure = {
         protocol: resample_benchmark(
@@ -117,10 +120,12 @@ def _leaderboard(
                 if task(place[0]).benchmark == name
             },
             {model: each for (model, its), each in found.items() if its == protocol},
-            ranked=[m for m, voice in gathered.voices.items() if voice.role in _RANKED],
+            ranked=[m for m in _ranked(gathered) if m not in lacking],
         )
         for protocol in protocols
     }
+    for each in sure.values():
+        each.unranked.update(lacking)
     domains = list(dict.fromkeys(domain for each in found.values() for domain in each.domains))
     groups = []
     for role, title in ROLES.items():
@@ -154,6 +159,10 @@ def _leaderboard(
         results=found,
         sure=sure,
     )
+
+
+def _ranked(gathered: Gathered) -> list[str]:
+    return [name for name, voice in gathered.voices.items() if voice.role in _RANKED]
 
 
 def _head(benchmark: str, protocol: Protocol) -> str:

@@ -27,8 +27,9 @@ class Part(NamedTuple):
 class ErrorRow(NamedTuple):
     """What the reading errors of a model in a task are made of; `cer` is the sum of both errors.
 
-    `wrong_recognition` and `wrong_layout` are the permutation floors: what the same responses get
-    against other pages' texts.
+    `with_result` are CER, recognition and layout error over the pages with a result alone; the
+    others count failed requests as wrong. `wrong_recognition` and `wrong_layout` are the
+    permutation floors: what the same responses get against other pages' texts.
     """
 
     model: str
@@ -42,6 +43,7 @@ class ErrorRow(NamedTuple):
     layers: list[str]
     parts: list[Part]
     words: str
+    with_result: tuple[str, str, str]
 
 
 class _Parts(NamedTuple):
@@ -50,6 +52,7 @@ class _Parts(NamedTuple):
     task: str
     cer: MetricResult
     recognition: float
+    with_result: tuple[float, float]
 
 
 def error_rows(
@@ -92,8 +95,9 @@ def _parts(result: Result) -> Iterator[_Parts]:
         cer, recognition = _metric(each, "CER"), _metric(each, "CER_recognition")
         if cer is None or recognition is None or recognition.value is None:
             continue
-        if cer.layers and cer.without_failures is not None:
-            yield _Parts(each.name, cer, recognition.value)
+        alone = cer.without_failures, recognition.without_failures
+        if cer.layers and alone[0] is not None and alone[1] is not None:
+            yield _Parts(each.name, cer, recognition.value, (alone[0], alone[1]))
 
 
 def _metric(result: TaskResult, name: str) -> MetricResult | None:
@@ -118,6 +122,7 @@ def _error_row(model: str, of_task: _Parts, floor: WrongPage | None) -> ErrorRow
         "recognition": recognition,
     }
     scale = _BAR / max(1.0, exact)
+    whole, alone = of_task.with_result
     parts, x = [], 0.0
     for kind, share in shares.items():
         parts.append(Part(kind, round(x, 2), round(share * scale, 2)))
@@ -137,4 +142,5 @@ def _error_row(model: str, of_task: _Parts, floor: WrongPage | None) -> ErrorRow
             f"layout {percent(shares['layout'])}, variants and script "
             f"{percent(shares['fold'])}, recognition {percent(shares['recognition'])}"
         ),
+        with_result=(percent(whole), percent(alone), percent(whole - alone)),
     )

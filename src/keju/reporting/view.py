@@ -32,6 +32,7 @@ from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.nearly_empty import NearlyEmpty, nearly_empty
+from keju.reporting.no_results import NoResults, no_results
 from keju.reporting.other_data import other_data
 from keju.reporting.own_prompts import OwnPrompt, ShownExample, own_prompts, shown_examples
 from keju.reporting.paper_texts import PaperTexts, paper_texts
@@ -90,6 +91,7 @@ class View(NamedTuple):
     unchecked: str
     invented: list[InventedRow]
     nearly_empty: list[NearlyEmpty]
+    no_results: list[NoResults]
     names: list[str]
     models: list[ModelRow]
     parameters: list[ParametersRow]
@@ -161,6 +163,7 @@ def build_view(
         unchecked=swapped.words,
         invented=invented_rows(gathered),
         nearly_empty=nearly_empty(gathered),
+        no_results=no_results(gathered),
         names=gathered.models,
         models=[_model_row(gathered, model, timed.get(model)) for model in gathered.models],
         parameters=parameters(gathered),

@@ -49,8 +49,9 @@ class Policy(Record, frozen=True, kw_only=True):
     at random by up to half. A model is stopped after `dead_after` consecutive requests that failed
     because of its server, and after five failures with the same message before the first success
     (see `FailureWatch`). `limits` are the limits per minute of each model behind an endpoint,
-    `budget` those of the whole run. `batch` submits requests to the vendor's batch endpoints and
-    collects the results that are ready.
+    `budget` those of the whole run. `follow` drops the responses to items of the dataset that
+    changed or are gone, which are an error otherwise. `batch` submits requests to the vendor's
+    batch endpoints and collects the results that are ready.
     """
 
     concurrency: int | None = None
@@ -63,6 +64,7 @@ class Policy(Record, frozen=True, kw_only=True):
     dead_after: int = 10
     limits: Limits = Limits()
     budget: Budget = Budget()
+    follow: bool = False
     batch: bool = False
 
 

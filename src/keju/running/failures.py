@@ -89,11 +89,12 @@ class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds: tuple[str, ...]
     hint: str
     says: str = ""
-    then: Literal["", "retry", "out", "name"] = ""
+    then: Literal["", "again", "retry", "out", "name"] = ""
 
 
 _THEN = {
     "": "",
+    "again": "Then run the same command again: only what is new is read",
     "retry": "Then run the same command with --retry-failed",
     "out": "Then use another --out: a changed command makes another run",
     "name": "Then use another --out: this run keeps the failures of the wrong name",

@@ -8,19 +8,25 @@ from collections.abc import Mapping
 import msgspec
 
 from keju.items import Request
-from keju.models.base import UNKNOWN_DTYPE
+from keju.models.base import UNKNOWN_DTYPE, Model, source_of
 
 _FORM = "keju-key-1"
 
 
-def request_key(request: Request, identity: Mapping[str, str]) -> str:
+def key_of(request: Request, model: Model) -> str:
+    """The key of a request to a model, with the file that has its answer (`source_of`)."""
+    return request_key(request, model.identity, source_of(model, request))
+
+
+def request_key(request: Request, identity: Mapping[str, str], source_sha256: str = "") -> str:
     """SHA-256, as 64 hexadecimal digits, over canonical JSON.
 
     It covers the prompt, the images' hashes in their order, the form of the answer, the choices,
     the source text, the box convention, setting, script, wording (with its system prompt and the
-    examples), query and round, and the model's identity (endpoint, name, decoding, system prompt,
-    declared dtype, engine versions). It does not cover the item's id or the task, which the model
-    does not see: two items with identical requests have the same key.
+    examples), query and round, the model's identity (endpoint, name, decoding, system prompt,
+    declared dtype, engine versions), and the hash of the file that has the answer, where answers
+    are read from files. It does not cover the item's id or the task, which the model does not see:
+    two items with identical requests have the same key.
     """
     decides: dict[str, object] = {
         "": _FORM,
@@ -35,6 +41,8 @@ def request_key(request: Request, identity: Mapping[str, str]) -> str:
         "setting": request.setting,
         "source": request.source,
     }
+    if source_sha256:
+        decides["source_sha256"] = source_sha256
     if request.script != "released":
         decides["script"] = request.script
     if request.wording != "released":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+
+from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.models import RESULTS
-from keju.running.box_conventions import changed_conventions
+from keju.running.box_conventions import OF_MODEL, changed_conventions
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest
 
@@ -37,11 +39,6 @@ def _has_answer(store: ResponseStore, name: str) -> bool:
     )
 
 
-def _other_results(now: Mapping[str, str], earlier: Mapping[str, str]) -> bool:
-    """Whether a model consists of files with results, and these changed."""
-    return now.get("kind") == RESULTS and now != earlier
-
-
 def drop_failures(store: ResponseStore, models: frozenset[str]) -> None:
     """Remove the stored failures of models whose requests are sent again with another identity."""
     for name in models:
@@ -59,17 +56,27 @@ def _changed_text(gone: Sequence[str], now: Sequence[str]) -> str:
     return ""
 
 
-def check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> None:
+def check_same(
+    earlier: RunManifest, now: RunManifest, folder: RunFolder, changed: str = ""
+) -> None:
     """Check that a resumed run has the same dataset, settings and models.
+
+    Models whose answers are files are not compared: each response is bound to its own file.
+
+    Args:
+        earlier: the manifest of the run.
+        now: the one of the present command.
+        folder: the run.
+        changed: why the run cannot go on with the dataset as it is now; empty where it can.
 
     Raises:
         UsageError: the run was started with different settings, which the error lists.
     """
     differing = []
-    if earlier.dataset_hash != now.dataset_hash:
+    if changed:
         differing.append(
             f"the dataset ({earlier.dataset} {earlier.dataset_hash[:8]}, "
-            f"now {now.dataset} {now.dataset_hash[:8]})"
+            f"now {now.dataset} {now.dataset_hash[:8]}: {changed})"
         )
     for name, option in _OPTIONS.items():
         before, after = earlier.settings.get(name, ""), now.settings.get(name, "")
@@ -89,7 +96,8 @@ def check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> Non
             differing.append(changed)
     if earlier.rounds > now.rounds:
         differing.append(f"--rounds ({earlier.rounds}, now {now.rounds})")
-    for name, identity in now.models.items():
+    asked = {n: each for n, each in now.models.items() if each.get("kind") != RESULTS}
+    for name, identity in asked.items():
         was = earlier.models.get(name, identity)
         differing += [
             f"{part} of {name} ({was.get(part, 'unset')}, now {identity.get(part, 'unset')})"
@@ -98,14 +106,32 @@ def check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> Non
         ]
     if differing:
         reason = ""
-        if any(now.models[name] != earlier.models[name] for name in shared):
+        if any(asked[name] != earlier.models[name] for name in shared if name in asked):
             reason = ": the run has answers of the model as it was, and one identity for each model"
-        if any(_other_results(now.models[name], earlier.models[name]) for name in shared):
-            reason += (
-                "; or give files that changed another name, as in replay:NAME2=FOLDER, so that "
-                "other models are not asked again"
-            )
         raise UsageError(
             f"{folder.path} was started with different settings: {'; '.join(differing)}. Use the "
             f"same settings, or another --out{reason}"
         )
+
+
+def resumed(earlier: RunManifest, now: RunManifest) -> RunManifest:
+    """The manifest of a run that is resumed: the present command's, with all models of the run."""
+    return replace(
+        now,
+        created=earlier.created,
+        keju=earlier.keju,
+        models={**earlier.models, **now.models},
+        settings={**_of_others(earlier, now), **now.settings},
+        not_asked=earlier.not_asked,
+        plugins=tuple(dict.fromkeys((*earlier.plugins, *now.plugins))),
+        roles={**earlier.roles, **now.roles},
+    )
+
+
+def _of_others(earlier: RunManifest, now: RunManifest) -> dict[str, str]:
+    """What an earlier manifest records of single models that are not asked now."""
+    return {
+        name: value
+        for name, value in earlier.settings.items()
+        if name.startswith(OF_MODEL) and name.removeprefix(OF_MODEL) not in now.models
+    }

@@ -9,12 +9,11 @@ from keju.items import OWN_READING, Item, Request
 from keju.running.box_conventions import convention_in
 from keju.running.examples import Examples
 from keju.running.keys import request_key
-from keju.running.reading import NO_READING, reading_request
+from keju.running.reading import NO_READING, Read, reading_request
 from keju.running.requests import requests_for
 from keju.running.selecting import Selection, Way, refusal
 from keju.running.store import Slot, Stored
 from keju.runs import RunFolder, RunManifest
-from keju.text import answer_part
 
 _PIPELINE = "ocr+llm:"
 """The prefix of the names of pipelines, whose engine gets other requests than a model."""
@@ -47,7 +46,7 @@ def check_requests(
         found = stored.get(Slot.of(request))
         if found is None or found.kind == NO_READING:
             continue
-        if found.key != request_key(request, identity):
+        if found.key != request_key(request, identity, found.source_sha256):
             raise UsageError(
                 f"{run.path}: the stored response of {model} to {shortened(request.item)} is to "
                 "another request than this keju makes (another prompt, image or setting). Merge "
@@ -61,7 +60,7 @@ def _requests(
     """The requests to a model that can be made from what the run contains."""
     if model.startswith(_PIPELINE):
         return
-    readings = {each.key: answer_part(each.text) for each in run.readings(model)}
+    readings = Read(run.readings(model))
     variants = variants_of(run.manifest(), model)
     examples = Examples(run.examples())
     for item in items:
@@ -71,7 +70,7 @@ def _requests(
                 continue
             if way.setting in OWN_READING:
                 read = reading_request(item, way.round, way.script)
-                reading = readings.get(request_key(read, identity))
+                reading = readings.text(read, identity)
                 if reading is None:
                     continue
             yield from requests_for(item, way, reading, examples.of(item, way))

@@ -5,17 +5,28 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from keju.items import Failure, Request, Response, Status, Usage
-from keju.models import Answer, AskError, Model
+from keju.models import Answer, AskError, Model, source_of
+from keju.running.keys import request_key
 
 _NONE = Usage()
 
 
 class Job(NamedTuple):
-    """A request and its cache key; with a failure, it is not sent and is stored as failed."""
+    """A request and its cache key; with a failure, it is not sent and is stored as failed.
+
+    `source_sha256` is the hash of the file that has the answer, where answers are files.
+    """
 
     request: Request
     key: str
     failure: Failure | None = None
+    source_sha256: str = ""
+
+
+def job_of(model: Model, request: Request, failure: Failure | None = None) -> Job:
+    """The job of sending a request to a model."""
+    source = source_of(model, request)
+    return Job(request, request_key(request, model.identity, source), failure, source)
 
 
 def response_of(
@@ -57,6 +68,7 @@ def response_of(
         attempts=attempts,
         error=error,
         lines=outcome.lines,
+        source_sha256=job.source_sha256,
         decoding=outcome.decoding,
         refused=outcome.refused,
     )

@@ -12,7 +12,7 @@ from keju.items import Item, Request, without_images
 from keju.models import Fit, Model
 from keju.running.box_conventions import check_models
 from keju.running.examples import Examples, has_examples
-from keju.running.keys import request_key
+from keju.running.keys import key_of
 from keju.running.pair_reducing import reduced
 from keju.running.plan_records import READING, Plan, PlanRow, PlanTotal
 from keju.running.prices import Prices
@@ -208,7 +208,7 @@ def _reading_rows(
         texts = {item.images: item.transcription for item, _ in turns}
         for request in reading_requests(reader, turns):
             text = texts.get(request.images)
-            there = request_key(request, reader.model.identity) in stored
+            there = key_of(request, reader.model) in stored
             count.add(request, text_tokens(text or ""), there=there)
             if text is None and not there:
                 count.leave_out(UNREAD)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from keju.errors import printable, shortened
+from keju.models import MISSING, REPLAYED
 from keju.running.ask import Lane
 
 _TICK = 0.25
@@ -70,8 +71,13 @@ class Pace:
             return "waiting for the engine before it"
         if self.lane.left and not self.lane.done and not self.lane.throttle.seconds_closed:
             return "given up" if self.lane.halted else "starting"
-        parts = [_speed(self.rate)] if self.rate else []
-        if failed := self.lane.statuses["failed"]:
+        # Reading files says nothing about the speed of what made them.
+        timed = self.lane.model.identity.get("kind") not in REPLAYED
+        parts = [_speed(self.rate)] if self.rate and timed else []
+        missing = self.lane.failures[MISSING]
+        if missing:
+            parts.append(f"{missing} without a result")
+        if failed := self.lane.statuses["failed"] - missing:
             parts.append(f"{failed} failed")
         throttle = self.lane.throttle
         if throttle.slowed:

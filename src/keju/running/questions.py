@@ -19,7 +19,7 @@ from keju.running.ask import Asker, Lane, Policy
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
 from keju.running.keys import request_key
 from keju.running.model_summary import summary_of
-from keju.running.outcomes import Job
+from keju.running.outcomes import Job, job_of
 from keju.running.run import ask_all
 from keju.running.run_summary import RunSummary
 from keju.running.store import ResponseStore, Slot, Stored
@@ -119,7 +119,7 @@ def replies_of(
     found = {}
     for request in questions:
         reply = stored.get(Slot.of(request))
-        if reply is not None and reply.key == request_key(request, identity):
+        if reply is not None and reply.key == request_key(request, identity, reply.source_sha256):
             found[Slot.of(request)] = reply
     return Replies(model, found)
 
@@ -128,14 +128,13 @@ def jobs_of(
     model: Model, requests: Iterable[Request], known: Mapping[Slot, Stored], policy: Policy
 ) -> Iterator[tuple[Job, Stored | None]]:
     """Each request, with its stored response, unless that is to be requested again."""
-    identity = model.identity
     for request in requests:
-        key = request_key(request, identity)
+        job = job_of(model, request)
         stored = known.get(Slot.of(request))
         again = policy.retry_failed and stored is not None and stored.status == "failed"
-        if stored is not None and (stored.key != key or again):
+        if stored is not None and (stored.key != job.key or again):
             stored = None
-        yield Job(request, key), stored
+        yield job, stored
 
 
 def _missing(

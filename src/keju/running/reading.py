@@ -9,7 +9,7 @@ and script.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from keju.definitions import reading_task
@@ -26,9 +26,9 @@ from keju.items import (
     Setting,
 )
 from keju.models import Model, Pipeline, role_of
-from keju.running.keys import request_key
+from keju.running.keys import key_of, request_key
 from keju.running.selecting import Way
-from keju.text import in_script
+from keju.text import answer_part, in_script
 
 NO_READING = "no-reading"
 """The failure kind of an item whose images could not be transcribed."""
@@ -69,7 +69,7 @@ class Reader(NamedTuple):
 
     def key(self, item: Item, way: Way) -> str:
         """The key of a transcription."""
-        return request_key(self.request(item, way), self.model.identity)
+        return key_of(self.request(item, way), self.model)
 
 
 def reader_of(model: Model, setting: Setting) -> Reader | None:
@@ -120,6 +120,20 @@ class Readings:
     def of(self, item: Item, way: Way) -> Response | None:
         """The transcription of an item's images, or None if it was not made yet."""
         return self._stored.get(self.reader.key(item, way))
+
+
+class Read:
+    """The texts of stored readings, found by their requests where no model is open."""
+
+    def __init__(self, stored: Iterable[Response]) -> None:
+        self._stored = {(each.item, each.script, each.round): each for each in stored}
+
+    def text(self, request: Request, identity: Mapping[str, str]) -> str | None:
+        """What was read, without reasoning; None where it answers another request or is missing."""
+        found = self._stored.get((request.item, request.script, request.round))
+        if found is None or found.key != request_key(request, identity, found.source_sha256):
+            return None
+        return answer_part(found.text)
 
 
 def failure_of(reading: Response) -> Failure | None:

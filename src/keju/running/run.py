@@ -181,7 +181,7 @@ async def _go(session: Session, call: _Call, interruption: Interruption) -> RunS
     """Send the remaining requests, and summarise."""
     policy = call.policy
     purse = session.purse(policy.budget)
-    session.begin()
+    session.begin(follow=policy.follow)
     waiting = 0
     if policy.batch:
         waiting, lanes = await _by_batches(session, policy, call.console, interruption)
@@ -243,6 +243,7 @@ async def _ask(
     """Transcribe the images where a setting needs it, then send the items."""
     dataset, store = session.dataset, session.store
     try:
+        session.show_notes(console)
         reading = session.reading_lanes(policy)
         if reading:
             asker = Asker(dataset, reading, store.append_reading, policy, purse)
@@ -250,6 +251,7 @@ async def _ask(
         session.note_timings(reading)
         lanes = [session.lane(model, policy) for model in session.models]
         session.note_declined()
+        session.show_notes(console)
         if not interruption.count and not purse.used_up:
             asker = Asker(dataset, lanes, store.append, policy, purse)
             await ask_all(asker, console, interruption)
@@ -288,6 +290,7 @@ async def _by_batches(
         for model in session.models
     ]
     session.note_declined()
+    session.show_notes(console)
     dataset, store = session.dataset, session.store
     waiting = 0
     try:

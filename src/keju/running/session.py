@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
+from rich.console import Console
 
 from keju import __version__
 from keju.datasets.store import Dataset
@@ -20,15 +21,18 @@ from keju.errors import UsageError, number_of
 from keju.items import Item, Request, Response, Setting
 from keju.models import Model, plugins_of, role_of
 from keju.running.ask import Lane, Policy
-from keju.running.box_conventions import OF_MODEL
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
+from keju.running.changed_items import (
+    ChangedItems,
+    changed_items,
+    drop_stale,
+    refusal_of,
+)
 from keju.running.examples import Examples
-from keju.running.keys import request_key
-from keju.running.manifest_check import check_same, drop_failures, unanswered
+from keju.running.manifest_check import check_same, drop_failures, resumed, unanswered
 from keju.running.model_summary import ModelSummary, summary_of
-from keju.running.outcomes import Job
+from keju.running.outcomes import Job, job_of
 from keju.running.reading import (
-    NO_READING,
     Reader,
     Readings,
     declined_by,
@@ -36,6 +40,7 @@ from keju.running.reading import (
     reader_of,
     reading_requests,
 )
+from keju.running.renewing import Renewal
 from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selecting import Selection, Way, in_shard, refusal
 from keju.running.store import ResponseStore, Slot, Stored
@@ -90,9 +95,16 @@ class Session:
         self.declined: dict[str, Counter[str]] = {}
         self.planned: dict[str, int] = {}
         self.standing: dict[str, list[Stored]] = {}
+        self.notes: list[str] = []
+        """What changed since the run was last asked, a line each."""
 
-    def begin(self) -> None:
-        """Write the manifest and the items, or check them against the stored ones."""
+    def begin(self, *, follow: bool = False) -> None:
+        """Write the manifest and the items, or check them against the stored ones.
+
+        Args:
+            follow: items of the run that changed or are gone lose their responses; without it
+                they are an error.
+        """
         folder, manifest = self.store.folder, self._manifest()
         chosen = [item.id for item in self.items]
         if not folder.exists():
@@ -103,38 +115,49 @@ class Session:
         earlier = folder.manifest()
         corrected = unanswered(self.store, earlier, manifest)
         kept = {n: each for n, each in earlier.models.items() if n not in corrected}
-        check_same(replace(earlier, models=kept), manifest, folder)
-        before = folder.item_ids()
-        if gone := set(before).difference(chosen):
-            raise UsageError(
-                f"{folder.path}: the run holds {number_of(len(gone), 'item')} not "
-                "chosen now, such "
-                f"as {min(gone)}. Choose at least the same items, or another --out"
-            )
-        if len(before) < len(chosen) and self.selection.shard:
-            raise UsageError(
-                f"{folder.path}: more items are chosen now, which would divide them otherwise. "
-                "Choose the same items, or other run folders for all shards"
-            )
-        if len(before) < len(chosen) or not (earlier.items_sha256 and folder.has_its_items()):
+        changed = None
+        if earlier.dataset_hash != manifest.dataset_hash:
+            changed = changed_items(folder, self.dataset, chosen, self.selection.ways)
+        refused = refusal_of(self.selection, changed, follow=follow) if changed else ""
+        check_same(replace(earlier, models=kept), manifest, folder, refused)
+        self._check_chosen(chosen, changed)
+        if (
+            changed
+            or len(folder.item_ids()) < len(chosen)
+            or not (earlier.items_sha256 and folder.has_its_items())
+        ):
             # Without a hash in run.json, an interruption between the two files is not reported as
             # damage.
             folder.write_manifest(replace(earlier, items_sha256=""))
+            if changed:
+                drop_stale(changed, self.store)
+                self.notes += changed.lines()
             self._store_items(chosen)
         drop_failures(self.store, corrected)
         self._store_examples()
-        folder.write_manifest(
-            replace(
-                _with_items(manifest, folder),
-                created=earlier.created,
-                keju=earlier.keju,
-                models={**earlier.models, **manifest.models},
-                settings={**_of_others(earlier, manifest), **manifest.settings},
-                not_asked=earlier.not_asked,
-                plugins=tuple(dict.fromkeys((*earlier.plugins, *manifest.plugins))),
-                roles={**earlier.roles, **manifest.roles},
+        folder.write_manifest(resumed(earlier, _with_items(manifest, folder)))
+
+    def _check_chosen(self, chosen: Sequence[str], changed: ChangedItems | None) -> None:
+        """Refuse to resume a run with fewer items, or a shard with more."""
+        path, before = self.store.folder.path, set(self.store.folder.item_ids())
+        before.difference_update(changed.gone if changed else ())
+        if gone := before.difference(chosen):
+            raise UsageError(
+                f"{path}: the run holds {number_of(len(gone), 'item')} not chosen now, such as "
+                f"{min(gone)}. Choose at least the same items, or another --out"
             )
-        )
+        if len(before) < len(chosen) and self.selection.shard:
+            raise UsageError(
+                f"{path}: more items are chosen now, which would divide them otherwise. "
+                "Choose the same items, or other run folders for all shards"
+            )
+
+    def show_notes(self, console: Console | None) -> None:
+        """Print what changed since the run was last asked, each line once."""
+        if console:
+            for note in self.notes:
+                console.print(note, highlight=False, markup=False, soft_wrap=True)
+        self.notes.clear()
 
     def _store_items(self, chosen: Sequence[str]) -> None:
         folder = self.store.folder
@@ -155,6 +178,7 @@ class Session:
             UsageError: a stored response was produced by a different prompt than the planned one.
         """
         known = self.store.known(model.name)
+        renewal = Renewal(model, str(self.store.folder.path))
         declined = self.declined.setdefault(model.name, Counter())
         standing = self.standing.setdefault(model.name, [])
         shown = dict.fromkeys(way.setting for way in self.selection.ways)
@@ -178,14 +202,16 @@ class Session:
                     unread += 1
                     continue
                 stored = known.get(Slot.of(request))
-                self._check_prompt(stored, request, model)
-                if stored is not None and not (policy.retry_failed and stored.status == "failed"):
-                    standing.append(stored)
-                    continue
-                todo.append(_Place(item, way, request.candidate))
-                if stored is not None:
+                if stored is not None and not renewal.is_needed(
+                    stored, job_of(model, request), reading
+                ):
+                    if not (policy.retry_failed and stored.status == "failed"):
+                        standing.append(stored)
+                        continue
                     failed_before[Slot.of(request)] = stored
+                todo.append(_Place(item, way, request.candidate))
         self.planned[model.name] = planned
+        self.notes += renewal.lines()
         return Lane(
             model,
             self._jobs(model, todo, readings),
@@ -239,10 +265,9 @@ class Session:
         stored = {each.key: each.status for each in self.store.folder.readings(model.name)}
         again = {"failed"} if policy.retry_failed else set()
         jobs = [
-            Job(request, key)
-            for request in reading_requests(reader, turns)
-            for key in [request_key(request, model.identity)]
-            if key not in stored or stored[key] in again
+            job
+            for job in (job_of(model, request) for request in reading_requests(reader, turns))
+            if job.key not in stored or stored[job.key] in again
         ]
         return Lane(
             model,
@@ -304,22 +329,13 @@ class Session:
             failure = failure_of(reading) if reading else None
             for request in self._requests(item, way, reading):
                 if request.candidate in missing:
-                    yield Job(request, request_key(request, model.identity), failure)
+                    yield job_of(model, request, failure)
 
     def _turns(self, model: Model) -> Iterator[tuple[Item, Way]]:
         ways = self.selection.ways_of(model.name)
         for item in self.asked:
             for way in ways:
                 yield item, way
-
-    def _check_prompt(self, stored: Stored | None, request: Request, model: Model) -> None:
-        if stored is None or stored.kind == NO_READING:
-            return
-        if stored.key != request_key(request, model.identity):
-            raise UsageError(
-                f"{self.store.folder.path}: the stored answer of {model.name} to {request.item} "
-                "answers another prompt than this keju asks. Choose another --out"
-            )
 
     def _manifest(self) -> RunManifest:
         about = self.dataset.manifest
@@ -346,15 +362,6 @@ def _with_items(manifest: RunManifest, folder: RunFolder) -> RunManifest:
     return replace(
         manifest, items_sha256=folder.items_hash(), examples_sha256=folder.examples_hash()
     )
-
-
-def _of_others(earlier: RunManifest, now: RunManifest) -> dict[str, str]:
-    """The settings of models in an earlier manifest that are not run now."""
-    return {
-        name: value
-        for name, value in earlier.settings.items()
-        if name.startswith(OF_MODEL) and name.removeprefix(OF_MODEL) not in now.models
-    }
 
 
 def _text(reading: Response | None) -> str | None:

@@ -12,13 +12,11 @@ from keju.errors import DataError
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
 from keju.running.box_conventions import convention_in
 from keju.running.examples import Examples
-from keju.running.keys import request_key
-from keju.running.reading import is_prompted, reading_request
+from keju.running.reading import Read, is_prompted, reading_request
 from keju.running.requests import request_for, with_source
 from keju.running.selecting import Way
 from keju.running.transcriptions import with_transcriptions
 from keju.runs import FORMAT_1, RunFolder
-from keju.text import answer_part
 
 _PIPELINE = "ocr+llm:"
 
@@ -45,7 +43,7 @@ class Shown:
         self.manifest = folder.manifest()
         self._examples = Examples(folder.examples())
         self._folder = folder
-        self._texts: dict[str, dict[str, str]] = {}
+        self._texts: dict[str, Read] = {}
         self._everything: list[Item] | None = None
 
     def request(self, item: Item, response: Response) -> Request:
@@ -95,12 +93,11 @@ class Shown:
         if reader is None:
             return None
         if reader.name not in self._texts:
-            stored = self._folder.readings(reader.name)
-            self._texts[reader.name] = {each.key: answer_part(each.text) for each in stored}
+            self._texts[reader.name] = Read(self._folder.readings(reader.name))
         number = response.round if reader.every_round else 1
         script = response.script if reader.prompted else "released"
-        key = request_key(reading_request(item, number, script), reader.identity)
-        return self._texts[reader.name].get(key)
+        request = reading_request(item, number, script)
+        return self._texts[reader.name].text(request, reader.identity)
 
     def _reader(self, response: Response) -> _Reader | None:
         identity = self.manifest.models.get(response.model, {})

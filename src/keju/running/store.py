@@ -56,6 +56,7 @@ class Stored(NamedTuple):
     key: str
     status: Status
     kind: str
+    source_sha256: str = ""
 
 
 class _Head(Record, frozen=True, kw_only=True):
@@ -70,6 +71,7 @@ class _Head(Record, frozen=True, kw_only=True):
     wording: str = "released"
     round: int = 1
     candidate: int = 0
+    source_sha256: str = ""
     error: Failure | None = None
 
 
@@ -134,7 +136,8 @@ class ResponseStore:
                     head.candidate,
                     head.wording,
                 )
-                found[slot] = Stored(head.key, head.status, head.error.kind if head.error else "")
+                kind = head.error.kind if head.error else ""
+                found[slot] = Stored(head.key, head.status, kind, head.source_sha256)
         return found
 
     def append(self, response: Response) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Request
-from keju.models.base import Answer, AskError, ModelOptions, Shown
+from keju.models.base import Answer, AskError, ModelOptions, Shown, source_of
 from keju.models.baselines.wrapped import Wrapped
 
 _Images = tuple[ImageRef, ...]
@@ -43,6 +43,16 @@ class Shuffled(Wrapped):
             return "the task has no image of another group to show"
         return super().declines(request)
 
+    def source_of(self, request: Request) -> str:
+        """The file that has the model's answer about the other images, if answers are files."""
+        return source_of(self.model, self._with_others(request))
+
+    def _with_others(self, request: Request) -> Request:
+        refs = self._shown[request.item]
+        if request.candidate:
+            refs = (refs[0], *request.images[1:])
+        return replace(request, images=refs)
+
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer about the other images.
 
@@ -52,10 +62,7 @@ class Shuffled(Wrapped):
         del images
         if self._images_of is None:
             raise AskError("bad-request", "shuffled: was opened without a dataset")
-        refs = self._shown[request.item]
-        if request.candidate:
-            refs = (refs[0], *request.images[1:])
-        asked = replace(request, images=refs)
+        asked = self._with_others(request)
         return await self.model.answer(asked, self._images_of(asked.all_images))
 
 

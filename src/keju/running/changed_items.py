@@ -1,0 +1,139 @@
+"""What changed in a dataset since a run asked its items, and which stored responses still hold.
+
+An answer depends on the request alone, never on the reference, so that a corrected reference only
+needs another `score`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from keju.datasets.readers.base import listed
+from keju.datasets.store import Dataset
+from keju.definitions import query_of
+from keju.errors import number_of
+from keju.items import TRUE_READING, Item
+from keju.running.examples import has_examples
+from keju.running.keys import request_key
+from keju.running.requests import requests_for
+from keju.running.selecting import Selection, Way, refusal
+from keju.running.store import ResponseStore
+from keju.runs import RunFolder
+
+_NAMED = 3
+
+
+class ChangedItems(NamedTuple):
+    """The ids of items that differ between a run and its dataset.
+
+    `references` make the requests that they made, with another reference; `described` differ in
+    their descriptions alone; `otherwise` make other requests, such as one with another image.
+    """
+
+    references: list[str]
+    described: list[str]
+    otherwise: list[str]
+    new: list[str]
+    gone: list[str]
+    pages: bool
+
+    @property
+    def stale(self) -> list[str]:
+        """The items whose stored responses no longer hold."""
+        return [*self.otherwise, *self.gone]
+
+    def lines(self) -> Iterator[str]:
+        """What changed and what follows from it, a line each."""
+        noun, done = ("page", "read") if self.pages else ("item", "asked")
+        asked = self.new or self.otherwise
+        if self.references:
+            which = f"these {noun}s are not" if asked else f"no {noun} is"
+            yield (
+                f"{number_of(len(self.references), 'reference')} changed "
+                f"({listed(self.references, _NAMED)}): scores are computed again; {which} {done} "
+                "again"
+            )
+        for ids, words in (
+            (self.described, f"with other descriptions, not {done} again"),
+            (self.otherwise, f"with another image or question, {done} again"),
+            (self.new, f"new, {done} now"),
+            (self.gone, "gone from the dataset, with their responses"),
+        ):
+            if ids:
+                yield f"{number_of(len(ids), noun)} {words}: {listed(ids, _NAMED)}"
+
+
+def changed_items(
+    run: RunFolder, dataset: Dataset, chosen: Collection[str], ways: Sequence[Way]
+) -> ChangedItems:
+    """Compare the items of a run with the chosen ones of its dataset as it is now.
+
+    Raises:
+        DataError: items.parquet is damaged, or is not the file that the run stored.
+    """
+    chosen = set(chosen)
+    now = [item for item in dataset.items() if item.id in chosen]
+    stored = {item.id: item for item in run.items()}
+    found = ChangedItems([], [], [], [], [], all(map(_is_page, now)))
+    for item in now:
+        was = stored.pop(item.id, None)
+        if was is None:
+            found.new.append(item.id)
+        elif _asks(was, ways) != _asks(item, ways):
+            found.otherwise.append(item.id)
+        elif _described(was, item) != item:
+            found.references.append(item.id)
+        elif was != item:
+            found.described.append(item.id)
+    found.gone.extend(stored)
+    return found
+
+
+def refusal_of(selection: Selection, found: ChangedItems, *, follow: bool) -> str:
+    """Why a run cannot go on with the dataset as it is now; empty where it can.
+
+    With `follow`, items may have changed or be gone.
+    """
+    if TRUE_READING.intersection(selection.settings):
+        return "its references are part of the prompts (--setting gold-ocr, gold-text)"
+    if has_examples(selection.wordings):
+        return "its items are part of the prompts (--examples)"
+    if selection.pairs is not None:
+        return "--pairs was computed on it"
+    for ids, words in (
+        (found.otherwise, "changed in image or question"),
+        (found.gone, "not chosen now"),
+    ):
+        if ids and not follow:
+            return f"{number_of(len(ids), 'item')} of the run {words}: {listed(ids, _NAMED)}"
+    return ""
+
+
+def drop_stale(found: ChangedItems, store: ResponseStore) -> None:
+    """Remove the responses of all models to items that changed or are gone."""
+    stale = set(found.stale)
+    folder = store.folder
+    for model in folder.manifest().models if stale else ():
+        kept = [each for each in folder.responses(model) if each.item not in stale]
+        store.replace(model, kept)
+
+
+def _asks(item: Item, ways: Sequence[Way]) -> list[str]:
+    """The requests of an item, as hashes; of readings before them only the images count."""
+    return [
+        refusal(item, way) or request_key(request, {})
+        for way in ways
+        for request in requests_for(item, way)
+    ]
+
+
+def _described(was: Item, item: Item) -> Item:
+    """An item as it was, with the descriptions that it has now."""
+    return replace(was, group=item.group, metadata=item.metadata, provenance=item.provenance)
+
+
+def _is_page(item: Item) -> bool:
+    return query_of(item).form == "transcription"

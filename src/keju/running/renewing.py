@@ -1,0 +1,68 @@
+"""Which stored responses no longer answer their requests, and are therefore asked for again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from keju.errors import UsageError, number_of, shortened
+from keju.items import Response
+from keju.models import RESULTS, Model
+from keju.running.outcomes import Job
+from keju.running.reading import NO_READING, failure_of
+from keju.running.store import Stored
+
+
+class Renewal:
+    """Compares the stored responses of one model with its requests as they are now.
+
+    A response that was read from a file is replaced where the file changed; one that another
+    program's reading made impossible, where there is a reading now. Any other difference is an
+    error, because answers may have been paid for.
+
+    Args:
+        model: who is asked.
+        place: the run, as errors name it.
+    """
+
+    def __init__(self, model: Model, place: str) -> None:
+        self._model = model
+        self._place = place
+        self._of_files = model.identity.get("kind") == RESULTS
+        self._counts: Counter[str] = Counter()
+
+    def is_needed(self, stored: Stored, job: Job, reading: Response | None) -> bool:
+        """Whether the request is to be sent again.
+
+        Raises:
+            UsageError: the stored response is to another prompt.
+        """
+        if stored.kind == NO_READING:
+            return reading is not None and failure_of(reading) is None
+        if stored.key == job.key:
+            self._counts["kept"] += 1
+            return False
+        if not self._of_files:
+            raise UsageError(
+                f"{self._place}: the stored answer of {self._model.name} to "
+                f"{shortened(job.request.item)} answers another prompt than this keju asks. "
+                "Choose another --out"
+            )
+        if stored.source_sha256 != job.source_sha256:
+            known, now = bool(stored.source_sha256), bool(job.source_sha256)
+            self._counts["changed" if known and now else "new" if now else "gone"] += 1
+        return True
+
+    def lines(self) -> Iterator[str]:
+        """What became of the files of results since they were read, one line; none if nothing."""
+        changed = [
+            f"{number_of(self._counts[kind], 'result file')} {words}"
+            for kind, words in (("new", "new"), ("changed", "changed"), ("gone", "gone"))
+            if self._counts[kind]
+        ]
+        if changed:
+            kept = number_of(self._counts["kept"], "other page")
+            yield (
+                f"{self._model.name}: {', '.join(changed)} since the last call: these pages are "
+                f"read again, {kept} kept"
+            )
