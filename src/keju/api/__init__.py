@@ -1,8 +1,7 @@
 """The public functions of keju in Python: error rates, extraction, datasets, pages and scores.
 
-`docs/api.md` names what is public. Paths are `str` or `os.PathLike`. A value of the wrong type is
-a `TypeError`, a value that cannot be used a `ValueError`, and a file that is not what it must be a
-`keju.errors.KejuError`.
+`docs/api.md` lists the public names. Paths are `str` or `os.PathLike`. A value of the wrong type is
+a `TypeError`, an invalid value a `ValueError`, and an invalid file a `keju.errors.KejuError`.
 """
 
 from keju import metrics

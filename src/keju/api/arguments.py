@@ -1,4 +1,4 @@
-"""Parameters of functions that are declared as the fields of a record, and their check."""
+"""Declaration of function parameters as the fields of a record, with their checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 
 def called_as(make: Callable[_P, _C]) -> Callable[[Callable[[_C], _T]], Callable[_P, _T]]:
-    """Give a function the parameters of a record, which it receives."""
+    """Replace a function's parameters by the fields of a record, which it receives."""
     signature = inspect.signature(make)
 
     def decorate(function: Callable[[_C], _T]) -> Callable[_P, _T]:
@@ -29,7 +29,7 @@ def called_as(make: Callable[_P, _C]) -> Callable[[Callable[[_C], _T]], Callable
             return function(make(*args, **options))
 
         returned = inspect.signature(function).return_annotation
-        # What help() and notebooks show.
+        # For help() and notebooks.
         vars(called)["__signature__"] = signature.replace(return_annotation=returned)
         return called
 

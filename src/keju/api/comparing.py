@@ -23,13 +23,13 @@ from keju.scoring import TaskComparison
 class Comparison:
     """Two sides compared over the items that both answered.
 
-    `first` and `second` are their names. `verdict` says in a sentence which is better where, or
-    how many more groups are needed. `notes` are what else one must know. `tasks` has a row for each
-    task: both values of the main metric, their difference (first - second) with its 95 % interval
-    `low` to `high`, `p` and `p_holm` (adjusted over the tasks), `better` (``first``, ``second`` or
+    `first` and `second` are their names. `verdict` states in a sentence which is better where, or
+    how many more groups are needed. `notes` are further remarks. `tasks` has a row for each task:
+    both values of the main metric, their difference (first - second) with its 95 % interval `low`
+    to `high`, `p` and `p_holm` (adjusted over the tasks), `better` (``first``, ``second`` or
     empty), the numbers of items and groups, `needed` (groups with which a p of .05 can be reached),
     `more_groups` (how many of these are missing) and `detectable` (the true difference that is
-    found four times in five). Values are fractions.
+    detected with a power of 80 %). Values are fractions.
     """
 
     first: str
@@ -62,13 +62,13 @@ class Comparison:
         return self.tasks
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``keju compare --json`` prints."""
+        """The output of ``keju compare --json``."""
         found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self._found))
         return found
 
 
 class _Options(Wanted, frozen=True, kw_only=True):
-    """What differs between the sides, what both share, and whose metrics are compared."""
+    """The difference between the sides, their common settings, and the benchmark of the metrics."""
 
     protocol: Protocol = "strict"
 

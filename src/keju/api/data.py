@@ -15,7 +15,7 @@ def load(dataset: AnyPath) -> Dataset:
     """Open a dataset for reading.
 
     Args:
-        dataset: the folder of a dataset, or ``mini`` for the bundled one.
+        dataset: the directory of a dataset, or ``mini`` for the bundled one.
 
     Raises:
         TypeError: `dataset` is not a path.
@@ -39,7 +39,7 @@ def read_alto(path: AnyPath, *, dpi: float | None = None) -> Page:
 
     Args:
         path: the file.
-        dpi: the resolution of the scan, for a file that measures in millimetres or inches.
+        dpi: the resolution of the scan, for a file in millimetres or inches.
 
     Raises:
         TypeError: `path` is not a path.
@@ -61,7 +61,7 @@ def read_hocr(path: AnyPath) -> Page:
 def reading_order(lines: Page | Iterable[Line]) -> list[Line]:
     """The lines of a page in reading order: columns from right to left, notes in place.
 
-    Running text comes first, then what is beside it (margins, centre column, seals). The rules are
+    Running text comes first, then marginal text (margins, centre column, seals). The rules are
     those of `keju.layout`; `kind` is set where the geometry shows it.
 
     Args:

@@ -23,7 +23,7 @@ _MOST_IMAGES = 8
 
 @dataclass(frozen=True)
 class View:
-    """What a notebook shows; `html` is the same as text."""
+    """The output in a notebook; `html` is the same as text."""
 
     html: str
     title: str
@@ -41,7 +41,7 @@ def show(what: Page | Item | Iterable[Line], image: AnyPath | Dataset | None = N
     Args:
         what: a page, the lines of a page in any order, or an item.
         image: the image of the page; of an item, the dataset that has its images. None shows a page
-            with the image in the folder of its file, if there is one.
+            with the image in the directory of its file, if there is one.
 
     Raises:
         TypeError: a value has another type.

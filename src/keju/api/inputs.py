@@ -1,4 +1,4 @@
-"""Checks of the values that the public functions take."""
+"""Checks of the arguments of the public functions."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ class Leaderboard:
     """The models of a run, best first within each benchmark, protocol and role.
 
     The numbers are those of the report. All values are fractions. `low` and `high` are the 95 %
-    interval when groups (books, plates, bones) are drawn again; they are null where there are too
-    few groups, and `notes` then says how many are needed.
+    bootstrap interval by group (book, plate, bone); they are null where there are too few groups,
+    and `notes` then states how many are needed.
 
     `overall` has a row for each model, benchmark and protocol: its mean over the domains, its rank
     and the ranks that are possible after all pairwise tests (`rank_low`, `rank_high`); `role` is
-    ``model``, ``engine``, ``answers`` (made elsewhere), ``human`` or ``baseline``, and only the
+    ``model``, ``engine``, ``answers`` (of other programs), ``human`` or ``baseline``, and only the
     first three are ranked. `missing` names the tasks without a value. `domains` has a row for each
     domain with a value, `tasks` one for each task with the value of its main metric.
     """

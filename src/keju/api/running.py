@@ -1,4 +1,4 @@
-"""`run` and `arun`: ask models the items of a dataset."""
+"""`run` and `arun`: run models on a dataset."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from keju.running.options import RunOptions
 from keju.runs import RunFolder
 
 _LOOK = 0.2
-"""Seconds between two looks whether a run in another thread is to stop."""
+"""Seconds between two checks whether a run in another thread is to stop."""
 
 _OF_MODEL = ("name", "identity", "concurrency", "declines", "answer", "close")
 
 
 class _Options(RunOptions, frozen=True, kw_only=True):
-    """The options of `keju run`, and `progress`: whether it is printed to standard error."""
+    """The options of `keju run`, with `progress`: whether it is printed to standard error."""
 
     progress: bool = False
 
@@ -69,28 +69,28 @@ class _Checked(NamedTuple):
 
 @called_as(Call)
 def run(call: Call) -> Run:  # noqa: D417 - the parameters are those of `Call`
-    """Ask models the items of a dataset, or resume a run.
+    """Run models on a dataset, or resume a run.
 
-    What is stored is not asked again. Ctrl-C (in Jupyter: interrupt the kernel) sends nothing more,
-    waits for the requests in flight, stores their responses, and raises KeyboardInterrupt; a second
-    one does not wait. The same call then resumes. Inside a running event loop, as in Jupyter, the
-    models are asked in another thread.
+    Requests with a stored response are not sent again. Ctrl-C (in Jupyter: interrupt the kernel)
+    stops sending, waits for the requests in flight, stores their responses, and raises
+    KeyboardInterrupt; a second one does not wait. The same call then resumes. Inside a running
+    event loop, as in Jupyter, the requests are sent in another thread.
 
     Args:
         dataset: a dataset, its path, or ``mini``.
         models: a model, or a list: names as on the command line (``keju models``), functions as
-            `PythonModel`, or objects that have what `keju.models.Model` has.
+            `PythonModel`, or objects that implement `keju.models.Model`.
         out: the directory of the run; created if missing, resumed if it exists.
         options: those of ``keju run``, with its names and defaults; an option that may be given
             several times has its plural (`tasks`) and takes one value or a list. `progress` prints
             the progress to standard error.
 
     Returns:
-        The run. A warning says if requests failed or are left; `Run.summary` has the counts.
+        The run. A warning reports requests that failed or are left; `Run.summary` has the counts.
 
     Raises:
         TypeError: a value has another type.
-        ValueError: a value is not one of those that an option has.
+        ValueError: a value is not valid for its option.
         KejuError: no such dataset, model or task; `out` is a run with other settings; a model needs
             something that is not installed.
     """
@@ -108,9 +108,9 @@ def run(call: Call) -> Run:  # noqa: D417 - the parameters are those of `Call`
 
 @called_as(Call)
 async def arun(call: Call) -> Run:
-    """Ask models as `run` does, in the running event loop.
+    """Run models as `run` does, in the running event loop.
 
-    Functions that are async are called in it. Cancel the task to stop: what has been answered is
+    Functions that are async are called in it. Cancel the task to stop: received responses are
     stored, and the same call resumes.
     """
     given = _checked(call)
@@ -121,7 +121,8 @@ async def arun(call: Call) -> Run:
 def _in_thread(work: Callable[[Interruption], RunSummary]) -> RunSummary:
     """Run outside this thread's event loop; Ctrl-C in this thread interrupts it.
 
-    `asyncio.run` makes of the first Ctrl-C a cancellation of its task, which no blocking call sees.
+    `asyncio.run` turns the first Ctrl-C into a cancellation of its task, which blocking calls do
+    not notice.
     """
     interruption = Interruption(signals=False)
     task = asyncio.current_task()
@@ -157,7 +158,7 @@ def _checked(call: Call) -> _Checked:
 
     Raises:
         TypeError: a value has another type.
-        ValueError: a value is not one of those that an option has.
+        ValueError: a value is not valid for its option.
     """
     dataset = call.dataset
     path = dataset.path if isinstance(dataset, Dataset) else mini.dataset_path(path_of(dataset))
@@ -174,7 +175,7 @@ def _checked(call: Call) -> _Checked:
 
 
 def _console() -> Console:
-    """Standard error; in a notebook, whose output is no terminal, with lines instead of bars."""
+    """Standard error; in a notebook, which is not a terminal, with lines instead of bars."""
     bars = None if sys.modules.get("ipykernel") is None else False
     return Console(stderr=True, force_jupyter=False, force_terminal=bars)
 

@@ -1,4 +1,4 @@
-"""`Run`: what models answered, with its scores and its report; `open_run` opens one."""
+"""`Run`: a run with its responses, scores and report; `open_run` opens one."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Language = Literal["en", "zh"]
 
 
 class Run(os.PathLike[str]):
-    """A run: the items that were asked, and the responses of the models.
+    """A run: the selected items, and the responses of the models.
 
-    It can be given wherever a path is expected. `summary` has the counts of the call of
-    `keju.run` that returned it: `items`, `models`, `failures`, `left`, `complete`, `advice`; it is
-    None where the run was opened.
+    It can be used wherever a path is expected. `summary` has the counts of the call of `keju.run`
+    that returned it: `items`, `models`, `failures`, `left`, `complete`, `advice`; it is None where
+    the run was opened.
     """
 
     def __init__(self, folder: RunFolder, summary: RunSummary | None = None) -> None:
@@ -65,23 +65,23 @@ class Run(os.PathLike[str]):
 
     @property
     def manifest(self) -> RunManifest:
-        """What run.json records: dataset, models with their identities, settings, versions."""
+        """The content of run.json: dataset, models with their identities, settings, versions."""
         return self._folder.manifest()
 
     @property
     def models(self) -> list[str]:
-        """The names of the models that were asked."""
+        """The names of the models of the run."""
         return list(self.manifest.models)
 
     def items(self) -> list[Item]:
-        """The items that were asked, with their references."""
+        """The selected items, with their references."""
         return self._folder.items()
 
     def dataset(self) -> Dataset:
         """The dataset, which has the images.
 
         Raises:
-            KejuError: it is not where it was when the run was made.
+            KejuError: it is not at the path recorded in the run.
         """
         return self._folder.dataset()
 
@@ -109,8 +109,8 @@ class Run(os.PathLike[str]):
 
         Args:
             path: an HTML file, or a directory for thousands of items.
-            others: other runs (or their paths) to be shown with this one.
-            published: whether the printed results of the papers are shown beside the run's.
+            others: other runs (or their paths) to show with this one.
+            published: whether the papers' results are shown with the run's.
             prices: a price file, or ``example``, for the costs.
             language: of the words of the report: ``en`` or ``zh``.
 
@@ -120,7 +120,7 @@ class Run(os.PathLike[str]):
         Raises:
             TypeError: a value has another type.
             ValueError: there is no such language.
-            KejuError: the run has not been scored, or `path` is not a place for a report.
+            KejuError: the run has not been scored, or `path` is not valid for a report.
         """
         if language not in get_args(Language):
             raise ValueError(f"language is {language!r}. Use en or zh")

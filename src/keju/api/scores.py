@@ -33,14 +33,14 @@ from keju.scoring import (
 ProtocolChoice = Literal["official", "strict", "both"]
 
 _MODEL = "responses"
-"""The model that answers in memory are of, where no name is given."""
+"""The name of the model of answers in memory, where none is given."""
 
 
 class Results:
     """The scores of models: one row for each score, and the values of tasks and benchmarks.
 
-    `scores` are the records, in the order of the items. Tables are polars; pandas takes them with
-    ``.to_pandas()``. All values are fractions.
+    `scores` are the records, in the order of the items. Tables are polars; convert them to pandas
+    with ``.to_pandas()``. All values are fractions.
     """
 
     def __init__(self, scores: Sequence[Score], run: RunFolder | None = None) -> None:
@@ -79,8 +79,8 @@ class Results:
     def tasks(self) -> pl.DataFrame:
         """A table with one row for each task and metric; `main` marks the task's main metric.
 
-        `value` counts failed responses at the metric's worst value, `without_failures` leaves them
-        out. Both sum over the items where the metric is a rate over the task (CER), else they are
+        `value` counts failed responses at the metric's worst value, `without_failures` excludes
+        them. Both sum over the items where the metric is a rate over the task (CER), else they are
         the mean of the items; `item_mean` is always that mean.
         """
         return pl.DataFrame(
@@ -152,16 +152,15 @@ def score(
 
     Args:
         responses: the path of a run, whose scores are also stored in RUN/scores; the path of a JSON
-            file of responses with their items; or a list of items with the text that answers
-            each.
+            file of responses with their items; or a list of items with the text that answers each.
         protocol: ``official`` (as published), ``strict`` (recommended), or ``both``.
         model: the name of the model that gave the answers in a list.
 
     Raises:
         TypeError: `responses` is neither a path nor a list of items with texts.
         ValueError: `protocol` is not one of these; the list is empty; an item is listed twice, or
-            is of a task of pairs, which only a run can have; `model` is given with a path.
-        KejuError: there is no such file or run, or it is damaged.
+            is of a pair task, which only a run can have; `model` is given with a path.
+        KejuError: the file or run does not exist, or is damaged.
     """
     if protocol not in get_args(ProtocolChoice):
         raise ValueError(f"protocol is {protocol!r}. Use official, strict or both")
@@ -185,7 +184,7 @@ _PAIRS = "a path, or a list of pairs of keju.Item and str"
 
 
 def _answers(pairs: Sequence[object], model: str) -> Iterator[tuple[Item, Response]]:
-    """Items with the responses that the texts stand for."""
+    """Items with the responses made from the texts."""
     seen: set[tuple[str, str, str]] = set()
     for place, pair in enumerate(pairs):
         if not isinstance(pair, tuple | list) or len(pair) != 2:

@@ -1,4 +1,4 @@
-"""The objects of `keju.metrics`: metrics of scoring for texts in memory."""
+"""Metrics for texts in memory: the objects of `keju.metrics`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from keju.scoring.text_case import TextCase
 _FORMS: tuple[AnswerForm, ...] = (
     "transcription", "text", "punctuated", "short", "entities", "letter",
 )  # fmt: skip
-"""Forms whose reference and answer are texts; a metric of several is that of the first."""
+"""Answer forms whose reference and answer are texts; a metric of several forms uses the first."""
 
 
 class MetricScore(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """A value of a metric, as a fraction, with its signature and how many texts it is of."""
+    """The value of a metric, as a fraction, with its signature and the number of texts."""
 
     value: float
     signature: str
@@ -35,7 +35,7 @@ class MetricScore(Record, frozen=True, kw_only=True, omit_defaults=False):
 class TextMetric:
     """A metric for texts in memory, computed as in scoring.
 
-    The hypothesis is the whole answer: nothing is extracted from it, as `keju.extract` does.
+    The hypothesis is the whole answer: nothing is extracted from it (use `keju.extract` for that).
     """
 
     def __init__(self, metric: Metric) -> None:
@@ -74,7 +74,7 @@ class TextMetric:
         return self._score([text_of("hypothesis", hypothesis)], [text_of("reference", reference)])
 
     def corpus_score(self, hypotheses: Iterable[str], references: Iterable[str]) -> MetricScore:
-        """The value of hypotheses, each with its reference, as scoring gives it for a task.
+        """The value of hypotheses, each with its reference, as scoring computes it for a task.
 
         That is the mean over the texts, or for a rate the sum of the edits (or hits) divided by the
         sum of the lengths.
@@ -122,7 +122,7 @@ def text_metric(
     """The metric of that name.
 
     Args:
-        name: as in tables, or with ``_`` for what a Python name cannot have.
+        name: as in tables, or with ``_`` for characters that a Python name cannot have.
         protocol: ``strict`` or ``official``; without it, ``strict`` where the metric has it.
         benchmark: whose metric it is, where several benchmarks have one of that name.
         form: the form of answer; without it, the first that has the metric of transcription, text,
@@ -159,7 +159,7 @@ def names() -> list[str]:
 
 
 def constructor(name: str) -> Callable[..., TextMetric]:
-    """What ``keju.metrics.NAME`` is: a function of protocol, benchmark and form.
+    """The function ``keju.metrics.NAME`` of protocol, benchmark and form.
 
     Raises:
         AttributeError: no metric has that name.

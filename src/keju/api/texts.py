@@ -1,4 +1,4 @@
-"""`cer` of texts, and `extract` for the answer in a response."""
+"""`cer`: the error rate of texts; `extract`: the answer in a response."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def cer(
 
     Args:
         reference: the true text, or a list of them.
-        hypothesis: the text to be judged, or a list of equal length.
+        hypothesis: the text to evaluate, or a list of equal length.
         normalize: the layer of normalisation on both sides: ``exact``, ``nfc``, ``compatibility``,
             ``variants`` or ``script``, each including those before it (see `keju.text`). White
             space, punctuation and symbols are ignored at every layer. None compares the texts as
@@ -98,13 +98,14 @@ def extract(
     Args:
         task: the id of a task, such as ``T7`` (``keju tasks`` lists them).
         text: the response.
-        item: the item that was asked. It replaces `query`, `question` and `options`.
+        item: the item. It replaces `query`, `question` and `options`.
         query: the query of the item, for a task that has several.
         question: the question, which some rules need (a question for the wrong option).
         options: the texts of the options, in the order of their letters.
 
     Returns:
-        The extracted answer (None where none can be taken without a guess), the rule that found it,
+        The extracted answer (None where none can be extracted without guessing), the rule that
+            found it,
         and the passage where it was found.
 
     Raises:

@@ -1,7 +1,6 @@
-"""The ``keju`` command: parse, call, print.
+"""The ``keju`` command line.
 
-Exit status: 0 done; 1 finished with failures, which are named; 2 wrong use, or input that can't
-be read.
+Exit status: 0 success; 1 finished with failures, which are named; 2 wrong use, or unreadable input.
 """
 
 from keju.cli import looking, benchmarks, ocr_reporting, making, scaffolding, building, choosing  # noqa: I001 - the order in --help

@@ -1,4 +1,4 @@
-"""`refuse_addresses`: every path option of every command refuses an address."""
+"""`refuse_addresses`: reject web addresses in all path options of all commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command itself: its groups, its exit status, how it prints and how it fails."""
+"""The root command: its groups, exit status, output and error handling."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def main() -> NoReturn:
     """Run the command line; an error that keju knows is one line, without KEJU_DEBUG=1."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # What this terminal's encoding has no bytes for is shown as an escape.
+            # Characters outside of the terminal's encoding are printed as escapes.
             stream.reconfigure(errors="backslashreplace")
     command = typer.main.get_command(app)
     add_benchmark_option(command)
@@ -72,7 +72,7 @@ def main() -> NoReturn:
     except TyperException as error:
         _misused(error, command)
     except BrokenPipeError:
-        # The reader of our output has left (``keju tasks | head``): not an error of ours.
+        # The reader of our output has closed it (``keju tasks | head``), which is not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(DONE)
     except MemoryError:
@@ -117,10 +117,10 @@ def note(line: str) -> None:
 
 
 def _misused(error: TyperException, root: Any) -> NoReturn:  # noqa: ANN401 - Typer's own class
-    """Say in one line what is wrong with the command as it was typed."""
+    """Print in one line what is wrong with the command line."""
     said = " ".join(error.format_message().split()).replace("Value error, ", "").rstrip(".")
     if not said:
-        # A command that is a group, given without another: its help is printed already.
+        # A group without a command: its help is printed already.
         sys.exit(WRONG_USE)
     if hint := command_hint(said, sys.argv[1:], root):
         _fail(f"{said.partition(' Did you mean')[0].rstrip('.')}. {hint}")

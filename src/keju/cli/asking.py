@@ -1,4 +1,4 @@
-"""Commands that ask models, or count what asking would take."""
+"""Commands that run models, or plan a run."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def plan(
 
 
 _OF_PLAN = frozenset({"as_json", "folder", "pairs"})
-"""Options of `keju plan` that `keju run` does not take, or takes with another meaning."""
+"""Options of `keju plan` that `keju run` does not have, or has with another meaning."""
 
 
 def _run_command(context: typer.Context) -> str:

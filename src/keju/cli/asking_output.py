@@ -26,7 +26,7 @@ def show_plan(found: Plan) -> None:
 
 def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
     """Print the counts of each model, and the parameters that were not sent."""
-    # Only now: what prints is as large as what asks, and is not needed while it asks.
+    # Imported on demand: printing is not needed while requests are sent.
     from keju.reporting.asked import (
         empty_on_blank,
         not_sent_lines,

@@ -1,4 +1,4 @@
-"""The command that recomputes printed numbers and reports those that do not hold."""
+"""The command that recomputes printed numbers and reports wrong ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands on definitions of benchmarks: new, check, show, list."""
+"""Commands on benchmark definitions: new, check, show, list."""
 
 from __future__ import annotations
 

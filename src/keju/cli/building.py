@@ -1,4 +1,4 @@
-"""``keju build``: a recipe whole, or one step; commands are read from the steps' settings."""
+"""``keju build``: run a recipe, or one step; the commands are made from the steps' settings."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class BuildGroup(TyperGroup):
                 f"no step {args[0]!r}, and no recipe (a .toml file).{hint} See: keju build --help"
             )
         if args and super().get_command(ctx, args[0]) is None and args[0] in STEPS:
-            STEPS[args[0]]  # Refuses a step that is only listed, with the reason.
+            STEPS[args[0]]  # Raises for a step whose package is missing, with the reason.
         return super().resolve_command(ctx, args)
 
 
@@ -150,7 +150,7 @@ def recipe(
 
 
 def _folder_named(name: str) -> Path:
-    """A folder here of a recipe's name, where that is a name that a folder can have."""
+    """A directory with a recipe's name in the current one, where that is a valid name."""
     if name in {".", ".."} or not name.strip() or any(char in '/\\:*?"<>|' for char in name):
         raise UsageError(f"a folder cannot be called {name!r}. Name the build's with --out")
     return Path(name)
@@ -294,7 +294,7 @@ def _default(info: FieldInfo) -> Any:  # noqa: ANN401 - of any type
 
 
 def _bare(hint: Any) -> Any:  # noqa: ANN401 - annotations are of any type
-    """A type without what is annotated, and without None."""
+    """A type without annotations and without None."""
     if get_origin(hint) is Annotated:
         return _bare(get_args(hint)[0])
     if get_origin(hint) in {Union, UnionType}:

@@ -1,4 +1,4 @@
-"""The command that looks whether options give their answers away."""
+"""The command that checks whether options reveal their answers."""
 
 from __future__ import annotations
 

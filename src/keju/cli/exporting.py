@@ -1,4 +1,4 @@
-"""Commands that hand a run to other programs."""
+"""Commands that export a run for other programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _ExportGroup(TyperGroup):
-    """``keju export FORM``: the forms that are declared, and the commands of this file."""
+    """``keju export FORM``: the declared formats, and the commands of this file."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's context
         """The declared forms and the commands of this file."""
@@ -59,7 +59,7 @@ class _ExportGroup(TyperGroup):
 
 
 def _run_command(form: RunExport) -> Callable[..., None]:
-    """The function of ``keju export FORM`` for a declared form."""
+    """The function of ``keju export FORM`` for a declared format."""
 
     def command(run: Path, place: Path) -> None:
         from keju.runs import FORMAT_1, RunFolder

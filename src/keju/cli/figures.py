@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FORMATS = ("svg", "png", "pdf")
 _PAPERS = "published"
 _PICTURES = 200_000_000
-"""Bytes of small copies of pictures that specimens may be cut from."""
+"""Maximum bytes of small copies of images from which specimens are cut."""
 
 Language = Annotated[Literal["en", "zh"], typer.Option(help="Language of the labels.")]
 FormatNames = Annotated[

@@ -1,4 +1,4 @@
-"""`import_display`: shows how far an import is, as a bar on a terminal and as lines elsewhere."""
+"""`import_display`: progress of an import, as a bar on a terminal and as lines elsewhere."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def in_words(progress: ImportProgress) -> str:
 
 
 def _files(src: Path) -> int | None:
-    """The number of files of a folder; None where it is unknown, or a file is the source."""
+    """The number of files of a directory; None where it is unknown, or the source is a file."""
     if not src.is_dir():
         return None
     listing = Listing(src)

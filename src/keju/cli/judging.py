@@ -1,4 +1,4 @@
-"""Commands about judges: grade a run, probe the judge, hold it against people."""
+"""Commands about judges: grade a run, probe the judge, compare it with people."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _GRADE = "grade"
 
 
 class _Judging(TyperGroup):
-    """``keju judge RUN`` is ``keju judge grade RUN``: grading is what a judge is for."""
+    """A group in which ``keju judge RUN`` means ``keju judge grade RUN``."""
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] != "--help":

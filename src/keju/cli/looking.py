@@ -1,4 +1,4 @@
-"""Commands that show what there is: the demo, the tasks, the models."""
+"""Informational commands: the demo, the tasks, the models."""
 
 from __future__ import annotations
 

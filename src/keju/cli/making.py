@@ -126,7 +126,7 @@ def import_(
 
 
 def _print_suspicions(dataset: Path) -> None:
-    """Print the first texts that are probably no references; `keju data validate` prints all."""
+    """Print the first suspicious references; `keju data validate` prints all."""
     from keju.datasets.store import Dataset
     from keju.datasets.suspicious import suspicious_texts
 
@@ -139,7 +139,7 @@ def _print_suspicions(dataset: Path) -> None:
 
 
 _SUSPICIONS = 5
-"""Suspicious texts that an import prints."""
+"""The number of suspicious texts that an import prints."""
 
 
 @data_app.command()

@@ -1,4 +1,4 @@
-"""The command that makes a report on OCR engines from a folder of scans."""
+"""The command that makes a report on OCR engines from a directory of scans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from keju.datasets.scan_import import TakenScans
 
 _ENGINES = ("ppocr", "tesseract")
-"""The engines that are run where none is named, the first always, others where installed."""
+"""The default engines: the first always, others where installed."""
 _MOST_FINDINGS = 20
 _OPTIONS = {
     " with --retry-failed added, to ask the failed ones again too": "",
@@ -152,7 +152,7 @@ def refuse_scans(dataset: Path, models: list[str]) -> None:
 
 
 def _work_beside(page: Path) -> Path:
-    """The work folder of a report: beside it, and named after it."""
+    """The work directory of a report: beside it, and named after it."""
     place = page.resolve() if page.name in ("", "..") else page
     if not place.name:
         raise UsageError(f"{page}: no work folder can be beside it. Choose one with --work")
@@ -160,7 +160,7 @@ def _work_beside(page: Path) -> Path:
 
 
 def _installed() -> list[str]:
-    """The engines that are run by default; a note names what is not installed."""
+    """The default engines; a note names those that are not installed."""
     from keju.models import ModelOptions, open_model
 
     found = [_ENGINES[0]]
@@ -183,7 +183,7 @@ def _show_import(taken: TakenScans, work: Path) -> None:
 
 
 def _validate(dataset: Path) -> None:
-    """Print what is wrong with a dataset; end where pages cannot be used."""
+    """Print the findings about a dataset; exit where pages cannot be used."""
     from keju.datasets.readers.words import shell_word
     from keju.datasets.validate import validate
 

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 LICENSE_TOO = {
     "token_normalize_func": lambda name: "licence" if name == "license" else name,
 }
-"""Settings of a command whose option --licence may be written --license."""
+"""Settings of a command whose option --licence can be written --license."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

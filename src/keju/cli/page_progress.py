@@ -1,4 +1,4 @@
-"""`page_bar`: shows how many items an export of pages has done, as a bar on a terminal."""
+"""`page_bar`: progress of an export of pages, as a bar on a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands at the end of a build: look for leaks, and write a release by itself."""
+"""Commands at the end of a build: check for leaks, and write a release."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from keju.scoring import Summary
 
 MOST_PICTURES = 1000.0
-"""Megabytes; a larger page opens in no browser."""
+"""Megabytes; browsers cannot open a larger page."""
 
 
 @app.command()

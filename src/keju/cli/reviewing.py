@@ -1,4 +1,4 @@
-"""Commands of review: items go out to people, and come back decided."""
+"""Commands of review: export items for people, and import their decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that writes tables to fill in before an import."""
+"""The command that writes tables to complete before an import."""
 
 from __future__ import annotations
 

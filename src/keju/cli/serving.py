@@ -1,4 +1,4 @@
-"""The command that serves pages to people."""
+"""The command that starts the annotation app."""
 
 from __future__ import annotations
 

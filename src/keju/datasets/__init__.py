@@ -1,4 +1,4 @@
-"""Items on disk: the working form, its readers, validation and statistics."""
+"""Datasets: items on disk, with readers, writers, validation and statistics."""
 
 from keju.datasets.store import (
     Dataset,

@@ -1,11 +1,11 @@
-"""`box_fault`: whether a box can be one that somebody drew on an image."""
+"""`box_fault`: check whether a box is possible on an image."""
 
 from __future__ import annotations
 
 from keju.items import Box
 
 SLACK = 1.0
-"""Pixels by which a box may leave its image: annotation tools round either way."""
+"""Pixels by which a box may exceed its image: annotation tools round up or down."""
 
 
 def box_fault(box: Box, size: tuple[int, int] | None) -> str:

@@ -1,4 +1,4 @@
-"""What may be wrong with one item, judged without its pictures' bytes."""
+"""Checks of one item that do not need the bytes of its images."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 class Flaw(NamedTuple):
-    """Something wrong with an item; a grave one makes runs fail or scores wrong."""
+    """An error or warning about an item; a grave one makes runs fail or scores wrong."""
 
     problem: str
     mend: str
@@ -41,9 +41,9 @@ class _Asked(NamedTuple):
 
 
 def without_image(item: Item) -> str:
-    """Who can be asked a sound item that is text alone; empty for one with an image.
+    """A notice on which models can answer a valid item without image; empty for one with an image.
 
-    Text alone is legal: pages are often shared without their scans.
+    Text alone is permitted: pages are often shared without their scans.
     """
     if item.images or item.transcription is None:
         return ""
@@ -57,9 +57,9 @@ def without_image(item: Item) -> str:
 
 
 def awaited(item: Item) -> str:
-    """What a draft waits for, where its answer is yet to be written; empty for all other items.
+    """What a draft without an answer still lacks; empty for all other items.
 
-    A draft is not done, so what it lacks is no fault; as a finished item it would be one.
+    A draft is not finished, so what it lacks is not an error; in a finished item it would be.
     """
     if not item.draft:
         return ""
@@ -75,9 +75,9 @@ def awaited(item: Item) -> str:
 
 
 def unscored(item: Item) -> str:
-    """Why responses to a sound item will be unscored: it has no reference; empty for all others.
+    """Why responses to a valid item will be unscored: it has no reference; empty for all others.
 
-    Drafts, and items that ask for what has no metric, are not waiting for a reference.
+    Drafts, and items of a kind without a metric, need no reference.
     """
     try:
         kind, query = task(item.task), query_of(item)
@@ -90,7 +90,7 @@ def unscored(item: Item) -> str:
 
 
 def check_item(item: Item) -> Iterator[Flaw]:
-    """Yield what is wrong with an item: task, prompt, images, answer, options, boxes."""
+    """Yield the errors of an item: task, prompt, images, answer, options, boxes."""
     try:
         kind = task(item.task)
     except UsageError as error:
@@ -115,7 +115,7 @@ def check_item(item: Item) -> Iterator[Flaw]:
 
 
 def _labelled(item: Item) -> Iterator[Flaw]:
-    """The reference split of a task of pairs holds single labelled images, never asked."""
+    """Check the reference split of a pair task: single labelled images without a question."""
     if len(item.images) != 1:
         yield Flaw(
             f"{number_of(len(item.images), 'image')}, but a reference shows one",
@@ -160,7 +160,7 @@ def _gallery(item: Item) -> Iterator[Flaw]:
 
 
 def _blank(asked: _Asked) -> Iterator[Flaw]:
-    """A blank page has no text, and only a page that is to be transcribed can be one."""
+    """Check that a blank page has no text, and is a page to transcribe."""
     if asked.item.metadata.get(BLANK) != "yes":
         return
     if not is_blank(asked.item) or asked.query.form != "transcription":
@@ -244,10 +244,10 @@ def _lines(asked: _Asked) -> Iterator[Flaw]:
 
 
 def _one_text(asked: _Asked) -> Iterator[Flaw]:
-    """Where a transcription is asked for, the answer, the transcription and the lines are one text.
+    """Check that answer, transcription and lines of a page to transcribe are the same text.
 
-    Punctuation and the order of lines may differ. Lines are held against the answer only where it
-    has as many: an answer may leave notes, or what stands beside the text, out.
+    Punctuation and the order of lines may differ. Lines are compared with the answer only where it
+    has as many: an answer may omit notes, or marginal text.
     """
     item = asked.item
     if asked.query.form != "transcription" or not item.answer.strip():
@@ -273,12 +273,12 @@ def _one_text(asked: _Asked) -> Iterator[Flaw]:
 
 
 def _letters(text: str) -> str:
-    """What a text says, without spaces, line ends and punctuation."""
+    """The characters of a text, without spaces, line breaks and punctuation."""
     return "".join(char for char in unicodedata.normalize("NFC", text) if char.isalnum())
 
 
 def _apart(one: str, other: str) -> str:
-    """Where two texts part, a few characters of each."""
+    """A few characters of each of two texts from their first difference."""
     place = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
                  min(len(one), len(other)))  # fmt: skip
     return f"{one[place : place + 6]!r} and {other[place : place + 6]!r} at letter {place + 1}"

@@ -1,11 +1,11 @@
-"""The definitions of benchmarks that a DATASET contains, in one file or in a folder of files.
+"""The definitions of benchmarks in a DATASET, in one file or in a directory of files.
 
 ::
 
     DATASET/  benchmark.toml               the definition of its only benchmark, or
               benchmarks/NAME.toml         those of several
 
-Benchmarks that keju ships are not stored.
+Bundled benchmarks are not stored.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from keju.errors import DataError
 from keju.files import toml_text, write_atomic
 
 FOLDER = "benchmarks"
-"""The folder of the definitions of a dataset that has items of several benchmarks."""
+"""The directory of the definitions in a dataset with items of several benchmarks."""
 
 _MOST = 100
 
 
 def know_stored(folder: Path) -> None:
-    """Make the definitions that a folder contains known.
+    """Load and register the definitions in a directory.
 
     Raises:
         DataError: a file is not a definition, or there are more than 100.
-        UsageError: a name or task is known with another content.
+        UsageError: a name or task is registered with another content.
         PluginError: a plug-in that a definition names is missing.
     """
     for path in _files(folder):
@@ -38,7 +38,7 @@ def know_stored(folder: Path) -> None:
 
 
 def write_definitions(folder: Path, benchmarks: Iterable[str]) -> None:
-    """Store the definitions of the benchmarks of these names, without those that keju ships."""
+    """Store the definitions of the benchmarks of these names, except bundled ones."""
     for path in _files(folder):
         path.unlink()
     texts = texts_of(benchmarks)

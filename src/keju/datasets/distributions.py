@@ -1,4 +1,4 @@
-"""How a dataset's items are distributed: the numbers behind the papers' charts, as one table."""
+"""Distributions of a dataset's items: the numbers of the papers' charts, as one table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _letter(item: Item) -> list[str]:
 
 
 def _unasked(item: Item) -> bool:
-    """A labelled picture of a task of pairs, which nobody is asked about."""
+    """Whether an item is a labelled image of a pair task, which has no question."""
     return item.split == "reference" and task(item.task).of_pairs
 
 
@@ -46,7 +46,7 @@ def _box_shares(item: Item) -> list[float]:
 
 
 class _Measured(NamedTuple):
-    """Something that is measured of every item: its unit, and the lower ends of its bins."""
+    """A quantity of every item: its unit, and the lower ends of its bins."""
 
     unit: str
     bins: tuple[float, ...]
@@ -79,17 +79,17 @@ _WORDS: Mapping[str, Callable[[Item], Iterable[str]]] = {
     "split": lambda item: [item.split],
     "draft": lambda item: ["draft" if item.draft else "accepted"],
 }
-"""What every item says in words. ``letter`` is the right one of multiple choice: each should come
-about as often as the others."""
+"""The categorical values of every item. ``letter`` is the right one of multiple choice: all letters
+should be about equally frequent."""
 
 
 def distributions(items: Sequence[Item]) -> pl.DataFrame:
-    """Counts by bin and by word, one row each; no image is read.
+    """Counts by bin and by category, one row each; no image is read.
 
-    Columns: `measure`, `unit`, `name` (the bin, or the word), `low` (the bin's lower end, in it)
-    and `high` (its upper end, not in it; null for the last bin and for words), and `count`. Lengths
-    are in characters without white space. ``group`` counts groups by how many items they hold.
-    Empty bins between full ones are rows too.
+    Columns: `measure`, `unit`, `name` (the bin, or the category), `low` (the bin's lower end,
+    inclusive) and `high` (its upper end, exclusive; null for the last bin and for categories), and
+    `count`. Lengths are in characters without white space. ``group`` counts groups by their number
+    of items. Empty bins between full ones are rows too.
     """
     rows: list[dict[str, object]] = []
     for name, measured in _MEASURES.items():
@@ -111,7 +111,7 @@ def distributions(items: Sequence[Item]) -> pl.DataFrame:
 
 
 class Told(NamedTuple):
-    """A measure in one line: its unit, and its bins or words with their counts."""
+    """A distribution in one line: its unit, and its bins or categories with their counts."""
 
     measure: str
     unit: str
@@ -119,7 +119,10 @@ class Told(NamedTuple):
 
 
 def told(frame: pl.DataFrame) -> list[Told]:
-    """A line for each measure of `distributions`, empty bins left out; tasks have tables anyway."""
+    """A line for each measure of `distributions`, without empty bins.
+
+    Tasks have tables of their own.
+    """
     return [
         Told(
             str(measure),

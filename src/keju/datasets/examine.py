@@ -1,4 +1,4 @@
-"""`examine`: what a file or folder is, which readers fit it, and its first items."""
+"""`examine`: the format of a file or directory, the readers that fit it, and its first items."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ _TABULAR = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet")
 
 
 class Examined(NamedTuple):
-    """What was found in a source.
+    """The result of examining a source.
 
     Attributes:
-        src: the file or folder.
+        src: the file or directory.
         candidates: the readers that recognise it, the best first.
         preview: its first items as the best reader imports them; None if no reader fits.
-        obstacle: why it has no data that can be read yet.
-        seen: what the files are.
-        dataset: whether it is a dataset of keju already.
-        inner: folders directly inside it that a reader recognises, if none recognises the whole.
+        obstacle: why it contains no readable data yet.
+        seen: a summary of the files.
+        dataset: whether it is a keju dataset already.
+        inner: directories directly inside it that a reader recognises, if none recognises the
+            whole.
     """
 
     src: Path
@@ -65,11 +66,11 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
 
     Args:
         src: the file or folder.
-        mapping: a mapping file that describes it; by default every reader looks at it.
+        mapping: a mapping file that describes it; by default every reader examines it.
         seconds: time limit of the preview.
 
     Raises:
-        UsageError: it does not exist, or is a link that leads to itself.
+        UsageError: it does not exist, or is a link to itself.
     """
     try:
         there = src.exists() or (src.is_symlink() and bool(src.resolve()))

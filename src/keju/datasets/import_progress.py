@@ -1,4 +1,4 @@
-"""`ImportProgress`: counts what an import has read and written, for a display of progress."""
+"""`ImportProgress`: counts of files, images and items of an import, for a progress display."""
 
 from __future__ import annotations
 

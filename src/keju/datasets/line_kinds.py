@@ -1,4 +1,4 @@
-"""From the words that files use for a line's type to keju's kinds of line."""
+"""Mapping of the line types in transcription files to keju's kinds of line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keju.errors import DataError, UsageError
 from keju.items import LineKind
 
 FLOW: frozenset[LineKind] = frozenset({"main", "note", "title", "author"})
-"""Kinds that belong to the running text; all others stand beside it."""
+"""Kinds that belong to the running text; all others are outside of it."""
 
 _TABLE = "line_kinds.toml"
 
@@ -30,11 +30,11 @@ def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -
     Args:
         words: types of the regions around the line, outermost first, and its own type last; a
             subtype (``MarginTextZone:note#1``) counts as a word of its own.
-        extra: what the user says that words mean; it goes before the table.
+        extra: the user's meanings of words, which have priority over the table.
 
-    A word for something beside the text (margin, page number, seal …) outweighs a word of the
-    running text: a title in the centre column is a running title. Else the innermost word decides.
-    Words that say nothing, and no words at all, give ``main``; unknown words alone give ``other``.
+    A word for marginal text (margin, page number, seal …) has priority over a word of the running
+    text: a title in the centre column is a running title. Otherwise the innermost word decides.
+    Words without meaning, and no words at all, give ``main``; only unknown words give ``other``.
     """
     parts = [part for word in words for part in word.partition("#")[0].split(":") if part]
     kinds = [kind for part in parts if (kind := _known(part, extra))]
@@ -47,27 +47,27 @@ def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -
 
 
 def states_kind(word: str, extra: Mapping[str, LineKind] | None = None) -> bool:
-    """Whether a word says what kind of line it is, and keju knows it."""
+    """Whether a word states a kind of line that keju knows."""
     parts = word.partition("#")[0].split(":")
     return any(_known(part, extra) is not None for part in parts)
 
 
 def says_something(word: str) -> bool:
-    """Whether a word is more than what every line or region bears by default."""
+    """Whether a word is more than the default type of lines or regions."""
     return bool(word) and _fold(word) not in _unspecific()
 
 
 def telling_word(words: Sequence[str]) -> str:
-    """The innermost word that says something, else the innermost word at all."""
+    """The innermost meaningful word, else the innermost word."""
     given = [word for word in reversed(words) if word]
     return next((word for word in given if says_something(word)), given[0] if given else "")
 
 
 def parse_kinds(text: str) -> dict[str, LineKind]:
-    """Read a user's own words for types, e.g. ``"Glose=note,正文=main"``.
+    """Parse a user's own words for types, e.g. ``"Glose=note,正文=main"``.
 
     Raises:
-        UsageError: a part is not ``word=kind``, or the kind is none of keju's.
+        UsageError: a part is not ``word=kind``, or the kind is not one of keju's.
     """
     found: dict[str, LineKind] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):

@@ -1,4 +1,4 @@
-"""What dataset.json says of a dataset, and the hash that pins its items and images."""
+"""`DatasetManifest`: the content of dataset.json, with the hash of items and images."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ MANIFEST = "dataset.json"
 ITEMS = "items.parquet"
 IMAGES = "images"
 UNFINISHED = ".unfinished"
-"""In the folder of a dataset that is being written, or was left so."""
+"""A marker file in a dataset that is being written, or was not finished."""
 
 
 class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What dataset.json says.
+    """The content of dataset.json.
 
-    `hash` is `items_hash` of the items, which also pins every image they show. `licence` and
-    `source` may be `UNKNOWN`, but then no release can be made. `synthetic` marks material made by
-    a program. `language` and `script` are BCP 47 and ISO 15924 codes where they are known, e.g.
-    ``lzh`` and ``Hant``. `items`, `images` and `tasks` are counts, the last by task. `made` says
-    how the dataset was made: the format that it was read from, and what was drawn, with which
-    seed.
+    `hash` is `items_hash` of the items, which also covers their images. `licence` and `source` may
+    be `UNKNOWN`, but then no release can be made. `synthetic` marks material made by a program.
+    `language` and `script` are BCP 47 and ISO 15924 codes where they are known, e.g. ``lzh`` and
+    ``Hant``. `items`, `images` and `tasks` are counts, the last by task. `made` says how the
+    dataset was made: the source format, and random draws with their seeds.
     """
 
     format: str
@@ -52,7 +51,7 @@ def items_hash(items: Iterable[Item]) -> str:
     """SHA-256 over the items in their order, each as canonical JSON with its images' hashes.
 
     Raises:
-        DataError: an item holds something that cannot be stored.
+        DataError: an item contains something that cannot be stored.
     """
     digest = ItemsDigest()
     for item in items:
@@ -61,23 +60,23 @@ def items_hash(items: Iterable[Item]) -> str:
 
 
 class ItemsDigest:
-    """The hash of items that are taken in one by one, each as it is stored."""
+    """The hash of items that are added one by one, each as it is stored."""
 
     def __init__(self) -> None:
         self._sha256 = hashlib.sha256(f"{FORMAT}\n".encode())
 
     def add(self, item: Item) -> None:
-        """Take in the next item."""
+        """Add the next item."""
         self._sha256.update(msgspec.json.encode(item, order="deterministic") + b"\n")
 
     @property
     def hash(self) -> str:
-        """`items_hash` of what was taken in."""
+        """`items_hash` of the items added so far."""
         return self._sha256.hexdigest()
 
 
 def altered(path: Path) -> DataError:
-    """That an image is not the one that its dataset was made with."""
+    """An error that an image is not the one that its dataset was made with."""
     return DataError(
         "the image is not the one that was imported (size or SHA-256 differs)",
         file=path,

@@ -1,6 +1,7 @@
 r"""`Newlines`: a literal ``\n`` in released texts (a backslash and an n) as a line break.
 
-Some releases write line breaks so. Scored as it is, every such break costs the character n.
+Some releases write line breaks in this way. Without conversion, every such break is scored as the
+character n.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Newlines:
         choice: `NewlineChoice`.
 
     Raises:
-        UsageError: it is none of them.
+        UsageError: it is not one of them.
     """
 
     def __init__(self, choice: str = "auto") -> None:

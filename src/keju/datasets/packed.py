@@ -1,7 +1,7 @@
-"""Images in parquet tables, each once: the form in which a dataset is released.
+"""Images in parquet tables, each stored once: the format of released datasets.
 
-Rows lie in small groups and images are not packed again, so that one image is read by itself: the
-table is mapped into memory, and of it one group of at most 4 MiB is copied.
+Rows are in small groups and images are not compressed again, so that one image can be read alone:
+the table is memory-mapped, and one group of at most 4 MiB is copied.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 TABLES = "images-*.parquet"
-"""The files of a folder that hold images."""
+"""The files of a directory that contain images."""
 
 SHARD_BYTES = 256 << 20
-"""Images of one table, in bytes: about what a hub and a network share take well as one file."""
+"""The maximum size of the images in one table, in bytes: suitable for hubs and networks."""
 
 ROWS = 100
-"""Rows of a group at most: in one group for all, reading one image takes a second."""
+"""The maximum number of rows in a group: with all rows in one group, reading one image takes a
+second."""
 
 GROUP_BYTES = 4 << 20
-"""Images of a group at most, unless one alone is larger: reading one copies its group."""
+"""The maximum size of the images in a group, unless a single one is larger: reading one copies its
+group."""
 
 _FEATURES = {
     "info": {
         "features": {"path": {"dtype": "string", "_type": "Value"}, "image": {"_type": "Image"}}
     }
 }
-"""What tells the `datasets` library that the bytes are pictures."""
+"""Metadata by which the `datasets` library recognises the bytes as images."""
 
 _MEND = "Export the dataset again"
 
@@ -51,8 +53,8 @@ def write_packed(
 
     Args:
         refs: the images, each once.
-        read: gives the bytes of one.
-        out: the folder of the tables.
+        read: returns the bytes of one.
+        out: the directory of the tables.
 
     Raises:
         DataError: an image is missing or altered.
@@ -65,7 +67,8 @@ def write_packed(
         with ParquetWriter(
             files[-1],
             _schema(),
-            # Pictures are compressed already: packing them again makes reading slower, no smaller.
+            # Images are compressed already: compressing them again makes reading slower and saves
+            # nothing.
             compression={"path": "zstd", "image.bytes": "none", "image.path": "zstd"},
             use_dictionary=False,
             write_statistics=False,
@@ -76,7 +79,7 @@ def write_packed(
 
 
 class _Place(NamedTuple):
-    """Where an image lies."""
+    """The position of an image."""
 
     table: int
     group: int
@@ -84,12 +87,12 @@ class _Place(NamedTuple):
 
 
 class Packed:
-    """The images of a folder's tables, read one at a time; safe for several threads.
+    """The images of a directory's tables, read one at a time; thread-safe.
 
-    Opening reads the column of paths only, which is the index.
+    Opening reads only the column of paths, which is the index.
 
     Raises:
-        DataError: a table is damaged, or is none of images.
+        DataError: a table is damaged, or is not one of images.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -109,7 +112,7 @@ class Packed:
         return iter(self._places)
 
     def image_bytes(self, path: str) -> bytes:
-        """The bytes of the image that the items call so.
+        """The bytes of the image with that path in the items.
 
         Raises:
             DataError: it is in no table, or its table is damaged.
@@ -127,7 +130,7 @@ class Packed:
         return data
 
     def _group(self, table: int, group: int) -> pa.Array:
-        """The images of a group; the last one is kept, because neighbours are read in turn."""
+        """The images of a group; the last one is cached, because neighbours are read in turn."""
         with self._lock:
             if self._last[:2] != (table, group):
                 read = self._tables[table].read_row_group(

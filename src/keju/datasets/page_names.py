@@ -1,7 +1,7 @@
-"""Names of pages: of the files that keju writes for them, and those that results may have.
+"""Names of pages: of the files that keju writes for them, and possible names of result files.
 
-A dataset's images are named by their hash; the names that they had in the source are in the
-metadata of the items.
+A dataset's images are named by their hash; their names in the source are in the metadata of the
+items.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from keju.images import EXTENSIONS
 from keju.items import ImageRef, Item
 
 MOST_BYTES = 150
-"""UTF-8 bytes of a file's name without its ending; a longer one is cut and gets a hash."""
+"""The maximum length in UTF-8 bytes of a file name without suffix; a longer one is cut and gets a
+hash."""
 
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
-"""Names that Windows gives to devices."""
+"""Names that Windows reserves for devices."""
 
 
 class PageOf(NamedTuple):
-    """An image of an item, counted from 1; `images` is how many the item has."""
+    """An image of an item, counted from 1; `images` is the number of images of the item."""
 
     item: Item
     number: int
@@ -33,11 +34,11 @@ class PageOf(NamedTuple):
 
 
 class NamedPage(NamedTuple):
-    """A page, and the names without ending that a file with its transcription may have.
+    """A page, and the possible names, without suffix, of a file with its transcription.
 
     `number` counts the images of the item from 1. `names` are paths as tuples of their parts, the
     likeliest first; the last part of a page of a PDF or TIFF is `scan_page` of its number. `alone`
-    are names of files that are in no folder.
+    are names of files that are not in a directory.
     """
 
     item: str
@@ -56,7 +57,7 @@ def scan_page(number: int) -> str:
 def named_pages(items: Iterable[Item]) -> list[NamedPage]:
     """The images of items with their names.
 
-    These are: the name of the image in the source and the item's id; and alone the name in an
+    These are: the name of the image in the source and the item's id; and in `alone` the name in an
     export of keju and that of the image in the dataset, which is its hash.
     """
     pages = [
@@ -88,7 +89,7 @@ def _names_of(page: PageOf) -> Iterator[tuple[str, ...]]:
 
 
 def page_stems(pages: Sequence[PageOf]) -> list[str]:
-    """A file name without ending for each page: safe, and unlike all others without case.
+    """A file name without suffix for each page: safe, and unique without case.
 
     The first of these that no other page has: the name of the image in the source; its path with
     ``_`` for ``/``; the item's id (and the image's number); the same with a hash.
@@ -106,7 +107,7 @@ def page_stems(pages: Sequence[PageOf]) -> list[str]:
 
 
 def safe_stem(text: str) -> str:
-    """A text as a file name without ending that is not a path on any system.
+    """A text as a file name without suffix that is not a path on any system.
 
     Letters and digits of all scripts, ``-``, ``_`` and ``.`` are kept; anything else becomes ``_``.
     """
@@ -123,7 +124,7 @@ def safe_stem(text: str) -> str:
 
 
 def _source(page: PageOf) -> PurePosixPath | None:
-    """The path of the page's image in the source that the dataset was made from, if it is known."""
+    """The path of the page's image in the dataset's source, if known."""
     about = page.item.metadata
     if page.images > 1:
         return None

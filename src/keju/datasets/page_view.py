@@ -1,4 +1,4 @@
-"""A page in a notebook: its image with the lines' outlines, numbered in reading order."""
+"""HTML view of a page for notebooks: its image with numbered line outlines in reading order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from keju.datasets.pages import Page
 
 _SIDE = 1400
-"""Pixels of the longer side of an image that is shown."""
+"""Maximum pixels of the longer side of a displayed image."""
 
 
 def outlines_of(lines: Sequence[Line]) -> list[Outline]:
@@ -39,7 +39,8 @@ def page_html(page: Page, ordered: Sequence[Line], image: bytes | None = None) -
     Args:
         page: the page.
         ordered: its lines in reading order.
-        image: the bytes of its image; None uses the one that the file names, if it is beside it.
+        image: the bytes of its image; None uses the image that the file names, if it is beside the
+            file.
     """
     jpeg, lacking = (small(image), "") if image is not None else _beside(page)
     points = [point for line in page.lines for point in line.polygon]
@@ -56,7 +57,7 @@ def page_html(page: Page, ordered: Sequence[Line], image: bytes | None = None) -
 
 
 def _beside(page: Page) -> tuple[bytes, str]:
-    """The image that a page names, if a file of that name is in the page's own folder."""
+    """The image that a page names, if it exists in the page's own directory."""
     name = page.image_name.replace("\\", "/").rpartition("/")[2]
     path = Path(page.file).parent / name
     if not page.file or path.suffix.lower().lstrip(".") not in EXTENSIONS:

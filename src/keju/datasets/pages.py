@@ -1,4 +1,4 @@
-"""A page as a transcription file describes it, and the order in which its lines are read."""
+"""`Page`: a page of a transcription file, and the order in which its lines are read."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from keju.items import Line, LineKind, Record
 from keju.layout.order import order_lines
 
 TextChoice = Literal["all", "body", "main", "notes"]
-"""Which lines of a page are asked for: every line; main text and notes, without what stands beside
-them; main text with titles and authors' names; notes alone."""
+"""The selected lines of a page: every line; main text and notes, without marginal text; main text
+with titles and authors' names; notes only."""
 
 OrderChoice = Literal["auto", "document", "geometry"]
-"""Whose order: the file's where it states one, else by geometry; the file's in any case; geometry
-in any case."""
+"""The source of the order: the file where it states one, else geometry; always the file; always
+geometry."""
 
 _KINDS: dict[TextChoice, frozenset[LineKind]] = {
     "all": frozenset(get_args(LineKind)),
@@ -29,10 +29,10 @@ _KINDS: dict[TextChoice, frozenset[LineKind]] = {
 
 
 class Page(Record, frozen=True, kw_only=True):
-    """One page: its lines in the file's order, outlines in pixels of a `width` x `height` picture.
+    """One page: its lines in the file's order, outlines in pixels of a `width` x `height` image.
 
     `explicit_order` says that the file states the reading order, so that `lines` follow it; else
-    they come as they stand in the document. A size of 0 means that the file gives none.
+    they are in document order. A size of 0 means that the file states none.
     """
 
     file: str
@@ -46,17 +46,17 @@ class Page(Record, frozen=True, kw_only=True):
         return f"Page({self.image_name!r}, {len(self.lines)} lines)"
 
     def _repr_html_(self) -> str:
-        # Imported only now: this brings the decoder of images.
+        # Imported on demand: this loads the image decoder.
         from keju.datasets.page_view import page_html  # noqa: PLC0415
 
         return page_html(self, page_in_reading_order(self))
 
 
 def text_choice(text: str) -> TextChoice:
-    """A user's word for the lines that are wanted.
+    """Parse a user's choice of lines.
 
     Raises:
-        UsageError: it is no such word.
+        UsageError: it is not a known one.
     """
     for choice in _KINDS:
         if choice == text:
@@ -65,10 +65,10 @@ def text_choice(text: str) -> TextChoice:
 
 
 def order_choice(order: str) -> OrderChoice:
-    """A user's word for the order.
+    """Parse a user's choice of the order.
 
     Raises:
-        UsageError: it is no such word.
+        UsageError: it is not a known one.
     """
     choices: tuple[OrderChoice, ...] = get_args(OrderChoice)
     for choice in choices:
@@ -80,20 +80,20 @@ def order_choice(order: str) -> OrderChoice:
 def page_in_reading_order(
     page: Page, kinds: TextChoice = "all", *, order: OrderChoice = "auto"
 ) -> tuple[Line, ...]:
-    """The lines of a page as a person reads them, those of the wanted kinds alone.
+    """The lines of a page in reading order, only those of the selected kinds.
 
-    By geometry the running text comes first and what stands beside it (head and foot notes, centre
-    column, page numbers, seals) after it. There the kind that the file states is kept; a line whose
-    type says nothing takes the kind that the geometry shows.
+    By geometry the running text comes first and marginal text (head and foot notes, centre column,
+    page numbers, seals) after it. There the kind that the file states is kept; a line without a
+    meaningful type gets the kind that the geometry shows.
 
     Args:
         page: the page.
-        kinds: which lines are wanted.
-        order: whose order. A line without an outline follows the one before it in the file; with
-            ``auto``, a page on which no line has one keeps the file's order.
+        kinds: the selected kinds of lines.
+        order: the source of the order. A line without an outline follows the one before it in the
+            file; with ``auto``, a page without any outline keeps the file's order.
 
     Raises:
-        DataError: geometry is asked for, but no line has an outline.
+        DataError: geometry is requested, but no line has an outline.
     """
     lines = page.lines
     if order_used(page, order) == "geometry":
@@ -102,7 +102,7 @@ def page_in_reading_order(
 
 
 def chosen(lines: Iterable[Line], kinds: TextChoice) -> tuple[Line, ...]:
-    """The lines of the wanted kinds, in the order they come in."""
+    """The lines of the selected kinds, in their order."""
     return tuple(line for line in lines if line.kind in _KINDS[kinds])
 
 

@@ -17,7 +17,7 @@ from keju.images import decoding, extension_of, open_header
 from keju.items import ImageRef, Item
 
 ITEMS = 3
-"""Items of a preview."""
+"""The number of items of a preview."""
 
 SECONDS = 10.0
 """Time limit of a preview. A reader that draws at random reads all images before the first item."""
@@ -27,7 +27,7 @@ class Preview(NamedTuple):
     """The first items of a source.
 
     `used` maps each role to the fields that were used for it; `kept` and `ignored` are the fields
-    that became metadata and those that did not. `error` is why the reader refuses the source,
+    that became metadata and those that did not. `error` is the reader's error about the source,
     `timed_out` whether the time limit was reached first.
     """
 
@@ -45,10 +45,10 @@ def preview(
     """Read a source until its first items are known.
 
     Args:
-        reader: how it is read.
+        reader: the reader.
         src: the file or folder.
-        options: of the reader.
-        most: how many items.
+        options: its options.
+        most: the maximum number of items.
         seconds: time limit.
     """
     writer = PreviewWriter(most)
@@ -62,18 +62,18 @@ def preview(
         except TimeUpError:
             timed_out = True
         except KejuError as found:
-            error = found.with_traceback(None)  # which would keep what the reader read
+            error = found.with_traceback(None)  # a traceback would keep the data in memory
     if not (writer.items or error or timed_out):
         error = DataError("the reader finds no items", file=src)
     return Preview(tuple(writer.items), *log.fields(), error, timed_out)
 
 
 class PreviewEndError(Exception):
-    """The preview has its items. Not a `KejuError`: no reader may take it for damage."""
+    """The preview has its items. Not a `KejuError`, so that no reader treats it as damage."""
 
 
 class PreviewWriter(DatasetWriter):
-    """Takes items and images as a `DatasetWriter` does, stores none, and stops the reader.
+    """A `DatasetWriter` that stores nothing, and stops the reader after some items.
 
     Args:
         most: items after which `add` raises `PreviewEndError`.
@@ -85,7 +85,7 @@ class PreviewWriter(DatasetWriter):
         self._known: dict[str, ImageRef] = {}
 
     def add_image(self, data: bytes, name: str) -> ImageRef:
-        """What a `DatasetWriter` would give back; only the header of the image is read.
+        """The reference that a `DatasetWriter` would return; only the header of the image is read.
 
         Raises:
             DataError: it is not an image.
@@ -108,7 +108,7 @@ class PreviewWriter(DatasetWriter):
         return self._known.get(ref.sha256) == ref
 
     def link_image(self, path: Path, ref: ImageRef, *, copy: bool = False) -> ImageRef:
-        """Take over an image without reading it."""
+        """Accept an image without reading it."""
         del path, copy
         self._known[ref.sha256] = ref
         return ref

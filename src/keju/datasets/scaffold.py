@@ -1,4 +1,4 @@
-"""`scaffold`: tables that a person fills in for an import, with what the source tells filled in."""
+"""`scaffold`: write tables that a person completes for an import."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ class Scaffolded(NamedTuple):
 
 
 def scaffolded_formats() -> dict[str, str]:
-    """The formats whose import can be given tables, with what the tables have."""
+    """The formats whose import accepts such tables, with the content of the tables."""
     return {each.name: each.tables.what for each in FORMATS.usable() if each.tables}
 
 
 def scaffold(
     form: str, src: Path, folder: Path, options: Options = NO_OPTIONS
 ) -> Iterator[Scaffolded]:
-    """Write the tables that a format's import can be given, filled in as far as the source tells.
+    """Write the tables for a format's import, filled in as far as the source permits.
 
     Args:
         form: one of `scaffolded_formats`.
-        src: the file or folder to import later.
-        folder: where the tables are written.
-        options: of the import, which decide what is drawn; they are in the command too.
+        src: the file or directory to import later.
+        folder: the directory of the tables.
+        options: of the import, which determine random draws; they are in the command too.
 
     Raises:
         UsageError: the format has no tables, a table exists, an option is wrong.
-        DataError: the source is not as the format's layout says.
+        DataError: the source does not have the format's layout.
     """
     reader = FORMATS.get(form)
     if reader is None or reader.tables is None:
@@ -73,7 +73,7 @@ def _csv(table: Table) -> str:
 
 
 def _safe(row: Iterable[str], columns: Sequence[str]) -> tuple[str, ...]:
-    """A row whose cells no spreadsheet takes for formulas; an image keeps its path."""
+    """A row whose cells no spreadsheet reads as formulas; an image keeps its path."""
     return tuple(
         (f"./{cell}" if column == "image" else f"'{cell}") if cell.startswith(FORMULA) else cell
         for cell, column in zip(row, columns, strict=True)

@@ -1,4 +1,4 @@
-"""`take_scans`: import scans into a work folder, once for each state of the scans."""
+"""`take_scans`: import scans into a work directory, once for each state of the scans."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PAGES = ("pages", "page-xml", "alto")
 
 
 class Origin(Record, frozen=True, kw_only=True):
-    """What an import says of the data, and the options of its format."""
+    """The origin of the data, and the options of its format."""
 
     licence: str = UNKNOWN
     source: str = UNKNOWN
@@ -36,8 +36,8 @@ class Origin(Record, frozen=True, kw_only=True):
 class TakenScans(NamedTuple):
     """A dataset of scans.
 
-    `notes` are the import's, none where nothing was imported. `changed` names the files that differ
-    from those of the import before, if so does the dataset.
+    `notes` are the import's, empty where nothing was imported. `changed` lists the files that
+    differ from the previous import, if the dataset differs too.
     """
 
     dataset: Path
@@ -46,10 +46,10 @@ class TakenScans(NamedTuple):
 
 
 class _State(Record, frozen=True, kw_only=True):
-    """What was imported: the scans, size and time of change of each file, and the dataset made.
+    """The state of an import: the scans, size and modification time of each file, and the dataset.
 
-    Names of files are relative to the folder that has them, so that it does not matter how a user
-    writes its path.
+    Names of files are relative to their directory, so that they do not depend on how a user writes
+    its path.
     """
 
     scans: str
@@ -59,12 +59,12 @@ class _State(Record, frozen=True, kw_only=True):
 
 
 def is_dataset(path: Path) -> bool:
-    """Whether a folder is a dataset of keju."""
+    """Whether a directory is a keju dataset."""
     return (path / MANIFEST).is_file() and (path / ITEMS).is_file()
 
 
 def is_scans(path: Path) -> bool:
-    """Whether a path has page images (or PDF files) and no format but that of pages fits better."""
+    """Whether a path contains page images or PDF files, and no other format fits better."""
     if is_dataset(path) or not path.exists():
         return False
     listing = Listing(path)
@@ -106,7 +106,7 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
         busy=f"{work}: another process imports the scans there. Wait until it has ended, or choose "
         "another --work",
     ):
-        # Another process may have imported them between the first look and the lock.
+        # Another process may have imported them between the first check and the lock.
         state = _checked(scans, work)
         if made := _made_of(scans, work, origin, state):
             return TakenScans(made)
@@ -114,7 +114,7 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
 
 
 def _made_of(scans: Path, work: Path, origin: Origin, state: _State | None) -> Path | None:
-    """The dataset of the scans as they are now; None if they have not been imported."""
+    """The dataset of the current state of the scans; None if it has not been imported."""
     if state is None or (state.files, state.origin) != (_files(scans), origin):
         return None
     made = work / state.dataset
@@ -122,7 +122,7 @@ def _made_of(scans: Path, work: Path, origin: Origin, state: _State | None) -> P
 
 
 def _import(scans: Path, work: Path, origin: Origin, state: _State | None) -> TakenScans:
-    """Import scans into a work folder, which the caller has locked."""
+    """Import scans into a work directory, which the caller has locked."""
     files = _files(scans)
     new = work / _NEW
     shutil.rmtree(new, ignore_errors=True)
@@ -148,7 +148,7 @@ def run_folder(work: Path, limit: int | None) -> Path:
 
 
 def _checked(scans: Path, work: Path) -> _State | None:
-    """What was imported to a work folder; None where it is new."""
+    """The state of the last import to a work directory; None where it is new."""
     if work.resolve().is_relative_to(scans.resolve()) and scans.is_dir():
         raise UsageError(
             f"{work}: the work folder would be inside the scans, and its images would be taken for "
@@ -173,7 +173,7 @@ def _checked(scans: Path, work: Path) -> _State | None:
 
 
 def _files(scans: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of change (ns) of each file of the scans, and of the texts beside a file."""
+    """Size and modification time (ns) of each file of the scans, and of the texts beside a file."""
     folder = scans if scans.is_dir() else scans.parent
     if scans.is_dir():
         paths = [scans / file for file in Listing(scans).files]
@@ -189,7 +189,7 @@ def _files(scans: Path) -> dict[str, tuple[int, int]]:
 
 
 def _changed(before: _Files, now: _Files) -> tuple[str, ...]:
-    """What became of files, in words; e.g. ``2 changed: p1.txt, p2.txt``."""
+    """The changes of files as text, e.g. ``2 changed: p1.txt, p2.txt``."""
     kinds = {
         "changed": [name for name in now if name in before and now[name] != before[name]],
         "new": [name for name in now if name not in before],
@@ -204,10 +204,10 @@ def _changed(before: _Files, now: _Files) -> tuple[str, ...]:
 
 
 def _form(scans: Path, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The format of scans and its options: pages where that is likely, else what is detected.
+    """The format of scans and its options: pages where that is likely, else the detected one.
 
-    Scans with faults are read as pages nevertheless, because that reader names every fault; what
-    the user did not ask to skip is not skipped.
+    Invalid scans are read as pages nevertheless, because that reader reports every error; nothing
+    is skipped unless the user asked for it.
     """
     listing = Listing(scans)
     ranked = candidates(listing, FORMATS.usable())

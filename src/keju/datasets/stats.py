@@ -1,4 +1,4 @@
-"""A dataset in numbers: the columns with which papers describe a benchmark."""
+"""Statistics of a dataset: the columns with which papers describe a benchmark."""
 
 from __future__ import annotations
 
@@ -35,19 +35,18 @@ _KINDS = ("category", "dynasty", "script", "subset")
 
 
 class Stats(NamedTuple):
-    """A dataset in numbers, one frame a table.
+    """Statistics of a dataset, one frame per table.
 
-    `domains` has a last row ``OverAll``; `tasks` has a row a task.
-    Both: `n_q` questions, of them `n_reference` labelled examples that nobody is asked; `avg_q`
-    and `avg_a`, mean length of prompt and answer in characters without white space; `avg_pv`,
-    `max_pv`, `min_pv`, pixels an image; `avg_ar`, `max_ar`, `min_ar`, width over height. Means are
-    over questions, so an image counts as often as it is asked about, as in printed tables.
-    `sources` has a row for each source, type and task: `images`, mean `width`
-    and `height` in pixels, and `boxes`, the mean number on images that have any. An item's source
-    is what its metadata say, else the first of its provenance, else the dataset's name.
-    `strata` counts `questions` and `images` by what
-    the items' metadata say: category, dynasty, script, subset; by canonical value (`value_label`).
-    `distributions` counts items and images by bin or word of what is measured (`distributions`).
+    `domains` has a last row ``OverAll``; `tasks` has one row per task. Both: `n_q` questions, of
+    them `n_reference` labelled examples without a question; `avg_q` and `avg_a`, mean length of
+    prompt and answer in characters without white space; `avg_pv`, `max_pv`, `min_pv`, pixels per
+    image; `avg_ar`, `max_ar`, `min_ar`, width over height. Means are over questions, so an image
+    counts once per question, as in printed tables. `sources` has a row for each source, type and
+    task: `images`, mean `width` and `height` in pixels, and `boxes`, the mean number on images that
+    have any. An item's source is that of its metadata, else the first of its provenance, else the
+    dataset's name. `strata` counts `questions` and `images` by the items' metadata: category,
+    dynasty, script, subset; by canonical value (`value_label`). `distributions` counts items and
+    images by bin or category (`distributions`).
     """
 
     domains: pl.DataFrame
@@ -58,7 +57,7 @@ class Stats(NamedTuple):
 
 
 def stats(path: Path) -> Stats:
-    """Count and measure a dataset; reads no image, only what the items say of them.
+    """Compute the statistics of a dataset from its items; reads no image.
 
     Raises:
         UsageError: there is no dataset at that path.
@@ -148,7 +147,7 @@ def _image_rows(items: list[Item], name: str) -> Iterator[dict[str, object]]:
 
 
 def _of_its_source(item: Item) -> Sequence[ImageRef]:
-    """An item's images; of a mixed gallery only those of its own class."""
+    """An item's images; in a mixed gallery only those of its own class."""
     if item.metadata.get("gallery") != MIXED_GALLERY:
         return item.images
     return (item.images[0], *(item.images[place] for place in item.relevant))
@@ -167,7 +166,7 @@ def _image_row(item: Item, ref: ImageRef, name: str) -> dict[str, object]:
 
 
 def _whence(item: Item) -> str:
-    """The source that an item's provenance names first: later steps only worked on it."""
+    """The first source in an item's provenance: later steps only processed it."""
     return next((step.source for step in item.provenance if step.source), "")
 
 

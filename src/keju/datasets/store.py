@@ -1,13 +1,13 @@
-"""A DATASET folder on disk: its manifest, its items, its images.
+"""A DATASET directory on disk: its manifest, its items, its images.
 
 ::
 
     DATASET/  dataset.json · items.parquet · images/<sha256>.<ext> · benchmark.toml
 
 A released dataset has its images in tables instead, ``images-00000.parquet`` and so on (`packed`).
-benchmark.toml (`definitions`) exists where the items are of a benchmark that keju does not ship.
-Images are stored byte for byte as they came, because those bytes are what models are sent.
-dataset.json is written last: a folder without it is not a dataset.
+benchmark.toml (`definitions`) exists where the items are of a benchmark that is not bundled. Images
+are stored byte for byte, because those bytes are what models are sent. dataset.json is written
+last: a directory without it is not a dataset.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ __all__ = [
 
 
 def _lacking(path: Path) -> str:
-    """Why a folder has no dataset, and the command that makes one."""
+    """Why a directory is not a dataset, and the command that makes one."""
     if (path / UNFINISHED).exists():
         return (
             f"an import that did not finish (no {MANIFEST}). Run the same keju data import again, "
@@ -88,12 +88,12 @@ class Dataset:
 
     @classmethod
     def open(cls, path: Path) -> Dataset:
-        """Open the dataset in a folder, and make the benchmarks known that it defines.
+        """Open the dataset in a directory, and register the benchmarks that it defines.
 
         Raises:
-            UsageError: there is no dataset at that path, it is an address, or another definition
-                of its benchmark is known.
-            DataError: dataset.json or a definition is damaged or of another format.
+            UsageError: there is no dataset at that path, it is an address, or another definition of
+                its benchmark is registered.
+            DataError: dataset.json or a definition is damaged or has another format.
             PluginError: a plug-in that a definition names is missing.
         """
         check_local(path)
@@ -114,20 +114,19 @@ class Dataset:
 
     @property
     def items_path(self) -> Path:
-        """Where the items lie."""
+        """The path of the items."""
         return self.path / ITEMS
 
     @property
     def images_dir(self) -> Path:
-        """Where the images lie."""
+        """The directory of the images."""
         return self.path / IMAGES
 
     def items(self, keep: Callable[[Item], Item] | None = None) -> list[Item]:
         """The items, in their order.
 
         Args:
-            keep: makes of each item what is kept of it, so that whoever needs little of many holds
-                no more.
+            keep: reduces each item, so that only the needed parts stay in memory.
 
         Raises:
             DataError: items.parquet is missing, damaged, or not the one dataset.json describes.
@@ -166,7 +165,7 @@ class Dataset:
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """The items as a polars table, one row an item, with the columns of items.parquet.
+        """The items as a polars table, one row per item, with the columns of items.parquet.
 
         Raises:
             DataError: as `items`.
@@ -187,7 +186,7 @@ class Dataset:
 
     @cached_property
     def packed(self) -> Packed:
-        """The images that lie in tables; false where they are files of their own.
+        """The images in tables; false where they are separate files.
 
         Raises:
             DataError: a table is damaged.
@@ -195,7 +194,7 @@ class Dataset:
         return Packed(self.path)
 
     def image_path(self, ref: ImageRef) -> Path:
-        """Where an image lies that is a file of its own; never outside the dataset.
+        """The path of an image that is a separate file; never outside the dataset.
 
         Raises:
             DataError: the path leaves the dataset, by ``..``, as an absolute path or by a link.
@@ -217,7 +216,7 @@ class Dataset:
         )
 
     def image_bytes(self, ref: ImageRef) -> bytes:
-        """The bytes of an image, which are those that were imported.
+        """The bytes of an image, as they were imported.
 
         Raises:
             DataError: the image is missing, or is not the one that the item was made with.

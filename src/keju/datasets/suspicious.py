@@ -1,10 +1,10 @@
-"""References that are probably not what the image shows: markup, placeholders, copies, lengths.
+"""Suspicious references that probably differ from the image: markup, placeholders, copies, lengths.
 
-All checks are of transcriptions, and every finding is a warning. Their limits are our reading. None
-is found in 227 real transcriptions, nor on 75 images with a known text (2 real pages, 73 of the
-bundled set), as they are, at 15 to 50 % of their size, or blurred. On the 15 of them with 100
-characters or more, a text is found to be too short below .06 to .30 of its length, and too long
-from 8 to 33 times its length.
+All checks are of transcriptions, and every finding is a warning. Their limits are our reading.
+There are no findings in 227 real transcriptions, nor on 75 images with a known text (2 real pages,
+73 of the bundled set), at full size, at 15 to 50 % of their size, or blurred. On the 15 of them
+with 100 characters or more, a text is reported as too short below .06 to .30 of its length, and as
+too long from 8 to 33 times its length.
 """
 
 from __future__ import annotations
@@ -21,30 +21,31 @@ from keju.items import Item
 from keju.text import counted, is_han
 
 LEAST_COPIED = 20
-"""Characters of a text that two images cannot be expected to share."""
+"""Minimum length in characters of a text that two images cannot be expected to share."""
 
 LEAST_COPIES = 3
-"""Images that must share a shorter text, where the other texts of their task are long."""
+"""Minimum number of images that share a shorter text, where the other texts of their task are long.
+"""
 
 MUCH_LONGER = 5
-"""How many times as long as such a shared short text the median of the task's texts must be."""
+"""Minimum ratio of the median length of the task's texts to such a shared short text."""
 
 MOST_PARTS, LEAST_PARTS = 20, 200
-"""Parts of characters for each character of the text, above which the text is too short, if the
-image has at least `LEAST_PARTS` of them. The most on a page of text is 6.0; on an image with an
+"""Parts of characters per character of the text, above which the text is too short, if the image
+has at least `LEAST_PARTS` of them. The maximum on a page of text is 6.0; on an image with an
 inscription 11.2, with fewer parts."""
 
 LEAST_INK, LEAST_LENGTH = 0.06, 100
-"""Ink of a character, as a share of the square of a part's side, below which a text of at least
-`LEAST_LENGTH` characters is too long. The least is .45 on sharp pages and .11 on blurred ones of 9
-pixels a character."""
+"""Ink per character, as a share of the square of a part's side, below which a text of at least
+`LEAST_LENGTH` characters is too long. The minimum is .45 on sharp pages and .11 on blurred ones of
+9 pixels per character."""
 
 FEWEST_PARTS = 5
-"""An image with fewer parts shows no text of `LEAST_LENGTH` characters."""
+"""An image with fewer parts cannot show a text of `LEAST_LENGTH` characters."""
 
 
 class Suspicion(NamedTuple):
-    """A doubt about a reference: the item or items, what is wrong, and a hint."""
+    """A doubt about a reference: the item or items, the problem, and a hint."""
 
     item: str
     problem: str
@@ -52,7 +53,7 @@ class Suspicion(NamedTuple):
 
 
 class _Text(NamedTuple):
-    """A reference text of one item; `pictures` tells images apart."""
+    """A reference text of one item; `pictures` distinguishes images."""
 
     item: Item
     text: str
@@ -83,7 +84,7 @@ _INSIDE = re.compile(r"(?<![A-Za-z])(?:TODO|FIXME|TBD|[Ll]orem ipsum)(?![A-Za-z]
 
 
 def text_fault(text: str) -> tuple[str, str] | None:
-    """What shows that a text is not a transcription, with a hint; None where nothing does."""
+    """Evidence that a text is not a transcription, with a hint; None where there is none."""
     for what, pattern in _MARKUP:
         if found := pattern.search(text):
             shown = " ".join(found[0].split())[:20]
@@ -105,11 +106,11 @@ _AS_BLANK = "If it is blank, import it as a blank page: see keju data formats pa
 
 
 def suspicious_texts(items: Iterable[Item]) -> Iterator[Suspicion]:
-    """Yield what is wrong with the texts of transcriptions, each text once.
+    """Yield the problems of transcriptions, each text once.
 
     Markup, placeholders and texts without a Chinese character; a text of `LEAST_COPIED` counted
     characters or more that two images share, or a shorter one that `LEAST_COPIES` images share in a
-    task of long texts. Images are told apart by their bytes.
+    task of long texts. Images are distinguished by their bytes.
     """
     found: dict[str, list[_Text]] = {}
     lengths: dict[tuple[str, str], list[int]] = {}
@@ -154,11 +155,11 @@ def _copied(owners: list[_Text], medians: dict[tuple[str, str], int]) -> Iterato
 
 
 def extent_fault(length: int, parts: Parts) -> tuple[str, str] | None:
-    """Whether a text is far too short or too long for what its image shows, with a hint.
+    """Evidence that a text is far too short or too long for its image, with a hint.
 
     Args:
         length: characters of the text as OCR scoring counts them; 0 for a blank page.
-        parts: the parts of characters on the image.
+        parts: the parts of characters in the image.
     """
     shown = f"{length:,} character{'' if length == 1 else 's'}"
     if not length and parts.number >= LEAST_PARTS:

@@ -1,4 +1,4 @@
-"""Items as a parquet table, every field in a column of declared type, exact both ways."""
+"""Items as a parquet table with columns of declared types, without loss."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ SCHEMA = pl.Schema(_COLUMNS)
 """The columns of items.parquet. A dict is a list of key and value, a point a list of x and y."""
 
 _REPEATED = ("benchmark", "task", "query", "group", "split")
-"""What many items have in common, so that it is in memory once."""
+"""Values that many items share, so that each is in memory once."""
 
 _FEW = 64
-"""Items that are there as Python's rows at a time: those of a gallery are large."""
+"""The number of items that exist as Python rows at a time: those of a gallery are large."""
 
 
 def write_items(path: Path, items: list[Item], *, rows: int | None = None) -> None:
@@ -83,11 +83,11 @@ def write_items(path: Path, items: list[Item], *, rows: int | None = None) -> No
 
     Args:
         path: the file.
-        items: what to write, in this order.
-        rows: of a group at most, so that one item can be read by itself (`read_item`).
+        items: the items, in this order.
+        rows: maximum rows of a group, so that one item can be read by itself.
 
     Raises:
-        DataError: an item holds something that cannot be stored, as `as_stored` says.
+        DataError: an item contains something that cannot be stored (see `as_stored`).
     """
     try:
         frame = items_frame(items)
@@ -99,10 +99,10 @@ def write_items(path: Path, items: list[Item], *, rows: int | None = None) -> No
 
 
 def items_frame(items: list[Item]) -> pl.DataFrame:
-    """Items as a table with the columns of `SCHEMA`, one row an item, in their order.
+    """Items as a table with the columns of `SCHEMA`, one row per item, in their order.
 
     Raises:
-        DataError: an item cannot be stored, as `as_stored` says.
+        DataError: an item cannot be stored (see `as_stored`).
     """
     return pl.concat(
         pl.DataFrame([_row(as_stored(item)) for item in few], schema=SCHEMA, orient="row")
@@ -111,9 +111,9 @@ def items_frame(items: list[Item]) -> pl.DataFrame:
 
 
 def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
-    """Write those items of a table into another, in their order and as they stand.
+    """Copy those items of a table into another, in their order and unchanged.
 
-    Nothing becomes an item on the way: of a large table that would take ten times as long.
+    The rows are not converted to items, which for a large table would take ten times as long.
 
     Raises:
         DataError: the source is missing or damaged, or the target cannot be written.
@@ -168,7 +168,7 @@ def _items_of(rows: Iterable[dict[str, Any]], path: Path) -> Iterator[Item]:
 
 
 class ItemTable:
-    """A table of items from which single ones are read; opening it reads the column of ids only.
+    """A table of items from which single ones are read; opening it reads only the ids.
 
     Raises:
         DataError: the file is missing or damaged.
@@ -195,7 +195,7 @@ class ItemTable:
             ) from None
 
     def item(self, name: str) -> Item:
-        """The item of that id; reads the rows that lie with it.
+        """The item of that id; reads the rows of its group.
 
         Raises:
             DataError: there is none, or it is damaged.
@@ -209,15 +209,15 @@ class ItemTable:
 
 
 def _few_at_a_time(items: list[Item]) -> Iterator[list[Item]]:
-    """The items in runs of `_FEW`; one empty run where there are none."""
+    """The items in batches of `_FEW`; one empty batch where there are none."""
     return (items[start : start + _FEW] for start in range(0, max(1, len(items)), _FEW))
 
 
 def _shared(row: dict[str, object], known: dict[tuple[object, ...], ImageRef]) -> ImageRef:
-    """One object for an image, however many items show it: galleries repeat each hundreds of times.
+    """One object per image, shared by its items: galleries repeat each hundreds of times.
 
     Raises:
-        msgspec.ValidationError: it is no reference to an image.
+        msgspec.ValidationError: it is not a reference to an image.
     """
     place = tuple(row.values())
     if place not in known:
@@ -226,11 +226,11 @@ def _shared(row: dict[str, object], known: dict[tuple[object, ...], ImageRef]) -
 
 
 def as_stored(item: Item) -> Item:
-    """The item as it comes back from disk: lists as tuples, whole coordinates as floats.
+    """The item as it is read back from disk: lists as tuples, whole coordinates as floats.
 
     Raises:
-        DataError: text that is no Unicode (a lone surrogate), a coordinate that is no number, a
-            value of the wrong type.
+        DataError: text that is not valid Unicode (a lone surrogate), a coordinate that is not a
+            number, a value of the wrong type.
     """
     try:
         return msgspec.json.decode(msgspec.json.encode(item), type=Item)
@@ -263,7 +263,7 @@ def _entries(mapping: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def _plain(row: dict[str, Any]) -> dict[str, object]:
-    """A row as `msgspec.convert` expects an item: dicts whole again, absent values left out."""
+    """A row as `msgspec.convert` expects an item: with dicts restored, without absent values."""
     out = {name: value for name, value in row.items() if value is not None}
     for name in _REPEATED:
         if isinstance(value := out.get(name), str):
@@ -274,7 +274,7 @@ def _plain(row: dict[str, Any]) -> dict[str, object]:
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a file begins and ends as parquet does, found without reading all of it.
+    """Whether a file begins and ends like parquet, without reading all of it.
 
     Raises:
         OSError: it is not readable, or not a file: a pipe would never end.
@@ -332,7 +332,7 @@ _PANDAS_INDEX = "__index_level_0__"
 
 
 def _fits(kind: object, wanted: object) -> bool:
-    """Whether a type of a column is the wanted one, but for parts without any value."""
+    """Whether a type of a column is the expected one, except for parts without any value."""
     if kind in (wanted, pl.Null):
         return True
     if isinstance(kind, pl.List) and isinstance(wanted, pl.List):

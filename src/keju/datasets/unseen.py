@@ -1,4 +1,4 @@
-"""`unseen_characters`: characters of an item that people do not see and programs do."""
+"""`unseen_characters`: characters of an item that are invisible to people but not to programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going through a dataset and saying what is wrong with it, item by item, each with its mend."""
+"""Validation of a dataset: errors, warnings and notices item by item, each with a hint."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from keju.items import UNKNOWN, ImageRef, Item
 Severity = Literal["error", "warning", "notice"]
 
 WORKERS = 2
-"""Threads that hash and decode; each holds one image, Pillow decodes outside Python's lock."""
+"""Threads that hash and decode; each has one image, and Pillow decodes outside of Python's lock."""
 
 _AGAIN = "Import the dataset again"
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong. As text it is one line."""
+    """One finding. As text it is one line."""
 
     severity: Severity
     item: str
-    """The item's id, or the file where no item is at fault."""
+    """The item's id, or the file if no item is affected."""
     problem: str
     mend: str
 
@@ -52,9 +52,9 @@ class _Picture(NamedTuple):
     ref: ImageRef
     items: list[str]
     length: int
-    """Characters of the text that it is said to show; 0 where that is not known."""
+    """The expected number of characters in its text; 0 where that is not known."""
     blank: bool
-    """Whether it is said to be a blank page."""
+    """Whether it is declared as a blank page."""
 
     @property
     def place(self) -> str:
@@ -63,10 +63,10 @@ class _Picture(NamedTuple):
 
 
 def validate(path: Path) -> Iterator[Finding]:
-    """Yield everything that is wrong with a dataset, in the order of its items.
+    """Yield all findings about a dataset, in the order of its items.
 
-    Errors make scores wrong or runs fail; warnings deserve a look; notices say what is legal but
-    worth knowing. No more than a few images are held in memory at a time.
+    Errors make scores wrong or runs fail; warnings should be checked; notices are about permitted
+    but unusual properties. Only a few images are in memory at a time.
 
     Raises:
         UsageError: there is no dataset at that path.
@@ -141,7 +141,7 @@ def _items(items: list[Item]) -> Iterator[Finding]:
 
 
 def _text_alone(items: list[Item]) -> Iterator[Finding]:
-    """One notice for all items without an image that share what follows from it."""
+    """One notice for all items without an image that have the same consequence."""
     alone: dict[str, list[str]] = {}
     for item in items:
         if follows := without_image(item):
@@ -157,7 +157,7 @@ def _text_alone(items: list[Item]) -> Iterator[Finding]:
 
 
 def _awaited(items: list[Item]) -> Iterator[Finding]:
-    """One notice for all drafts of a task that wait for the same."""
+    """One notice for all drafts of a task that lack the same."""
     waiting: dict[tuple[str, str], list[str]] = {}
     for item in items:
         if what := awaited(item):
@@ -231,7 +231,7 @@ def _pictures(items: list[Item]) -> dict[str, _Picture]:
 
 
 def _images(dataset: Dataset, pictures: dict[str, _Picture]) -> Iterator[Finding]:
-    """Check images in a few threads with a short queue, and yield in their order."""
+    """Check images in a few threads with a short queue, and yield findings in their order."""
     with ThreadPoolExecutor(WORKERS) as pool:
         jobs = (pool.submit(_check_image, dataset, picture) for picture in pictures.values())
         waiting: list[Future[list[Finding]]] = list(islice(jobs, 2 * WORKERS))

@@ -1,7 +1,7 @@
 """Canonical values of metadata: one for each dynasty, script style and category of books.
 
 Items keep their metadata as the source had it; breakdowns and statistics count by canonical value,
-so that 唐 and Tang are one row.
+so that 唐 and Tang are in one row.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Value(Record, frozen=True, kw_only=True):
 
 
 def canonical(kind: str, name: str) -> Value | None:
-    """The value that a name means; None where the table does not have it.
+    """The value of a name; None where the table does not contain it.
 
     Args:
         kind: the metadata's key: dynasty, period (of the dynasties), script or category.

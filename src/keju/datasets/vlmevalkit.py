@@ -1,8 +1,8 @@
-"""The row form of VLMEvalKit: what its columns say of an item. Shared by reader and writer.
+"""The row format of VLMEvalKit: its columns for an item. Shared by reader and writer.
 
 The columns are VLMEvalKit's own (its development guide); ``id`` and ``keju`` are ours, and it
-passes over what it does not know. ``keju`` is the item as JSON without its images, so that reading
-a row gives the same item again.
+ignores unknown ones. ``keju`` is the item as JSON without its images, so that reading a row
+restores the same item.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _OPENING = "(（[【"
 
 
 def cells_of(item: Item) -> dict[str, str]:
-    """What the columns say of an item, its index and images aside.
+    """The columns of an item, except its index and images.
 
-    Of multiple choice, ``question`` is the stem and each option has its column, since VLMEvalKit
-    puts them together in its own words; else it is the whole prompt.
+    For multiple choice, ``question`` is the stem and each option has its column, since VLMEvalKit
+    joins them in its own wording; else it is the whole prompt.
 
     Raises:
-        DataError: the prompt cannot be made of the item.
+        DataError: the prompt cannot be made from the item.
     """
     options = options_of(item)
     cells = {
@@ -46,14 +46,14 @@ def cells_of(item: Item) -> dict[str, str]:
 
 
 def answer_of(item: Item) -> str:
-    """The answer as text: boxes as the prompt asks for them."""
+    """The answer as text: boxes in the format of the prompt."""
     if query_of(item).form != "boxes":
         return item.answer
     return ", ".join(f"[{box.x0:g}, {box.y0:g}, {box.x1:g}, {box.y1:g}]" for box in item.boxes)
 
 
 def stem_of(prompt: str, options: tuple[str, ...]) -> str:
-    """A prompt up to its options, which are all found again in the rest."""
+    """A prompt up to its options, which all occur in the rest."""
     for place in range(len(prompt) - 1, -1, -1):
         if prompt[place] in _LABELS and options_in(prompt[place:]) == options:
             return prompt[:place].strip().rstrip(_OPENING).rstrip()
@@ -61,10 +61,10 @@ def stem_of(prompt: str, options: tuple[str, ...]) -> str:
 
 
 def item_in(cell: str, place: str) -> Item:
-    """The item that a cell ``keju`` holds.
+    """The item in a cell ``keju``.
 
     Raises:
-        DataError: it holds none.
+        DataError: it contains none.
     """
     try:
         return msgspec.json.decode(cell, type=Item)

@@ -1,4 +1,4 @@
-"""Writing a DATASET folder: nothing there counts before all of it does."""
+"""`DatasetWriter`: writes a DATASET directory, which counts as a dataset only when complete."""
 
 from __future__ import annotations
 
@@ -34,35 +34,35 @@ from keju.items import ImageRef, Item
 from keju.local_paths import check_local
 
 PLUGINS = "plugins"
-"""The key of `DatasetManifest.made` with the plug-ins that took part."""
+"""The key of `DatasetManifest.made` with the plug-ins that were used."""
 
 _BETWEEN = ", "
 
 
 def plugins_in(manifest: DatasetManifest) -> list[str]:
-    """The plug-ins that took part in making a dataset, in words."""
+    """The plug-ins that were used to make a dataset, as text."""
     return list(filter(None, manifest.made.get(PLUGINS, "").split(_BETWEEN)))
 
 
 class DatasetWriter:
-    """Writes a dataset into a folder; nothing there counts as a dataset until `close`.
+    """Writes a dataset into a directory, which is not a dataset until `close`.
 
-    Used as a context manager it closes on success. After an error or a crash the folder holds an
-    unfinished dataset, which the next writer takes over.
+    Used as a context manager it closes on success. After an error or a crash the directory contains
+    an unfinished dataset, which the next writer replaces.
 
     Args:
-        path: the folder; new, empty, or an unfinished dataset.
+        path: the directory; new, empty, or an unfinished dataset.
         name: the dataset's name.
         version: its version.
-        licence: under which it may be used, e.g. ``CC0-1.0``, or `UNKNOWN`.
-        source: where it comes from, or `UNKNOWN`.
-        synthetic: made by a program.
+        licence: its licence, e.g. ``CC0-1.0``, or `UNKNOWN`.
+        source: its origin, or `UNKNOWN`.
+        synthetic: whether it was made by a program.
         language: BCP 47 code, e.g. ``lzh``.
         script: ISO 15924 code, e.g. ``Hant``.
 
     Raises:
-        UsageError: name, version, licence or source is empty, the folder holds something else, or
-            is an address.
+        UsageError: name, version, licence or source is empty, the directory contains something
+            else, or is an address.
     """
 
     def __init__(
@@ -118,10 +118,10 @@ class DatasetWriter:
 
         Args:
             data: the bytes of the file.
-            name: what an error calls it.
+            name: its name in errors.
 
         Raises:
-            DataError: it is not a sound image.
+            DataError: it is not a valid image.
         """
         sha256 = sha256_bytes(data)
         if known := self._refs.get(sha256):
@@ -141,13 +141,13 @@ class DatasetWriter:
         return self._refs.get(ref.sha256) == ref
 
     def link_image(self, path: Path, ref: ImageRef, *, copy: bool = False) -> ImageRef:
-        """Take over a sound image that lies elsewhere on this disk, without decoding it again.
+        """Add a valid image that exists elsewhere on this disk, without decoding it again.
 
-        The file is linked where the disk can do so, so that nobody may change it in place; what
-        others may change is copied.
+        The file is linked where the disk supports it, so it must not be changed in place; files
+        that others may change are copied.
 
         Raises:
-            DataError: it is missing, or of another size than `ref` says.
+            DataError: it is missing, or has another size than in `ref`.
         """
         target = self.path / ref.path
         try:
@@ -187,9 +187,9 @@ class DatasetWriter:
         count(items=1)
 
     def resemble(self, other: DatasetManifest) -> None:
-        """Say of this dataset what another says of itself, where nothing else was said.
+        """Copy the metadata of another dataset, where they are not set.
 
-        That is its language and script, whether a program made it, and how it was made.
+        These are its language and script, whether a program made it, and how it was made.
         """
         self._manifest = msgspec.structs.replace(
             self._manifest,
@@ -200,11 +200,11 @@ class DatasetWriter:
         self._made = {**other.made, **self._made}
 
     def declare(self, **facts: str) -> None:
-        """Say in dataset.json how the dataset is made."""
+        """Record in dataset.json how the dataset is made."""
         self._made |= facts
 
     def declare_plugins(self, plugins: Iterable[object]) -> None:
-        """Record plug-ins that took part in making the dataset, after those recorded before."""
+        """Record plug-ins that were used to make the dataset, after those recorded before."""
         before = self._made.get(PLUGINS, "").split(_BETWEEN)
         if every := list(dict.fromkeys(filter(None, [*before, *map(str, plugins)]))):
             self._made[PLUGINS] = _BETWEEN.join(every)
@@ -223,7 +223,7 @@ class DatasetWriter:
         return manifest
 
     def abandon(self) -> None:
-        """Stop writing; the folder stays an unfinished dataset."""
+        """Stop writing; the directory remains an unfinished dataset."""
         self._lock.release()
         if not any(path.name != UNFINISHED for path in self.path.iterdir()):
             (self.path / UNFINISHED).unlink(missing_ok=True)
@@ -269,7 +269,7 @@ def _take_folder(path: Path) -> FileLock:
 
 
 def _free(path: Path) -> str:
-    """The name of a folder beside this one that does not exist."""
+    """The name of a directory beside this one that does not exist."""
     whole = path.resolve()
     names = (f"{whole.name}-{number}" for number in itertools.count(2))
     name = next(each for each in names if not (whole.parent / each).exists())
@@ -278,7 +278,7 @@ def _free(path: Path) -> str:
 
 
 def _store(path: Path, data: bytes) -> None:
-    """Write an image under its final name only when it is whole; no fsync, the hash tells."""
+    """Write an image; it gets its final name when complete. No fsync: the hash detects damage."""
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(exist_ok=True)
@@ -288,7 +288,7 @@ def _store(path: Path, data: bytes) -> None:
 
 
 def _linked(target: Path, path: Path) -> bool:
-    """Link a file, where the disk can do so."""
+    """Link a file, where the disk supports it."""
     try:
         target.hardlink_to(path)
     except OSError:

@@ -1,1 +1,1 @@
-"""Other harnesses: keju's tasks inside Inspect, and its runs in Inspect's logs."""
+"""Interoperability with other harnesses: keju's tasks in Inspect, and its runs as Inspect logs."""

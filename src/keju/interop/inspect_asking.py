@@ -1,7 +1,7 @@
-"""A task of Inspect's made of keju's items: keju's prompts, the pictures as stored, keju's scores.
+"""Inspect tasks made from keju's items: keju's prompts, the stored images, keju's scores.
 
-A failure is an error of its sample and has no score; the task then ends with the status `error`
-and what failed is asked again by ``inspect eval-retry``.
+A failure is an error of its sample and has no score; the task then ends with the status `error`,
+and ``inspect eval-retry`` sends the failed requests again.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ logger = getLogger(__name__)
 
 
 def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: str) -> Task:
-    """The items of a benchmark, or of some of its tasks, as a task of Inspect's.
+    """The items of a benchmark, or of some of its tasks, as an Inspect task.
 
     Raises:
-        UsageError: there are no such items, or a task asks about pairs.
-        DataError: the dataset is damaged, or an item lacks what the setting shows.
+        UsageError: there are no such items, or a task compares pairs.
+        DataError: the dataset is damaged, or an item lacks what the setting sends.
     """
     if setting in OWN_READING:
         raise UsageError(f"{setting} asks twice, which a task of Inspect cannot do: use keju run")
@@ -64,7 +64,7 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
         ),
         solver=generate(),
         scorer=_scorer({item.id: item for item in items}, way, several=several),
-        # Goes on past a failure, and does not call a task with failures a success.
+        # Continue after a failure, and do not report a task with failures as a success.
         continue_on_fail=True,
         version=opened.manifest.version,
         metadata={"dataset_hash": opened.manifest.hash, "setting": setting, "script": script},
@@ -105,12 +105,12 @@ def _sample(item: Item, way: Way, opened: Dataset) -> Sample:
 
 
 def _asked(item: Item) -> str:
-    """The task, with its query where it has several."""
+    """The task, with its query if it has several."""
     return "/".join(filter(None, (item.task, item.query)))
 
 
 def _picture(ref: ImageRef, opened: Dataset) -> str:
-    """Where the picture lies, of which Inspect reads the bytes; its URL where it is in a table."""
+    """The path of an image, which Inspect reads; a data URL where it is in a table."""
     if ref.path not in opened.packed:
         return str(opened.image_path(ref).resolve())
     data = base64.b64encode(opened.image_bytes(ref)).decode()
@@ -118,7 +118,7 @@ def _picture(ref: ImageRef, opened: Dataset) -> str:
 
 
 def _scorer(items: Mapping[str, Item], way: Way, *, several: bool) -> Scorer:
-    """The protocols' main metrics of each item, with errors of the mean by group."""
+    """Scorer with the main metrics of both protocols, and errors of the mean by group."""
     summed: list[Metric] = [mean(), stderr(cluster="group")]
     if several:
         summed.append(grouped(mean(), "task", all=False))

@@ -1,11 +1,11 @@
-"""A run as logs of Inspect's, which its viewer opens and `replay:` reads back.
+"""Export of a run as Inspect logs, which its viewer opens and `replay:` reads.
 
 ::
 
     DIR/<model>/  one .eval for each task, query and variant · readings.eval (own-ocr, own-text)
 
-Samples are responses, rounds are epochs, failures are the samples' errors. What Inspect has no
-place for stands in each sample's metadata under ``keju``: nothing is lost on the way and back.
+Samples are responses, rounds are epochs, failures are the samples' errors. Values without a field
+in Inspect are in each sample's metadata under ``keju``, so that a round trip loses nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _UNKNOWN_TIME = "1970-01-01T00:00:00+00:00"
 
 
 class Written(NamedTuple):
-    """A log that was written: its file, and how many samples and failures it holds."""
+    """A log that was written: its file, and its numbers of samples and failures."""
 
     file: Path
     samples: int
@@ -47,7 +47,7 @@ _DECODING = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_e
 
 
 class _Part(NamedTuple):
-    """What one log holds."""
+    """The content of one log."""
 
     task: str
     query: str
@@ -55,7 +55,7 @@ class _Part(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """To which response a score belongs; of a ranking, to the first."""
+    """The response of a score; of a ranking, the first one."""
 
     key: str
     item: str
@@ -67,13 +67,13 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
     """Write a run's responses as logs, one for each model, task, query and prompt variant.
 
     Args:
-        run: the run; where it has been scored, the scores of both protocols go along.
-        out: the folder to write, new or empty.
-        images: whether the pictures themselves go along; else only what they are called.
+        run: the run; if it is scored, the scores of both protocols are included.
+        out: the directory to write, new or empty.
+        images: whether the images are included; else only their names.
 
     Raises:
-        UsageError: there is no run, the folder is not empty, or the dataset with the pictures is
-            not where the run was made, or the run has changed since it was scored.
+        UsageError: there is no run, the directory is not empty, the dataset with the images is not
+            where the run was made, or the run has changed since it was scored.
         PrerequisiteError: Inspect is not installed.
         DataError: the run is damaged.
     """
@@ -86,7 +86,7 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
     items = {item.id: item for item in folder.items()}
     scored = any(folder.scores_dir.glob("*.parquet"))
     if scored:
-        # Before anything is written: half an export would be in the way of the next.
+        # Before anything is written: a partial export would block the next one.
         check_scores(folder)
     for model in manifest.models:
         place = out / file_name(model)
@@ -108,7 +108,7 @@ def _task_logs(
     shown: Shown,
     place: Path,
 ) -> Iterator[Written]:
-    """The logs of one file of responses: of one task, by query and setting."""
+    """The logs of one response file, of one task, by query and setting."""
 
     def part_of(response: Response) -> _Part:
         return _Part(response.task, response.query, variant_of(response))
@@ -129,7 +129,7 @@ def _task_logs(
 
 
 class _Scores:
-    """A model's scores, by the log and by the response that they belong to."""
+    """A model's scores, by log and response."""
 
     def __init__(self, folder: RunFolder, model: str, *, scored: bool) -> None:
         self.parts: dict[_Part, list[Score]] = {}
@@ -155,7 +155,7 @@ def _spec(
     variant: PromptVariant = _USUAL,
     dropped: Collection[str] = (),
 ) -> EvalSpec:
-    """The description in a log; of decoding, the parameters asked for and always sent."""
+    """The description in a log; of decoding, the parameters requested and always sent."""
     from inspect_ai import __version__ as inspect_version  # noqa: PLC0415
     from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec  # noqa: PLC0415
     from inspect_ai.model import GenerateConfig  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""A response as a sample of Inspect's: what was shown, what was answered, what went wrong."""
+"""Conversion of a response to an Inspect sample: request, answer and error."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def sample_of(response: Response, item: Item, shown: Shown, scores: Sequence[Sco
 
 
 def reading_of(response: Response) -> EvalSample:
-    """The sample of what was read of an item's images first; it is named after the images."""
+    """The sample of a transcription of an item's images; it is named after the images."""
     return _answered(response, [])
 
 
@@ -78,7 +78,7 @@ def _messages(request: Request, response: Response, shown: Shown) -> list[ChatMe
 
 
 def _content(images: Sequence[ImageRef], prompt: str, shown: Shown) -> list[Content]:
-    """The pictures in order, then the prompt; without a dataset, what the pictures are called."""
+    """The images in order, then the prompt; without a dataset, the names of the images."""
     from inspect_ai.model import ContentImage, ContentText  # noqa: PLC0415
 
     found: list[Content] = []
@@ -162,7 +162,7 @@ def _usage(response: Response) -> ModelUsage | None:
 
 
 def _target(item: Item, response: Response) -> str | list[str]:
-    """The reference: of a pair, whether it belongs together; of boxes, where they are.
+    """The reference: for a pair, whether it belongs together; for boxes, their positions.
 
     Empty where the item has no reference.
     """

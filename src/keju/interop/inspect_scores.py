@@ -1,4 +1,4 @@
-"""keju's scores in Inspect's form: a scorer for each protocol, a value for each metric."""
+"""Conversion of keju's scores to Inspect: a scorer per protocol, a value per metric."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REASONS = {
 
 
 def scores_of(scores: Iterable[Score], item: Item, text: str) -> dict[str, InspectScore]:
-    """The scores of one response by protocol; *unscored* stays apart from wrong."""
+    """The scores of one response by protocol; *unscored* is distinguished from wrong."""
     by_protocol: dict[str, list[Score]] = {}
     for score in scores:
         by_protocol.setdefault(score.protocol, []).append(score)
@@ -28,12 +28,14 @@ def scores_of(scores: Iterable[Score], item: Item, text: str) -> dict[str, Inspe
 
 
 def score_of(scores: Sequence[Score], item: Item, text: str) -> InspectScore:
-    """All metrics of one response under one protocol; the answer is the text where none is taken.
+    """All metrics of one response under one protocol.
+
+    Without an extracted answer, the text is shown.
 
     Args:
         scores: of that response under that protocol.
-        item: what was asked.
-        text: what was answered.
+        item: the item.
+        text: the text of the response.
     """
     from inspect_ai.scorer import Score as InspectScore  # noqa: PLC0415
 
@@ -57,7 +59,7 @@ def score_of(scores: Sequence[Score], item: Item, text: str) -> InspectScore:
 
 
 def results_of(scores: Sequence[Score], samples: int, failures: int) -> EvalResults:
-    """The values of one task in both readings: failures at the worst value, and left out."""
+    """The values of one task in both versions: failures at the worst value, and excluded."""
     from inspect_ai.log import EvalMetric, EvalResults, EvalScore  # noqa: PLC0415
 
     found = []
@@ -87,7 +89,7 @@ def results_of(scores: Sequence[Score], samples: int, failures: int) -> EvalResu
 
 
 def _title(protocol: str, metric: str) -> str:
-    """What the viewer heads a column with: both protocols have an ``Acc``."""
+    """The heading of a column in the viewer: both protocols have an ``Acc``."""
     return f"{protocol} {metric}"
 
 
@@ -101,7 +103,7 @@ def _values(metric: MetricResult) -> dict[str, float]:
 
 
 def _explained(scores: Sequence[Score], item: Item) -> list[str]:
-    """Why each value is what it is, a line each."""
+    """The explanation of each value, one line each."""
     first = scores[0]
     lines = [f"verdict: {first.verdict}"]
     if first.extracted_from:

@@ -91,5 +91,5 @@ def _asked(benchmark: str, dataset: str, names: Names, setting: str, script: str
     try:
         return task_of(benchmark, dataset, names, setting, script)
     except KejuError as error:
-        # Inspect prints the words of this one alone, and a traceback of any other.
+        # For this exception Inspect prints only the message, for others a traceback.
         raise PrerequisiteError(f"keju: {error}") from None

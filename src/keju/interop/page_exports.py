@@ -1,8 +1,8 @@
-"""Transcriptions of a run as files of pages: PAGE-XML, ALTO, hOCR or text, and index.csv.
+"""Transcriptions of a run as files of pages: PAGE-XML, ALTO, hOCR or text, with index.csv.
 
 ::
 
-    DIR/  index.csv · <name>.xml (.hocr, .txt), one an image · <name>.<ext>, with images
+    DIR/  index.csv · <name>.xml (.hocr, .txt), one per image · <name>.<ext>, with images
 
 index.csv is written last and lists every image of every transcription item, with or without a file.
 """
@@ -44,30 +44,31 @@ from keju.runs import RunFolder, RunManifest
 from keju.text import answer_part
 
 LARGEST = 1_000_000
-"""Characters and outline points of an item; beyond this nothing is written. Parsers of XML refuse
+"""Maximum characters and outline points of an item; larger ones are not written. XML parsers reject
 a text of 10 MB."""
 
 INDEX = "index.csv"
 
 _ENGINES = ("rapidocr", "tesseract")
 _PROGRAMS = (*_ENGINES, "onnxruntime", "openvino", "transformers", "torch")
-"""Parts of a model's identity that are versions of programs."""
+"""Keys of a model's identity that are versions of programs."""
 
 _PATH = re.compile(r"[/\\.~]|[A-Za-z]:[/\\]")
 _OF_IMAGE = re.compile(r"([1-9][0-9]{0,3})-")
 
 Progress = Callable[[int, int], None]
-"""A function to call with the number of items done and the number of all items."""
+"""A function that is called with the number of finished items and the number of all items."""
 
 
 class PageRow(NamedTuple):
-    """One row of index.csv: an image of an item, and what was written of it.
+    """One row of index.csv: an image of an item, and the result of its export.
 
     `status` is one of
 
-    - ``lines``: each line has its place;
-    - ``some-lines``: lines without a usable place are text without coordinates;
-    - ``text-only``: the response has no places, so that the file has the text without coordinates;
+    - ``lines``: each line has a position;
+    - ``some-lines``: lines without a valid position are text without coordinates;
+    - ``text-only``: the response has no positions, so that the file has the text without
+      coordinates;
     - ``empty``: the engine found no text; the file is a page without text;
     - ``undivided``: the response is one text for several images; no file;
     - ``too-large``: the response is larger than `LARGEST`; no file;
@@ -86,7 +87,7 @@ class PageRow(NamedTuple):
 
 
 class PagesExport(NamedTuple):
-    """What was written: the number of files and of images, rows by status, replaced characters."""
+    """The numbers of written files and of images, rows by status, replaced characters."""
 
     model: str
     files: int
@@ -106,7 +107,7 @@ def export_pages(
     images: bool = False,
     progress: Progress | None = None,
 ) -> PagesExport:
-    """Write one model's transcriptions of a run, one file an image.
+    """Write one model's transcriptions of a run, one file per image.
 
     Args:
         run: the run.
@@ -120,7 +121,7 @@ def export_pages(
 
     Raises:
         UsageError: the run or the model does not exist, the run has several models or scripts and
-            none is chosen, it has nothing to export, `out` is not empty, or the dataset with the
+            none is selected, it has nothing to export, `out` is not empty, or the dataset with the
             images is not found.
         DataError: the run is damaged, or an image is missing or altered.
     """
@@ -152,7 +153,7 @@ def export_pages(
 
 
 class _Chosen(NamedTuple):
-    """Which of a run's responses are exported."""
+    """The selected responses of a run."""
 
     model: str
     script: str
@@ -165,7 +166,7 @@ class _Chosen(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What one image of an item has of its response."""
+    """The part of a response that belongs to one image."""
 
     lines: tuple[Line, ...]
     text: str
@@ -266,17 +267,17 @@ class _Writer:
         ]
 
     def _names(self, item: Item, number: int) -> tuple[str, str]:
-        """The name of a page's file without ending, and that of its image."""
+        """The name of a page's file without suffix, and that of its image."""
         stem = self._stems[item.task, item.id][number - 1]
         ending = PurePosixPath(item.images[number - 1].path).suffix.casefold().lstrip(".")
         return stem, f"{stem}.{ending if ending in EXTENSIONS else 'img'}"
 
 
 def _chosen(manifest: RunManifest, run: Path, model: str, script: str, round_: int) -> _Chosen:
-    """What is exported of a run.
+    """The responses of a run to export.
 
     Raises:
-        UsageError: it does not exist, or there are several and none is chosen.
+        UsageError: it does not exist, or there are several and none is selected.
     """
     one = _one_of(list(manifest.models), model, run, "models", "--model")
     prompts = _one_of(manifest.scripts, script, run, "scripts", "--script")
@@ -332,7 +333,7 @@ def _divided(response: Response, images: int) -> list[_Part] | None:
 
 
 def _engine(manifest: RunManifest, model: str) -> Engine:
-    """The engine as files name it: without the folders of its weights or declaration."""
+    """The engine's name in files: without the directories of its weights or declaration."""
     identity = manifest.models[model]
     versions = {
         name: identity[name].removeprefix(f"{name} ") for name in _PROGRAMS if name in identity

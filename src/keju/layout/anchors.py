@@ -1,9 +1,9 @@
-"""Anchors: which character of a reference is which character of a text that was read.
+"""Anchors: characters of a reference matched with characters of a transcription.
 
-A character that occurs once in both texts is an anchor by itself. One that occurs several times is
-an anchor as part of a run: characters that follow each other in the reference and are the same
-step apart in the reading, 1 where it goes on in order, as many as the page has columns where it was
-read in rows (our reading).
+A character that occurs once in both texts is an anchor by itself. A repeated character is an anchor
+as part of a run: consecutive characters of the reference that have the same distance from each
+other in the transcription, 1 where the order is kept, the number of columns where the page was read
+in rows (our reading).
 """
 
 from __future__ import annotations
@@ -15,42 +15,44 @@ from math import log
 from typing import NamedTuple
 
 _FURTHEST = 60
-"""The greatest step; pages have fewer columns."""
+"""The greatest distance; pages have fewer columns."""
 
 _MOST_STEPS = 6
-"""Steps that are tried: those at which most neighbours of the reference are found."""
+"""The number of distances that are tried: those at which most neighbours of the reference are
+found."""
 
 _MOST_PAIRS = 30_000
-"""Pairs of equal characters; longer texts have anchors that occur once alone."""
+"""The maximum number of pairs of equal characters; longer texts use only characters that occur
+once."""
 
 _BY_CHANCE = 0.05
-"""Runs that chance would give on a share of the pages as large as this are not taken."""
+"""The share of pages on which a run may occur by chance; less significant runs are ignored."""
 
 _Place = tuple[int, int]
-"""A place in the reference, and one in the reading."""
+"""A position in the reference, and one in the transcription."""
 
 
 class Anchor(NamedTuple):
-    """A character that was found again: its places in reference and hypothesis."""
+    """A matched character: its positions in reference and hypothesis."""
 
     true: int
     read: int
 
 
 class _Run(NamedTuple):
-    """Equal characters at one step; `weight` is how unlikely they are by chance (nats)."""
+    """Equal characters at one distance; `weight` is how unlikely they are by chance (nats)."""
 
     weight: float
     places: tuple[_Place, ...]
 
 
 def anchors(reference: str, hypothesis: str, *, repeated: bool = True) -> list[Anchor]:
-    """The anchors in the order of the reference, each place of either text at most once.
+    """The anchors in the order of the reference, each position of either text at most once.
 
     Args:
         reference: the true text.
-        hypothesis: the text that was read.
-        repeated: find those of repeated characters too, which takes about 10 ms a page.
+        hypothesis: the transcription.
+        repeated: also find those of repeated characters, which takes about 10 ms per page.
     """
     said, there = Counter(hypothesis), Counter(reference)
     places: dict[str, list[int]] = defaultdict(list)
@@ -88,7 +90,7 @@ def _runs(reference: str, hypothesis: str, places: Mapping[str, Sequence[int]]) 
 
 
 def _steps(reference: str, places: Mapping[str, Sequence[int]]) -> list[int]:
-    """The steps at which most neighbours of the reference are found; rare ones count more."""
+    """The distances at which most neighbours of the reference are found; rare ones count more."""
     hits: dict[int, float] = defaultdict(float)
     for pair, times in Counter(pairwise(reference)).items():
         first, second = (places.get(char, ()) for char in pair)
@@ -106,7 +108,7 @@ def _runs_at(
     rarity: Mapping[str, float],
     needed: float,
 ) -> list[_Run]:
-    """The longest runs at a step that weigh more than `needed`.
+    """The longest runs at a distance whose weight exceeds `needed`.
 
     One character of a run may be wrong between two right ones.
     """

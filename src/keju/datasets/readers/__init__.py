@@ -1,4 +1,4 @@
-"""Readers: sources of many forms made into datasets."""
+"""Readers: import sources of many formats into datasets."""
 
 from __future__ import annotations
 
@@ -71,17 +71,18 @@ FORMATS: Registry[Reader] = Registry(
     _reader,
     guard=_guarded,
 )
-"""What can be imported, by name."""
+"""The formats that can be imported, by name."""
 
 
 AUTO = "auto"
-"""In place of a format: the one that `detecting.best` finds, with the options that it needs."""
+"""The value in place of a format that selects the one found by `detecting.best`, with its options.
+"""
 
 _MEND = "See what it must look like: keju data formats {}"
 
 
 class Imported(NamedTuple):
-    """What an import made, and what the user should know about it."""
+    """The result of an import, with notes for the user."""
 
     manifest: DatasetManifest
     notes: tuple[str, ...]
@@ -102,18 +103,18 @@ def import_dataset(
 
     Args:
         format: a name in `FORMATS`, or `AUTO`.
-        src: the file or folder to read.
-        out: the folder of the dataset, new, empty or unfinished.
+        src: the file or directory to read.
+        out: the directory of the dataset, new, empty or unfinished.
         name: the dataset's name.
         version: its version.
-        licence: under which it may be used.
-        source: where it comes from.
+        licence: its licence.
+        source: its origin.
         options: of this format, as its `Reader` lists them.
 
     Raises:
-        UsageError: no such format or option, `out` holds something else, a path is an address, or
-            `AUTO` finds no format or several.
-        DataError: the source is not as the format's layout says.
+        UsageError: no such format or option, `out` contains something else, a path is an address,
+            or `AUTO` finds no format or several.
+        DataError: the source does not have the format's layout.
     """
     check_local(src)
     check_local(out)
@@ -149,10 +150,10 @@ def import_dataset(
 
 
 def _refuse_inside(out: Path, src: Path) -> None:
-    """Refuse a dataset inside its source, which the next import would read.
+    """Check that a dataset is not inside its source, where the next import would read it.
 
     Raises:
-        UsageError: it is there, perhaps through a link.
+        UsageError: it is, perhaps through a link.
     """
     if src.is_dir() and out.resolve().is_relative_to(src.resolve()):
         raise UsageError(
@@ -162,11 +163,11 @@ def _refuse_inside(out: Path, src: Path) -> None:
 
 
 _CLEAR = 0.9
-"""Fit from which a source is said to have another format than the given one."""
+"""Fit from which a source is reported to have another format than the given one."""
 
 
 def _other_format(src: Path, reader: Reader) -> str:
-    """What a source is and the command that imports it, if another reader is clearly meant."""
+    """Format of a source and the command to import it, if another reader clearly fits better."""
     listing = Listing(src)
     ranked = [] if obstacle(listing) else candidates(listing, FORMATS.usable())
     if not ranked or ranked[0].reader is reader or ranked[0].detection.fit < _CLEAR:
@@ -201,10 +202,10 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Option
 
 
 def check_options(reader: Reader, given: Options) -> None:
-    """Refuse options that a format does not have.
+    """Check that a format has the given options.
 
     Raises:
-        UsageError: naming those it has.
+        UsageError: it does not; the message lists its options.
     """
     known = reader.every_option
     for option in given:

@@ -1,4 +1,4 @@
-"""What every reader shares: its declaration, its options, and safe access to source files."""
+"""`Reader`: the declaration of a reader, its options, and safe access to source files."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from keju.images import EXTENSIONS
 Options = Mapping[str, str]
 
 MOST_BYTES = 512 << 20
-"""Bytes of the largest file that is read at once."""
+"""Maximum size in bytes of a file that is read at once."""
 
 MOST_TEXT = 256 << 20
-"""Bytes of the largest text file that is read at once: its lines take several times as much."""
+"""Maximum size in bytes of a text file that is read at once: its lines take several times as much.
+"""
 
 NO_OPTIONS: Options = MappingProxyType({})
 
 Read = Callable[[Path, DatasetWriter, Options], Iterable[str]]
-"""Reads a source into a writer; gives back notes for the user, one line each.
+"""Reads a source into a writer; returns notes for the user, one line each.
 
-Raises `DataError` where the source is not what the layout says, naming expected and found.
-"""
+Raises `DataError` with expected and found if the source does not have the layout."""
 
 
 class Detection(NamedTuple):
-    """What a reader recognises in a source.
+    """A source as a reader recognises it.
 
-    `fit` is the share of the source that the layout explains, from 0 to 1: 1 where nothing else
-    can be meant, .5 where another reader that knows more should be preferred. `what` is one line
-    for the user, with counts. `options` are those that an import needs. `missing` is one line that
-    names what must be added before an import can succeed; empty if nothing is.
+    `fit` is the share of the source that the layout explains, from 0 to 1: 1 where nothing else is
+    possible, .5 where a more specific reader should be preferred. `what` is one line for the user,
+    with counts. `options` are those that an import needs. `missing` is one line that names what
+    must be added before an import can succeed; empty if nothing is.
     """
 
     fit: float
@@ -52,7 +52,7 @@ class Detection(NamedTuple):
 
 
 Detect = Callable[[Listing], Detection | None]
-"""Looks at the files of a source, without reading all of them; None if it is another form."""
+"""Examines the files of a source, without reading all of them; None if it has another format."""
 
 
 class Table(NamedTuple):
@@ -61,10 +61,10 @@ class Table(NamedTuple):
     Attributes:
         name: of the file, without its suffix; also the option of the import that takes it.
         columns: its columns.
-        rows: one cell a column; empty where the source does not tell it.
+        rows: one cell per column; empty where the source does not contain the value.
         fill: the columns that a person fills in.
-        options: options of the import that take the file.
-        replaces: options that decided the rows, which the import then does without.
+        options: options of the import that use the file.
+        replaces: options that determined the rows, which the import then does not need.
     """
 
     name: str
@@ -78,8 +78,8 @@ class Table(NamedTuple):
 class Tables(NamedTuple):
     """The tables that an import can be given, for ``keju data scaffold``.
 
-    `what` is a few words for lists; `make` looks at a source and returns them, filled in as far as
-    the source and the options tell.
+    `what` is a short description; `make` examines a source and returns the tables, filled in as far
+    as the source and the options permit.
     """
 
     what: str
@@ -87,11 +87,11 @@ class Tables(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """A form of source that can be imported.
+    """A format that can be imported.
 
-    `layout` says what the source must look like, `options` maps each option's name to its help.
-    `texts` says whether it reads text files, so that it has the option ``encoding`` too. `tables`
-    are those that a person can fill in before an import.
+    `layout` describes the source, `options` maps each option's name to its help. `texts` is true
+    for readers of text files, which also have the option ``encoding``. `tables` are those that a
+    person can fill in before an import.
     """
 
     name: str
@@ -105,7 +105,7 @@ class Reader(NamedTuple):
 
     @property
     def every_option(self) -> Mapping[str, str]:
-        """Its own options and those that all readers of texts have."""
+        """Its own options and those of all readers of texts."""
         return {**self.options, OPTION: OPTION_HELP} if self.texts else self.options
 
 
@@ -113,7 +113,7 @@ def flag(options: Options, name: str, default: str = "no") -> bool:
     """Whether a yes-or-no option is set.
 
     Raises:
-        UsageError: its value is neither.
+        UsageError: its value is not valid.
     """
     value = options.get(name, default).casefold()
     if value not in {"yes", "no", "true", "false", "1", "0"}:
@@ -122,10 +122,10 @@ def flag(options: Options, name: str, default: str = "no") -> bool:
 
 
 def whole(options: Options, name: str, default: int) -> int:
-    """A whole number that an option gives, 1 or more.
+    """The value of an option that is a whole number, 1 or more.
 
     Raises:
-        UsageError: its value is none.
+        UsageError: its value is not one.
     """
     value = options.get(name, "")
     if not value:
@@ -136,10 +136,10 @@ def whole(options: Options, name: str, default: int) -> int:
 
 
 def plain_file(path: Path) -> Path:
-    """The path itself, where a file is there.
+    """The path itself, if it is a regular file.
 
     Raises:
-        DataError: there is none, or something else: a folder, or a pipe, which would never end.
+        DataError: it is missing, or something else: a directory, or a pipe, which would block.
     """
     if not path.is_file():
         wrong = "this is no file" if path.exists() else "no such file"
@@ -155,7 +155,7 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         most: the largest size that is read, in bytes.
 
     Raises:
-        DataError: it is not there, is no file, is larger, or cannot be read.
+        DataError: it is missing, is not a file, is larger, or cannot be read.
     """
     check_time()
     count(files=1)
@@ -179,7 +179,8 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
 
     Raises:
         UsageError: the user named an encoding that does not exist.
-        DataError: not readable, too large, or in none of the known encodings, or two fit equally.
+        DataError: not readable, too large, or in none of the known encodings, or two of them fit
+            equally.
     """
     log = import_log()
     data = source_bytes(path, most)
@@ -194,26 +195,26 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
 
 
 LFS_POINTER = b"version https://git-lfs"
-"""How a file begins that Git LFS left in place of the data."""
+"""The beginning of a file that Git LFS left in place of the data."""
 
 RENAME = "Rename it; a whole tree: convmv -r -f ENCODING -t UTF-8"
 
 
 def check_name(name: str, file: Path, mend: str = RENAME) -> None:
-    """Refuse what Python makes of bytes that are no UTF-8, since no item can hold it.
+    """Check that a name does not contain bytes that are not UTF-8, since no item can store it.
 
     Raises:
-        DataError: the name holds such bytes.
+        DataError: the name contains such bytes.
     """
     if any("\ud800" <= char <= "\udfff" for char in name):
         raise DataError(f"the name {shortened(name)!r} is not UTF-8", file=file, mend=mend)
 
 
 def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
-    """The file of that name under a folder; the name comes from data and may not leave it.
+    """The file of that name under a directory; the name is untrusted and may not lead out of it.
 
     Raises:
-        DataError: it is empty, absolute, too long, climbs with ``..``, or is a link to outside.
+        DataError: it is empty, absolute, too long, contains ``..``, or is a link to outside.
     """
     plain = PurePosixPath(name.replace("\\", "/"))
     shown = shortened(name)
@@ -237,21 +238,21 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
 
 
 def image_files(folder: Path) -> Iterator[Path]:
-    """Every image file under a folder, as `files_under` finds them."""
+    """Every image file under a directory, as `files_under` finds them."""
     return files_under(folder, EXTENSIONS)
 
 
 def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
-    """Every file of those kinds under a folder, in order of path, without what systems leave.
+    """Every file of those kinds under a directory, in order of path, without system files.
 
-    Links to folders are not followed; hidden files and what `is_litter` names are passed over.
+    Links to directories are not followed; hidden files and those of `is_litter` are skipped.
 
     Args:
-        folder: where to look.
-        suffixes: endings of names, small letters, without the point.
+        folder: the directory.
+        suffixes: suffixes of names, in lower case, without the point.
 
     Raises:
-        DataError: a file is a link that leads out of the folder, or its name is not UTF-8.
+        DataError: a file is a link that leads out of the directory, or its name is not UTF-8.
     """
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not is_litter(name))
@@ -264,7 +265,7 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
 
 
 def kept_inside(path: Path, folder: Path) -> Path:
-    """The path itself, unless it is a link that leads out of a folder, as `leads_out` decides.
+    """The path itself, unless it is a link that leads out of a directory (`leads_out`).
 
     Raises:
         DataError: it is one.
@@ -277,7 +278,7 @@ def kept_inside(path: Path, folder: Path) -> Path:
 
 
 def plain_name(name: str) -> str:
-    """A name in small letters without the characters in which spellings of one name differ."""
+    """A name in lower case without the characters in which spellings of one name differ."""
     return "".join(char for char in name.casefold() if char.isalnum())
 
 

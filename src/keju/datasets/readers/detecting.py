@@ -1,4 +1,4 @@
-"""`candidates`: the readers that recognise a source, and `best`: the one that imports it."""
+"""`candidates`: the readers that recognise a source; `best`: the reader that imports it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """`decoded`: texts in UTF-8, UTF-16, GB18030 and Big5, the encoding given or detected.
 
-A text that is not UTF-8 is read in each of the other encodings. The one in which most of its
-characters are common ones wins; if two fit equally, the user is asked. Of 7,909 pieces of real
-classical texts, 2 were read wrongly and 9 were refused, all of them of 10 characters. Of the pieces
-of 10 characters in GB18030 and Big5, charset-normalizer reads 31 % and 47 % wrongly
+A text that is not UTF-8 is decoded in each of the other encodings. The one in which most of its
+characters are common ones is used; if two fit equally, the user must choose. Of 7,909 pieces of
+real classical texts, 2 were decoded wrongly and 9 were rejected, all of them of 10 characters. Of
+the pieces of 10 characters in GB18030 and Big5, charset-normalizer decodes 31 % and 47 % wrongly
 (benchmarks/encoding_detection.py).
 """
 
@@ -82,7 +82,7 @@ def decoded(data: bytes, file: Path, encoding: str = "") -> Decoded:
 
 
 def codec_of(data: bytes, file: Path, encoding: str = "") -> str:
-    """The codec for a file of which only the beginning is given; so that the rest can be streamed.
+    """The codec of a file, from its beginning, so that the rest can be streamed.
 
     Raises:
         UsageError: there is no encoding of that name.
@@ -172,7 +172,10 @@ def _with_mark(encoding: str) -> str:
 
 
 def _as_utf8(head: bytes, *, whole: bool) -> str | None:
-    """A text read as UTF-8; None if it is not. Some UTF-16 is too, with control characters."""
+    """A text decoded as UTF-8; None if it is not.
+
+    Some UTF-16 is valid UTF-8, with control characters.
+    """
     try:
         return codecs.utf_8_decode(head, "strict", whole)[0]
     except UnicodeDecodeError:
@@ -180,14 +183,14 @@ def _as_utf8(head: bytes, *, whole: bool) -> str | None:
 
 
 def _seems_utf8(head: bytes) -> bool:
-    """Whether most of a text is UTF-8, so that the rest of it is damage."""
+    """Whether most of a text is UTF-8, so that the rest is damaged."""
     text = head.decode("utf-8", "replace")
     wrong = text.count("\ufffd")
     return sum(char > "\u07ff" for char in text) - wrong > wrong
 
 
 def _fit(head: bytes, name: str, *, whole: bool) -> float:
-    """How common the characters are when a text is read in an encoding; 0 if it cannot be."""
+    """How common the characters are when a text is decoded in an encoding; 0 if it cannot be."""
     if name.startswith("UTF-16") and whole and len(head) % 2:
         return 0.0
     for codec in _FAMILIES[name]:
@@ -200,7 +203,7 @@ def _fit(head: bytes, name: str, *, whole: bool) -> float:
 
 
 def _japanese(head: bytes, *, whole: bool) -> float:
-    """How common the characters of a text in Shift_JIS are, kana as common; 0 if it is not."""
+    """How common the characters of a text in Shift_JIS are, with kana as common; 0 if it is not."""
     try:
         text = codecs.getincrementaldecoder("cp932")().decode(head, whole)
     except UnicodeDecodeError:
@@ -209,7 +212,7 @@ def _japanese(head: bytes, *, whole: bool) -> float:
 
 
 def _commonness(text: str) -> float:
-    """The mean over all characters but printable ASCII: 1 common, .2 rare Han, -1 anything else."""
+    """Mean over all characters except printable ASCII: 1 common, .2 rare Han, -1 anything else."""
     common = _common()
     found = _ASCII.sub("", text)
     if not found:
@@ -224,7 +227,7 @@ def _is_han(char: str) -> bool:
 
 @cache
 def _common() -> frozenset[str]:
-    """The first levels of GB 2312 and Big5: 7,000 characters that modern texts are written in."""
+    """The first levels of GB 2312 and Big5: 7,000 characters of modern texts."""
     levels = (("gb2312", range(0xB0, 0xD8)), ("big5", range(0xA4, 0xC7)))
     return frozenset(_PUNCTUATION) | {
         char
@@ -242,11 +245,11 @@ _NO_TEXTS = {
     b"{\\rtf": "a Rich Text file (RTF)",
     b"%PDF-": "a PDF",
 }
-"""How files begin that office programs write and that are given in place of a text."""
+"""The beginnings of office documents that are often given in place of a text."""
 
 
 def _check_text(data: bytes, file: Path) -> None:
-    """Refuse a document of an office program.
+    """Check that a file is not a document of an office program.
 
     Raises:
         DataError: it is one.

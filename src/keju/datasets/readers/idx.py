@@ -1,4 +1,4 @@
-"""FORMAT ``idx``: labelled crops in IDX files, as MNIST and Oracle-MNIST come."""
+"""FORMAT ``idx``: labelled crops in IDX files, such as MNIST and Oracle-MNIST."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ stored as PNG, its pixels unchanged, and becomes a labelled example of the refer
 which baselines learn and which no model is asked."""
 
 MAX_BYTES = 600 << 20
-"""The most that an IDX file may hold once unpacked; MNIST's largest has 47 MB."""
+"""Maximum size of an IDX file after decompression; MNIST's largest has 47 MB."""
 
 _GZIP = 31
-"""The windowBits of zlib with which it reads gzip alone."""
+"""The windowBits by which zlib reads only gzip."""
 
 _IMAGES, _LABELS = "-images", "-labels"
 _TASK = "classification"
@@ -52,8 +52,8 @@ def read_idx(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str
     """Read labelled crops, one reference item each, its class in answer and metadata.
 
     Raises:
-        DataError: no IDX files; one that is not what its header says, larger than `MAX_BYTES`,
-            truncated or damaged; another number of labels than pictures; a class without name.
+        DataError: no IDX files; one that contradicts its header, is larger than `MAX_BYTES`,
+            truncated or damaged; another number of labels than images; a class without name.
     """
     names = _class_names(options)
     pairs, without_images = _pairs(src)
@@ -220,7 +220,7 @@ def _array(path: Path, dimensions: int) -> NDArray[np.uint8]:
 
 
 def _unpacked(path: Path) -> bytes:
-    """The file's bytes, unpacked if it is gzip, and never more than `MAX_BYTES`."""
+    """The file's bytes, decompressed if it is gzip, at most `MAX_BYTES`."""
     try:
         size = path.stat().st_size
     except OSError as error:

@@ -1,7 +1,7 @@
-"""`ImageIndex`: finds the image that a record names, although the folder is laid out differently.
+"""`ImageIndex`: finds the image that a record names, even if the directory has another layout.
 
-A release names images as they were on its authors' machines. Each way of finding one other than by
-the given path is reported at the end of the import.
+A release contains the image paths of its authors' machines. Whenever an image is found by other
+means than the given path, this is reported at the end of the import.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from keju.errors import DataError, shortened
 from keju.images import EXTENSIONS
 
 MOST_FILES = 500_000
-"""Images that an index has; of the sources that are known the largest has 230,000."""
+"""Maximum number of images in an index; the largest known source has 230,000."""
 
 _LONGEST_TAIL = 8
-"""Parts of a path that are compared, from its end on."""
+"""Maximum number of parts of a path that are compared, from its end on."""
 
 _ANY_FOLDER = frozenset({"images", "image", "imgs", "img", "pictures", "pics"})
-"""Names of folders that say nothing about the image."""
+"""Names of directories that contain no information about the image."""
 
 _MOST_ALIKE = 1000
-"""Images of the same name among which the one of a folder is looked for."""
+"""Maximum number of images with the same name among which a directory's one is searched."""
 
 _DATA_URL = re.compile(r"data:[^,;]*(?:;[^,;]*)*?;base64,", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/\-_\s]{64,}={0,2}\s*")
 _BEGINNINGS = ("iVBORw0KGgo", "/9j/", "_9j_", "R0lGOD", "UklGR", "Qk", "SUkq", "TU0A", "AAAADGpQ")
-"""How PNG, JPEG, GIF, WebP, BMP, TIFF and JPEG 2000 begin in base64."""
+"""The beginnings of PNG, JPEG, GIF, WebP, BMP, TIFF and JPEG 2000 in base64."""
 
 _ADDRESS = re.compile(r"(?:[a-z]+:)?//[^/]*", re.IGNORECASE)
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -45,13 +45,13 @@ Key = tuple[str, ...]
 
 
 class ImageIndex:
-    """The image files below some folders, found by path, end of path, file name or stem.
+    """The image files below some directories, found by path, end of path, file name or stem.
 
-    The folders are searched once, when a path is not there as it is written. Links to folders are
-    not followed, and a link to a file outside is refused.
+    The directories are searched once, when a path does not exist as written. Links to directories
+    are not followed, and a link to a file outside is an error.
 
     Args:
-        roots: the folders, in the order in which a path is looked for.
+        roots: the directories, in the order in which a path is searched.
     """
 
     def __init__(self, roots: Iterable[Path]) -> None:
@@ -63,19 +63,19 @@ class ImageIndex:
         """The image that a record names; None if there is none.
 
         In this order: the path below a root; the longest end of the path that exists below the
-        roots; the same with another suffix of an image. The file name alone is enough if the
-        record gives no folder, or one that is called ``images`` or the like; with another folder
-        only directly below a root, and never if the named folder exists without the image.
+        roots; the same with another image suffix. The file name alone is enough if the record
+        contains no directory, or one that is called ``images`` or similar; with another directory
+        only directly below a root, and never if the named directory exists without the image.
 
         Args:
             name: path, file name or URL, with slashes or backslashes.
             file: the file of the record.
             item: the record.
-            near: names of folders to prefer where several images fit, such as the task's.
+            near: names of directories to prefer where several images fit, such as the task's.
 
         Raises:
             DataError: several images fit equally, the name cannot be a file's, or the image is a
-                link that leads out of the folder.
+                link that leads out of the directory.
         """
         literal = image_below(self.roots, name, file=file, item=item) if _is_plain(name) else None
         if literal is not None:
@@ -102,10 +102,10 @@ class ImageIndex:
         return None
 
     def find_by_id(self, name: str, *, file: Path, item: str, near: Collection[str]) -> list[Path]:
-        """The images that are called after a record: ``ID.jpg``, else ``ID_1.jpg``, ``ID_2.jpg``.
+        """The images named after a record: ``ID.jpg``, else ``ID_1.jpg``, ``ID_2.jpg``.
 
         Raises:
-            DataError: several images have that name, in different folders.
+            DataError: several images have that name, in different directories.
         """
         wanted = {_folded(each) for each in (*near, file.stem, file.parent.name)}
         table = self._table(1, by_stem=True)
@@ -131,7 +131,7 @@ class ImageIndex:
         return found
 
     def _without_folder(self, found: list[Path], folder: str) -> list[Path]:
-        """The images that are meant by a file name, although their folder is not the named one."""
+        """The images that match a file name although their directory differs from the named one."""
         if folder in self._folders:
             return []
         return found if folder in _ANY_FOLDER else [e for e in found if e.parent in self.roots]
@@ -155,7 +155,7 @@ class ImageIndex:
         return tuple(found)
 
     def _longest(self, parts: Sequence[str], *, by_stem: bool) -> tuple[int, list[Path]]:
-        """The images with the longest common end of the path, and how many parts that has."""
+        """The images with the longest common end of the path, and the number of its parts."""
         for size in range(min(len(parts), _LONGEST_TAIL), 0, -1):
             for stem in _stems(parts[-1]) if by_stem else (parts[-1],):
                 key = (*map(_folded, parts[-size:-1]), _folded(stem))
@@ -174,7 +174,7 @@ class ImageIndex:
         return self._tables[size, by_stem]
 
     def _chosen(self, found: Sequence[Path], size: int, near: Collection[str]) -> Path | None:
-        """The one image of several: directly below a root, else below a folder in `near`."""
+        """The one image of several: directly below a root, else below a directory in `near`."""
         if len(found) > _MOST_ALIKE:
             return None
         direct = [path for root in self.roots for path in found if path.parents[size - 1] == root]
@@ -213,7 +213,7 @@ def decoded_image(text: str, *, file: Path, item: str) -> bytes | None:
     """The image that a text contains as base64 or as a ``data:`` URL; None if it is a name.
 
     Raises:
-        DataError: it begins as one, but is not base64.
+        DataError: it begins like one, but is not base64.
     """
     head = text.lstrip()[:40]
     if url := _DATA_URL.match(text.lstrip()[:200]):
@@ -234,7 +234,7 @@ _URL_SAFE = str.maketrans("-_", "+/")
 
 
 def _images_under(top: Path, below: set[str]) -> Iterator[Path]:
-    """The images below a folder; adds the names of the folders, empty ones too, to `below`."""
+    """Images below a directory; adds the names of the directories, also empty ones, to `below`."""
     for place, folders, files in os.walk(top):
         folders[:] = sorted(name for name in folders if not is_litter(name))
         below.update(map(_folded, folders))
@@ -250,7 +250,7 @@ def _is_plain(name: str) -> bool:
 
 
 def _parts(name: str) -> list[str]:
-    """The folders and the file name of a path or URL, without its root."""
+    """The directories and the file name of a path or URL, without its root."""
     plain = name.strip().replace("\\", "/")
     if address := _ADDRESS.match(plain):
         plain = plain[address.end() :].partition("?")[0]
@@ -259,7 +259,7 @@ def _parts(name: str) -> list[str]:
 
 
 def _stems(name: str) -> tuple[str, ...]:
-    """What a file name is without the suffix of an image; itself if it has none."""
+    """A file name without the suffix of an image; itself if it has none."""
     stem, _, suffix = name.rpartition(".")
     return (stem,) if stem and suffix.casefold() in EXTENSIONS else (name,)
 

@@ -1,4 +1,4 @@
-"""`ImageNames`: the images of a source by the names that annotation files give them."""
+"""`ImageNames`: finds the images of a source by the names in annotation files."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class ImageNames:
         return stem.casefold() in self._stems
 
     def named(self, name: str, file: Path, item: str = "") -> Path | None:
-        """The image of a name, which may have folders before it; None if there is none.
+        """The image of a name, which may have directories before it; None if there is none.
 
         Its suffix may be another one, or missing, where no image has the name itself.
 
-        Of several images of the name it is the one whose path ends as the name does, else the one
-        nearest to the annotation file.
+        Of several images with the name it is the one whose path ends with it, else the one nearest
+        to the annotation file.
 
         Raises:
             DataError: several images fit equally well.
@@ -81,7 +81,7 @@ class ImageNames:
         )
 
     def _nearest(self, same: list[Path], file: Path, name: str, item: str) -> Path | None:
-        """The image whose folders have most in common with those of the annotation file."""
+        """The image whose directories have most in common with those of the annotation file."""
         if len(same) < 2:
             return same[0] if same else None
         nearest = same
@@ -107,7 +107,7 @@ def _ending(path: Path, parts: tuple[str, ...]) -> int:
 
 
 def _shared(one: Path, other: Path) -> tuple[bool, int]:
-    """Whether two folders are the same, and how many of their names they share.
+    """Whether two directories are the same, and how many of their names they share.
 
     ``labels/train`` shares more with ``images/train`` than with ``images/val``.
     """
@@ -115,7 +115,7 @@ def _shared(one: Path, other: Path) -> tuple[bool, int]:
 
 
 _MOST_ALIKE = 1000
-"""Images of the same name among which the nearest is looked for."""
+"""Maximum number of images with the same name among which the nearest is searched."""
 
 _LONGEST = 1000
-"""Characters of an image's name with its folders."""
+"""Maximum length of an image's name with its directories."""

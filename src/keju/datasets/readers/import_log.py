@@ -1,4 +1,4 @@
-"""`ImportLog`: what one import read, and what became of each field, for the user's notes."""
+"""`ImportLog`: the encodings, image matches and field uses of one import, for the user's notes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class ImportLog:
         self._encodings.setdefault(encoding, {})[file] = None
 
     def matched(self, way: str, name: str, found: str) -> None:
-        """Record that an image was found otherwise than by the path that its record gives.
+        """Record that an image was found by other means than the path in its record.
 
         Args:
             way: how, as the end of a sentence: ``by their file name``.
-            name: what the record gives.
+            name: the name in the record.
             found: the file.
         """
         self._matched.setdefault(way, {})[name] = found
@@ -111,7 +111,7 @@ _CURRENT: ContextVar[ImportLog | None] = ContextVar("import log", default=None)
 
 
 def import_log() -> ImportLog:
-    """The log of the import that runs; outside of an import one that nobody reads."""
+    """The log of the current import; outside of an import one that is not used."""
     return _CURRENT.get() or ImportLog()
 
 

@@ -1,4 +1,4 @@
-"""Records of JSON files: a list of objects, an object with such a list, or one object a line."""
+"""Records of JSON files: a list of objects, an object with such a list, or one object per line."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def objects_in(file: Path) -> list[JsonObject]:
     """The objects of a JSON file: of its list, or of the one list of objects in its object.
 
-    A file with one object a line is read too, although it is not called JSON lines.
+    A file with one object per line is read too, although it does not have the suffix of JSON lines.
 
     Raises:
-        DataError: it is not readable, has no list of objects or several; half a character is named
-            with the object that holds it.
+        DataError: it is not readable, has no list of objects or several; a lone surrogate is
+            reported with the object that contains it.
     """
     text = source_text(file)
     try:
@@ -58,21 +58,21 @@ def objects_in(file: Path) -> list[JsonObject]:
 def lines_in(file: Path) -> list[JsonObject]:
     """The objects of a JSON-lines file; blank lines are skipped.
 
-    A file that is one list of objects is read too, although it is called JSON lines.
+    A file with one list of objects is read too, although it has the suffix of JSON lines.
 
     Raises:
-        DataError: it is not readable, or a line is no object; half a character is named with its
-            line.
+        DataError: it is not readable, or a line is not an object; a lone surrogate is reported with
+            its line.
     """
     text = source_text(file)
     return objects_in(file) if _LIST.match(text) else _lines(file, text)
 
 
 def json_in(file: Path, shape: type[T]) -> T:
-    """The content of a JSON file of that shape, in any encoding.
+    """The content of a JSON file as `shape`, in any encoding.
 
     Raises:
-        DataError: it is not readable, or of another shape.
+        DataError: it is not readable, or has another shape.
     """
     text = source_text(file)
     try:
@@ -137,7 +137,7 @@ def _no_list(file: Path, found: str) -> DataError:
 
 
 def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataError | None:
-    """What is wrong with JSON that holds a surrogate without its other half, or None."""
+    """The error for JSON with a lone surrogate, or None."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
@@ -157,7 +157,7 @@ def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataEr
 
 
 def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text inside a JSON value, each with the key that it stands under."""
+    """Every text inside a JSON value, each with its key."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, dict):

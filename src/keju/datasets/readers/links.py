@@ -11,15 +11,15 @@ _REPOSITORY = re.compile(r"(?:datasets|models|spaces)--.+")
 
 
 def leads_out(path: Path, root: Path) -> bool:
-    """Whether a path under a folder is, or goes through, a link to a place outside of the folder.
+    """Whether a path under a directory is, or goes through, a link to a place outside of it.
 
     One kind of link to outside is allowed: `huggingface_hub` stores a download as
-    ``datasets--OWNER--NAME/snapshots/REVISION/…``, where each file is a link into the folder
+    ``datasets--OWNER--NAME/snapshots/REVISION/…``, where each file is a link into the directory
     ``blobs`` of the same repository (its documentation, "Understand caching").
     """
     try:
         resolved, inner = path.resolve(), root.resolve()
-    except (OSError, RuntimeError):  # Links that lead to each other, in Python 3.11 and 3.12.
+    except (OSError, RuntimeError):  # Links to each other, in Python 3.11 and 3.12.
         return True
     if resolved.is_relative_to(inner):
         return False

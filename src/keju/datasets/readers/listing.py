@@ -1,4 +1,4 @@
-"""`Listing`: the files of a source and the first records of its tables, to recognise its layout."""
+"""`Listing`: the files of a source and the first records of its tables, for detection."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from keju.errors import DataError, KejuError
 from keju.images import EXTENSIONS
 
 MOST_FILES = 20_000
-"""Files that a listing holds. More are not looked at, and `Listing.complete` is false."""
+"""Maximum number of files in a listing. If there are more, `Listing.complete` is false."""
 
 HEAD = 1 << 20
 """Bytes that are read from the beginning of a file."""
 
 MOST_READ = 1 << 27
-"""Bytes that one listing reads in all. After them every file counts as empty."""
+"""Maximum number of bytes that one listing reads in all. After that every file counts as empty."""
 
 Record = dict[str, object]
 
@@ -36,13 +36,13 @@ _LITTER = frozenset({"__macosx", "thumbs.db", "desktop.ini", "@eadir"})
 
 
 class Listing:
-    """The files of a source, without what systems leave; links to folders are not followed.
+    """The files of a source, without system files; links to directories are not followed.
 
     Args:
-        src: the file or folder.
+        src: the file or directory.
 
     Attributes:
-        root: the folder that `files` start from.
+        root: the directory that `files` are relative to.
         files: their paths, sorted, at most `MOST_FILES`.
         complete: whether there are no others.
     """
@@ -65,15 +65,15 @@ class Listing:
 
     @cached_property
     def images(self) -> tuple[PurePosixPath, ...]:
-        """The files that are named as images are."""
+        """The files with the name of an image."""
         return self.ending(*EXTENSIONS)
 
     def ending(self, *suffixes: str) -> tuple[PurePosixPath, ...]:
-        """The files with one of these endings: small letters, without the point."""
+        """The files with one of these suffixes, in lower case without the point."""
         return tuple(path for path in self.files if path.suffix.casefold().lstrip(".") in suffixes)
 
     def named(self, *names: str) -> tuple[PurePosixPath, ...]:
-        """The files with one of these names, small and capital letters aside."""
+        """The files with one of these names, ignoring case."""
         wanted = {name.casefold() for name in names}
         return tuple(path for path in self.files if path.name.casefold() in wanted)
 
@@ -91,7 +91,7 @@ class Listing:
         return data
 
     def path(self, path: PurePosixPath) -> Path | None:
-        """Where a file is on the disk; None if it is a pipe, broken, or a link to outside."""
+        """The path of a file on disk; None if it is a pipe, broken, or a link to outside."""
         full = self.root / path
         try:
             sound = full.is_file() and not (full.is_symlink() and leads_out(full, self.root))
@@ -132,7 +132,7 @@ class Listing:
         try:
             return pl.read_parquet(full, n_rows=most).to_dicts() if full else []
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, TypeError):
-            # A TypeError is what polars raises at a name that is not UTF-8.
+            # polars raises a TypeError at a name that is not UTF-8.
             return []
 
     def _workbook(self, path: PurePosixPath, most: int) -> list[Record]:
@@ -148,7 +148,7 @@ class Listing:
 
 
 def is_litter(name: str) -> bool:
-    """Whether a file or folder is one that desktops and archives create: no part of a source."""
+    """Whether a file or directory was created by a desktop or archive program."""
     return name.startswith(".") or name.casefold() in _LITTER
 
 
@@ -184,7 +184,7 @@ def _cells(text: str, most: int) -> list[Record]:
 
 
 def _objects(text: str, most: int) -> list[Record]:
-    """The first objects of a list, of a list in an object, or of lines; cut text is no fault."""
+    """First objects of a list, of a list in an object, or of lines; truncated text is accepted."""
     decoder = json.JSONDecoder()
     start = text.find("[", 0, 200) if text.lstrip().startswith(("[", "{")) else -1
     lines = text.lstrip().startswith("{")
@@ -212,7 +212,7 @@ def _objects(text: str, most: int) -> list[Record]:
 
 
 def _wrapped(text: str) -> bool:
-    """Whether an object that is cut off begins with a key whose value is a list."""
+    """Whether a truncated object begins with a key whose value is a list."""
     head = text[:200].replace(" ", "").replace("\n", "")
     return head.partition(":")[2].startswith("[{")
 

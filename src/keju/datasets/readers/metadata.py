@@ -1,4 +1,4 @@
-"""Fields of a source that no role has: those with short values become metadata of the items."""
+"""Fields of a source without a role: those with short values become metadata of the items."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject
 
 LONGEST = 200
-"""Characters of a value that becomes metadata. Longer ones are texts, which no breakdown uses."""
+"""Maximum length of a value that becomes metadata. Longer ones are texts, which no breakdown uses.
+"""
 
 
 def other_metadata(rows: Sequence[JsonObject], fields: Iterable[str]) -> tuple[str, ...]:
-    """The fields that become metadata: those whose every value is a short text or a number.
+    """The fields that become metadata: those with only short texts or numbers.
 
-    Both these and the others are recorded in the import log.
+    The import log records these and the others.
     """
     kept = []
     for field in fields:

@@ -1,4 +1,4 @@
-"""`obstacle`: why a source has no data that can be read yet: archives, pointers, cache folders."""
+"""`obstacle`: why a source contains no readable data yet: archives, pointers, cache directories."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Obstacle(NamedTuple):
 
 
 def obstacle(listing: Listing) -> Obstacle | None:
-    """Why nothing in a source can be read yet, or None."""
+    """Why nothing in a source is readable yet, or None."""
     src = listing.src
     if src.is_file():
         if command := unpacking(src):
@@ -43,7 +43,7 @@ def obstacle(listing: Listing) -> Obstacle | None:
 
 
 def unpacking(archive: Path) -> str:
-    """The command that unpacks an archive into a folder of its name; empty if it is none."""
+    """The command that unpacks an archive into a directory with its name; empty for other files."""
     name = archive.name
     if part := _PARTS.search(name):
         base = archive.with_name(name[: part.start()])
@@ -129,7 +129,7 @@ def _annexed(listing: Listing, path: PurePosixPath) -> bool:
 
 
 def _cache(src: Path) -> Obstacle | None:
-    """A folder of Hugging Face's cache above the snapshot that has the files."""
+    """A directory of Hugging Face's cache above the snapshot with the files."""
     for repository in (src, src.parent) if src.name == "snapshots" else (src,):
         if _REPOSITORY.fullmatch(repository.resolve().name):
             snapshots = [path for path in _folders(repository / "snapshots") if path.is_dir()]
@@ -148,7 +148,7 @@ def _cache(src: Path) -> Obstacle | None:
 
 
 def _main(repository: Path) -> Path:
-    """The snapshot of a cached repository that its branch main names, else the last one."""
+    """The snapshot of a cached repository's branch main, else the last one."""
     snapshots = _folders(repository / "snapshots")
     named = repository / "refs/main"
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""`with_options`: a multiple-choice question that prints the options that came beside it."""
+"""`with_options`: insert the separately stored options into a multiple-choice question."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from string import ascii_uppercase
 from keju.definitions import Task
 
 _REQUIREMENT = "要求："
-"""How the sentence on the form of the answer begins in Chinese prompts."""
+"""The beginning of the sentence on the form of the answer in Chinese prompts."""
 
 
 def with_options(question: str, options: tuple[str, ...], kind: Task) -> str:
-    """A question with its options, lettered on one line, before what it requires of the answer.
+    """A question with its options, lettered on one line, before the required form of the answer.
 
     Args:
         question: the question, with or without a requirement at its end.

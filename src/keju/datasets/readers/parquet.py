@@ -1,4 +1,4 @@
-"""FORMAT ``parquet``: keju's own items.parquet with its images, checked and hashed anew."""
+"""FORMAT ``parquet``: keju's own items.parquet with its images, checked and hashed again."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ READER = Reader(
 
 
 def _image(src: Path, name: str, tables: Packed, file: Path, item: str) -> tuple[bytes, str]:
-    """The bytes of an image, from the tables where there are any, and what an error calls it."""
+    """The bytes of an image, from the tables where there are any, and its name in errors."""
     if not tables:
         path = inside(src, name, file=file, item=item)
         return source_bytes(path), str(path)

@@ -1,4 +1,4 @@
-"""Sources that are lists of JSON objects whose field names may differ from release to release."""
+"""Sources of JSON objects whose field names may differ between releases."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ JsonObject = dict[str, object]
 
 
 class Field(NamedTuple):
-    """A field that a reader looks for: the names it goes by, and whether it must be there."""
+    """A field that a reader needs: its known names, and whether it is required."""
 
     names: tuple[str, ...]
     required: bool = True
 
 
 class Place(NamedTuple):
-    """Where a record is, for errors and for paths inside it."""
+    """The position of a record, for errors and for paths inside it."""
 
     file: Path
     item: str
@@ -37,13 +37,13 @@ def map_fields(
     wanted: Mapping[str, Field],
     options: Options | None = None,
 ) -> dict[str, str]:
-    """The name of each wanted field in these records.
+    """The name of each required field in these records.
 
-    A name given with ``field.ROLE=NAME`` must be there; else the first known name that is, small
-    and capital letters, ``_`` and spaces aside. Without options no names can be given.
+    A name given with ``field.ROLE=NAME`` must exist; else the first known name that exists is used,
+    ignoring case, ``_`` and spaces. Without options no names can be given.
 
     Raises:
-        UsageError: an option names a role that this format has not.
+        UsageError: an option names a role that this format does not have.
         DataError: a required field is missing; the error shows expected and found.
     """
     keys = list(dict.fromkeys(key for record in records for key in record))
@@ -74,10 +74,10 @@ def map_fields(
 
 
 def image_roots(src: Path, file: Path, options: Options) -> list[Path]:
-    """The folders in which the images of a file of records may be: the option's, else beside it.
+    """Directories that may contain the images of a file of records: the option's, else beside it.
 
     Raises:
-        UsageError: the option is not a folder.
+        UsageError: the option is not a directory.
     """
     if "images" in options:
         root = Path(options["images"])
@@ -91,10 +91,10 @@ def image_roots(src: Path, file: Path, options: Options) -> list[Path]:
 def text_of(record: JsonObject, key: str | None, place: Place) -> str:
     """A field's text; empty if it is absent or null. Whole numbers become their digits.
 
-    So does 1.0, as pandas writes the whole numbers of a column that has a gap.
+    This includes 1.0, as pandas writes the whole numbers of a column with a gap.
 
     Raises:
-        DataError: it is a list, an object, a fraction or a truth value.
+        DataError: it is a list, an object, a fraction or a boolean.
     """
     value = None if key is None else record.get(key)
     if value is None:
@@ -134,11 +134,11 @@ def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
 
 
 class Pictures:
-    """Stores images by the names that records give, each once, and remembers which are missing.
+    """Stores the images that records name, each once, and records which are missing.
 
     Args:
-        writer: the dataset that takes them.
-        roots: folders to look in, in this order; no image outside of them is read.
+        writer: the writer of the dataset.
+        roots: directories to search, in this order; no image outside of them is read.
     """
 
     def __init__(self, writer: DatasetWriter, roots: Iterable[Path]) -> None:
@@ -154,7 +154,7 @@ class Pictures:
             value: a path, file name or URL; base64 or a ``data:`` URL; bytes; or a parquet cell
                 with ``bytes`` or ``path``.
             place: the record.
-            near: names of folders to prefer where several images fit, such as the task's.
+            near: names of directories to prefer where several images fit, such as the task's.
 
         Raises:
             DataError: several images fit, the value is of another kind, or the image is broken.
@@ -180,10 +180,10 @@ class Pictures:
         return self._store(path)
 
     def store_by_id(self, name: str, place: Place, near: Collection[str] = ()) -> list[ImageRef]:
-        """The images that are called after a record, ``ID.jpg`` or ``ID_1.jpg`` …; none: missing.
+        """The images named after a record, ``ID.jpg`` or ``ID_1.jpg`` …; none: missing.
 
         Raises:
-            DataError: images in several folders have that name, or an image is broken.
+            DataError: images in several directories have that name, or an image is broken.
         """
         paths = self._index.find_by_id(name, file=place.file, item=place.item, near=near)
         if not paths:
@@ -196,10 +196,10 @@ class Pictures:
         return self._stored[path]
 
     def raise_if_missing(self, src: Path) -> None:
-        """Raise for what was not found.
+        """Raise an error if images were not found.
 
         Raises:
-            DataError: naming the first images that are missing, and where they were looked for.
+            DataError: it names the first missing images, and the searched directories.
         """
         if self.missing:
             names = listed(f"{shortened(name)} (of {item})" for name, item in self.missing.items())
@@ -224,5 +224,5 @@ def _name_among(
 
 
 def plain_field(name: str) -> str:
-    """A field's name in small letters, without ``_``, ``-`` and spaces."""
+    """A field's name in lower case, without ``_``, ``-`` and spaces."""
     return name.casefold().replace("_", "").replace("-", "").replace(" ", "")

@@ -20,25 +20,27 @@ from keju.datasets.table import is_parquet
 from keju.errors import DataError, number_of
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
-"""The forms of a table, in the order in which they are looked for."""
+"""The suffixes of tables, in the order in which they are searched."""
 
 MAX_CELL = 1 << 28
-"""Characters in a cell: 200 MB of picture as base64. More is a quote that was never closed."""
+"""Maximum characters in a cell: 200 MB of image as base64. More means a quote that was never
+closed."""
 
 MOST_CELLS = 5_000_000
-"""Rows times columns of a parquet file."""
+"""Maximum rows times columns of a parquet file."""
 
 MOST_BYTES = 1 << 30
-"""Bytes in all cells of a parquet file, images included. A file of 1 MB can unpack to more."""
+"""Maximum bytes in all cells of a parquet file, including images. A file of 1 MB can unpack to
+more."""
 
 MOST_COLUMNS = 10_000
-"""Columns of a CSV, TSV or XLSX file."""
+"""Maximum columns of a CSV, TSV or XLSX file."""
 
 csv.field_size_limit(MAX_CELL)
 
 
 class Row(NamedTuple):
-    """One record of a table: its cells by column, and its place."""
+    """One record of a table: its cells by column, and its position."""
 
     place: Place
     cells: JsonObject
@@ -52,10 +54,10 @@ class SheetLine(NamedTuple):
 
 
 def find_table(folder: Path, name: str) -> Path | None:
-    """The table of that name in a folder, whichever form it has; None if there is none.
+    """The table of that name in a directory, in any format; None if there is none.
 
     Raises:
-        DataError: there are several, or it is a link that leads out of the folder.
+        DataError: there are several, or it is a link that leads out of the directory.
     """
     found = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").exists()]
     if len(found) > 1:
@@ -68,9 +70,9 @@ def find_table(folder: Path, name: str) -> Path | None:
 def read_table(file: Path) -> list[Row]:
     """All records of a table, in their order.
 
-    JSON may be a list of objects, an object with one such list under any key, or one object a line.
-    The cells of CSV, TSV and XLSX are texts; JSON and parquet keep numbers, lists and bytes. A file
-    with none of the `SUFFIXES` is read as CSV.
+    JSON may be a list of objects, an object with one such list under any key, or one object per
+    line. The cells of CSV, TSV and XLSX are texts; JSON and parquet keep numbers, lists and bytes.
+    A file with none of the `SUFFIXES` is read as CSV.
 
     Raises:
         DataError: it is not readable, has no columns or no records, or a record does not fit.
@@ -93,15 +95,16 @@ def read_table(file: Path) -> list[Row]:
 
 
 def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetLine]:
-    """The lines of a table that a person or a spreadsheet has written, the line of heads first.
+    """The lines of a table written by a person or a spreadsheet, the header line first.
 
     It is a workbook (``.xlsx``, its first sheet), or a text in any encoding that keju reads, with
-    commas, semicolons or tabs between the cells. Lines without a filled cell are left out, and
-    lines may have fewer or more cells than there are heads.
+    commas, semicolons or tabs between the cells. Empty lines are skipped, and lines may have fewer
+    or more cells than the header.
 
     Args:
         file: the table.
-        known: names of columns, by which the separator is found where a head has separators in it.
+        known: names of columns, by which the separator is found where a column name contains
+            separators.
 
     Raises:
         DataError: it is not readable, or its quotes are never closed.
@@ -125,10 +128,10 @@ def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetLine]:
 
 
 def separator_of(file: Path, text: str, known: Collection[str] = ()) -> str:
-    """What separates the cells of a table.
+    """The separator between the cells of a table.
 
-    The separator that gives most of the known heads, else the one that the line of heads has most
-    of, the comma first; a tab in a file that is called ``.tsv``.
+    The separator that gives most of the known column names, else the most frequent one in the
+    header line, the comma first; a tab in a ``.tsv`` file.
     """
     head = text.partition("\n")[0]
     if file.suffix.casefold() == ".tsv" and "\t" in head:
@@ -139,7 +142,7 @@ def separator_of(file: Path, text: str, known: Collection[str] = ()) -> str:
 
 
 def _found(head: str, separator: str, known: Collection[str]) -> int:
-    """How many known heads a line of heads has, divided by that separator."""
+    """The number of known column names in a header line, split by that separator."""
     with suppress(csv.Error):
         heads = {each.strip() for line in csv.reader([head], delimiter=separator) for each in line}
         return len(heads.intersection(known))
@@ -151,16 +154,16 @@ def _numbered(file: Path, word: str, records: Iterable[JsonObject]) -> list[Row]
 
 
 def delimited(file: Path, lines: Iterable[str], separator: str = "") -> Iterator[Row]:
-    """The lines of a CSV, or of a TSV where the file is called so, under its line of heads.
+    """The rows of a CSV, or of a TSV if the file has that suffix.
 
     Args:
-        file: where they are from.
+        file: the file.
         lines: its lines.
-        separator: what parts the cells, where the file's name doesn't say it.
+        separator: the separator, where the file's name does not determine it.
 
     Raises:
-        DataError: quotes that are never closed, no heads, a head that stands twice, a line with
-            more or fewer cells than there are heads.
+        DataError: quotes that are never closed, no header, a column name that occurs twice, a line
+            with more or fewer cells than the header.
     """
     separator = separator or ("\t" if file.suffix == ".tsv" else ",")
     reader = csv.reader(lines, delimiter=separator, strict=True)
@@ -262,7 +265,7 @@ def _parquet(file: Path) -> list[JsonObject]:
 
 
 def _parquet_bytes(file: Path) -> bytes:
-    """The bytes of a parquet file; none if it is not parquet, so that a large one is not read.
+    """The bytes of a parquet file; empty if it is not parquet, so that a large one is not read.
 
     Raises:
         DataError: it is not readable, or larger than `MOST_BYTES`.
@@ -292,7 +295,7 @@ def number_in(cells: JsonObject, key: str, place: Place) -> float:
     """The number in a cell.
 
     Raises:
-        DataError: there is none, or none that a picture could have.
+        DataError: there is none, or not one that an image could have.
     """
     value = cells.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):

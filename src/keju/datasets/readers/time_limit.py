@@ -1,4 +1,4 @@
-"""`time_limit`: bounds the time that reading a source may take."""
+"""`time_limit`: limits the time for reading a source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 
 class TimeUpError(Exception):
-    """The time limit is reached. Not a `KejuError`: no reader may take it for damage."""
+    """The time limit is reached. Not a `KejuError`, so that no reader treats it as damage."""
 
 
 _END: ContextVar[float | None] = ContextVar("end of the time limit", default=None)
@@ -17,7 +17,7 @@ _END: ContextVar[float | None] = ContextVar("end of the time limit", default=Non
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Let `check_time` raise once the block has run for so many seconds."""
+    """Make `check_time` raise once the block has run for `seconds` seconds."""
     token = _END.set(time.monotonic() + seconds)
     try:
         yield
@@ -26,7 +26,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def check_time() -> None:
-    """Return at once while there is time; readers reach this with every file they read.
+    """Return at once while there is time; called for every file that readers read.
 
     Raises:
         TimeUpError: the time limit around this call is reached.

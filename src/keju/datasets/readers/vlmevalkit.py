@@ -41,16 +41,17 @@ OPTIONS = {
 }
 
 _SHORTEST = 64
-"""A shorter cell is no picture but the index of the row that has it, as VLMEvalKit reads it."""
+"""Minimum length of an image in a cell; a shorter one is the index of the row with the image, as in
+VLMEvalKit."""
 
 
 def read_vlmevalkit(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
-    """Read VLMEvalKit's rows as items: word for word, or exactly where keju wrote them.
+    """Read VLMEvalKit's rows as items: with verbatim prompts, or exactly as exported by keju.
 
     Raises:
         UsageError: a table needs its task and none is given, or there is none of that name.
         DataError: a table without rows or without a column, a row whose columns contradict one
-            another, an image that is missing, broken or no base64.
+            another, an image that is missing, broken or not base64.
     """
     files = [src] if src.is_file() else list(files_under(src, {"tsv"}))
     if not files:
@@ -72,7 +73,7 @@ def read_vlmevalkit(src: Path, writer: DatasetWriter, options: Options) -> list[
 
 
 def detect_vlmevalkit(listing: Listing) -> Detection | None:
-    """Recognise VLMEvalKit's columns; the task is the file's name where that is a task's id."""
+    """Recognise VLMEvalKit's columns; the task is the file's name if that is a task's id."""
     files = listing.ending("tsv")
     heads = [listing.records(file, 1) for file in files[:50]]
     fitting = [set(rows[0]) for rows in heads if rows and set(rows[0]) >= _NEEDED]
@@ -100,7 +101,7 @@ READER = Reader(
 
 
 def _rows(file: Path) -> Iterator[Row]:
-    """The rows of a table, read as it goes, since tables of a gigabyte are usual."""
+    """The rows of a table, streamed, since tables of a gigabyte are usual."""
     if not file.is_file():
         raise DataError("this is no file", file=file, mend="Put the file in its place")
     try:
@@ -117,7 +118,7 @@ def _rows(file: Path) -> Iterator[Row]:
 
 
 def _bounded(file: Path, lines: TextIO) -> Iterator[str]:
-    """The lines of a table; one that never ends is not read.
+    """The lines of a table, with limited length.
 
     Raises:
         DataError: a line has `MAX_CELL` characters.
@@ -157,7 +158,7 @@ def _check_columns(row: Row) -> None:
 
 
 class _Images:
-    """The images of a table, by row; a row may point to another's."""
+    """The images of a table, by row; a row may refer to another's."""
 
     def __init__(self, writer: DatasetWriter, roots: list[Path]) -> None:
         self._writer = writer
@@ -168,7 +169,7 @@ class _Images:
         """The images of a row, stored in the dataset.
 
         Raises:
-            DataError: there are none, or one is missing, broken or no base64.
+            DataError: there are none, or one is missing, broken or not base64.
         """
         place = row.place
         index = text_of(row.cells, "index", place).strip()
@@ -208,7 +209,7 @@ class _Images:
 
 
 def _listed(cell: str) -> list[str]:
-    """One text, or the texts of a list written as JSON or, as pandas does, in single quotes."""
+    """One text, or the texts of a list written as JSON or, as by pandas, in single quotes."""
     if not (cell.startswith("[") and cell.endswith("]")):
         return [cell]
     for form in (cell, cell.replace("'", '"')):
@@ -232,7 +233,7 @@ def _item(row: Row, refs: tuple[ImageRef, ...], options: Options) -> Item:
 
 
 def _must_agree(item: Item, said: Mapping[str, str], place: Place) -> None:
-    """Refuse a row in which somebody changed what can be seen, but not the item, or both apart."""
+    """Check that the visible columns and the item of a row agree; otherwise one was edited."""
     expected = cells_of(item)
     visible = [head for head in (*HEADS, *ascii_uppercase) if head not in {"index", "image", *OURS}]
     apart = [head for head in visible if said.get(head, "") != expected.get(head, "")]
@@ -272,7 +273,7 @@ def _foreign(
 
 
 def _choices(said: Mapping[str, str], place: Place) -> tuple[str, ...]:
-    """The options from A on; a gap is refused, as the letters after it would move up."""
+    """The options from A on; a gap is an error, because it would change the letters after it."""
     cells = [said.get(letter, "") for letter in ascii_uppercase]
     filled = [number for number, cell in enumerate(cells) if cell.strip()]
     choices = cells[: filled[-1] + 1] if filled else []

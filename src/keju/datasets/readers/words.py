@@ -10,7 +10,7 @@ from keju.errors import printable
 
 
 def shell_word(text: str) -> str:
-    """A text as one word of a POSIX shell, in characters that a terminal shows."""
+    """A text as one word of a POSIX shell, in printable characters."""
     if printable(text) == text:
         return shlex.quote(text)
     parts = (char if char.isprintable() and char not in "\\'" else _escaped(char) for char in text)
@@ -21,10 +21,10 @@ def import_command(name: str, src: Path, options: Options, out: Path | None = No
     """The command that imports a source.
 
     Args:
-        name: of the reader.
-        src: the file or folder.
-        options: of the reader.
-        out: the new dataset's folder, by default one of the source's name.
+        name: the name of the reader.
+        src: the file or directory.
+        options: the options of the reader.
+        out: the new dataset's directory, by default one with the source's name.
     """
     words = ["keju", "data", "import", name, _path(src)]
     given = dict(options)
@@ -44,7 +44,7 @@ def detect_command(src: Path, mapping: Path | None = None) -> str:
 
 
 def new_folder(src: Path) -> Path:
-    """A folder beside the current one for what is imported from a source."""
+    """A directory beside the current one for the import of a source."""
     whole = src.resolve()
     stem = whole.name.partition(".")[0] if src.is_file() else whole.name
     if whole.parent.name == "snapshots" and "--" in whole.parent.parent.name:
@@ -63,6 +63,6 @@ def _path(path: Path) -> str:
 
 
 def _escaped(char: str) -> str:
-    undecoded = "\udc80" <= char <= "\udcff"  # How Python shows a byte that is not UTF-8.
+    undecoded = "\udc80" <= char <= "\udcff"  # Python's representation of a byte that is not UTF-8.
     data = char.encode("utf-8", "surrogateescape" if undecoded else "surrogatepass")
     return "".join(f"\\x{byte:02x}" for byte in data)

@@ -1,8 +1,8 @@
-"""`workbook_sheets`: the cells of XLSX workbooks as text, with bounded time and memory.
+"""`workbook_sheets`: the cells of XLSX workbooks as text, with limited time and memory.
 
 openpyxl reads a sheet as a stream of rows. python-calamine is ten times as fast, but it allocates
 every cell between the first and the last one: a workbook of 2 kB with the cells A1 and XFD1048576
-ends the process. Workbooks from others must not, so the streaming library was chosen.
+ends the process. Untrusted workbooks must not, so the streaming library was chosen.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 MOST_BYTES = 256 << 20
-"""Bytes that a workbook may have when unpacked."""
+"""Maximum size of a workbook in bytes after unpacking."""
 
 MOST_TAGS = 6_000_000
-"""XML tags that a workbook may have: about 750,000 cells, which take ten seconds to read."""
+"""Maximum number of XML tags in a workbook: about 750,000 cells, which take ten seconds to read."""
 
 MOST_ROWS = 1 << 20
-"""Rows of a sheet, as in the file format."""
+"""Maximum rows of a sheet, as in the file format."""
 
 MOST_TEXT = 1 << 28
-"""Characters in all cells; a text that is stored once may be used by many cells."""
+"""Maximum characters in all cells; a text that is stored once may be used by many cells."""
 
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _CHUNK = 1 << 20
 _NEGATIVE = re.compile(rb"""\bt=["']s["'][^<>]*>\s*<(?:\w+:)?v>\s*-""")
-"""A cell with the shared string before the first, for which openpyxl takes the last."""
+"""A cell with a negative index of a shared string, for which openpyxl uses the last one."""
 
 
 class SheetRow(NamedTuple):
@@ -67,7 +67,7 @@ def workbook_sheets(
         file: the workbook's name, for errors.
         data: its bytes.
         most: read only this many rows of each sheet.
-        formulas: give the text of formulas, not their values. A program that writes tables stores
+        formulas: return the text of formulas, not their values. A program that writes tables stores
             an answer that begins with = as a formula.
 
     Raises:
@@ -78,7 +78,7 @@ def workbook_sheets(
     check_archive(file, data)
     try:
         with warnings.catch_warnings():
-            # What it warns of (styles, extensions) changes no cell.
+            # The warnings (styles, extensions) do not affect cells.
             warnings.simplefilter("ignore")
             book = load_workbook(io.BytesIO(data), read_only=True, data_only=not formulas)
             counted = _Counted(file)
@@ -98,7 +98,7 @@ def workbook_sheets(
 
 
 def check_archive(file: Path, data: bytes) -> None:
-    """Refuse a workbook that would take too much memory or time, before it is parsed.
+    """Reject a workbook that would take too much memory or time, before it is parsed.
 
     Raises:
         DataError: it is not a ZIP archive, it is too large when unpacked, or a part declares
@@ -124,7 +124,7 @@ def _tags_in(file: Path, pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
     tail = b""
     with pack.open(part) as stream:
         while chunk := stream.read(_CHUNK):
-            plain = tail + chunk.replace(b"\0", b"")  # UTF-16 is read like UTF-8
+            plain = tail + chunk.replace(b"\0", b"")  # UTF-16 is searched like UTF-8
             if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
                 raise DataError(
                     f"{part.filename!r} declares XML entities",
@@ -165,7 +165,7 @@ class _Counted:
 
 
 def cell_text(value: object) -> str:
-    """The text of a cell, as a CSV file of the same table would have it."""
+    """The text of a cell, as in a CSV file of the same table."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -176,12 +176,12 @@ def cell_text(value: object) -> str:
         return value.date().isoformat()
     if isinstance(value, date | time | datetime):
         return value.isoformat()
-    # Of a formula over several cells, the object has the text.
+    # For a formula over several cells, the object has the text.
     return _ESCAPED.sub(_unescaped, str(getattr(value, "text", value)))
 
 
 def _unescaped(found: re.Match[str]) -> str:
-    """The character of ``_x000D_``; half a character is left as it is written."""
+    """The character of ``_x000D_``; a lone surrogate stays as it is written."""
     number = int(found[1], 16)
     return found[0] if 0xD800 <= number <= 0xDFFF else chr(number)
 

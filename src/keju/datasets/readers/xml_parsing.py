@@ -1,4 +1,4 @@
-"""Reading XML that nobody vouches for, and the small things PAGE-XML and ALTO share."""
+"""Parsing of untrusted XML, and helpers shared by PAGE-XML and ALTO."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from keju.errors import DataError
 from keju.items import Point
 
 MAX_BYTES = 64 << 20
-"""A page's file is a few hundred kilobytes; beyond this it is no page."""
+"""Maximum size; a page's file has a few hundred kilobytes."""
 
 LARGEST = 1e6
-"""No page measures more, in any unit of these formats."""
+"""Maximum coordinate of a page, in any unit of these formats."""
 
 _CJK = "\u2e80"
 
 
 def parse_xml(path: Path) -> etree._Element:
-    """The root of an XML file, read without entities, DTD, network or huge nodes.
+    """The root of an XML file, parsed without entities, DTD, network or huge nodes.
 
     Raises:
-        DataError: the file is missing, too large, not well formed, or carries a DOCTYPE, which
-            neither PAGE-XML nor ALTO has and by which a file can swell or reach out.
+        DataError: the file is missing, too large, not well formed, or contains a DOCTYPE, which
+            neither PAGE-XML nor ALTO uses and by which a file can expand or access other files.
     """
     size = plain_file(path).stat().st_size
     if size > MAX_BYTES:
@@ -61,17 +61,17 @@ def _doctype(path: Path) -> DataError:
 
 
 def name_of(element: etree._Element) -> str:
-    """An element's name without its namespace, so that every version of a format reads alike."""
+    """An element's name without its namespace, so that versions of a format do not differ."""
     return str(element.tag).rpartition("}")[2]
 
 
 def children(element: etree._Element, *names: str) -> Iterator[etree._Element]:
-    """The children of those names, whatever their namespace."""
+    """The children with those names, in any namespace."""
     return (child for child in element if name_of(child) in names)
 
 
 def first(element: etree._Element, *path: str) -> etree._Element | None:
-    """The element at the end of a path of names, each step taking the first child."""
+    """The element at the end of a path of names; each step uses the first child."""
     found: etree._Element | None = element
     for name in path:
         if found is None:
@@ -84,7 +84,7 @@ def number(value: str | None, *, file: Path, item: str) -> float:
     """A number from an attribute, of a size that a page can have; an absent one is 0.
 
     Raises:
-        DataError: it is no number, or too large.
+        DataError: it is not a number, or too large.
     """
     if value is None:
         return 0.0
@@ -107,7 +107,7 @@ def points(text: str, *, file: Path, item: str) -> tuple[Point, ...]:
     """Points written ``x,y x,y`` (PAGE-XML, ALTO) or ``x y x y`` (ALTO as kraken writes it).
 
     Raises:
-        DataError: it is no list of pairs.
+        DataError: it is not a list of pairs.
     """
     values = [
         number(value, file=file, item=item)
@@ -122,7 +122,7 @@ def points(text: str, *, file: Path, item: str) -> tuple[Point, ...]:
 
 
 def join_words(words: Sequence[str]) -> str:
-    """Words of one line as its text: a space between two only where neither is Chinese."""
+    """Words of one line as text: with a space between two only where neither is Chinese."""
     text = ""
     for word in filter(None, words):
         spaced = text and not text[-1].isspace() and not word[0].isspace()

@@ -1,4 +1,4 @@
-"""Writers: datasets made into the forms that other programs and people read."""
+"""Writers: export datasets to the formats of other programs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ FORMATS: Registry[Writer] = Registry(
     _writer,
     guard=_guarded,
 )
-"""What can be exported, by name; keju's own can be imported again under the same name."""
+"""The formats that can be exported, by name; keju's own can be imported again under the same name.
+"""
 
 
 def export_dataset(
@@ -44,19 +45,19 @@ def export_dataset(
     dataset: Path,
     out: Path,
 ) -> tuple[str, ...]:
-    """Write a dataset in another form.
+    """Export a dataset to another format.
 
     Args:
         format: a name in `FORMATS`.
-        dataset: the folder of the dataset.
-        out: the folder to write into, new or empty.
+        dataset: the directory of the dataset.
+        out: the directory to write, new or empty.
 
     Returns:
-        Notes for the user, one line each: above all, what the form cannot hold.
+        Notes for the user, one line each: in particular, items that the format does not support.
 
     Raises:
-        UsageError: no such format or dataset, or `out` holds something.
-        DataError: the dataset is damaged, or the form can hold none of its items.
+        UsageError: no such format or dataset, or `out` is not empty.
+        DataError: the dataset is damaged, or the format supports none of its items.
         PluginError: the plug-in that provides the format cannot be imported or fails.
     """
     writer = FORMATS.find(format)

@@ -1,4 +1,4 @@
-"""What every writer shares: its declaration, and putting items, images and notes where they go."""
+"""`Writer`: the declaration of a writer, and helpers for items, images and notes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from keju.files import write_atomic
 from keju.items import ImageRef, Item
 
 Write = Callable[[Dataset, list[Item], Path], Iterable[str]]
-"""Writes the items of a dataset into a folder; gives back notes for the user, one line each."""
+"""Writes the items of a dataset into a directory; returns notes for the user, one line each."""
 
 
 class Writer(NamedTuple):
-    """A form into which a dataset can be exported; `layout` says what is written."""
+    """An export format; `layout` describes the written files."""
 
     name: str
     what: str
@@ -26,11 +26,11 @@ class Writer(NamedTuple):
 
 
 class Holder:
-    """Tells the items that a form can hold from those that it leaves out, and says which and why.
+    """Separates the items that a format supports from the skipped ones, with reasons.
 
     Args:
-        form: the form's name, for errors.
-        objection: why the form cannot hold an item, or an empty string.
+        form: the format's name, for errors.
+        objection: why the format does not support an item, or an empty string.
     """
 
     def __init__(self, form: str, objection: Callable[[Item], str]) -> None:
@@ -39,7 +39,7 @@ class Holder:
         self._left: Counter[tuple[str, str]] = Counter()
 
     def held(self, items: Sequence[Item]) -> list[Item]:
-        """Those of the items that the form can hold.
+        """The items that the format supports.
 
         Raises:
             DataError: there are none.
@@ -58,13 +58,13 @@ class Holder:
         return found
 
     def notes(self) -> Iterator[str]:
-        """What was left out, task by task."""
+        """The skipped items, task by task."""
         for (task, reason), count in sorted(self._left.items()):
             yield f"left out {number_of(count, 'item')} of {task}: {reason}"
 
 
 def not_a_question_of(benchmark: str, item: Item) -> str:
-    """Why an item is no question of a benchmark, or an empty string."""
+    """Why an item is not a question of a benchmark, or an empty string."""
     if item.benchmark != benchmark:
         return f"no task of {benchmark}"
     if item.split != "test":
@@ -73,10 +73,10 @@ def not_a_question_of(benchmark: str, item: Item) -> str:
 
 
 def copy_image(dataset: Dataset, ref: ImageRef, path: Path) -> None:
-    """Write an image of a dataset, byte for byte, unless it is there already.
+    """Copy an image of a dataset, byte for byte, unless it exists already.
 
     Raises:
-        DataError: it is missing or altered, or there is another of that name.
+        DataError: it is missing or altered, or another one has that name.
     """
     data = dataset.image_bytes(ref)
     if not path.exists():

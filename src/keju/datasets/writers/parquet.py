@@ -1,4 +1,4 @@
-"""FORMAT ``parquet``: keju's own items, with the images in tables of their own."""
+"""FORMAT ``parquet``: keju's own items, with the images in separate tables."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ OUT/
 Nothing is skipped. The folder is itself a dataset, which keju runs and validates."""
 
 ITEM_ROWS = 32
-"""Rows of a group of items: one item is read in a millisecond or two."""
+"""Rows in a group of items: one item is read in a millisecond or two."""
 
 
 def write_parquet(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
-    """Write items and images; nothing is left out, so there are no notes.
+    """Write items and images; nothing is skipped, so there are no notes.
 
     Raises:
         DataError: an image is missing or altered.

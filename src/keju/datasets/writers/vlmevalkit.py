@@ -1,4 +1,4 @@
-"""FORMAT ``vlmevalkit-tsv``: a table a task, with the images inside, as VLMEvalKit reads them."""
+"""FORMAT ``vlmevalkit-tsv``: one table per task, with the images inside, in VLMEvalKit's format."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Skipped, with their number: items of tasks of pairs, and items without an image.
 
 
 def write_vlmevalkit(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
-    """Write a table for each task and query; yields what is left out.
+    """Write a table for each task and query; yields notes on skipped items.
 
     Raises:
         DataError: nothing can be written, or an image is missing or altered.
@@ -51,7 +51,7 @@ def _objection(item: Item) -> str:
 
 
 def _write_table(dataset: Dataset, items: list[Item], path: Path) -> None:
-    """Write rows one after the other, so that no more than one row's images are in memory."""
+    """Write rows one after the other, so that only one row's images are in memory."""
     most = max(sum(head in ascii_uppercase for head in cells_of(item)) for item in items)
     options = tuple(ascii_uppercase[:most])
     heads = (*HEADS[:4], *options, *HEADS[4:])

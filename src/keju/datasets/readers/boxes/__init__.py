@@ -1,7 +1,7 @@
-"""Boxes on images in the usual forms of annotation tools and releases.
+"""Boxes on images in the usual formats of annotation tools and releases.
 
-`annotations_in` reads the boxes of a folder, whichever form they have; `fitted` puts those of one
-image inside it. Each form has a module of its own.
+`annotations_in` reads the boxes of a directory in any of the formats; `fitted` fits those of one
+image to its size. Each format has a module of its own.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _READERS: Mapping[str, Callable[[Source, Collector], Sequence[str] | None]] = {
 
 
 def annotations_in(folder: Path, images: Sequence[Path], options: Options) -> Annotations:
-    """The boxes on each image of a folder that has an annotation, even an empty one.
+    """The boxes on each image of a directory that has an annotation, even an empty one.
 
     Raises:
-        UsageError: an option is none of those above.
-        DataError: no boxes, or boxes in several forms; a file that is not as its form says; an
+        UsageError: an option is unknown.
+        DataError: no boxes, or boxes in several formats; a file that does not have its format; an
             image that is missing, or that two files have boxes for.
     """
     form = options.get("form", "")
@@ -89,7 +89,7 @@ def boxes_of(folder: Path, images: Sequence[Path], options: Options) -> dict[Pat
 
 
 def _head(folder: Path, path: PurePosixPath) -> str:
-    """The beginning of a file as text; characters of other encodings decide about no form."""
+    """Beginning of a file as text; characters of other encodings do not affect the detection."""
     with plain_file(folder / path).open("rb") as file:
         data = file.read(HEAD)
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -124,7 +124,7 @@ def _unread(recognised: Recognised, form: str, index: ImageNames, folder: Path) 
     """A note on the files that are not read.
 
     Raises:
-        DataError: one is called after an image: its boxes would be lost.
+        DataError: one has the name of an image: its boxes would be lost.
     """
     for path in recognised.unknown:
         if path.stem in index and path.suffix.casefold() != ".txt":

@@ -1,4 +1,4 @@
-"""`Collector`: boxes by image while annotation files are read, and what becomes a note."""
+"""`Collector`: collects boxes by image while annotation files are read, and notes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keju.errors import DataError, number_of, shortened
 
 
 class Source(NamedTuple):
-    """What a form's reader is given: its files, the images, and the user's options."""
+    """The input of a format's reader: its files, the images, and the user's options."""
 
     folder: Path
     files: list[Path]
@@ -24,11 +24,11 @@ class Source(NamedTuple):
 
 
 class Collector:
-    """The boxes of each image, as they are read.
+    """Collects the boxes of each image.
 
     Args:
-        source: what is read.
-        skip_missing: whether boxes of an image that is not there are skipped.
+        source: the source.
+        skip_missing: whether boxes of missing images are skipped.
     """
 
     def __init__(self, source: Source, *, skip_missing: bool = False) -> None:
@@ -40,7 +40,9 @@ class Collector:
         self.files: dict[Path, Path] = {}
 
     def image(self, name: str, place: Place) -> Path | None:
-        """The image of a name, from now on annotated; None, and remembered, if it is not there.
+        """The image of a name, recorded as annotated.
+
+        None, and recorded as missing, if it does not exist.
 
         Raises:
             DataError: several images fit, or another file has boxes for it.

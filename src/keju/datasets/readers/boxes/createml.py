@@ -1,6 +1,6 @@
-"""Create ML's JSON, as LabelImg and Roboflow write it: the middle of a box and its size, in pixels.
+"""Create ML's JSON, as LabelImg and Roboflow write it: a box's centre and size, in pixels.
 
-Source: Apple's "Building an object detector data source", whose own example calls the fields
+Source: Apple's "Building an object detector data source", whose own example names the fields
 ``imagefilename`` and ``annotation``; LabelImg writes ``image`` and ``annotations``.
 """
 

@@ -1,4 +1,4 @@
-"""`fitted`: boxes in pixels of the upright image, inside it, each once."""
+"""`fitted`: convert boxes to pixels of the upright image, clipped and without duplicates."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from keju.images import decoding, open_header, orientation_of
 from keju.items import Box, ImageRef
 
 _DECIMALS = 2
-"""Of a pixel, for boxes that are shares of an image: tools write shares with six decimals."""
+"""Decimals of a pixel, for boxes that are shares of an image: tools write shares with six decimals.
+"""
 
 
 class Canvas(NamedTuple):
-    """The size of an image as models see it, turned upright, and its EXIF orientation, 1 to 8."""
+    """Size of an image after EXIF rotation, as models see it, and its EXIF orientation, 1 to 8."""
 
     width: int
     height: int
@@ -49,10 +50,10 @@ def canvas_of(data: bytes, path: Path) -> Canvas:
 def fitted(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = False) -> Fitted:
     """The boxes of an image in pixels of the upright image.
 
-    Boxes are clipped where they leave the image by at most one pixel, by which tools round. A file
-    that gives the size of an image that EXIF turns by 90 degrees says by it which way round the
-    image was annotated: boxes on the image as stored are turned with it. Where no size says so,
-    boxes are read as drawn on the upright image.
+    Boxes are clipped where they exceed the image by at most one pixel, a rounding error of tools.
+    If a file states the size of an image that EXIF rotates by 90 degrees, the size shows in which
+    orientation it was annotated: boxes on the stored image are rotated with it. Without a size,
+    boxes are assumed to be drawn on the upright image.
 
     Args:
         drawn: the boxes as read.
@@ -82,7 +83,7 @@ def fitted(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = False)
 
 
 def sound(drawn: Sequence[Drawn], ref: ImageRef) -> tuple[Box, ...]:
-    """The boxes of a stored image, as `fitted` gives them.
+    """The boxes of a stored image, converted by `fitted`.
 
     Raises:
         DataError: as `fitted`.
@@ -124,7 +125,10 @@ def _in_pixels(drawn: Drawn, canvas: Canvas) -> Box:
 
 
 def _turned(box: Box, canvas: Canvas) -> Box:
-    """A box on the stored image, on the upright one: EXIF orientations 5 to 8 swap the axes."""
+    """A box on the stored image, converted to the upright one.
+
+    EXIF orientations 5 to 8 swap the axes.
+    """
     x0, x1, y0, y1 = box.y0, box.y1, box.x0, box.x1
     if canvas.orientation in {6, 7}:
         x0, x1 = canvas.width - x1, canvas.width - x0

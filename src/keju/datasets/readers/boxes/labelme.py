@@ -26,7 +26,7 @@ class _Labelme(
 
 
 def read_labelme(source: Source, found: Collector) -> None:
-    """Collect the boxes around rectangles and polygons; other shapes are skipped and counted.
+    """Collect the bounding boxes of rectangles and polygons; other shapes are skipped and counted.
 
     ``imageData``, the image as base64, is not read.
 

@@ -1,4 +1,4 @@
-"""`Drawn`: one box as an annotation file gives it; `Annotations`: all boxes of one source."""
+"""`Drawn`: one box in an annotation file; `Annotations`: all boxes of one source."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from keju.items import Box
 T = TypeVar("T")
 
 MOST_BYTES = 512 << 20
-"""Largest annotation file that is read. COCO's own train2017 has 450 MB."""
+"""Maximum size of an annotation file. COCO's own train2017 has 450 MB."""
 
 MOST_BOXES = 10_000
-"""Boxes of one image. The densest rubbings have some hundred characters."""
+"""Maximum number of boxes of one image. The densest rubbings have some hundred characters."""
 
 
 class Drawn(NamedTuple):
-    """A box, and where it was read.
+    """A box, and its position in the source.
 
     Attributes:
         box: its corners, in pixels, or as shares of the image where `relative` is set.
         place: the file and the record in it.
-        size: width and height of the image that was annotated; 0 where the file does not say.
+        size: width and height of the image that was annotated; 0 where the file does not state it.
         relative: whether the corners are shares of the image's width and height, as in YOLO.
     """
 
@@ -43,7 +43,7 @@ class Annotations(NamedTuple):
     """The boxes of one source.
 
     Attributes:
-        form: their form, a key of `recognising.NAMES`.
+        form: their format, a key of `recognising.NAMES`.
         of: the boxes on each image that has an annotation, even an empty one.
         files: the annotation file of each such image.
         notes: what was skipped, for the user.
@@ -76,7 +76,7 @@ def sized(values: Sequence[object], place: Place) -> Box:
 
 
 def around(points: Sequence[Sequence[float]], place: Place) -> Box:
-    """The smallest box around points.
+    """The bounding box of points.
 
     Raises:
         DataError: no points, or not two numbers each.
@@ -89,7 +89,7 @@ def around(points: Sequence[Sequence[float]], place: Place) -> Box:
 
 
 def numbers(values: Sequence[object], count: int, place: Place) -> list[float]:
-    """So many numbers, each of a size that an image can have.
+    """`count` numbers, each of a size that an image can have.
 
     Raises:
         DataError: another number of values, or one that is not such a number.
@@ -112,7 +112,7 @@ def wrong(problem: str, place: Place, hint: str = "Correct it, or export it agai
 
 
 def decoded(file: Path, shape: type[T]) -> T:
-    """A JSON file as `shape`; fields that the shape lacks are skipped.
+    """A JSON file as `shape`; unknown fields are skipped.
 
     Raises:
         DataError: too large, not readable, or not of that shape.

@@ -1,4 +1,4 @@
-"""`recognise`: which files of a source have boxes, and in which form."""
+"""`recognise`: detect the files with boxes in a source, and their format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keju.datasets.readers.boxes.table import is_table
 from keju.datasets.readers.boxes.yolo import shares_in
 
 HEAD = 1 << 20
-"""Bytes of a file that decide about its form."""
+"""Bytes at the beginning of a file that determine its format."""
 
 SUFFIXES = frozenset({"xml", "json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "xlsx"})
 
@@ -25,14 +25,14 @@ NAMES = {
     "yolo": "YOLO",
     "table": "a table",
 }
-"""The forms of boxes, by the value of the option ``form``."""
+"""The formats of boxes, by the value of the option ``form``."""
 
 _OTHER_TABLES = frozenset({"descriptions", "adjacency", "classes", "pairs"})
 _OTHER_TEXTS = frozenset({"classes", "train", "val", "valid", "test", "readme", "labels"})
 
 
 class Recognised(NamedTuple):
-    """The files of each form, and those that could have boxes and are of no form."""
+    """The files of each format, and unrecognised files that could contain boxes."""
 
     forms: dict[str, list[PurePosixPath]]
     unknown: list[PurePosixPath]
@@ -43,12 +43,12 @@ def recognise(
     text: Callable[[PurePosixPath], str],
     images: Iterable[PurePosixPath],
 ) -> Recognised:
-    """Sort files by their form of boxes.
+    """Group files by their format of boxes.
 
     Args:
         files: the files of the source.
         text: the beginning of a file.
-        images: the images of the source; a text file is YOLO's only where it is named as one.
+        images: the images of the source; a text file is YOLO's only where it has the name of one.
     """
     stems = {path.stem.casefold() for path in images}
     found = Recognised({}, [])
@@ -79,7 +79,7 @@ def _may_be_labels(path: PurePosixPath, stems: set[str]) -> bool:
 
 
 def _is_yolo(text: str) -> bool | None:
-    """Whether the first line is YOLO's; None of an empty text: an image without boxes."""
+    """Whether the first line is YOLO's; None for an empty text: an image without boxes."""
     lines = [line for line in text[:100_000].split("\n")[:50] if line.strip()]
     if not lines:
         return None

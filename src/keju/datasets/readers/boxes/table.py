@@ -1,8 +1,8 @@
-"""Tables of boxes, one line a box: CSV, TSV, JSON or JSON lines, with or without column names.
+"""Tables of boxes, one line per box: CSV, TSV, JSON or JSON lines, with or without column names.
 
 Without column names a line is ``path,x1,y1,x2,y2`` or ``path,x1,y1,x2,y2,class``, as in
-keras-retinanet, whose images without boxes are lines with empty cells. VIA's CSV has the regions
-as JSON in ``region_shape_attributes``.
+keras-retinanet, whose images without boxes are lines with empty cells. VIA's CSV has the regions as
+JSON in ``region_shape_attributes``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read_tables(source: Source, found: Collector) -> None:
     """Collect the boxes of tables.
 
     Raises:
-        UsageError: an option is not one of this form.
+        UsageError: an option is not one of this format.
         DataError: a column, a number or an image is missing, or a table is not readable.
     """
     form = source.options.get("boxes", "")
@@ -69,7 +69,7 @@ def read_tables(source: Source, found: Collector) -> None:
 
 
 def is_table(text: str, suffix: str) -> bool:
-    """Whether the beginning of a table has the columns of boxes, or no column names but boxes."""
+    """Whether the beginning of a table has the columns of boxes, or boxes without column names."""
     if is_headless(text, suffix):
         return True
     head = _first_line(text)
@@ -159,7 +159,7 @@ def _read_headed(
 
 
 def _check_pixels(rows: Sequence[Row], fields: Mapping[str, str]) -> None:
-    """Refuse a table in which every value is a share of the image.
+    """Check that not every value of a table is a share of the image.
 
     Raises:
         DataError: no value is above 1.
@@ -170,7 +170,10 @@ def _check_pixels(rows: Sequence[Row], fields: Mapping[str, str]) -> None:
 
 
 def _form_of(records: Sequence[JsonObject], options: Mapping[str, str]) -> str:
-    """The form: xywh where the table has widths and heights and no right and bottom; else xyxy."""
+    """The convention: xywh where the table has widths and heights and no right and bottom.
+
+    Else xyxy.
+    """
     if any(option.startswith(FIELD_OPTION) for option in options):
         return "xyxy"
     return next((form for form in _FORMS if _has(_FORMS[form], list(records[0]))), "xyxy")

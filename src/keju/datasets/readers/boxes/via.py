@@ -17,7 +17,7 @@ from keju.items import Box
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """The ``shape_attributes`` of a region; of one without shape, the name is empty."""
+    """The ``shape_attributes`` of a region; the name is empty for a region without shape."""
 
     name: str = ""
     x: float = 0
@@ -42,7 +42,7 @@ class _Project(msgspec.Struct, frozen=True, rename={"images": "_via_img_metadata
 
 
 def read_via(source: Source, found: Collector) -> None:
-    """Collect the boxes around rectangles and polygons; other regions are skipped and counted.
+    """Collect the bounding boxes of rectangles and polygons; other regions are skipped and counted.
 
     Raises:
         DataError: a file is not VIA's, or an image is missing.

@@ -1,7 +1,7 @@
 """YOLO's text files: one for each image, a line ``class cx cy width height`` in shares of it.
 
 Source: the label format of darknet and Ultralytics; LabelImg writes it with ``classes.txt``. Lines
-of more values are outlines (segmentation, oriented boxes), of which the bounding box is taken.
+of more values are outlines (segmentation, oriented boxes), of which the bounding box is used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from keju.items import Box
 _HINT = "Write class, middle and size as shares of the image: 0 0.5 0.5 0.2 0.1"
 
 _OUTSIDE = 2.0
-"""Largest share that is read; 1 is the edge of the image."""
+"""Largest share that is accepted; 1 is the edge of the image."""
 
 
 def read_yolo(source: Source, found: Collector) -> None:

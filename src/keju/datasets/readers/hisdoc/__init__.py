@@ -1,4 +1,4 @@
-"""FORMAT ``hisdoc``: M5HisDoc, and MTHv2 that it takes pages from: page images with text lines."""
+"""FORMAT ``hisdoc``: M5HisDoc, and MTHv2 from which it takes pages: page images with text lines."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _HISDOC1B_HINT = "Convert the pages to PAGE-XML, or to images with .txt files (F
 
 
 class _Found(NamedTuple):
-    """A page: the subset's folder, its name in it, and its two files, where they exist."""
+    """A page: the subset's directory, its name in it, and its two files, where they exist."""
 
     root: Path
     name: str
@@ -87,15 +87,14 @@ class _Wish(NamedTuple):
 def read_hisdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
     """Read one transcription item per page, with its lines and their outlines.
 
-    The order of lines is that of the file: the release has reading order (README), and that it is
-    the order in the file is our reading, as programs that join the lines of MTHv2 have it. No
-    release says which book a page is from, so a page is a group; its regular and its hard image
-    are one group.
+    The order of lines is that of the file: the release has reading order (README), that the file
+    has this order is our reading, as in programs that join the lines of MTHv2. No release states
+    the book of a page, so a page is a group; its regular and its hard image are one group.
 
     Raises:
         UsageError: an option has an unknown value.
         DataError: no text lines, HisDoc1B, a page without image or text (unless skipped), a line
-            that is not as the layout says, a broken image.
+            that does not have the layout, a broken image.
     """
     wish = _wish(options)
     if not src.is_dir():
@@ -115,7 +114,7 @@ def read_hisdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
 
 
 def detect_hisdoc(listing: Listing) -> Detection | None:
-    """M5HisDoc or MTHv2 by its folders, HisDoc1B by ``books/`` and ``annos/``."""
+    """Recognise M5HisDoc or MTHv2 by directory names, HisDoc1B by ``books/`` and ``annos/``."""
     texts = [path for path in listing.ending("txt") if path.parent.name == _TEXTS]
     if texts:
         images = {path.stem for path in listing.images if path.parent.name in _IMAGES}
@@ -161,7 +160,7 @@ def _wish(options: Options) -> _Wish:
 
 
 def _nothing(src: Path) -> DataError:
-    """What is wrong with a folder that has no text lines."""
+    """The error for a directory that has no text lines."""
     if any(path.parent.name == "annos" for path in files_under(src, {"json"})):
         return DataError(HISDOC1B, file=src, mend=_HISDOC1B_HINT)
     if any(path.parent.name == _CHARACTERS for path in files_under(src, {"txt"})):

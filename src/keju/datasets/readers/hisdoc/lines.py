@@ -16,11 +16,11 @@ def lines_of(file: Path) -> tuple[Line, ...]:
     """The lines of a page in the order of its file, each with the outline of four corners.
 
     In M5HisDoc the text comes after the coordinates, in MTHv2 before them (both seen in code that
-    reads the release). A file is of one kind; where every line fits both (texts that are numbers),
-    M5HisDoc's is taken. The text may contain commas.
+    reads the release). A file has one of the two layouts; where every line fits both (texts that
+    are numbers), M5HisDoc's is assumed. The text may contain commas.
 
     Raises:
-        DataError: not readable, or a line is of neither kind.
+        DataError: not readable, or a line has neither layout.
     """
     rows = [(n, row) for n, row in enumerate(source_text(file).split("\n"), 1) if row.strip()]
     after = [_after(row) for _, row in rows]

@@ -1,4 +1,4 @@
-"""FORMAT ``mapped``: tables or image folders that no other reader knows, by a mapping file."""
+"""FORMAT ``mapped``: tables or image directories of any layout, described by a mapping file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_mapped(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
 
     Raises:
         UsageError: no mapping file is given, or a regular expression in it cannot be used.
-        DataError: the mapping or a record is not as it must be, or files are missing.
+        DataError: the mapping or a record is not valid, or files are missing.
     """
     if "map" not in options:
         raise UsageError(
@@ -167,10 +167,10 @@ def _missing(src: Path, files: MappedFiles) -> DataError:
 
 
 def _check_columns(file: Path, mapping: Mapping, rows: Sequence[Row]) -> None:
-    """Refuse a column that no record has.
+    """Check that every column in the mapping exists.
 
     Raises:
-        DataError: naming the role, and the columns that exist.
+        DataError: it does not; the message names the role, and the existing columns.
     """
     known = {key for row in rows for key in row.cells} | (
         {"text"} if mapping.source.texts else set()

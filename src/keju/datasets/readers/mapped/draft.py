@@ -47,7 +47,7 @@ class _Table(NamedTuple):
 
 
 def draft_mapping(listing: Listing) -> str:
-    """A mapping file in TOML; what keju cannot know is marked TODO, what it saw is in comments."""
+    """A mapping file in TOML; unknown parts are marked TODO, observations are in comments."""
     table = _table(listing)
     lines = [
         "# Mapping file for: keju data import mapped SRC --map FILE",
@@ -67,7 +67,7 @@ def draft_mapping(listing: Listing) -> str:
 
 
 def _table(listing: Listing) -> _Table | None:
-    """The table that most likely has the records: the one with the most columns with a role."""
+    """Table that most likely contains the records: the one with the most columns with a role."""
     found = []
     for path in listing.ending(*_TABULAR)[:20]:
         rows = [dict(flat(row)) for row in listing.records(path, _ROWS)]
@@ -99,7 +99,7 @@ def _by_key(listing: Listing, path: PurePosixPath) -> list[Record]:
 
 
 def _columns(rows: list[Record]) -> dict[str, list[str]]:
-    """Each column with its first different values, as text for a comment."""
+    """Each column with its first distinct values, as text for a comment."""
     found: dict[str, dict[str, None]] = {}
     for row in rows:
         for key, value in row.items():
@@ -156,7 +156,7 @@ def _has_objects(table: _Table, column: str) -> bool:
 
 
 def _image_path(listing: Listing, table: _Table) -> Iterator[str]:
-    """A pattern for the images where no column names them as they are."""
+    """A pattern for the images where no column contains their names."""
     files = {path.as_posix() for path in listing.images} | {path.name for path in listing.images}
     column = _roles(table).get("image")
     if not listing.images or (column and set(table.columns[column]) & files):
@@ -227,7 +227,7 @@ def _constants(table: _Table | None) -> Iterator[str]:
 
 
 def _text_ending(listing: Listing) -> str:
-    """What the text files of images are called after the image's stem; empty if there are none."""
+    """The suffix of the images' text files after the image's stem; empty if there are none."""
     texts = {path.as_posix() for path in listing.ending("txt")}
     for ending in (".txt", ".gt.txt"):
         if any(f"{path.with_suffix('')}{ending}" in texts for path in listing.images):
@@ -238,8 +238,8 @@ def _text_ending(listing: Listing) -> str:
 def path_pattern(paths: tuple[PurePosixPath, ...]) -> str:
     """A regular expression with named groups for most of the paths; empty if they differ.
 
-    Folders become folder1, folder2 …; in the file name, numbers become number1 … and other parts
-    between ``_``, ``-`` and spaces part1 … .
+    Directories become folder1, folder2 …; in the file name, numbers become number1 … and other
+    parts between ``_``, ``-`` and spaces part1 … .
     """
     shapes = Counter((len(path.parts), _shape(path.stem)) for path in paths)
     if not shapes:

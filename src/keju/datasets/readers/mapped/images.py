@@ -25,7 +25,7 @@ _BLANK = re.compile(r"\{([^{}]+)\}")
 _IMAGES = "[source] images"
 _ANY_FOLDER, _ANY_SUFFIX = "**/", ".*"
 _SHORTEST = 200
-"""A shorter text is a name, not an image in base64."""
+"""Minimum length of an image in base64; a shorter text is a name."""
 
 
 class MappedFiles:
@@ -34,7 +34,7 @@ class MappedFiles:
     Args:
         src: the source.
         mapping: its mapping.
-        images: the folder that the user gives for the images; None: those of the mapping.
+        images: the user's directory of images; None: those of the mapping.
 
     Attributes:
         missing: names of files that are not found, each with the record that names it.
@@ -48,7 +48,7 @@ class MappedFiles:
         self.missing: dict[str, str] = {}
 
     def images(self, row: Row) -> list[str | bytes]:
-        """The images of a record: names, paths from the source on, or bytes."""
+        """The images of a record: names, paths relative to the source, or bytes."""
         source, place = self._mapping.source, row.place
         if source.image_path:
             return [filled(source.image_path, row.cells, place)]
@@ -89,7 +89,7 @@ class MappedFiles:
         return source_text(path).strip("\n\t ")
 
     def path_of(self, row: Row) -> str:
-        """The path of a record's first image from the source on; its name if it is missing."""
+        """The path of a record's first image relative to the source; its name if it is missing."""
         name = next((each for each in self.images(row) if isinstance(each, str)), "")
         path = self.find(name, row.place) if name else None
         if path is None or not path.is_relative_to(self._root):
@@ -97,7 +97,7 @@ class MappedFiles:
         return path.relative_to(self._root).as_posix()
 
     def find(self, name: str, place: Place) -> Path | None:
-        """The file of that name, where ``.*`` is any image suffix and ``**/`` any folder."""
+        """The file of that name, where ``.*`` is any image suffix and ``**/`` any directory."""
         if name.endswith(_ANY_SUFFIX) or name.startswith(_ANY_FOLDER):
             return self._searched(name, place, EXTENSIONS)
         roots = [*self._folders, *self._usual(place)]
@@ -125,7 +125,7 @@ class MappedFiles:
 
     @cached_property
     def _index(self) -> dict[tuple[bool, bool, str], list[Path]]:
-        """Files by (any folder, any suffix, name): each under the four ways of naming it."""
+        """Files by (any directory, any suffix, name): each under the four ways of naming it."""
         found: dict[tuple[bool, bool, str], list[Path]] = {}
         for path in files_under(self._root, EXTENSIONS | {"txt"}):
             inner = PurePosixPath(path.relative_to(self._root).as_posix())
@@ -153,7 +153,7 @@ class MappedFiles:
 
 
 def filled(pattern: str, cells: JsonObject, place: Place) -> str:
-    """A pattern with the columns of a record in its blanks ``{COLUMN}``.
+    """A pattern with its placeholders ``{COLUMN}`` filled from a record.
 
     Raises:
         DataError: the record has no such column.

@@ -1,4 +1,4 @@
-"""`ItemMaker`: makes items of records by a mapping."""
+"""`ItemMaker`: makes items from records by a mapping."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item, Script
 
 _LONGEST = 10_000
-"""Longer texts do not become metadata by themselves."""
+"""Maximum length of a text that becomes metadata by default."""
 
 _LABELLED = re.compile(r"\A[(（\[【]?([A-Za-z])(?:[)）\]】、.．:：。\s]|\Z)")
 PLACE_COLUMNS = frozenset({"file", "folder", "name", "stem", "text"})
-"""Columns that keju adds; they never become metadata by themselves."""
+"""Columns that keju adds; they never become metadata by default."""
 
 
 class ItemMaker:
-    """Makes an item of a record.
+    """Makes an item from a record.
 
     Args:
         mapping: the mapping file's content.
-        columns: all columns of all records, to log what becomes of them.
+        columns: all columns of all records, to log their use.
     """
 
     def __init__(self, mapping: Mapping, columns: tuple[str, ...]) -> None:
@@ -90,7 +90,7 @@ class ItemMaker:
         return made
 
     def _others(self, columns: tuple[str, ...]) -> list[str]:
-        """The columns that become metadata by themselves; logs what becomes of every column."""
+        """The columns that become metadata by default; logs the use of every column."""
         log, used = import_log(), set[str]()
         for role, given in self._mapping.fields.items():
             for column in as_tuple(given):
@@ -249,7 +249,7 @@ def _said(cells: JsonObject, column: str, place: Place) -> str:
 
 
 def _plain(value: object) -> str:
-    """A value as metadata; empty for objects, bytes and lists of other things than texts."""
+    """A value as metadata; empty for objects, bytes and lists of anything but texts."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list) and all(isinstance(each, str) for each in value):

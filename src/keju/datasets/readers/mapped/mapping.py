@@ -1,4 +1,4 @@
-"""`Mapping`: how a source that no reader knows becomes items, read from a TOML file."""
+"""`Mapping`: the content of a mapping file, which describes how a source becomes items."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from keju.errors import DataError, shortened
 from keju.files import read_toml
 
 TODO = "TODO"
-"""Marks in a drafted mapping what must be completed."""
+"""The marker of parts of a drafted mapping that must be completed."""
 
 LIST_ROLES = ("image", "options", "also_accepted")
-"""Roles that may have several values, each in a column of its own or as a list in one column."""
+"""Roles with several values, each in a column of its own or as a list in one column."""
 
 JOINERS = {
     "id": "-", "task": "", "query": "", "question": "\n", "question_simplified": "\n",
     "question_traditional": "\n", "answer": "\n", "answer_simplified": "\n",
     "transcription": "\n", "group": "/", "split": "",
 }  # fmt: skip
-"""Roles of one text, and what joins the texts of several columns."""
+"""Roles with one text, and the separator that joins the texts of several columns."""
 
 ROLES = (*JOINERS, *LIST_ROLES)
 
@@ -44,11 +44,11 @@ class Source(Struct, frozen=True, forbid_unknown_fields=True):
         tables: patterns of the tables' paths, where ``*`` is any text; none: each image is a
             record.
         json: ``list`` (a list of objects, or an object with one), ``by-key`` (an object with one
-            record under each key) or ``one`` (each file is a record); by default what fits.
+            record under each key) or ``one`` (each file is a record); by default whichever fits.
         each: a column that contains a list of objects; each becomes a record.
-        images: the folders from which image names start, from SRC on.
+        images: the directories to which image names are relative, themselves relative to SRC.
         image_path: the path of a record's image; ``{COLUMN}`` is filled in, a last ``.*`` is any
-            image suffix, a first ``**/`` any folder.
+            image suffix, a first ``**/`` any directory.
         texts: the path of a record's text file, as `image_path`; its text is the column ``text``.
         names: a regular expression with named groups for the whole path of the image; each group
             becomes a column.
@@ -71,15 +71,15 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         source: where the records are.
         fields: the column, or columns, of each role.
-        blanks: the column that fills each further blank of the task's template.
+        blanks: the column that fills each further placeholder of the task's template.
         metadata: the column of each metadata name.
         constants: the text of a role for all items.
         constant_metadata: metadata of all items.
-        values: for a role or metadata name, texts of the source and what they become.
+        values: for a role or metadata name, texts of the source and their replacements.
         prompt: ``verbatim`` (the question is the whole prompt) or ``template`` (the task's).
         answer_is: what the answer of a question with options is: ``text`` (a letter or the text of
             an option), ``from-0`` or ``from-1`` (the number of an option).
-        rest: what becomes of columns without a role: ``metadata`` or ``ignored``.
+        rest: the use of columns without a role: ``metadata`` or ``ignored``.
     """
 
     source: Source = field(default_factory=Source)

@@ -1,4 +1,4 @@
-"""`named_groups`: the named groups of a regular expression in many names, in bounded time."""
+"""`named_groups`: match a regular expression with many names, with a time limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keju.errors import UsageError
 SECONDS = 20.0
 """Time limit for all names of one source."""
 
-# Python cannot interrupt a match. A process of its own can be ended.
+# Python cannot interrupt a match, but a separate process can be ended.
 _PROGRAM = """
 import json, re, sys
 pattern, names = json.load(sys.stdin)

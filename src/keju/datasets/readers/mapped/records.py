@@ -19,19 +19,19 @@ _SEPARATOR = "."
 
 
 def as_tuple(columns: Columns) -> tuple[str, ...]:
-    """One column or several, as several."""
+    """One column or several, as a tuple."""
     return (columns,) if isinstance(columns, str) else columns
 
 
 def place_columns(path: PurePosixPath) -> JsonObject:
-    """The columns that every path gives: file, folder, name and stem."""
+    """The columns derived from a path: file, folder, name and stem."""
     folder = path.parent.as_posix()
     name = {"file": path.as_posix(), "name": path.name, "stem": path.stem}
     return {**name, "folder": "" if folder == "." else folder}
 
 
 def image_records(src: Path) -> list[Row]:
-    """A record for each image of a folder.
+    """A record for each image of a directory.
 
     Raises:
         DataError: there are no images, or one is a link to outside.
@@ -80,7 +80,7 @@ def with_groups(rows: Sequence[Row], names: Sequence[str], pattern: str) -> list
     Args:
         rows: the records.
         names: the path of the image of each.
-        pattern: the regular expression; empty: the records as they are.
+        pattern: the regular expression; empty: the records are returned unchanged.
 
     Raises:
         UsageError: the expression cannot be used, or a group has the name of a column.
@@ -168,7 +168,7 @@ def flat(cells: JsonObject, prefix: str = "", depth: int = 0) -> Iterator[tuple[
 
 
 def _is_image(value: JsonObject) -> bool:
-    """Whether an object is an image as Hugging Face's tables have it: its bytes and its path."""
+    """Whether an object is an image as in Hugging Face's tables: its bytes and its path."""
     return {"bytes", "path"} >= set(value) and isinstance(value.get("bytes"), bytes)
 
 

@@ -1,1 +1,1 @@
-"""Readers of page images: with texts beside them, with PAGE-XML, ALTO or hOCR."""
+"""Readers of pages: images with text files, PAGE-XML, ALTO or hOCR."""

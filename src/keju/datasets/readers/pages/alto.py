@@ -1,4 +1,4 @@
-"""ALTO 2 to 4, as libraries' OCR, kraken and eScriptorium write it."""
+"""ALTO 2 to 4, as written by libraries' OCR, kraken and eScriptorium."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def import_alto(
     dpi: str | float | None = None,
     **options: Unpack[PageOptions],
 ) -> list[str]:
-    """Import ALTO files as items of a transcription task, one item a page.
+    """Import ALTO files as items of a transcription task, one item per page.
 
     The arguments are those of `import_page_xml`, and `dpi`, the resolution of the scans in pixels
-    an inch, which is needed where a file measures in millimetres or inches.
+    per inch, which is needed where a file measures in millimetres or inches.
 
     Returns:
         Notes for the user, one line each.
 
     Raises:
-        DataError: a file is no ALTO, or there is nothing to import.
-        UsageError: an option is none of those above.
+        DataError: a file is not ALTO, or there is nothing to import.
+        UsageError: an option is unknown.
     """
     return import_pages(src, writer, partial(read_alto, dpi=_resolution(dpi)), **options)
 
@@ -56,19 +56,19 @@ def read_alto(
 ) -> Page:
     """Read one ALTO file of one page.
 
-    Lines come in the order of its ReadingOrder (ALTO 4.3), else in the order of the document with
+    Lines are in the order of its ReadingOrder (ALTO 4.3), else in document order with
     `explicit_order` false. The text of a line is the CONTENT of its strings, hyphens included, a
-    space where SP stands or where two words that are not Chinese meet. Types come from the tags of
-    the line and its blocks, and from the margin of the page in which it stands.
+    space for SP and between two words that are not Chinese. Types come from the tags of the line
+    and its blocks, and from the page margin that contains it.
 
     Args:
         path: the file.
-        kinds: what the user says that types mean, before keju's own table.
+        kinds: the user's meanings of types, with priority over keju's table.
         dpi: resolution of the scan, for files that measure in 1/10 mm or 1/1200 inch.
 
     Raises:
-        DataError: the file is not ALTO, has several pages, or measures in a unit that cannot be
-            turned into pixels.
+        DataError: the file is not ALTO, has several pages, or uses a unit that cannot be converted
+            to pixels.
     """
     root = root_of(path, "alto", "ALTO")
     layout = first(root, "Layout")
@@ -94,7 +94,7 @@ def read_alto(
 
 
 class _Context(NamedTuple):
-    """What reading one file needs everywhere; `scale` turns its unit into pixels."""
+    """The context of reading one file; `scale` converts its unit to pixels."""
 
     path: Path
     tags: Mapping[str, str]
@@ -122,7 +122,7 @@ def _lines(context: _Context, parent: etree._Element, around: Around) -> Iterato
 
 
 def _place(space: etree._Element) -> tuple[str, ...]:
-    """The margin as a word for the type of what stands in it; the print space is no type."""
+    """The margin as a type of the lines in it; the print space is not a type."""
     name = name_of(space)
     return () if name == "PrintSpace" else (name,)
 
@@ -153,7 +153,7 @@ def _outline(context: _Context, line: etree._Element) -> tuple[Point, ...]:
 
 
 def _tags(root: etree._Element) -> dict[str, str]:
-    """Label by id, of the tags that say what a block or line is."""
+    """The labels of tags for blocks and lines, by id."""
     tags = first(root, "Tags")
     if tags is None:
         return {}
@@ -199,6 +199,6 @@ READER = Reader(
     _read,
     {**PAGE_OPTIONS, "dpi": "resolution of the scans, where the files measure in mm or inches"},
     detect_pages("alto", "ALTO"),
-    texts=False,  # XML names its own encoding.
+    texts=False,  # XML declares its own encoding.
 )
-"""How ``keju data import alto`` reads."""
+"""The reader of ``keju data import alto``."""

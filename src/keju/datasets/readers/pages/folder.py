@@ -54,19 +54,19 @@ OPTIONS = {
 }
 
 BLANK_TEXT = "[blank]"
-"""The text of a page that shows none."""
+"""The text of a page without text."""
 
 _KINDS = (*EXTENSIONS, "pdf")
 
 
 def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
-    """Read page images with their texts, one item a page.
+    """Read page images with their texts, one item per page.
 
     Raises:
         UsageError: the task is unknown or its prompt needs more than an image.
-        DataError: no images, images or texts without their partner (unless skipped), two images
-            of one name, texts that are empty or in no known encoding, broken images or PDF files:
-            all of them at once.
+        DataError: no images, images without texts or texts without images (unless skipped), two
+            images with one name, texts that are empty or in no known encoding, broken images or PDF
+            files: all of them at once.
     """
     root, files = _files(src)
     with PdfReader() as pdfs:
@@ -103,7 +103,7 @@ def _read(
         else:
             unpaired.report(problems)
     if problems:
-        # Nothing will be imported, so that the images need not be decoded.
+        # Nothing will be imported, so the images need not be decoded.
         _check_headers(scans, problems)
         for line in _others(src):
             problems.note(line)
@@ -135,7 +135,7 @@ def _pattern(options: Options) -> Item:
 
 
 def _files(src: Path) -> tuple[Path, list[Path]]:
-    """The folder that paths start from, and the files with page images.
+    """The directory that paths are relative to, and the files with page images.
 
     Raises:
         DataError: there are none.
@@ -181,7 +181,7 @@ def _scans(files: list[Path], pdfs: PdfReader, problems: Problems) -> list[Scan]
 def _found(
     scans: list[Scan], texts: Texts, problems: Problems, empty_is_blank: bool
 ) -> dict[Scan, Pages]:
-    """The texts of each scan whose texts can be used."""
+    """The valid texts of each scan."""
     found: dict[Scan, Pages] = {}
     for scan in scans:
         with problems.collecting("unusable text"):
@@ -211,13 +211,13 @@ def _of(text: Path, stems: Collection[Path]) -> bool:
 
 
 def _others(src: Path) -> Iterator[str]:
-    """The notes of files of other kinds in the folder, which are not imported."""
+    """Notes on files of other kinds in the directory, which are not imported."""
     if src.is_dir():
         yield from other_kinds(src, Listing(src).files, frozenset({*_KINDS, "txt"}))
 
 
 def detect_pages(listing: Listing) -> Detection | None:
-    """Recognise images, PDF and TIFF files that have texts, and PDF files without."""
+    """Recognise images, PDF and TIFF files with texts, and PDF files without."""
     if not listing.src.is_dir():
         return _detect_file(listing)
     stems = {path.with_suffix("") for path in (*listing.images, *listing.ending("pdf"))}
@@ -246,7 +246,7 @@ def detect_pages(listing: Listing) -> Detection | None:
 
 
 def _paired(listing: Listing, paired: Sequence[PurePosixPath]) -> str:
-    """What a folder has, e.g. ``2 PDF files with texts``."""
+    """The content of a directory, e.g. ``2 PDF files with texts``."""
     kinds = {"PDF file": ("pdf",), "TIFF file": ("tif", "tiff")}
     stems = {
         kind: {path.with_suffix("") for path in listing.ending(*suffixes)}
@@ -259,7 +259,7 @@ def _paired(listing: Listing, paired: Sequence[PurePosixPath]) -> str:
 
 
 def _detect_file(listing: Listing) -> Detection | None:
-    """Recognise one PDF or TIFF; its texts are looked for beside it."""
+    """Recognise one PDF or TIFF; its texts are searched beside it."""
     if listing.src.suffix.casefold() not in {".pdf", ".tif", ".tiff"}:
         return None
     if listing.src.with_suffix(".txt").is_file():
@@ -280,7 +280,7 @@ def _without_texts(listing: Listing) -> Detection | None:
 
 
 def _page_sized(listing: Listing) -> bool:
-    """Whether the first images are as large as scans of pages, and no other data is with them."""
+    """Whether the first images are as large as scans of pages, without other data."""
     images = set(listing.images)
     others = {path.suffix.casefold() for path in listing.files if path not in images}
     if not listing.images or others - _NOTES:
@@ -297,10 +297,10 @@ def _page_sized(listing: Listing) -> bool:
 
 
 _PAGE_SIDE = 800
-"""Pixels of the longer side of a page's scan at least; images of characters are smaller."""
+"""Minimum pixels of the longer side of a page's scan; images of characters are smaller."""
 
 _NOTES = frozenset({"", ".txt", ".md"})
-"""Suffixes of what accompanies data: licence, source, description."""
+"""Suffixes of files that accompany data: licence, source, description."""
 
 
 def _numbers_alone(listing: Listing, files: list[PurePosixPath]) -> bool:

@@ -1,4 +1,4 @@
-"""hOCR 1.2, as Tesseract, Kraken and keju write it: HTML with the places of lines in ``title``."""
+"""hOCR 1.2, as written by Tesseract, Kraken and keju: HTML with line positions in ``title``."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from keju.errors import DataError
 from keju.items import Line, LineKind, Point
 
 LINES = frozenset({"ocr_line", "ocr_caption", "ocr_header", "ocr_footer", "ocr_textfloat"})
-"""Classes of lines; Tesseract writes the last four where it takes a line for something else."""
+"""Classes of lines; Tesseract writes the last four for captions, headers, footers and floats."""
 
 HOCR_SUFFIXES = ("hocr", "html", "htm", "xhtml")
-"""Endings of hOCR files, small letters, without the point."""
+"""Suffixes of hOCR files, in lower case, without the point."""
 
 _WORDS = {"ocr_caption": "caption", "ocr_header": "header", "ocr_footer": "footer"}
 _WORD = "ocrx_word"
@@ -38,7 +38,7 @@ _PROPERTY = re.compile(r'([\w-]+)((?:[^;"]|"[^"]*")*)')
 
 
 def import_hocr(src: Path, writer: DatasetWriter, **options: Unpack[PageOptions]) -> list[str]:
-    """Import hOCR files as items of a transcription task, one item a page.
+    """Import hOCR files as items of a transcription task, one item per page.
 
     The arguments are those of `import_page_xml`.
 
@@ -53,24 +53,24 @@ def import_hocr(src: Path, writer: DatasetWriter, **options: Unpack[PageOptions]
 
 
 def is_hocr(data: bytes) -> bool:
-    """Whether an HTML file is hOCR: it has a page."""
+    """Whether an HTML file is hOCR, that is, contains a page."""
     return b"ocr_page" in data
 
 
 def read_hocr(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Page:
     """Read one hOCR file of one page.
 
-    Lines come in the order of the document, which is hOCR's reading order. The text of a line is
-    that of its words, else all text in it; its outline is ``poly``, else ``bbox``; its confidence
-    is the mean of all ``x_wconf`` in it. A kind is in ``data-kind`` (keju) or in the
-    class (``ocr_header``).
+    Lines are in document order, which is hOCR's reading order. The text of a line is that of its
+    words, else all text in it; its outline is ``poly``, else ``bbox``; its confidence is the mean
+    of all ``x_wconf`` in it. A kind is in ``data-kind`` (keju) or in the class (``ocr_header``).
 
     Args:
         path: the file.
-        kinds: what the user says that words for types mean, before keju's own table.
+        kinds: the user's meanings of types, with priority over keju's table.
 
     Raises:
-        DataError: the file has no ocr_page or several, or a place in it is not a list of numbers.
+        DataError: the file has no ocr_page or several, or a position in it is not a list of
+            numbers.
     """
     pages = _root(path).find_class("ocr_page")
     if len(pages) != 1:
@@ -91,10 +91,11 @@ def read_hocr(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Pag
 
 
 def _root(path: Path) -> html.HtmlElement:
-    """The document, read without DTD, entities or network.
+    """The document, parsed without DTD, entities or network.
 
     Raises:
-        DataError: the file is missing, too large, cut off, in no known encoding, or has no element.
+        DataError: the file is missing, too large, truncated, in no known encoding, or has no
+            element.
     """
     if (size := plain_file(path).stat().st_size) > MAX_BYTES:
         raise DataError(f"{size} bytes, but a page has at most {MAX_BYTES}", file=path)
@@ -107,13 +108,13 @@ def _root(path: Path) -> html.HtmlElement:
     except (etree.ParserError, etree.XMLSyntaxError) as error:
         raise DataError(f"not readable as HTML: {error}", file=path) from None
     if "</html" not in text[-_END:].casefold():
-        # HTML that is cut off is read without a word as if it were shorter.
+        # The parser accepts truncated HTML silently.
         raise DataError("it ends without </html>", file=path, mend="Write the file again")
     return root
 
 
 _END = 4096
-"""Characters at the end of a file in which the document is closed."""
+"""Characters at the end of a file that must contain the end of the document."""
 
 
 def _lines(
@@ -141,7 +142,7 @@ def _kind(line: html.HtmlElement) -> str:
 
 
 def _properties(element: html.HtmlElement) -> dict[str, str]:
-    """The properties in ``title``: names and values with a semicolon between two."""
+    """The properties in ``title``: names and values, separated by semicolons."""
     return {name: value.strip() for name, value in _PROPERTY.findall(element.get("title", ""))}
 
 
@@ -167,7 +168,7 @@ def _detect(listing: Listing) -> Detection | None:
 
 
 _SAMPLE = 40
-"""HTML files that are opened to see whether they are hOCR."""
+"""The number of HTML files that are opened to detect hOCR."""
 
 
 def _read(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
@@ -182,4 +183,4 @@ READER = Reader(
     PAGE_OPTIONS,
     _detect,
 )
-"""How ``keju data import hocr`` reads."""
+"""The reader of ``keju data import hocr``."""

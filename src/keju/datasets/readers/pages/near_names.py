@@ -1,4 +1,4 @@
-"""`near_names`: images and texts whose names differ so little that they may belong together."""
+"""`near_names`: images and texts with similar names that may belong together."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _is_part(text: str, image: str) -> bool:
 
 
 def _key(path: PurePosixPath) -> str:
-    """What is left of a name without that in which spellings of one name differ."""
+    """A name without the parts in which spellings of one name differ."""
     name = _folder(path)
     stem = PurePosixPath(name.replace(" ", "_")).name
     while (suffix := PurePosixPath(stem).suffix) in _SUFFIXES:

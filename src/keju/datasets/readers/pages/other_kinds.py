@@ -20,16 +20,16 @@ _CONVERTERS = (
     ),
     ({"xml", "hocr", "alto"}, "If they are PAGE-XML, ALTO or hOCR, see: keju data detect {root}"),
 )
-"""Suffixes, and the command that makes images or texts of such files."""
+"""Suffixes, and the command that converts such files to images or texts."""
 
 
 def other_kinds(root: Path, files: Sequence[PurePosixPath], read: frozenset[str]) -> Iterator[str]:
-    """One line for each kind of file that is not imported, with the way to one that is.
+    """One line for each kind of file that is not imported, with the command to convert it.
 
     Args:
-        root: the folder.
+        root: the directory.
         files: all files of it.
-        read: suffixes that are read, in small letters, without the point.
+        read: suffixes that are imported, in lower case, without the point.
     """
     kinds: dict[str, list[PurePosixPath]] = {}
     for path in files:
@@ -46,7 +46,7 @@ _UNPACK = "Unpack them: {unpack}"
 
 
 def _template(path: PurePosixPath) -> str:
-    """What to do with files like this one, with the names left open; empty if nothing."""
+    """A hint on files like this one, with placeholders for names; empty if there is none."""
     if unpacking(Path(path)):
         return _UNPACK
     return next((hint for suffixes, hint in _CONVERTERS if _suffix(path) in suffixes), "")

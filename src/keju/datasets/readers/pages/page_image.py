@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 MOST_PAGES = 10_000
-"""Pages of one file; a longer one must be split."""
+"""Maximum number of pages of one file; a longer one must be split."""
 
 
 class PageImage(NamedTuple):

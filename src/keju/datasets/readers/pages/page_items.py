@@ -1,4 +1,4 @@
-"""From pages read to items of a transcription task; shared by PAGE-XML, ALTO and hOCR."""
+"""Conversion of pages to items of a transcription task; shared by PAGE-XML, ALTO and hOCR."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ PAGE_OPTIONS = {
 }
 
 EXPORT_FOLDERS = frozenset({"page", "alto", "xml", "hocr", "txt"})
-"""Folders that exporters put below the folder of an edition, one a form."""
+"""Directories that exporters create in that of an edition, one per format."""
 
 _ASPECT = 0.02
 
 
 def page_layout(form: str) -> str:
-    """What a source of that form must look like, for the command's help."""
+    """The description of a source of that format, for the command's help."""
     return f"""\
 SRC/                      a folder, with folders in it as deep as you like, or one file
   book1/page001.xml       {form}, one page a file
@@ -66,12 +66,12 @@ skipped for the one above it."""
 class PageOptions(TypedDict, total=False):
     """Options of an import of pages.
 
-    `task` is the transcription task that the pages ask (``page_ocr``). `text` is ``all``
-    lines; ``body``, main text and notes together; ``main``; ``notes``. `order` is ``auto`` (the
-    file's ReadingOrder, else geometry), ``document`` or ``geometry``. `images` is the folder of the
-    images, if they are not beside the files. `kinds` is what the file's own words for line types
-    mean, e.g. ``Glose=note,正文=main``. `blank_pages` is ``yes`` to import pages without any line
-    as blank; a page with lines that are empty is not transcribed yet.
+    `task` is the transcription task of the pages (``page_ocr``). `text` is ``all`` lines; ``body``,
+    main text and notes together; ``main``; ``notes``. `order` is ``auto`` (the file's ReadingOrder,
+    else geometry), ``document`` or ``geometry``. `images` is the directory of the images, if they
+    are not beside the files. `kinds` are the meanings of the file's own line types, e.g.
+    ``Glose=note,正文=main``. `blank_pages` is ``yes`` to import pages without any line as blank; a
+    page with empty lines counts as not transcribed.
     """
 
     task: str
@@ -86,7 +86,7 @@ class ReadPage(Protocol):
     """A function that reads one file."""
 
     def __call__(self, path: Path, *, kinds: Mapping[str, LineKind] | None) -> Page:
-        """The page in the file; `kinds` is what the user says that words for types mean."""
+        """The page in the file; `kinds` are the user's meanings of types."""
 
 
 def keywords(options: Options) -> PageOptions:
@@ -95,7 +95,7 @@ def keywords(options: Options) -> PageOptions:
 
 
 class _Wish(Record, frozen=True, kw_only=True):
-    """What the user wants of the pages: which task, which lines, in which order."""
+    """The user's selection: task, lines and order."""
 
     task: Task
     text: TextChoice
@@ -106,10 +106,10 @@ class _Wish(Record, frozen=True, kw_only=True):
 
 
 def _wish(options: PageOptions) -> _Wish:
-    """The user's words, checked.
+    """The user's options, checked.
 
     Raises:
-        UsageError: the task is unknown or asks for no transcription, or a word is unknown.
+        UsageError: the task is unknown or is not a transcription task, or a value is unknown.
     """
     declared = transcription_task(options.get("task", OWN_PAGE))
     images = options.get("images")
@@ -126,10 +126,10 @@ def _wish(options: PageOptions) -> _Wish:
 
 
 def transcription_task(name: str) -> Task:
-    """The task of that name or id, whose answer is the text of a page.
+    """The transcription task of that name or id.
 
     Raises:
-        UsageError: it is unknown, or asks for something else.
+        UsageError: it is unknown, or not a transcription task.
     """
     declared = find_task(name)
     if [query.form for query in declared.queries] != ["transcription"]:
@@ -147,7 +147,7 @@ def import_pages(
 ) -> list[str]:
     """Add one item for every page file under `src`; returns notes for the user.
 
-    `suffixes` are the endings of page files, small letters, without the point.
+    `suffixes` are those of page files, in lower case, without the point.
 
     Raises:
         DataError: a file cannot be read as a page, or there is nothing to import.
@@ -197,7 +197,7 @@ def import_pages(
 
 
 def _inside(picture: Path, src: Path, images: str) -> str:
-    """The path of an image in the source, or in the folder of the images."""
+    """The path of an image in the source, or in the directory of images."""
     folders = [src if src.is_dir() else src.parent, *([Path(images)] if images else [])]
     found = [picture.relative_to(each) for each in folders if picture.is_relative_to(each)]
     return found[0].as_posix() if found else picture.name
@@ -253,7 +253,7 @@ def _pages(
 
 
 def _must_be_told_apart(page: Page, kinds: Mapping[str, LineKind]) -> None:
-    """Refuse to choose lines by kind where the file uses a word that keju does not know."""
+    """Check that all line types are known if lines are selected by kind."""
     for line in page.lines:
         word = line.source_kind
         if line.kind == "other" and says_something(word) and not states_kind(word, kinds):
@@ -266,7 +266,7 @@ def _must_be_told_apart(page: Page, kinds: Mapping[str, LineKind]) -> None:
 
 
 def _edition(src: Path, inside: Path) -> str:
-    """The folder that holds the edition: above ``page/`` or ``alto/``, as exports lay it out."""
+    """The directory of the edition: above ``page/`` or ``alto/``, the layout of exports."""
     folders = list(inside.parts[:-1])
     if folders and folders[-1].lower() in EXPORT_FOLDERS:
         folders.pop()
@@ -302,7 +302,7 @@ def has_other_shape(page: Page, image: ImageRef) -> bool:
 
 
 def on_picture(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Line, ...]:
-    """Outlines in pixels of the stored image, which may be of another size than the file's page."""
+    """Outlines in pixels of the stored image, whose size may differ from the file's page."""
     across, down = image.width / page.width, image.height / page.height
     if across == down == 1:
         return lines
@@ -315,13 +315,13 @@ def on_picture(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Li
 
 
 def _base_name(name: str) -> str:
-    """The last part of a file name, path or URL; what a file says is never used as a path."""
+    """The last part of a file name, path or URL; it is untrusted and never used as a path."""
     plain = name.partition("?")[0] if "://" in name else name
     return re.split(r"[/\\]", plain)[-1].replace("\0", "")
 
 
 class _Pictures:
-    """Finds the image of a page: beside its file, above an export folder, or under `images`."""
+    """Finds the image of a page: beside its file, above an export directory, or under `images`."""
 
     def __init__(self, images: Path | None) -> None:
         self._images = images

@@ -1,4 +1,4 @@
-"""Lines as PAGE-XML and ALTO nest them: inside regions or blocks that name and type them."""
+"""Lines of PAGE-XML and ALTO, nested in regions or blocks that provide ids and types."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from keju.items import Line, LineKind, Point
 
 
 class Around(NamedTuple):
-    """What is around a line: ids, innermost first, and types, outermost first."""
+    """The regions around a line: ids, innermost first, and types, outermost first."""
 
     ids: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
 
     def inside(self, id_: str, *types: str) -> Around:
-        """What is around the lines of a region that is inside of this."""
+        """The context of lines in a region inside this one."""
         return Around((*filter(None, [id_]), *self.ids), (*self.types, *types))
 
     def line(
@@ -33,7 +33,9 @@ class Around(NamedTuple):
         kinds: Mapping[str, LineKind] | None,
         types: Sequence[str] = (),
     ) -> Line:
-        """A line here, its kind by all types around it and its own; `kinds` are the user's words.
+        """A line in this region, its kind by all types around it and its own.
+
+        `kinds` are the user's.
 
         A `name` that begins with a point is completed with that of the innermost region.
         """
@@ -48,7 +50,7 @@ class Around(NamedTuple):
 
 
 class FoundLine(NamedTuple):
-    """A line, and the ids that name it or a region around it, innermost first."""
+    """A line, and the ids of itself and the regions around it, innermost first."""
 
     line: Line
     ids: tuple[str, ...]
@@ -63,7 +65,7 @@ def in_stated_order(
 
 
 def root_of(path: Path, root: str, form: str) -> etree._Element:
-    """The root element of a file of a form.
+    """The root element of a file of a format.
 
     Raises:
         DataError: the file is not well-formed XML, or has another root element.

@@ -1,6 +1,7 @@
-"""PAGE-XML, as Transkribus, eScriptorium, OCR-D, Calfa and others write it.
+"""PAGE-XML, as written by Transkribus, eScriptorium, OCR-D, Calfa and others.
 
-Every version of the namespace reads alike (2009 to 2019: points as attributes or as elements).
+All versions of the namespace are read in the same way (2009 to 2019: points as attributes or as
+elements).
 """
 
 from __future__ import annotations
@@ -32,22 +33,22 @@ _CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
 
 
 def import_page_xml(src: Path, writer: DatasetWriter, **options: Unpack[PageOptions]) -> list[str]:
-    """Import PAGE-XML files as items of a transcription task, one item a page.
+    """Import PAGE-XML files as items of a transcription task, one item per page.
 
     Args:
-        src: a file, or a folder with all that lies under it.
+        src: a file, or a directory with all files under it.
         writer: the dataset to write.
         options: see `PageOptions`.
 
-    The answer is the text, one line a column, empty lines kept. An item without its picture says
-    in its metadata which one is missing. Pages without a wanted line are left out.
+    The answer is the text, one line per column, including empty lines. The metadata of an item
+    without image name the missing one. Pages without a selected line are skipped.
 
     Returns:
         Notes for the user, one line each.
 
     Raises:
-        DataError: a file is no PAGE-XML, or there is nothing to import.
-        UsageError: an option is none of those above.
+        DataError: a file is not PAGE-XML, or there is nothing to import.
+        UsageError: an option is unknown.
     """
     return import_pages(src, writer, read_page, **options)
 
@@ -55,17 +56,17 @@ def import_page_xml(src: Path, writer: DatasetWriter, **options: Unpack[PageOpti
 def read_page(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Page:
     """Read one PAGE-XML file.
 
-    Lines come in the file's reading order: its ReadingOrder, or the indices that Transkribus puts
-    on regions and lines; else in the order of the document, with `explicit_order` false. The text
-    of a line is its TextEquiv of lowest index, kept to the letter; a line without one is put
-    together from its words. Types come from ``type=`` and ``custom="structure {type:…;}"``.
+    Lines are in the file's reading order: its ReadingOrder, or Transkribus's indices of regions and
+    lines; else in document order, with `explicit_order` false. The text of a line is its TextEquiv
+    of lowest index, unchanged; for a line without one, its words are joined. Types come from
+    ``type=`` and ``custom="structure {type:…;}"``.
 
     Args:
         path: the file.
-        kinds: what the user says that types mean, before keju's own table.
+        kinds: the user's meanings of types, with priority over keju's table.
 
     Raises:
-        DataError: the file is not PAGE-XML, or something in it is not what it must be.
+        DataError: the file is not PAGE-XML, or something in it is not valid.
     """
     page = first(root_of(path, "PcGts", "PAGE-XML"), "Page")
     if page is None:
@@ -100,14 +101,14 @@ def _lines(
 
 
 def _within(around: Around, name: str) -> str:
-    """A name for what has none, after the region that it lies in."""
+    """A name for an element without one, from its region."""
     return f"{around.ids[0]}.{name}" if around.ids else name
 
 
 def _loose_text(
     path: Path, region: etree._Element, around: Around, kinds: Mapping[str, LineKind] | None
 ) -> Iterator[FoundLine]:
-    """The text of a region that is transcribed as a whole, without lines of its own."""
+    """The text of a region that is transcribed without lines."""
     text = _text_of(region, path) or ""
     rows = [row for row in text.splitlines() if row.strip()]
     for place, row in enumerate(rows):
@@ -116,7 +117,7 @@ def _loose_text(
 
 
 def _text_of(element: etree._Element, path: Path) -> str | None:
-    """The text of a line, word or glyph, or None where nothing says it."""
+    """The text of a line, word or glyph, or None where there is none."""
     name = element.get("id") or name_of(element)
     versions = sorted(
         children(element, "TextEquiv"),
@@ -166,7 +167,7 @@ def _index_of(element: etree._Element) -> int | None:
 
 
 def _by_index(siblings: Sequence[etree._Element]) -> list[etree._Element]:
-    """Siblings by their index where every one that holds text bears one, else as they stand."""
+    """Siblings by their index if every one with text has one, else in document order."""
     if not _all_indexed(siblings):
         return list(siblings)
     return sorted(siblings, key=lambda element: _index_of(element) or 0)
@@ -182,7 +183,7 @@ def _holds_text(region: etree._Element) -> bool:
 
 
 def _is_indexed(page: etree._Element) -> bool:
-    """Whether the regions of a page, or the lines of its only region, bear indices."""
+    """Whether the regions of a page, or the lines of its only region, have indices."""
     return _all_indexed([child for child in page if name_of(child).endswith("Region")])
 
 
@@ -197,6 +198,6 @@ READER = Reader(
     _read,
     PAGE_OPTIONS,
     detect_pages("PcGts", "PAGE-XML"),
-    texts=False,  # XML names its own encoding.
+    texts=False,  # XML declares its own encoding.
 )
-"""How ``keju data import page-xml`` reads."""
+"""The reader of ``keju data import page-xml``."""

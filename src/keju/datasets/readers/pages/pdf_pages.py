@@ -1,4 +1,4 @@
-"""`PdfReader`: the pages of PDF files as images; embedded scans as they are, others rendered."""
+"""`PdfReader`: the pages of PDF files as images; embedded scans unchanged, others rendered."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from keju.errors import DataError
 from keju.images import MAX_PIXELS
 
 MOST_PIXELS = 60_000_000
-"""Pixels of a rendered page: A4 at 700 dpi."""
+"""Maximum pixels of a rendered page: A4 at 700 dpi."""
 
 PAGE_SECONDS = 15.0
-"""Time that one page may take."""
+"""Maximum seconds for one page."""
 
 _WORKER = Path(__file__).with_name("pdf_worker.py")
 
@@ -30,9 +30,9 @@ _WORKER = Path(__file__).with_name("pdf_worker.py")
 class PdfReader:
     """Reads PDF files in a process of its own, which is started for the first one.
 
-    A page that is one upright JPEG or JPEG 2000 image gives that file, byte for byte; another page
-    that is one image is rendered at the resolution of that image; all others at 300 dpi. Text that
-    an OCR program put invisibly over a scan does not count.
+    For a page with one upright JPEG or JPEG 2000 image the result is that file, byte for byte;
+    another page with one image is rendered at the resolution of that image; all others at 300 dpi.
+    Invisible text of an OCR program over a scan is ignored.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""The program that opens PDF files in a process of its own; it imports nothing of keju.
+"""The worker process that opens PDF files; it imports nothing of keju.
 
-A page can take hours to draw or end the process, and neither can be stopped from inside.
+A page can take hours to draw or crash the process, which cannot be prevented from inside.
 `PdfReader` starts this file as a script, sends one JSON line for each request to its standard
 input, and reads answers from its standard output: a JSON line, and after it the bytes of an image.
 """
@@ -27,7 +27,7 @@ _INVISIBLE = raw.FPDF_TEXTRENDERMODE_INVISIBLE
 
 
 class FaultError(Exception):
-    """A fault of the file: what, and the hint."""
+    """An error in the file: the message, and the hint."""
 
     def __init__(self, problem: str, hint: str) -> None:
         super().__init__(problem)
@@ -58,12 +58,12 @@ def main() -> None:
 
 
 def _next(request: dict[str, Any], page: int) -> int:
-    """The page that was being read when a fault was found; 0: none."""
+    """The page that was being read when an error was found; 0: none."""
     return next((each for each in request["wanted"] if each > page), 0)
 
 
 def _answers(request: dict[str, Any]) -> Iterator[tuple[int, str, bytes]]:
-    """The number of pages if none are wanted, else the images of the wanted pages."""
+    """The number of pages if none are requested, else the images of the requested pages."""
     document = _opened(Path(request["file"]).read_bytes(), request["most_pages"])
     try:
         if not request["wanted"]:
@@ -166,7 +166,7 @@ def _fills(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bool:
 
 
 def _embedded(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bytes | None:
-    """The file of an image that is shown upright and in its own colours; else None."""
+    """The file of an image that is displayed upright and in its own colours; else None."""
     a, b, c, d, *_ = image.get_matrix().get()
     upright = a > 0 and d > 0 and abs(b) < _ONE_PERCENT * a and abs(c) < _ONE_PERCENT * d
     filters = image.get_filters()
@@ -182,7 +182,7 @@ def _embedded(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bytes | None:
 
 
 def _bound_memory() -> None:
-    """Bound the memory of this process, where the system can."""
+    """Limit the memory of this process, where the system supports it."""
     try:
         import resource  # noqa: PLC0415 - not on Windows
     except ImportError:

@@ -1,4 +1,4 @@
-"""`Problems`: what is wrong with the files of a source, collected and reported at once."""
+"""`Problems`: collects the errors in the files of a source, to report them at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keju.datasets.readers.base import listed
 from keju.errors import DataError, ProblemsError, number_of
 
 MOST = 1_000
-"""Faulty files after which an import does not look for more."""
+"""Number of faulty files after which an import stops searching for more."""
 
 
 class Problems:
@@ -32,7 +32,7 @@ class Problems:
         """Collect an error about one file instead of raising it.
 
         Args:
-            noun: the kind of file that is at fault, in the singular: ``unusable text``.
+            noun: the kind of faulty file, in the singular: ``unusable text``.
 
         Raises:
             DataError: there are `MOST` faulty files.
@@ -45,23 +45,23 @@ class Problems:
                 self.check()
 
     def add(self, names: Collection[str], one: str, many: str) -> None:
-        """Add files that lack something; nothing where there are none."""
+        """Add files that lack something; without files, do nothing."""
         if names:
             self._lines.append(f"{number_of(len(names), one, many)}: {listed(names)}")
 
     def hint(self, line: str) -> None:
-        """Add what the user can do, after all problems that were added."""
+        """Add a hint, after all problems that were added."""
         self._hints.append(line)
 
     def note(self, line: str) -> None:
-        """Add what else the user should know, in case that there is a problem."""
+        """Add a note that is shown only if there is a problem."""
         self._notes.append(line)
 
     def check(self) -> None:
-        """Raise what was collected.
+        """Raise the collected errors.
 
         Raises:
-            DataError: the only error, as it was raised; or everything, one line for each kind.
+            DataError: the only error, as it was raised; or all of them, one line for each kind.
         """
         errors = [each for kind in self._errors.values() for each in kind]
         if len(errors) == 1 and not self._lines and not self._notes:

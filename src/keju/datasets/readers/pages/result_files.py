@@ -1,4 +1,4 @@
-"""`read_result`: one page as another program read it, from text, PAGE-XML, ALTO or hOCR."""
+"""`read_result`: one page transcribed by another program, as text, PAGE-XML, ALTO or hOCR."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from keju.items import ImageRef, Line
 T = TypeVar("T")
 
 SUFFIXES = frozenset({"txt", "xml", *HOCR_SUFFIXES})
-"""Endings of files with results, small letters, without the point."""
+"""Suffixes of result files, in lower case, without the point."""
 
 MOST_CHARACTERS = 1_000_000
-"""Characters of the largest text of a page."""
+"""Maximum length of the text of a page in characters."""
 
 _HEAD = 1 << 20
 _CONVERT = "Convert the file to UTF-8, for example: iconv -f ENCODING -t UTF-8 FILE > NEW"
 
-# A resolution at which no length is changed: the page is scaled to the size of its image.
+# Any resolution will do: the page is scaled to the size of its image.
 _ANY_DPI = 254.0
 
 _READERS: Mapping[str, Callable[[Path], Page]] = {
@@ -41,23 +41,22 @@ _READERS: Mapping[str, Callable[[Path], Page]] = {
 }
 _ROOTS = {"PcGts": "PAGE-XML", "alto": "ALTO"}
 TEXT = "txt"
-"""The form of a file that has nothing but the text."""
+"""The format of a file with only the text."""
 
 
 class ResultForm(NamedTuple):
-    """The form of a file with results; empty if it has none, and then `other` says what it is."""
+    """The format of a result file; empty if it has none, and then `other` describes the file."""
 
     name: str
     other: str = ""
 
 
 class PageResult(NamedTuple):
-    """A page as a program read it.
+    """A page as transcribed by a program.
 
-    `text` has one row for each line of the file, in its order, without lines that the file calls
-    marginal (header, page number, seal …); `marginal` is their number. `page` has all lines and the
-    name of the image that the file gives; None for plain text. `outlined` says that lines have
-    places.
+    `text` has one row for each line of the file, in its order, without lines that the file labels
+    as marginal (header, page number, seal …); `marginal` is their number. `page` has all lines and
+    the image name in the file; None for plain text. `outlined` means that lines have positions.
     """
 
     text: str
@@ -67,11 +66,11 @@ class PageResult(NamedTuple):
 
     @property
     def image_name(self) -> str:
-        """The name of the image that the file gives, or an empty string."""
+        """The image name in the file, or an empty string."""
         return self.page.image_name if self.page else ""
 
     def is_unplaced_on(self, image: ImageRef) -> bool:
-        """Whether the places of the lines are of no use: the file measures another image."""
+        """Whether the positions of the lines are useless, since the file is of another image."""
         return bool(self.page and self.outlined and has_other_shape(self.page, image))
 
     def lines_on(self, image: ImageRef) -> tuple[Line, ...]:
@@ -91,7 +90,7 @@ class PageResult(NamedTuple):
 
 
 def form_of(path: Path) -> ResultForm:
-    """The form of a file that ends with one of `SUFFIXES`.
+    """The format of a file with one of `SUFFIXES`.
 
     Raises:
         DataError: the file cannot be read.
@@ -112,13 +111,13 @@ def form_of(path: Path) -> ResultForm:
 def read_result(path: Path, form: str) -> PageResult:
     """Read one file.
 
-    The text of PAGE-XML and ALTO is in the order that the file states, else in that of the
-    document; geometry is never used, since the order is part of what the program did. Encodings
-    of text files are detected as by an import.
+    The text of PAGE-XML and ALTO is in the order that the file states, else in document order;
+    geometry is never used, since the order is part of the program's result. Encodings of text files
+    are detected as by an import.
 
     Args:
         path: the file.
-        form: as `form_of` gives it.
+        form: the result of `form_of`.
 
     Raises:
         DataError: the file is damaged, has several pages, is too large, or is in no known encoding.
@@ -149,7 +148,7 @@ def read_result(path: Path, form: str) -> PageResult:
 
 
 def _with_own_hint(read: Callable[[Path], T], path: Path) -> T:
-    """What a reader gives; where it names an option of imports, with another hint."""
+    """The result of a reader; an error about an option of imports gets another hint."""
     try:
         return read(path)
     except DataError as error:
@@ -159,6 +158,6 @@ def _with_own_hint(read: Callable[[Path], T], path: Path) -> T:
 
 
 def _in_text_if_unknown(line: Line) -> Line:
-    """The line, as main text where its type is a word that keju does not know."""
+    """The line, as main text where keju does not know its type."""
     unknown = line.kind == "other" and not states_kind(line.source_kind)
     return replace(line, kind="main") if unknown else line

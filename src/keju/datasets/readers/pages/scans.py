@@ -18,7 +18,8 @@ from keju.errors import DataError, number_of
 from keju.images import MAX_PIXELS, decoding, open_header
 
 MOST_TEXT = 32 << 20
-"""Bytes of the largest text of a page or a scan; reading one takes up to 20 times as much."""
+"""Maximum size in bytes of the text of a page or a scan; reading one takes up to 20 times as much.
+"""
 
 _AFTER = re.compile(r"(.+?)[-_. ](?:page|p)?[-_. ]?0*(\d{1,6})")
 _WITHIN = re.compile(r"(?:page|p)?[-_. ]?0*(\d{1,6})", re.IGNORECASE)
@@ -26,11 +27,11 @@ _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
 
 
 Pages = Mapping[int, tuple[Path, str]]
-"""Texts of pages by their number, each with the file that it is from."""
+"""Texts of pages by their number, each with its file."""
 
 
 class Scan(NamedTuple):
-    """A file with page images: its path, and its number of pages; None: it is itself an image."""
+    """A file with page images: its path, and its number of pages; None: it is an image itself."""
 
     file: Path
     pages: int | None
@@ -86,7 +87,7 @@ def page_stems(text: PurePosixPath) -> Iterator[PurePosixPath]:
 
 
 def scan_pages(path: PurePosixPath) -> Iterator[tuple[PurePosixPath, int]]:
-    """The scans without suffix, and the page of each, that a file of one page may belong to.
+    """The scans without suffix, and the page numbers, that a file of one page may belong to.
 
     ``book/001.txt``, ``book-001.txt``, ``book_1.txt`` and ``book.001.txt`` are page 1 of ``book``.
     """
@@ -98,11 +99,11 @@ def scan_pages(path: PurePosixPath) -> Iterator[tuple[PurePosixPath, int]]:
 
 
 class Texts:
-    """The text files of a folder, found by the page that they are for.
+    """The text files of a directory, indexed by their page.
 
-    A scan of several pages has one text with a form feed between pages (as pdftotext writes it),
-    or one file a page: ``book/001.txt``, ``book-001.txt``, ``book_1.txt``, ``book.001.txt`` …
-    Numbers count from 1, or from 0 where each page then has a text.
+    A scan of several pages has one text with a form feed between pages (as pdftotext writes it), or
+    one file per page: ``book/001.txt``, ``book-001.txt``, ``book_1.txt``, ``book.001.txt`` …
+    Numbers count from 1, or from 0 if each page then has a text.
 
     Args:
         files: all text files.
@@ -120,11 +121,11 @@ class Texts:
         self._used: dict[Path, Scan] = {}
 
     def of(self, scan: Scan) -> Pages:
-        """The text of each page that has one, and the file it is from.
+        """The text of each page that has one, and its file.
 
         Raises:
-            DataError: a text has another number of pages than its scan, belongs to two scans, or
-                is in no known encoding.
+            DataError: a text has another number of pages than its scan, belongs to two scans, or is
+                in no known encoding.
         """
         whole = self._whole.get(scan.stem)
         if whole:
@@ -186,7 +187,7 @@ class Texts:
 
 
 def _frames(file: Path) -> int:
-    """The frames of a TIFF; 1 if it is not readable, which is reported where it is stored."""
+    """The frames of a TIFF; 1 if it is not readable, which is reported when it is stored."""
     try:
         with decoding(plain_file(file), str(file)):
             return _counted(open_header(file, name=str(file)), file)

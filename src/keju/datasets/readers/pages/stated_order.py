@@ -1,4 +1,4 @@
-"""The reading order as a file states it, in PAGE-XML and in ALTO 4.3, which took it over."""
+"""The reading order stated in a file, in PAGE-XML and in ALTO 4.3, which adopted it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNORDERED = ("UnorderedGroup", "UnorderedGroupIndexed")
 
 
 class Stated(NamedTuple):
-    """The places of lines in the order to read, and whether the file states that order."""
+    """The indices of lines in reading order, and whether the file states that order."""
 
     places: list[int]
     explicit: bool
@@ -24,21 +24,21 @@ class Stated(NamedTuple):
 def stated_order(
     chains: Sequence[tuple[str, ...]], reading_order: etree._Element | None, file: Path
 ) -> Stated:
-    """The order of lines by a file's ReadingOrder, else as they stand in the document.
+    """The order of lines by a file's ReadingOrder, else document order.
 
     Args:
-        chains: for each line, in the order of the document, the ids that name it or stand around
-            it, innermost first.
+        chains: for each line, in document order, the ids of itself and the elements around it,
+            innermost first.
         reading_order: the element, if the file has one.
-        file: what an error names.
+        file: the name for errors.
 
-    An ordered group goes by the index of its members, or as written where they bear none (ALTO).
-    The members of an unordered group come as they stand in the document; alone it claims no order.
-    Where there are several orders (ALTO), the first that claims one counts. A line goes where the
-    innermost id that is referred to stands; lines to which nothing refers come last.
+    An ordered group uses the index of its members, or document order where they have none (ALTO).
+    The members of an unordered group are in document order; alone it states no order. Where there
+    are several orders (ALTO), the first that states one counts. A line is placed by the innermost
+    id that is referenced; unreferenced lines come last.
 
     Raises:
-        DataError: an index is no number.
+        DataError: an index is not a number.
     """
     groups = (
         [group for group in reading_order if _claims(group)] if reading_order is not None else []

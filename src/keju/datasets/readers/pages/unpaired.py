@@ -18,10 +18,10 @@ _NO_PAGE = ("text without an image", "texts without an image")
 
 
 class Unpaired(NamedTuple):
-    """What has no partner, as paths that start from `root`.
+    """Files without a counterpart, as paths relative to `root`.
 
-    `images` are the image files without a text, `pages` the names of all pages without one,
-    `texts` the texts without a page.
+    `images` are the image files without a text, `pages` the names of all pages without one, `texts`
+    the texts without a page.
     """
 
     root: Path
@@ -34,7 +34,7 @@ class Unpaired(NamedTuple):
         """Find the pages without a text.
 
         Args:
-            root: the folder.
+            root: the directory.
             found: the texts of each scan.
             texts: the texts that belong to no scan.
         """

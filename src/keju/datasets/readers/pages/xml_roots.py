@@ -11,7 +11,7 @@ from keju.datasets.readers.base import Detection
 from keju.datasets.readers.listing import Listing
 
 COMPANIONS = frozenset({"mets", "trpDocMetadata"})
-"""Roots of files that exporters write beside the pages."""
+"""Root elements of files that exporters write beside the pages."""
 
 _SAMPLE = 40
 _BEGINNING = 1 << 16
@@ -27,11 +27,11 @@ def xml_roots(listing: Listing) -> Counter[str]:
 
 
 def detect_pages(root: str, name: str) -> Callable[[Listing], Detection | None]:
-    """The detection of a form that has one page per XML file.
+    """The detection of a format that has one page per XML file.
 
     Args:
         root: the root element of its files.
-        name: what the user calls the form.
+        name: the name of the format for users.
     """
 
     def detect(listing: Listing) -> Detection | None:

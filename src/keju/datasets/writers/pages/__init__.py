@@ -10,4 +10,4 @@ __all__ = ["PAGE_FORMS", "PageForm"]
 PAGE_FORMS: Mapping[str, PageForm] = {
     form.name: form for form in (page_xml.FORM, alto.FORM, hocr.FORM, plain_text.FORM)
 }
-"""The forms of one page, by name."""
+"""The formats of one page, by name."""

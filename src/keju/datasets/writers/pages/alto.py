@@ -27,7 +27,7 @@ _DIRECTION = {True: "ttb", False: "ltr"}
 def write_alto(page: PageContent) -> bytes:
     """One page as ALTO; measures are pixels of the image.
 
-    A region without places is a block whose lines have text and no position.
+    A region without positions is a block whose lines have only text.
     """
     root = new_root(NAMESPACE, "alto")
     root.set("SCHEMAVERSION", VERSION)
@@ -125,4 +125,4 @@ def _points(points: Iterable[Pixel]) -> str:
 
 
 FORM = PageForm("alto", "ALTO 4.4", ".xml", write_alto)
-"""How ``keju export alto`` writes."""
+"""The format of ``keju export alto``."""

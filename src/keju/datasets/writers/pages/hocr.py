@@ -1,4 +1,4 @@
-"""hOCR 1.2: a page as XHTML, with areas and lines whose places are in ``title``."""
+"""hOCR 1.2: a page as XHTML, with areas and lines whose positions are in ``title``."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _CAPABILITIES = "ocr_page ocr_carea ocr_line ocrx_word ocrp_wconf ocrp_poly ocrp
 def write_hocr(page: PageContent) -> bytes:
     """One page as hOCR: ocr_page, an ocr_carea for each region, an ocr_line for each line.
 
-    A line is also one ocrx_word, for programs that look for words. The writing direction is CSS
-    (``writing-mode``), the kind of a line ``data-kind``. Elements without a place have no bbox.
+    A line is also one ocrx_word, for programs that search for words. The writing direction is CSS
+    (``writing-mode``), the kind of a line ``data-kind``. Elements without a position have no bbox.
     """
     root = new_root(NAMESPACE, "html")
     root.set("{http://www.w3.org/XML/1998/namespace}lang", LANGUAGE)
@@ -87,7 +87,7 @@ def _bbox(box: Rectangle) -> str:
 
 
 def _broken_into_rows(root: etree._Element) -> None:
-    """A row for each element but those inside of a line, where white space would be text."""
+    """One row per element, except inside a line, where white space would be text."""
     for element in root.iter():
         if element.get("class") in {None, "ocr_page", "ocr_carea"}:
             element.tail = "\n"
@@ -98,4 +98,4 @@ def _broken_into_rows(root: etree._Element) -> None:
 
 
 FORM = PageForm("hocr", "hOCR 1.2", ".hocr", write_hocr)
-"""How ``keju export hocr`` writes."""
+"""The format of ``keju export hocr``."""

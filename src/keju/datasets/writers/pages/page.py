@@ -1,4 +1,4 @@
-"""`PageContent`: one page as an engine read it, in regions, ready to be written in a form.
+"""`PageContent`: one page transcribed by an engine, in regions, ready to be written.
 
 Texts are cleaned (`Cleaner`) and outlines are whole pixels inside the image (`outline_within`), so
 that a writer only serialises.
@@ -19,7 +19,7 @@ Rectangle = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels."""
 
 LANGUAGE = "zh"
-"""The language of all tasks that ask for a transcription (BCP 47)."""
+"""The language of all transcription tasks (BCP 47)."""
 
 _BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]")
 _INVALID = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -36,7 +36,7 @@ WORDS: dict[LineKind, str] = {
     "seal": "seal",
     "other": "other",
 }
-"""The words for kinds of line in the files; main text has none. The readers know them."""
+"""The words for kinds of line in the files; main text has none. The readers recognise them."""
 
 _REGION_OF: dict[LineKind, str] = {
     "main": "paragraph",
@@ -44,11 +44,11 @@ _REGION_OF: dict[LineKind, str] = {
     "centre": "marginalia",
     "seal": "other",
 }
-"""Kinds of line in a region of another name than their own word; PAGE-XML's names."""
+"""Regions whose name differs from the word of their lines' kind; PAGE-XML's names."""
 
 
 class Engine(NamedTuple):
-    """Who read a page: its name, its version, and other programs with versions, as one text."""
+    """Engine of a page: its name, its version, and other programs with versions, as one text."""
 
     name: str
     version: str
@@ -56,10 +56,10 @@ class Engine(NamedTuple):
 
 
 class PageLine(NamedTuple):
-    """A line: text, kind, confidence in 0..1 or None, and where it is.
+    """A line: text, kind, confidence in 0..1 or None, and position.
 
-    `outline` is empty where the engine gave no usable place. `vertical` says that its characters
-    follow from top to bottom; None where nothing shows it.
+    `outline` is empty where the engine gave no valid position. `vertical` means that its characters
+    are ordered from top to bottom; None where this is not known.
     """
 
     text: str
@@ -70,15 +70,15 @@ class PageLine(NamedTuple):
 
     @property
     def box(self) -> Rectangle:
-        """The upright box around the outline, which must not be empty."""
+        """The bounding box of the outline, which must not be empty."""
         return box_around(self.outline)
 
     @property
     def baseline(self) -> tuple[Pixel, Pixel]:
         """A column's middle axis from head to foot, or a row's lower edge from left to right.
 
-        It is taken from the outline: from its edges where that has four corners, else from the box
-        around it (our reading; engines of keju give no baseline).
+        It is derived from the outline: from its edges where that has four corners, else from its
+        bounding box (our reading; keju's engines return no baseline).
         """
         x0, y0, x1, y1 = self.box
         points = sorted(self.outline, key=lambda point: point[1])
@@ -92,9 +92,9 @@ class PageLine(NamedTuple):
 
 
 class Region(NamedTuple):
-    """Lines that follow one another and are of one kind of region.
+    """Consecutive lines of one kind of region.
 
-    `box` surrounds them; it is None where none of the lines has a place.
+    `box` is their bounding box; None where none of the lines has a position.
     """
 
     kind: str
@@ -106,7 +106,7 @@ class Region(NamedTuple):
 class PageContent(NamedTuple):
     """One page: its image's name and size in pixels, its regions in reading order, its text.
 
-    `text` is the running text, a row for each column; `number` counts the images of an item from 1;
+    `text` is the running text, one row per column; `number` counts the images of an item from 1;
     `created` is a UTC time as XML Schema writes it.
     """
 
@@ -122,9 +122,9 @@ class PageContent(NamedTuple):
 
 
 class PageForm(NamedTuple):
-    """A form in which one page is written, with the ending of its files.
+    """A format of one page, with the suffix of its files.
 
-    `of_text` says that it has the page's running text instead of its lines.
+    `of_text` means that it contains the page's running text instead of its lines.
     """
 
     name: str
@@ -135,7 +135,7 @@ class PageForm(NamedTuple):
 
 
 class Cleaner:
-    """Replaces what XML cannot contain, and counts it in `replaced`."""
+    """Replaces characters that XML cannot contain, and counts them in `replaced`."""
 
     def __init__(self) -> None:
         self.replaced = 0
@@ -155,8 +155,8 @@ class Cleaner:
 def page_lines(lines: Iterable[Line], width: int, height: int, cleaner: Cleaner) -> list[PageLine]:
     """An engine's lines, cleaned, with outlines inside an image of that size in pixels.
 
-    A line is vertical if its outline is higher than wide; one of a single character goes with the
-    page, which goes with the most characters.
+    A line is vertical if its outline is higher than wide; a line of a single character has the
+    direction of the page, which is that of most characters.
     """
     found = [
         PageLine(
@@ -178,14 +178,14 @@ def page_lines(lines: Iterable[Line], width: int, height: int, cleaner: Cleaner)
 
 
 def rows_as_lines(rows: Iterable[str]) -> list[PageLine]:
-    """The rows of a text of which no line's place is known; empty rows are dropped."""
+    """The rows of a text without line positions, as lines; empty rows are dropped."""
     return [PageLine(row, "main", None, (), None) for row in rows if row.strip()]
 
 
 def regions_of(lines: Sequence[PageLine]) -> tuple[Region, ...]:
     """The lines in regions, in their order: a new one wherever the kind of region changes.
 
-    Lines without a place are regions of their own.
+    Lines without a position are regions of their own.
     """
 
     def region(line: PageLine) -> tuple[str, bool]:
@@ -207,7 +207,7 @@ def regions_of(lines: Sequence[PageLine]) -> tuple[Region, ...]:
 def outline_within(
     polygon: Sequence[tuple[float, float]], width: int, height: int
 ) -> tuple[Pixel, ...]:
-    """A polygon in whole pixels, cut off at the image's edges; empty where it has no area left."""
+    """A polygon in whole pixels, clipped at the image's edges; empty if no area is left."""
     if not all(math.isfinite(x) and math.isfinite(y) for x, y in polygon):
         return ()
     points = [(_between(x, width), _between(y, height)) for x, y in polygon]
@@ -219,7 +219,7 @@ def outline_within(
 
 
 def box_around(points: Iterable[Pixel]) -> Rectangle:
-    """The upright box around points, of which there is at least one."""
+    """The bounding box of at least one point."""
     xs, ys = zip(*points, strict=True)
     return min(xs), min(ys), max(xs), max(ys)
 
@@ -243,5 +243,5 @@ def _shows_direction(line: PageLine) -> bool:
 
 
 def _share(value: float | None) -> float | None:
-    """A confidence in 0..1, or None where it is no number."""
+    """A confidence in 0..1, or None where it is not a number."""
     return None if value is None or math.isnan(value) else min(max(value, 0.0), 1.0)

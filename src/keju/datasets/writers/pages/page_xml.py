@@ -25,9 +25,9 @@ _ORDER = {True: "right-to-left", False: "top-to-bottom"}
 def write_page_xml(page: PageContent) -> bytes:
     """One page as PAGE-XML.
 
-    A region has the text of its lines as a whole too, for programs that read regions. One without
-    places has the outline of the whole image and no lines, since the schema requires an outline of
-    every region and every line.
+    A region also contains the text of its lines as a whole, for programs that read regions. One
+    without positions has the outline of the whole image and no lines, since the schema requires an
+    outline of every region and every line.
     """
     root = new_root(NAMESPACE, "PcGts")
     _metadata(root, page)
@@ -100,4 +100,4 @@ def _points(points: Iterable[Pixel]) -> str:
 
 
 FORM = PageForm("page-xml", "PAGE-XML (2019-07-15)", ".xml", write_page_xml)
-"""How ``keju export page-xml`` writes."""
+"""The format of ``keju export page-xml``."""

@@ -1,4 +1,4 @@
-"""Plain text: the running text of a page in reading order, UTF-8, a row for each column."""
+"""Plain text: the running text of a page in reading order, UTF-8, one row per column."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ def write_text(page: PageContent) -> bytes:
 
 
 FORM = PageForm("txt", "plain text", ".txt", write_text, of_text=True)
-"""How ``keju export txt`` writes."""
+"""The format of ``keju export txt``."""

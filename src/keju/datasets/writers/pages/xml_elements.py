@@ -1,4 +1,4 @@
-"""Building elements of one namespace, for the XML forms of a page."""
+"""Construction of elements in one namespace, for the XML formats of a page."""
 
 from __future__ import annotations
 
