@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -12,16 +12,20 @@ from keju.building.bench import Bench
 from keju.building.crops import Classes, Crop, classes_of, sampled
 from keju.building.ranking_items import ranking_items
 from keju.building.step import Settings, Step
-from keju.errors import DataError, number_of
+from keju.definitions import tasks
+from keju.errors import DataError, UsageError, number_of, unknown_name
 
 
 class GallerySettings(Settings, frozen=True):
     """Which gallery, with how many classes and crops."""
 
     task: Annotated[
-        Literal["classification", "retrieval"],
-        Meta(description="classification: a few references a class; retrieval: all that belong."),
-    ] = "classification"
+        str,
+        Meta(
+            description="The task of the items, one whose candidates are crops of classes; by "
+            "default the first of them. See: keju tasks"
+        ),
+    ] = ""
     classes: Annotated[int, Meta(description="Classes asked about, by lot; 0: all.", ge=0)] = 0
     references: Annotated[
         int, Meta(description="Crops of each class in the gallery.", ge=1, le=50)
@@ -47,6 +51,7 @@ def make_galleries(bench: Bench, settings: GallerySettings) -> None:
         DataError: fewer than two classes have enough crops, or there are too few distractors.
     """
     every = classes_of(bench.items())
+    task_id = _task(settings.task)
     needed = settings.references + settings.queries
     enough = {name: crops for name, crops in every.items() if len(crops) >= needed}
     if len(enough) < 2:
@@ -63,7 +68,7 @@ def make_galleries(bench: Bench, settings: GallerySettings) -> None:
     gallery = [gallery[int(place)] for place in order]
     queries = [crop for crops in parts.values() for crop in crops[settings.references : needed]]
     for query in queries:
-        _ask(bench, settings, query, gallery)
+        _ask(bench, task_id, query, gallery)
     left = [LeftOut(name, f"fewer than {needed} crops") for name in every if name not in enough]
     bench.table("left-out", left, LeftOut)
     strangers = len(gallery) - len(references)
@@ -77,6 +82,18 @@ STEP = Step(
     GallerySettings,
     make_galleries,
 )
+
+
+def _task(name: str) -> str:
+    """The task of that name, or the first one whose candidates are crops of classes.
+
+    Raises:
+        UsageError: it is not such a task.
+    """
+    known = [each.id for each in tasks() if each.candidates == "classes"]
+    if name and name not in known:
+        raise UsageError(unknown_name(name, known, "task with candidates of classes"))
+    return name or known[0]
 
 
 def _shuffled(bench: Bench, name: str, crops: Sequence[Crop]) -> list[Crop]:
@@ -96,10 +113,10 @@ def _distractors(
     return _shuffled(bench, "distractors", others)[: settings.distractors]
 
 
-def _ask(bench: Bench, settings: GallerySettings, query: Crop, gallery: Sequence[Crop]) -> None:
+def _ask(bench: Bench, task_id: str, query: Crop, gallery: Sequence[Crop]) -> None:
     for item in ranking_items(
         query.item.id,
-        settings.task,
+        task_id,
         (query.ref, [crop.ref for crop in gallery]),
         [place for place, crop in enumerate(gallery, 1) if crop.name == query.name],
         group=query.name,

@@ -196,7 +196,7 @@ def _unscored(items: list[Item]) -> Iterator[Finding]:
                 "it can be asked, and its responses are not scored"
             )
             hint = "Import again with the answers, if you have them."
-            if any(item.task == "deciphering" for item in some):
+            if any("character" in item.metadata for item in some):
                 hint += f" For an undeciphered character, set the metadata {MARK} to no."
         yield Finding("notice", f"{some[0].id}{more}", problem, hint)
 

@@ -43,13 +43,14 @@ from keju.definitions.registry import (
     load_benchmark,
     texts_of,
 )
-from keju.definitions.tasks import CountKind, Query, Task
+from keju.definitions.tasks import Candidates, CountKind, Query, Task
 from keju.definitions.undeciphered import is_undeciphered
 
 __all__ = [
     "NO_REFERENCE",
     "OWN_BENCHMARK",
     "OWN_PAGE",
+    "Candidates",
     "CountKind",
     "Definition",
     "Mean",

@@ -26,7 +26,7 @@ class Brightness(PairBaseline[float]):
         super().__init__(
             "brightness",
             options,
-            tasks=frozenset({"classification"}),
+            candidates="classes",
             threshold=0.5,
             pairs_kept=pairs_kept,
         )

@@ -10,6 +10,7 @@ PROVIDES: dict[str, dict[str, str]] = {
         "obi-classification": f"{_READERS}.classes:CLASSIFICATION",
         "obi-retrieval": f"{_READERS}.classes:RETRIEVAL",
         "obi-deciphering": f"{_READERS}.deciphering:READER",
+        "idx": f"{_READERS}.idx:READER",
     },
 }
 """What is declared here, by entry-point group and name, as ``module:ATTRIBUTE``.

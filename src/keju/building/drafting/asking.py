@@ -39,19 +39,23 @@ class DraftSettings(Settings, frozen=True):
              min_length=1),
     ]  # fmt: skip
     benchmark: Annotated[
-        Literal["MCS-Bench", "AncientDoc"], Meta(description="Whose tasks the items are of.")
-    ] = "MCS-Bench"
+        str,
+        Meta(
+            description="Whose tasks the items are of; by default the first known benchmark that "
+            "has drafts."
+        ),
+    ] = ""
     task: Annotated[
         str,
         Meta(
-            description="Another task that a kind can be of, e.g. T35 for introduction; by default "
+            description="Another task that a kind can be of; by default "
             "that of the item that waits."
         ),
     ] = ""
     per_page: Annotated[
         int,
         Meta(
-            description="Questions per page: the maximum, or for AncientDoc the exact number.",
+            description="Questions per page: the maximum, or of some kinds the exact number.",
             ge=1,
             le=20,
         ),
@@ -59,8 +63,8 @@ class DraftSettings(Settings, frozen=True):
     show: Annotated[
         Literal["", Show],
         Meta(
-            description="Material of the drafts: text, image or image-and-text. By default the "
-            "image for AncientDoc and the text for MCS-Bench, as in the papers."
+            description="Material of the drafts: text, image or image-and-text. By default as "
+            "the benchmark's definition declares it, else the text."
         ),
     ] = ""
     templates: Annotated[

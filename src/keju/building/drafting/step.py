@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from keju.building.bench import Bench
 from keju.building.drafting.asking import Drafting, DraftSettings, Unused
 from keju.building.drafting.making import item_of, read_item
@@ -13,6 +15,7 @@ from keju.building.drafting.pages import Page, asked_of, pages_of, question_of, 
 from keju.building.drafting.replies import Values, refused, taken, unfit
 from keju.building.drafting.templates import Kind, Templates, read_templates, shown_from
 from keju.building.step import Step
+from keju.definitions import benchmark, definitions
 from keju.definitions import task as declared
 from keju.errors import DataError, UsageError, number_of, unknown_name
 from keju.items import Item, Request
@@ -28,8 +31,6 @@ ASKED = "asked"
 _STEPS = "steps"
 """The directory of a build's steps."""
 
-_READING = {"MCS-Bench": "T1", "AncientDoc": "page_level_ocr"}
-
 
 def draft(bench: Bench, settings: DraftSettings) -> None:
     """Keep every item and add the proposals, each a draft.
@@ -41,7 +42,8 @@ def draft(bench: Bench, settings: DraftSettings) -> None:
         DataError: requests failed or are left; the same command resumes.
         PrerequisiteError: the model needs something that is not installed.
     """
-    templates = read_templates(settings.templates)
+    settings = replace(settings, benchmark=_benchmark(settings.benchmark))
+    templates = read_templates(settings.templates, settings.benchmark)
     kinds = [_kind(name, templates, settings) for name in settings.kinds if name != OCR]
     work = Drafting(bench.given, settings, RunFolder(_kept(bench.out, settings)))
     items = bench.items()
@@ -74,6 +76,17 @@ def draft(bench: Bench, settings: DraftSettings) -> None:
 
 
 STEP = Step("draft", "Propose items: OCR engines read, language models ask.", DraftSettings, draft)
+
+
+def _benchmark(name: str) -> str:
+    """The benchmark of that name, or the first known one that has drafts.
+
+    Raises:
+        UsageError: there is no benchmark of that name.
+    """
+    if name:
+        return benchmark(name).name
+    return next(each.name for each in definitions() if each.drafts)
 
 
 def _kept(out: Path, settings: DraftSettings) -> Path:
@@ -242,7 +255,10 @@ def _reading_task(page: Page, settings: DraftSettings) -> str:
     """The task of a transcription: that of the page's own item without an answer, else as set."""
     own = page.source.task
     reads = _reads(own) and page.waits_for(own)
-    name = settings.task or (own if reads else _READING[settings.benchmark])
+    every = (each.id for each in benchmark(settings.benchmark).tasks if _reads(each.id))
+    name = settings.task or (own if reads else next(every, ""))
+    if not name:
+        raise UsageError(f"{OCR}: no task of {settings.benchmark} asks for a transcription")
     if not _reads(name):
         raise UsageError(f"{OCR}: task {name} asks for no transcription")
     return name

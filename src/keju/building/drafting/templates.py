@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, field
 
-from keju.definitions import task
-from keju.errors import UsageError
+from keju.definitions import Definition, definitions, is_shipped, task
+from keju.errors import UsageError, unknown_name
 from keju.files import read_toml, sha256_bytes
 from keju.items import Item
 
@@ -59,9 +60,9 @@ class Kind(Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     needs: tuple[str, ...]
-    tasks: dict[str, str]
     fill: dict[str, str]
     stage: tuple[Stage, ...]
+    tasks: dict[str, str] = field(default_factory=dict)
     other_tasks: tuple[str, ...] = ()
     many: bool = False
     exact: bool = False
@@ -106,20 +107,43 @@ class Templates(Struct, frozen=True, forbid_unknown_fields=True):
         return f"{kind.name} {self.version} {sha256_bytes(asked)[:12]}"
 
 
-def read_templates(path: Path | None = None) -> Templates:
-    """The user's templates, or keju's own.
+def read_templates(path: Path | None = None, benchmark: str = "") -> Templates:
+    """The user's templates, or keju's own with the tasks that definitions give to its kinds.
+
+    Args:
+        path: the user's file.
+        benchmark: one whose definition keju does not ship.
 
     Raises:
         DataError: the file cannot be read as templates.
-        UsageError: a kind is not consistent.
+        UsageError: a kind is not consistent, or a definition names a kind that does not exist.
     """
     if path is None:
-        return _own()
+        used = [each for each in definitions() if is_shipped(each.name) or each.name == benchmark]
+        return _with_tasks(_own(), used)
     found = read_toml(path, Templates, what="a file of templates")
     for kind in found.kinds:
         if fault := fault_of(kind):
             raise UsageError(f"{path}: kind {kind.name}: {fault}")
     return found
+
+
+def _with_tasks(templates: Templates, used: Sequence[Definition]) -> Templates:
+    """The templates, their kinds with the tasks and materials that definitions declare."""
+    kinds = {kind.name: kind for kind in templates.kinds}
+    for definition in used:
+        for name, drafts in definition.drafts.items():
+            if name not in kinds:
+                raise UsageError(f"{definition.name}: drafts: {unknown_name(name, kinds, 'kind')}")
+            kind, (first, *others) = kinds[name], drafts.tasks
+            shown = {definition.name: drafts.show} if drafts.show else {}
+            kinds[name] = msgspec.structs.replace(
+                kind,
+                tasks=kind.tasks | {definition.name: first},
+                other_tasks=(*kind.other_tasks, *others),
+                shown=kind.shown | shown,
+            )
+    return msgspec.structs.replace(templates, kinds=tuple(kinds.values()))
 
 
 def shown_from(kind: Kind, show: Show) -> Kind:

@@ -63,7 +63,6 @@ FORMATS: Registry[Reader] = Registry(
         "hocr": "keju.datasets.readers.pages.hocr:READER",
         "hisdoc": "keju.datasets.readers.hisdoc:READER",
         **provided("keju.readers"),
-        "idx": "keju.datasets.readers.idx:READER",
         "vlmevalkit-tsv": "keju.datasets.readers.vlmevalkit:READER",
         "parquet": "keju.datasets.readers.parquet:READER",
         "mapped": "keju.datasets.readers.mapped:READER",

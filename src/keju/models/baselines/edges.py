@@ -57,7 +57,7 @@ class Edges(PairBaseline[Curve]):
         super().__init__(
             "edges",
             options,
-            tasks=frozenset({"rejoining"}),
+            candidates="fragments",
             threshold=_THRESHOLD,
             pairs_kept=_PAIRS_KEPT,
             points=str(POINTS),

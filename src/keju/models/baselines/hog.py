@@ -22,7 +22,7 @@ Descriptor = NDArray[np.float32]
 
 
 class Hog(PairBaseline[Descriptor]):
-    """The cosine of two descriptors; for classification and retrieval.
+    """The cosine of two descriptors; for candidates of classes.
 
     Ranked by it, a query's candidates are its nearest neighbours. The declared threshold is that
     of greatest balanced accuracy over pairs of Oracle-MNIST's crops.
@@ -32,7 +32,7 @@ class Hog(PairBaseline[Descriptor]):
         super().__init__(
             "hog",
             options,
-            tasks=frozenset({"classification", "retrieval"}),
+            candidates="classes",
             threshold=_THRESHOLD,
             descriptor=f"side {SIDE}, cell {CELL}, bins {BINS}, block {BLOCK}",
         )

@@ -10,6 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
+from keju.definitions import Candidates, task, tasks
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Item, Request
 from keju.models.base import Answer, ModelOptions
@@ -41,7 +42,7 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
 
     Args:
         name: the baseline's name.
-        tasks: the tasks whose pairs it compares.
+        candidates: what the candidates are in the tasks whose pairs it compares.
         threshold: the declared one.
         options: reference split and images.
         pairs_kept: the number of pairs whose similarity is cached, because both directions and all
@@ -54,12 +55,12 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         name: str,
         options: ModelOptions,
         *,
-        tasks: frozenset[str],
+        candidates: Candidates,
         threshold: float,
         pairs_kept: int = 0,
         **identity: str,
     ) -> None:
-        self._tasks = tasks
+        self._candidates = candidates
         self._kept: Recent[_T] = Recent(KEPT)
         self._alike: Recent[float] = Recent(pairs_kept)
         pairs = list(islice(self._known(options.reference), LEARNT_PAIRS))
@@ -82,9 +83,13 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         """Supports only pairs of its own tasks."""
         if not request.candidate or len(request.images) != 2:
             return f"{self.name} compares two pictures"
-        if request.task not in self._tasks:
-            return f"{self.name} compares pictures of {' and '.join(sorted(self._tasks))}"
+        if not self._compares(request.task):
+            known = sorted(each.id for each in tasks() if each.candidates == self._candidates)
+            return f"{self.name} compares pictures of {' and '.join(known)}"
         return ""
+
+    def _compares(self, task_id: str) -> bool:
+        return task(task_id).candidates == self._candidates
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """A probability with six digits, or Yes or No.
@@ -129,7 +134,7 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         """Pairs of the reference split that are known to belong together or not."""
         crops = []
         for item in reference:
-            if item.task not in self._tasks:
+            if not self._compares(item.task):
                 continue
             for place in range(1, len(item.images) if item.relevant else 0):
                 refs = (item.images[0], item.images[place])

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from keju.datasets.readers import Imported, idx, import_dataset
+from keju.benchmarks.obi_bench.readers import idx
+from keju.datasets.readers import Imported, import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError
