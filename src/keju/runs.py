@@ -59,7 +59,8 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     name to the reasons and counts of requests it declined. `benchmarks` has the texts of the
     definitions of benchmarks that keju does not ship, and `prompts` the users' own wordings of the
     run, whole, by name. `plugins` are those that the run used,
-    `roles` the role of each model whose kind a plug-in declares, so that reports do not need it.
+    `roles` the role of each model, and of each reader before a model, whose kind a plug-in
+    declares, so that reports do not need it.
     """
 
     format: str = FORMAT

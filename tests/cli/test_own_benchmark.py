@@ -105,6 +105,11 @@ def test_the_scores_are_those_of_the_strict_metrics(made: Path) -> None:
     assert found["overall"] == pytest.approx((5 / 6 + sum(right) / 6) / 2)
 
 
+def test_the_report_shows_licence_and_citation_of_the_definition(made: Path) -> None:
+    html = (made / "report.html").read_text("utf-8")
+    assert "licence: CC0-1.0 · cite as: An example of the keju documentation." in html
+
+
 def test_no_output_has_a_papers_table_or_column(made: Path) -> None:
     html = (made / "report.html").read_text("utf-8")
     assert "Manuscripts of the Dunhuang caves and on bamboo" in html

@@ -9,10 +9,13 @@ import polars as pl
 import pytest
 from api_keys import set_api_keys
 from lxml import html
-from making import make_dataset
+from making import make_dataset, picture
 from needing import inspect_missing
 from serving import Chat
 
+from keju.datasets.store import DatasetWriter
+from keju.definitions import OWN_BENCHMARK, OWN_PAGE
+from keju.items import Item
 from keju.models import Decoding, ModelOptions
 from keju.reporting import write_csv, write_report
 from keju.reporting.gather import gather
@@ -101,6 +104,26 @@ def test_top_k_that_inspect_drops_is_not_claimed(chat: Chat, dataset: Path, tmp_
     assert row.differences == [
         "MCS-Bench: top_k was not sent (paper: 50)", "MCS-Bench: dtype is unknown (paper: bf16)",
     ]  # fmt: skip
+
+
+def test_without_a_papers_settings_there_is_no_column_for_them(chat: Chat, tmp_path: Path):
+    pages = tmp_path / "d"
+    with DatasetWriter(pages, name="d", version="1", licence="CC0-1.0", source="tests") as writer:
+        ref = writer.add_image(picture(8600), "page")
+        writer.add(
+            Item(id="p", benchmark=OWN_BENCHMARK, task=OWN_PAGE, images=(ref,), answer="天地玄黃")
+        )
+    chat.plan(images=True)
+    out = tmp_path / "run"
+    assert run(pages, [HYBRID], out, options=ModelOptions(base_url=chat.url)).complete
+    list(score_run(RunFolder(out)))
+    (row,) = parameters(gather([out], picture_bytes=0))
+    assert row.differences is None
+    page = tmp_path / "report.html"
+    write_csv(write_report([out], page), tmp_path / "csv")
+    assert 'id="parameters"' in page.read_text("utf-8")
+    assert "unlike the paper" not in page.read_text("utf-8")
+    assert "unlike_the_paper" not in pl.read_csv(tmp_path / "csv" / "parameters.csv").columns
 
 
 def test_engines_and_baselines_have_no_row(dataset: Path, tmp_path: Path):

@@ -12,6 +12,7 @@ from keju.reporting.blank_pages import blank_page_rows, invented_in, invented_ro
 from keju.reporting.gather import gather
 from keju.reporting.reading_lines import reading_lines
 from keju.reporting.swapped import swapped_in, swapped_of
+from keju.running.shown import Shown
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from keju.scoring.aggregate import aggregate
@@ -45,6 +46,45 @@ class Floor(Swapping):
 class Engine(Swapping):
     pass
 """
+
+
+READERS = """
+from keju.plugins import Answer, ModelBase
+import keju
+
+
+class Reader(ModelBase):
+    def __init__(self, options):
+        pass
+
+    async def answer(self, request, images):
+        return Answer(text=f"讀{request.item}")
+
+
+@keju.model("my-reader", summary="reads and answers", role="model")
+class Asked(Reader):
+    pass
+"""
+
+
+def test_a_request_is_made_again_with_the_role_of_a_reader_that_is_not_loaded(
+    tmp_path, monkeypatch, capsys
+):
+    plugin, out = tmp_path / "mine.py", tmp_path / "run"
+    plugin.write_text(READERS, "utf-8")
+    done = run_here(
+        monkeypatch, capsys, "run", "mini", "--task", "T6", "--script", "traditional",
+        "--model", "ocr+llm:my-reader+my-reader", "--out", out, "--plugin", plugin,
+    )  # fmt: skip
+    assert done.returncode == 0, done
+    folder = RunFolder.open(out)
+    assert role_of("my-reader") is None
+    assert folder.manifest().roles["my-reader"] == "model"
+    items = {item.id: item for item in folder.items()}
+    shown = Shown(folder)
+    sources = {shown.request(items[each.item], each).source for each in folder.responses()}
+    assert sources
+    assert all(source and source.startswith("讀") for source in sources)
 
 
 @pytest.fixture

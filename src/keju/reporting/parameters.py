@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
@@ -26,7 +26,8 @@ class ParametersRow(NamedTuple):
     """How one model was asked.
 
     `asked_for` and `sent` are spelled ``name=value``; `not_sent` counts, by parameter, the answers
-    to requests without it; `differences` are those from what the paper of a benchmark states.
+    to requests without it; `differences` are those from what the papers of its benchmarks
+    state, None where none states anything.
     """
 
     model: str
@@ -35,7 +36,7 @@ class ParametersRow(NamedTuple):
     not_sent: list[tuple[str, int]]
     dtype: str
     system_prompt: str
-    differences: list[str]
+    differences: list[str] | None
 
 
 def parameters(gathered: Gathered) -> list[ParametersRow]:
@@ -88,17 +89,20 @@ def _row(
         not_sent=sorted(dropped.items()),
         dtype=identity.get("dtype", UNKNOWN_DTYPE),
         system_prompt=identity.get("system_prompt", ""),
-        differences=list(_differences(identity, dropped, benchmarks)),
+        differences=_differences(identity, dropped, benchmarks),
     )
 
 
 def _differences(
     identity: Mapping[str, str], dropped: Mapping[str, int], benchmarks: list[str]
-) -> Iterator[str]:
-    for benchmark in benchmarks:
-        if stated := preset_of(benchmark):
-            for each in stated.differences(identity, dropped):
-                yield f"{benchmark}: {each}"
+) -> list[str] | None:
+    stated = [(each, preset) for each in benchmarks if (preset := preset_of(each))]
+    found = [
+        f"{benchmark}: {each}"
+        for benchmark, preset in stated
+        for each in preset.differences(identity, dropped)
+    ]
+    return found if stated else None
 
 
 def _benchmarks(gathered: Gathered, label: str) -> list[str]:

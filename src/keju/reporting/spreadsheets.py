@@ -94,6 +94,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
 
 def _parameters(report: Report) -> dict[str, pl.DataFrame]:
     """``parameters.csv``: the decoding parameters of each model behind a server."""
+    compared = any(row.differences is not None for row in report.view.parameters)
     rows = [
         {
             "model": row.model,
@@ -103,7 +104,7 @@ def _parameters(report: Report) -> dict[str, pl.DataFrame]:
             "not_sent": ", ".join(name for name, _ in row.not_sent),
             "dtype": row.dtype,
             "system_prompt": row.system_prompt,
-            "unlike_the_paper": "; ".join(row.differences),
+            **({"unlike_the_paper": "; ".join(row.differences or ())} if compared else {}),
         }
         for row in report.view.parameters
         for sent in row.sent

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju import __version__
-from keju.definitions import NO_REFERENCE, OWN_BENCHMARK, missing_reference, tasks
+from keju.definitions import (
+    NO_REFERENCE,
+    OWN_BENCHMARK,
+    Definition,
+    benchmark,
+    is_shipped,
+    missing_reference,
+    tasks,
+)
 from keju.models import RESULTS
 from keju.published import papers
 from keju.reporting.asked_otherwise import asked_otherwise
@@ -103,6 +111,7 @@ class View(NamedTuple):
     beside: list[BesideTable]
     other_data: list[str]
     own_pages: bool
+    own_definitions: dict[str, Definition]
     official: bool
     steps: list[StepTable]
     wordings: WordingSpread
@@ -172,6 +181,7 @@ def build_view(
         examples=shown_examples(gathered),
         boards=boards,
         own_pages=all(each.benchmark == OWN_BENCHMARK for each in boards),
+        own_definitions=_own_definitions(boards),
         official=any("official" in each.protocols for each in boards),
         missing=list(_missing_lines(gathered, results)),
         beside=papers_tables(gathered, results, judged.means, published=True, same_as=same_as)
@@ -203,6 +213,15 @@ def build_view(
             else ""
         ),
     )
+
+
+def _own_definitions(boards: Sequence[Leaderboard]) -> dict[str, Definition]:
+    """The definitions of the benchmarks that keju does not ship, by name."""
+    return {
+        each.benchmark: benchmark(each.benchmark)
+        for each in boards
+        if not is_shipped(each.benchmark)
+    }
 
 
 def papers_tables(

@@ -94,9 +94,14 @@ def declined_by(model: Model, request: Request) -> str:
     return model.declines(request)
 
 
-def is_prompted(reader: str) -> bool:
-    """Whether a reader gets a prompt: a model does, an OCR engine and a replayed file do not."""
-    return role_of(reader) == "model"
+def is_prompted(reader: str, stored: str = "") -> bool:
+    """Whether a reader gets a prompt: a model does, an OCR engine and a replayed file do not.
+
+    Args:
+        reader: the reader's name.
+        stored: the role that a run recorded of it, if it did.
+    """
+    return (stored or role_of(reader)) == "model"
 
 
 def reading_requests(reader: Reader, turns: Iterable[tuple[Item, Way]]) -> Iterator[Request]:

@@ -19,7 +19,7 @@ from keju.definitions import texts_of
 from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError, number_of
 from keju.items import Item, Request, Response, Setting
-from keju.models import Model, plugins_of, role_of
+from keju.models import Model, Pipeline, plugins_of, role_of
 from keju.running.ask import Lane, Policy
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
 from keju.running.changed_items import (
@@ -339,7 +339,9 @@ class Session:
 
     def _manifest(self) -> RunManifest:
         about = self.dataset.manifest
-        plugins = {model.name: list(plugins_of(model.name)) for model in self.models}
+        names = [model.name for model in self.models]
+        names += [model.reader.name for model in self.models if isinstance(model, Pipeline)]
+        plugins = {name: list(plugins_of(name)) for name in names}
         return RunManifest(
             keju=__version__,
             dataset=about.name,

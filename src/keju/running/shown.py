@@ -104,7 +104,8 @@ class Shown:
         if response.model.startswith(_PIPELINE):
             name = response.model.removeprefix(_PIPELINE).partition("+")[0]
             parts = {k.removeprefix("engine."): v for k, v in identity.items() if "engine." in k}
-            return _Reader(name, parts, every_round=False, prompted=is_prompted(name))
+            prompted = is_prompted(name, self.manifest.roles.get(name, ""))
+            return _Reader(name, parts, every_round=False, prompted=prompted)
         if response.setting not in OWN_READING:
             return None
         return _Reader(response.model, identity, every_round=True, prompted=True)
