@@ -1,4 +1,4 @@
-"""The whole way on the bundled set: ask, score, report. Offline, without a key."""
+"""The demo: run, score and report on the bundled dataset, offline and without a key."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ MODELS = (ENGINE, CHANCE, *FLOORS)
 
 
 class Row(NamedTuple):
-    """What the demo says about one task, or one query of it, in `strict`.
+    """The row of the demo for one task, or one of its queries, in `strict`.
 
-    `metric` is the first of the task's that can be computed here; `floor` is the best of the
-    baselines but chance, and `by` its name. Values are fractions; None where nobody answered.
+    `metric` is the first of the task's metrics that can be computed here; `floor` is the best of
+    the baselines except chance, and `by` its name. Values are fractions; None where there is no
+    answer.
     """
 
     task: str
@@ -53,14 +54,14 @@ def demonstrate(folder: Path, console: Console) -> Path:
     """Run the OCR engine and the baselines on the bundled set, score and report.
 
     Args:
-        folder: the run's folder; a demo that was broken off goes on where it stood.
-        console: where progress and the summary go.
+        folder: the run directory; an interrupted demo resumes.
+        console: prints progress and the summary.
 
     Returns:
-        The report's path.
+        The path of the report.
 
     Raises:
-        UsageError: `folder` holds something else.
+        UsageError: `folder` contains something else.
         PrerequisiteError: the OCR engine is not installed.
     """
     dataset = mini.path()
@@ -87,7 +88,7 @@ def demonstrate(folder: Path, console: Console) -> Path:
 
 
 def table_rows(results: Sequence[Result]) -> Iterator[Row]:
-    """A row for each task and query that somebody answered and that is scored here in `strict`."""
+    """A row for each task and query that has answers and is scored here in `strict`."""
     values: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
     for result in results:
         if result.protocol == "strict":
@@ -105,7 +106,7 @@ def table_rows(results: Sequence[Result]) -> Iterator[Row]:
 
 
 def _row(task: str, query: str, metric: str, found: dict[str, float]) -> Row:
-    # Of equals the one made for the task, which stands further on.
+    # Of equal ones the floor made for the task, which is later in the list.
     floors = {name: found[name] for name in reversed(FLOORS) if name in found}
     best = max if higher_is_better(task, query, "strict", metric) else min
     by = best(floors, key=lambda name: floors[name]) if floors else ""
@@ -136,7 +137,7 @@ def _table(rows: Sequence[Row]) -> Table:
 
 
 def _notes(rows: Sequence[Row]) -> Iterator[str]:
-    """Who answered what, and what the words of the table mean."""
+    """Notes on the models, and on the terms of the table."""
     kinds = {kind.spelling: kind.what for kind in model_kinds()}
     answered = {row.task for row in rows}
     read = [row.task for row in rows if row.engine is not None]

@@ -1,4 +1,4 @@
-"""What can go wrong, said in one line: the file, the item and the mend."""
+"""Error classes, and helpers for messages: each error names the file, the item and a hint."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _WITHOUT_GLYPH = frozenset({"Co", "Cn"})
 
 
 LONGEST = 1500
-"""Characters of an error's text. The middle of a longer one is left out."""
+"""Maximum length of an error's text; longer ones are shortened in the middle."""
 
 
 def printable(text: str, *, glyphs: bool = False) -> str:
-    """Text as one line that a terminal shows and does not obey.
+    """Text as one line without terminal control characters.
 
     Control characters, line breaks, marks of writing direction and lone surrogates become their
-    Python escapes: names and answers come from files and models that may be hostile. With `glyphs`
-    so do private and unassigned characters, which a text in the wrong encoding is full of.
+    Python escapes: names and answers come from untrusted files and models. With `glyphs` private
+    and unassigned characters are escaped too, which are frequent in a text in the wrong encoding.
     """
     unseen = _UNSEEN | _WITHOUT_GLYPH if glyphs else _UNSEEN
     return "".join(
@@ -30,12 +30,12 @@ def printable(text: str, *, glyphs: bool = False) -> str:
 
 
 def shortened(name: str, most: int = 80) -> str:
-    """A name for a message, its middle left out where it is very long."""
+    """A name for a message, shortened in the middle if it is very long."""
     return name if len(name) <= most else f"{name[: most // 2]}…{name[-most // 2 :]}"
 
 
 def number_of(count: int, one: str, many: str = "") -> str:
-    """A number and the noun that it counts: ``1 item``, ``2,000 items``.
+    """A number and its noun: ``1 item``, ``2,000 items``.
 
     Args:
         count: the number.
@@ -60,7 +60,7 @@ def unknown_name(name: str, known: Iterable[str], kind: str) -> str:
 
 
 class KejuError(Exception):
-    """Base of every error that keju raises on purpose; its text is one line for a person."""
+    """Base class of all deliberate errors of keju; the text is one line for the user."""
 
     def __init__(self, text: str) -> None:
         line = " ".join(shortened(text, LONGEST).split())
@@ -68,17 +68,17 @@ class KejuError(Exception):
 
 
 class UsageError(KejuError):
-    """The command or call itself is wrong (exit status 2)."""
+    """The command or call is wrong (exit status 2)."""
 
 
 class DataError(KejuError):
-    """A file or an item in it is not what it must be.
+    """A file or an item in it is not valid.
 
     Args:
         problem: what is wrong, in a few words.
         file: the file it was found in.
         item: the item (or line, or element) in that file.
-        mend: what the user can do about it.
+        mend: the hint, that is, what the user can do about it.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class PrerequisiteError(KejuError):
     """A feature needs something that is not installed.
 
     Args:
-        feature: what was asked for, e.g. ``"the OCR engine 'ppocr'"``.
+        feature: the requested feature, e.g. ``"the OCR engine 'ppocr'"``.
         install: the command or step that provides it.
     """
 

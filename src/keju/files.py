@@ -1,4 +1,4 @@
-"""Files on disk: atomic writes, hashes, JSON and JSON lines that survive a crash, TOML."""
+"""File functions: atomic writes, hashes, locks, crash-safe JSON lines, JSON and TOML."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ T = TypeVar("T")
 
 _CHUNK = 1 << 20
 _ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
-"""A JSON escape, a surrogate pair as one; the group is a surrogate that stands alone."""
+"""A JSON escape, a surrogate pair as one; the group is a lone surrogate."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""With one of these begins what spreadsheets take for a formula."""
+"""The characters at the beginning of a text that a spreadsheet reads as a formula."""
 
 
 def cell_text(text: str) -> str:
-    """A text for a CSV file that no spreadsheet takes for a formula: an apostrophe before it."""
+    """A text for a CSV file, with an apostrophe before it if a spreadsheet would read a formula."""
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
@@ -52,13 +52,13 @@ def sha256_file(path: Path) -> str:
 
 
 def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
-    """Write a whole file so that a reader sees the old content or the new, never a part.
+    """Write a whole file so that a reader sees the old content or the new one, never a part.
 
     Data may come in pieces, which are written as they come.
 
     Raises:
         UsageError: the path is an address.
-        DataError: the path is a folder, a device or a pipe, or the disk does not take the file.
+        DataError: the path is a directory, a device or a pipe, or the file cannot be written.
     """
     check_local(path)
     try:
@@ -97,14 +97,14 @@ def _umask() -> int:
 
 
 def locked_file(path: Path, *, busy: str) -> FileLock:
-    """Lock a file, so that one process at a time writes into its folder; the caller releases it.
+    """Lock a file, so that one process at a time writes to its directory; the caller releases it.
 
     Args:
         path: the file, which is created.
-        busy: what an error says if another process has locked it.
+        busy: the error message if another process has locked it.
 
     Raises:
-        UsageError: another process has locked it, or the file system has no locks.
+        UsageError: another process has locked it, or the file system does not support locks.
     """
     lock = FileLock(path, timeout=0)
     try:
@@ -122,20 +122,20 @@ def locked_file(path: Path, *, busy: str) -> FileLock:
 
 
 MOST_JSON = 512 << 20
-"""Bytes of the largest JSON file that is read, unless the caller allows more."""
+"""Default maximum size of a JSON file in bytes."""
 
 
 def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
     """Read a JSON file as `shape`.
 
     Raises:
-        DataError: the file is missing, has more than `most` bytes, is not JSON, or does not fit
+        DataError: the file is missing, has more than `most` bytes, is not JSON, or does not have
             the shape.
         UsageError: the path is an address.
     """
     check_local(path)
     if path.exists() and not path.is_file():
-        # A pipe would never end.
+        # A pipe would block.
         raise DataError("this is no file", file=path, mend="Put the file in its place")
     try:
         if (size := path.stat().st_size) > most:
@@ -166,13 +166,13 @@ def write_json(path: Path, value: object) -> None:
 
 
 def read_jsonl(path: Path, shape: type[T], *, appended: bool = False) -> Iterator[T]:
-    """Yield the records of a JSON-lines file; blank lines are passed over.
+    """Yield the records of a JSON-lines file; blank lines are skipped.
 
     Args:
         path: the file.
-        shape: what each line must be.
-        appended: keju appends to this file, so a last line without its newline is torn and left
-            out; otherwise it is a record like any other.
+        shape: the type of each line.
+        appended: keju appends to this file, so a last line without newline is incomplete and is
+            skipped; otherwise it is a normal record.
 
     Raises:
         DataError: a line other than an unfinished last one is not a record of that shape.
@@ -231,10 +231,10 @@ def mend_torn_line(path: Path) -> int:
 
 
 MOST_TOML = 4_000_000
-"""Bytes of the largest TOML file that is read."""
+"""Maximum size of a TOML file in bytes."""
 
 MOST_KEY_PARTS = 40
-"""Parts of the longest dotted key. The time to parse one grows with the square of its parts."""
+"""Maximum parts of a dotted key. The time to parse one grows with the square of its parts."""
 
 _TOML_TEXT = re.compile(
     r'''"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)'''
@@ -251,13 +251,13 @@ def read_toml(path: Path, shape: type[T], *, what: str = "", mend: str | None = 
 
     Args:
         path: the file.
-        shape: what its table must be.
-        what: what an error says that the file is not, such as "a price file".
-        mend: what an error advises.
+        shape: the type of its table.
+        what: the kind of file for errors, such as "a price file".
+        mend: the hint of errors.
 
     Raises:
         DataError: the file is missing, not a file, larger than `MOST_TOML`, not UTF-8, not TOML,
-            has a key of more than `MOST_KEY_PARTS` parts, or does not fit the shape.
+            has a key of more than `MOST_KEY_PARTS` parts, or does not have the shape.
         UsageError: the path is an address.
     """
     check_local(path)
@@ -278,7 +278,7 @@ def toml_text(path: Path, problem: str) -> str:
 
     Raises:
         DataError: the file is missing, not a file, larger than `MOST_TOML` or not UTF-8; `problem`
-            is what the error says of a wrong encoding.
+            is the error message about a wrong encoding.
     """
     try:
         return bounded_bytes(path, MOST_TOML).decode("utf-8-sig")
@@ -293,7 +293,7 @@ def parse_toml(
 
     Raises:
         DataError: the text is larger than `MOST_TOML`, not TOML, or has a key of more than
-            `MOST_KEY_PARTS` parts; `problem` is what the error says first.
+            `MOST_KEY_PARTS` parts; `problem` is the beginning of the error message.
     """
     if len(text) > MOST_TOML:
         raise DataError(f"larger than {MOST_TOML:,} bytes", file=file, mend="Split the file")
@@ -310,12 +310,12 @@ def parse_toml(
 
 
 def bounded_bytes(path: Path, most: int = MOST_JSON) -> bytes:
-    """The bytes of a file that a user names.
+    """The bytes of a user's file.
 
     Raises:
         DataError: it is missing, not a file, has more than `most` bytes, or cannot be read.
     """
-    # A device or a pipe may never end.
+    # Reading a device or a pipe may never end.
     if path.exists() and not path.is_file():
         raise DataError("not a file", file=path, mend="Put the file in its place")
     try:

@@ -1,7 +1,7 @@
-"""Pictures: deciding whether bytes are a sound image, opening them as RGB, and thumbnails.
+"""Image decoding: validation, conversion to RGB, and thumbnails.
 
-Pillow is the only decoder of four measured that refuses truncated, bit-rotten and oversized
-files alike. Whatever goes wrong inside it becomes one `DataError` that names the image.
+Pillow is the only decoder of four measured that rejects truncated, corrupted and oversized files
+alike. Any exception inside it becomes one `DataError` that names the image.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from PIL import GifImagePlugin, Image, ImageOps, UnidentifiedImageError
 from keju.errors import DataError
 
 MAX_PIXELS = 400_000_000
-"""Largest image that is opened, in pixels. Painted scrolls of 120 MP are real; 400 MP leaves room
-for them and takes 1.6 GB as RGB. Above, a file is taken for a decompression bomb."""
+"""Maximum size of an image in pixels. Painted scrolls of 120 MP exist; 400 MP leaves room for them
+and takes 1.6 GB as RGB. A larger file is treated as a decompression bomb."""
 
 MOST_FRAMES = 10_000
-"""Most frames of a file. Pillow's time to find them grows with the square of their number."""
+"""Maximum frames of a file. Pillow's time to find them grows with the square of their number."""
 
 FREE_SCANS, MOST_SCANS, MOST_SCANNED = 20, 500, 4_000_000_000
-"""Scans of a progressive JPEG. So many are always allowed (encoders write 20 at most), so many at
-most, and between them so many pixels times scans: a scan of few bytes costs as much time as all
-pixels of the image."""
+"""Limits for scans of a progressive JPEG: the number that is always allowed (encoders write 20 at
+most), the maximum, and between them the maximum of pixels times scans: a scan of few bytes takes as
+much time as all pixels of the image."""
 
 _MOST_SEGMENTS = 100_000
 _MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd8]")
-"""A JPEG's next segment. FF 00 within a scan is data, FF D0 to D7 restarts it."""
+"""The marker of a JPEG's next segment. FF 00 within a scan is data, FF D0 to D7 are restart
+markers."""
 _START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
 
 _EXTENSIONS = {
@@ -43,24 +44,24 @@ _EXTENSIONS = {
 }  # fmt: skip
 _FORMATS = tuple(name for name in _EXTENSIONS if name != "MPO")  # opened as JPEG
 EXTENSIONS = frozenset({*_EXTENSIONS.values(), "jpeg", "tiff"})
-"""File extensions of the formats that keju reads, small letters, without the point."""
+"""File extensions of the formats that keju reads, in lower case, without the point."""
 
 _ORIENTATION = 0x0112
 _BITS_PER_SAMPLE = 258
 _WHITE = (255, 255, 255)
 
-# Pillow warns between its limit and twice that; here the limit is the limit. What else it warns
-# of (odd tags, broken EXIF) spoils no picture and would only litter the terminal.
+# Pillow warns between its limit and twice that; here the limit is strict. Its other warnings (odd
+# tags, broken EXIF) do not affect images and would only clutter the terminal.
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")
 warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 
 class ImageFacts(NamedTuple):
-    """What an image is: its usual file extension, and its size in pixels once turned upright.
+    """The properties of an image: its usual file extension, and its upright size in pixels.
 
-    `turned` says that EXIF orientation makes the upright size differ from the stored one or flips
-    it; `frames` counts pages or animation frames, of which only the first is ever used.
+    `turned` means that the EXIF orientation makes the upright size differ from the stored one or
+    flips it; `frames` counts pages or animation frames, of which only the first is ever used.
     """
 
     format: str
@@ -71,15 +72,15 @@ class ImageFacts(NamedTuple):
 
 
 def probe_image(data: bytes, *, name: str) -> ImageFacts:
-    """Decode an image once, whole, and say what it is.
+    """Decode an image completely, and return its properties.
 
     Args:
         data: the bytes of the file.
-        name: what an error calls it.
+        name: its name in errors.
 
     Raises:
-        DataError: empty, not an image, a format that keju does not read, truncated, damaged,
-            larger than `MAX_PIXELS`, or of too many frames or scans.
+        DataError: empty, not an image, a format that keju does not read, truncated, damaged, larger
+            than `MAX_PIXELS`, or with too many frames or scans.
     """
     with decoding(data, name):
         image = open_header(data, name=name)
@@ -94,13 +95,13 @@ def probe_image(data: bytes, *, name: str) -> ImageFacts:
 
 
 def open_image(data: bytes, *, name: str) -> Image.Image:
-    """Open an image as RGB, 8 bits a channel, upright by its EXIF orientation.
+    """Open an image as RGB, 8 bits per channel, upright by its EXIF orientation.
 
-    16-bit grey is scaled, transparency is laid onto white, and colour profiles are not applied.
+    16-bit grey is scaled, transparency is composed on white, and colour profiles are not applied.
 
     Args:
         data: the bytes of the file.
-        name: what an error calls it.
+        name: its name in errors.
 
     Raises:
         DataError: as `probe_image`.
@@ -114,7 +115,7 @@ def open_image(data: bytes, *, name: str) -> Image.Image:
 def thumbnail(data: bytes, *, name: str, max_side: int, quality: int = 60) -> bytes:
     """A small JPEG of an image, its longer side at most `max_side` pixels, never enlarged.
 
-    Large JPEGs are decoded at a reduced scale, which costs a tenth of the time and memory.
+    Large JPEGs are decoded at a reduced scale, which takes a tenth of the time and memory.
 
     Raises:
         DataError: as `probe_image`.
@@ -135,11 +136,11 @@ def thumbnail(data: bytes, *, name: str, max_side: int, quality: int = 60) -> by
 
 @contextmanager
 def decoding(source: bytes | Path, name: str) -> Iterator[None]:
-    """Whatever a decoder raises within becomes one `DataError` that names the image.
+    """Convert any exception of a decoder to one `DataError` that names the image.
 
     Args:
-        source: what is decoded, so that what is no image can be told.
-        name: what an error calls it.
+        source: the data, to recognise other kinds of files.
+        name: its name in errors.
     """
     try:
         yield
@@ -159,7 +160,7 @@ def decoding(source: bytes | Path, name: str) -> Iterator[None]:
 
 
 def open_header(source: bytes | Path, *, name: str) -> Image.Image:
-    """An image of which only the header is read yet; of a file, the rest is read as it is decoded.
+    """An image of which only the header is read; of a file, the rest is read during decoding.
 
     Use it within `decoding`.
 
@@ -199,12 +200,12 @@ def frames_of(image: Image.Image, *, name: str) -> int:
 
 
 def _sought(image: Image.Image) -> int:
-    """Frames found one after the other, none of them decoded, as far as one more than the limit."""
+    """The number of frames, found without decoding them, up to one more than the limit."""
     number = 1
     with suppress(EOFError):
         while number <= MOST_FRAMES:
             if isinstance(image, GifImagePlugin.GifImageFile):
-                image._seek(number, update_image=False)  # As its `n_frames` does; `seek` decodes.
+                image._seek(number, update_image=False)  # Like its `n_frames`; `seek` would decode.
             else:
                 image.seek(number)
             number += 1
@@ -212,7 +213,7 @@ def _sought(image: Image.Image) -> int:
 
 
 def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
-    """Refuse a JPEG that has so many scans that decoding it takes minutes."""
+    """Reject a JPEG with so many scans that decoding takes minutes."""
     most = max(FREE_SCANS, min(MOST_SCANS, MOST_SCANNED // pixels))
     if isinstance(source, bytes):
         scans = _scans(source, most)
@@ -231,7 +232,7 @@ def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
 
 
 def _scans(data: bytes | mmap.mmap, most: int) -> int:
-    """The scans of a JPEG, as far as one more than `most`; of absurdly many segments, as many."""
+    """The scans of a JPEG, up to one more than `most`; the same for absurdly many segments."""
     scans, at = 0, 2
     for _ in range(_MOST_SEGMENTS):
         found = _MARKER.search(data, at)
@@ -272,21 +273,21 @@ def _not_an_image(source: bytes | Path, name: str) -> DataError:
 
 
 def check_sums(source: bytes | Path, image: Image.Image, *, name: str) -> None:
-    """Hold the pixels of a PNG to their sums, which Pillow passes over where pixels come out.
+    """Check the checksums of a PNG's pixels, which Pillow ignores where it can decode.
 
-    Use it within `decoding`; whatever it raises says that the file is damaged.
+    Use it within `decoding`; any exception means that the file is damaged.
     """
     if image.format == "PNG":
         open_header(source, name=name).verify()
 
 
 def extension_of(image: Image.Image) -> str:
-    """The usual file extension of the form that an image was opened from."""
+    """The usual file extension of the format from which an image was opened."""
     return _EXTENSIONS[str(image.format)]
 
 
 def orientation_of(image: Image.Image) -> int:
-    """EXIF orientation 1..8; a broken EXIF block does not spoil a sound picture."""
+    """EXIF orientation 1..8; a broken EXIF block does not make an image invalid."""
     try:
         value = image.getexif().get(_ORIENTATION, 1)
     except Exception:  # noqa: BLE001 - EXIF parsing raises almost anything on hostile bytes
@@ -299,7 +300,7 @@ def _upright(image: Image.Image) -> Image.Image:
 
 
 def as_rgb(image: Image.Image) -> Image.Image:
-    """A decoded image as it lies, not turned: RGB of 8 bits a channel, on white paper."""
+    """A decoded image, not rotated, as RGB with 8 bits per channel on white."""
     if image.mode == "RGB" and "transparency" not in image.info:
         return image
     if image.mode.startswith("I") or image.mode == "F":

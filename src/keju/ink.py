@@ -1,4 +1,4 @@
-"""Ink on an image: grey values, the paper around each place, marks, and the parts they form."""
+"""Ink detection: grey values, the local paper grey, marks, and their connected parts."""
 
 from __future__ import annotations
 
@@ -9,46 +9,47 @@ from numpy.typing import NDArray
 from PIL import Image
 
 LONG_SIDE = 1600
-"""Pixels: columns of thirty characters still have 50 pixels a character."""
+"""Pixels: columns of thirty characters still have 50 pixels per character."""
 
 STEP = 2
-"""Every second pixel, each way, is enough to count."""
+"""Sampling step in pixels, in both directions."""
 
 Grey = NDArray[np.float32]
 
 _BLOCK = 32
-"""Pixels of the squares in which the paper's own grey is looked for."""
+"""Size in pixels of the blocks in which the paper's own grey is estimated."""
 
 _AROUND = 5
-"""Squares, each way, that a patch may cover and still be told from the paper around it."""
+"""Width in blocks of the neighbourhood that determines the paper's grey at a place."""
 
 _MARK = 0.15
-"""How much darker than the paper something must be to be a mark."""
+"""Minimum difference in grey between a mark and the paper."""
 
 _TURNED = 0.4
-"""An image whose median is darker than this is light on dark."""
+"""An image with a darker median is light on dark."""
 
 _SMALLEST, _LARGEST = 1 / 160, 0.15
-"""Side of a part of a character as a share of the image's longer side; else noise or a drawing."""
+"""Side of a part of a character as a share of the image's longer side; others are noise or
+drawings."""
 
 _LEAST_SIDE = 4
-"""Pixels that a part has at least: on small images the share above is less than noise."""
+"""Minimum side of a part in pixels: on small images the share above is less than noise."""
 
 
 class Page(NamedTuple):
-    """An image with what is written dark on light, 0 to 1; `turned` if it was light on dark."""
+    """An image with dark writing on light, 0 to 1; `turned` if it was inverted."""
 
     grey: Grey
     turned: bool
 
 
 class Parts(NamedTuple):
-    """Connected marks as large as parts of characters.
+    """Connected marks with the size of parts of characters.
 
     Attributes:
-        number: how many there are.
-        side: the third quartile of their longer sides, in pixels after scaling to `LONG_SIDE`;
-            0 where there are none.
+        number: the number of parts.
+        side: the third quartile of their longer sides, in pixels after scaling to `LONG_SIDE`; 0
+            where there are none.
         ink: pixels of all marks of the image, at the same scale.
     """
 
@@ -74,7 +75,7 @@ def dark_on_light(grey: Grey) -> Page:
 
 
 def paper_of(page: Grey) -> Grey:
-    """The grey of the paper at every place: that of the lighter parts of its surroundings."""
+    """The local grey of the paper: that of the lighter parts of the surroundings."""
     from scipy.ndimage import maximum_filter  # noqa: PLC0415 - slow to import
 
     height, width = page.shape
@@ -95,7 +96,7 @@ def marks_of(page: Grey, paper: Grey) -> NDArray[np.bool_]:
 
 
 def parts_of(image: Image.Image) -> Parts:
-    """Count the connected marks of an image that are as large as parts of characters."""
+    """Count the connected marks of an image with the size of parts of characters."""
     from scipy.ndimage import find_objects, label  # noqa: PLC0415 - slow to import
 
     page = dark_on_light(grey_of(image)).grey

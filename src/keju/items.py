@@ -1,7 +1,8 @@
-"""The records that travel through keju, each frozen: item, request, response, score.
+"""The records of keju, all frozen: item, request, response, score.
 
-Data goes one way: an `Item` (with its answer) is planned into a `Request` (which never carries
-an answer), a model turns that into a `Response`, and scoring turns both into `Score`s.
+Data flows in one direction: an `Item` (with its reference) becomes a `Request` (which never
+contains a reference), a model answers it with a `Response`, and scoring computes `Score`s from
+both.
 """
 
 from __future__ import annotations
@@ -20,28 +21,27 @@ UNKNOWN = "unknown"
 """The licence or source of a dataset that was imported without it."""
 
 MIXED_GALLERY = "mixed"
-"""Metadata ``gallery`` of items whose candidate images are of several sources."""
+"""The value of the metadata ``gallery`` of items whose candidate images have several sources."""
 
 LineKind = Literal[
     "main", "note", "title", "author", "head", "foot", "centre", "number", "margin", "seal", "other"
 ]
-"""What a text line is on a page: main text, double-row note (one half-row), title, author's name,
-head- or foot-margin note, running title of the centre column (版心), page number, any other
+"""The kind of a text line on a page: main text, double-row note (one half-row), title, author's
+name, head- or foot-margin note, running title of the centre column (版心), page number, any other
 marginal line, seal legend."""
 
 AnswerForm = Literal[
     "transcription", "letter", "short", "text", "punctuated", "entities",
     "number", "boxes", "yes-no", "probability",
 ]  # fmt: skip
-"""The shape of answer that a query asks for; it decides how an answer is extracted and scored."""
+"""The form of answer that a query asks for; it determines how an answer is extracted and scored."""
 
 Setting = Literal["image", "own-ocr", "gold-ocr", "own-text", "gold-text"]
-"""What a model is sent beside the question.
+"""What a model is sent in addition to the question.
 
 ``image``: the image; ``own-ocr``: the image and the model's own transcription of it; ``gold-ocr``:
 the image and the true transcription. ``own-text`` and ``gold-text`` send the same texts without the
-image.
-"""
+image."""
 
 OWN_READING: frozenset[Setting] = frozenset({"own-ocr", "own-text"})
 """The settings in which a model first transcribes the images itself."""
@@ -58,17 +58,18 @@ PromptScript = Literal["released", "simplified", "traditional"]
 """The characters of Chinese prompts: as the benchmark released them, or in one script."""
 
 Status = Literal["answered", "empty", "truncated", "filtered", "failed"]
-"""What the wire said. Refusing, looping or off-format answers are verdicts of scoring."""
+"""The status of a response. Refusals, repetition loops and wrong formats are verdicts of scoring.
+"""
 
 Protocol = Literal["official", "strict"]
 
 
 class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of the records: immutable, built by keyword, defaults left out when written."""
+    """Base class of the records: immutable, keyword-only, defaults omitted when encoded."""
 
 
 class PromptVariant(NamedTuple):
-    """The prompt form in which an item is asked. Rounds of one variant are repetitions."""
+    """The prompt variant of an item. Rounds of one variant are repetitions."""
 
     setting: Setting = "image"
     script: PromptScript = "released"
@@ -106,8 +107,8 @@ class Box(Record, frozen=True, kw_only=True):
 class Line(Record, frozen=True, kw_only=True):
     """One text line on a page: a column, or one half-row of a double-row note.
 
-    `polygon` is a closed outline in pixels of the stored image; `kind` is keju's, `source_kind`
-    the word that the source file used; `confidence` is the engine's, in 0..1, if an engine read it.
+    `polygon` is a closed outline in pixels of the stored image; `kind` is keju's, `source_kind` the
+    type in the source file; `confidence` is the engine's, in 0..1, if an engine transcribed it.
     """
 
     id: str
@@ -119,7 +120,7 @@ class Line(Record, frozen=True, kw_only=True):
 
     @property
     def box(self) -> Box | None:
-        """The box around the outline; None where the line has none."""
+        """The bounding box of the outline; None where the line has none."""
         if not self.polygon:
             return None
         xs, ys = zip(*self.polygon, strict=True)
@@ -127,7 +128,7 @@ class Line(Record, frozen=True, kw_only=True):
 
 
 class ImageRef(Record, frozen=True, kw_only=True):
-    """An image of a dataset: its path inside the dataset, and what must be found there."""
+    """An image of a dataset: its path inside the dataset, and its expected properties."""
 
     path: str
     sha256: str
@@ -140,9 +141,9 @@ class ImageRef(Record, frozen=True, kw_only=True):
 class Provenance(Record, frozen=True, kw_only=True):
     """One step that made or changed an item.
 
-    `step` names it (``page-xml``, ``draft``, ``review`` …), `tool` the engine, model or program
-    with its version, `source` and `licence` where the material comes from and under which it may
-    be used, `person` who did it, `note` what was decided and why.
+    `step` is its name (``page-xml``, ``draft``, ``review`` …), `tool` the engine, model or program
+    with its version, `source` and `licence` those of the material, `person` the person who did it,
+    `note` the decision and its reason.
     """
 
     step: str
@@ -154,21 +155,21 @@ class Provenance(Record, frozen=True, kw_only=True):
 
 
 class Item(Record, frozen=True, kw_only=True):
-    """One question of a benchmark, with its answer.
+    """One question of a benchmark, with its reference.
 
-    `question` is what is asked; where `verbatim` is true it is the whole prompt as released, else
-    it fills the blank ``{question}`` of the task's template and `fields` fill the others.
+    `question` is the question; where `verbatim` is true it is the whole prompt as released, else it
+    replaces the placeholder ``{question}`` of the task's template and `fields` replace the others.
     `question_in` is the question as released in each script, where it was released in both.
     `answer` is in the script of the source (for MCQ the letter); `answer_simplified` is the form
-    that some `official` metrics read. `group` is the unit of independence (book, plate,
-    bone). `lines` are the page's lines in reading order, where they are known.
+    that some `official` metrics read. `group` is the unit of independence (book, plate, bone).
+    `lines` are the page's lines in reading order, where they are known.
 
-    An item of a task of pairs asks for a ranking:
-    ``images[0]`` is the picture asked about, the others are its candidates, and `relevant` are
-    the places in `images`, 1 or more, of those that belong to it. A model sees one pair at a time.
+    An item of a pair task asks for a ranking: ``images[0]`` is the query image, the others are its
+    candidates, and `relevant` are the indices in `images`, 1 or more, of the relevant ones. A model
+    gets one pair at a time.
 
-    `provenance` is what was done to it, first to last; a `draft` was proposed by a program and is
-    no item of a benchmark before a person has accepted it.
+    `provenance` are its steps, first to last; a `draft` was proposed by a program and is not an
+    item of a benchmark before a person has accepted it.
     """
 
     id: str
@@ -211,9 +212,9 @@ class Item(Record, frozen=True, kw_only=True):
 
 
 class Example(Record, frozen=True, kw_only=True):
-    """A solved item that is shown before the question: its prompt, images and reference.
+    """A few-shot example, a solved item before the question: its prompt, images and reference.
 
-    It is of the reference split, which is never asked.
+    It is from the reference split, which is never sent as a question.
     """
 
     item: str
@@ -223,14 +224,13 @@ class Example(Record, frozen=True, kw_only=True):
 
 
 class Request(Record, frozen=True, kw_only=True):
-    """What a model is shown. It never carries the answer of its item.
+    """What a model is sent. It never contains the reference of its item.
 
-    `choices` are the letters on offer; `source` is the text that the setting supplies (empty for
-    ``image``, unless an engine reads first); `script` is the one that was chosen for the prompt;
-    `box_convention` names the coordinates that the prompt
-    asks for; `candidate` is the place in the item's images of the one that is shown beside the
-    first, 0 where nothing is paired. `system` is the system prompt of the wording, and `examples`
-    are shown before the question.
+    `choices` are the letters of the options; `source` is the text that the setting supplies (empty
+    for ``image``, unless an engine transcribes first); `script` is the selected script of the
+    prompt; `box_convention` is the coordinate format that the prompt asks for; `candidate` is the
+    index in the item's images of the one that is compared with the first, 0 outside of pair tasks.
+    `system` is the system prompt of the wording, and `examples` precede the question.
     """
 
     item: str
@@ -258,13 +258,13 @@ class Request(Record, frozen=True, kw_only=True):
 
 
 def without_images(request: Request) -> Request:
-    """The same request in words alone, without the images of its examples too."""
+    """The same request without its images and those of its examples."""
     examples = tuple(replace(each, images=()) for each in request.examples)
     return replace(request, images=(), examples=examples)
 
 
 class Usage(Record, frozen=True, kw_only=True):
-    """Tokens as the server counted them; None where it did not say."""
+    """Token counts of the server; None where it did not report them."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -272,27 +272,26 @@ class Usage(Record, frozen=True, kw_only=True):
 
 
 class Failure(Record, frozen=True, kw_only=True):
-    """Why there is no answer: a class of failure, and the server's or system's words."""
+    """Why there is no answer: a class of failure, and the server's or system's message."""
 
     kind: str
     message: str = ""
 
 
 class Response(Record, frozen=True, kw_only=True):
-    """What came back for one request.
+    """The response to one request.
 
-    `key` is the hash of everything that decides the answer. `text` is the content exactly as it
-    was returned, reasoning inside it included (`keju.text.answer_part` takes the answer); a null
-    content is empty text. `not_text` is the content in JSON where it was neither text nor null,
-    and then `text` has the texts in it, joined, or a server's number or object as JSON.
-    `thinking` is reasoning that came in a field of its own, as it was returned. A failure is in
-    `error`, never in `text`.
-    `lines` are an OCR engine's lines in the order in which it reads them; `candidate` and
-    `box_convention` are the request's; `refused` are decoding parameters that the server would not
-    take, so that it answered without them. `examples` are the ids of the items that were shown
-    before the question. `source_sha256` is the SHA-256 of the file that the answer was read from,
-    where another program made it (`PageResults`). `uncounted` are tokens, as estimated, that may
-    have been paid for and that no server counted: of attempts that brought no answer.
+    `key` is the cache key, a hash of everything that determines the answer. `text` is the content
+    exactly as it was returned, reasoning inside it included (`keju.text.answer_part` extracts the
+    answer); a null content is empty text. `not_text` is the content in JSON where it was neither
+    text nor null, and then `text` has the texts in it, joined, or a server's number or object as
+    JSON. `thinking` is reasoning that was returned in a separate field. A failure is in `error`,
+    never in `text`. `lines` are an OCR engine's lines in its reading order; `candidate` and
+    `box_convention` are the request's; `refused` are decoding parameters that the server did not
+    accept, so that it answered without them. `examples` are the ids of the items before the
+    question. `source_sha256` is the SHA-256 of the file with the answer, where another program made
+    it (`PageResults`). `uncounted` are estimated tokens of attempts without an answer, which may
+    have been charged and which no server counted.
     """
 
     key: str
@@ -322,19 +321,19 @@ class Response(Record, frozen=True, kw_only=True):
     examples: tuple[str, ...] = ()
     source_sha256: str = ""
     decoding: dict[str, str] | None = None
-    """The parameters in the request that was answered, under the server's names. None where no
-    answer came or they are not known (answers made elsewhere); empty where nothing of the kind is
-    sent (engines, baselines)."""
+    """The parameters in the answered request, under the server's names. None where there is no
+    answer or they are not known (responses of other programs); empty where none are sent (engines,
+    baselines)."""
 
 
 class Score(Record, frozen=True, kw_only=True):
     """One metric of one response under one protocol, or of the responses to all pairs of an item.
 
-    `value` is None where the response is *unscored*, and then `reason` says why; unscored is not
-    wrong. `extracted` is the answer as taken and `extracted_from` where and by which rule.
+    `value` is None where the response is *unscored*, and then `reason` is the reason; unscored is
+    not wrong. `extracted` is the extracted answer and `extracted_from` its position and rule.
     `verdict` is scoring's judgement of the response (``ok``, ``refused``, ``unparsable`` …).
     `stats` are the sufficient statistics from which `value` and corpus values are summed. A ranking
-    bears the key of the response to its first candidate.
+    has the key of the response to its first candidate.
     """
 
     key: str
@@ -361,5 +360,5 @@ class Score(Record, frozen=True, kw_only=True):
 
 
 def variant_of(record: Request | Response | Score) -> PromptVariant:
-    """The prompt variant of a request, or of what came of it."""
+    """The prompt variant of a request, a response or a score."""
     return PromptVariant(record.setting, record.script, record.wording)

@@ -1,6 +1,6 @@
-"""`check_local`: no address (``s3://…``, ``https://…``) is taken for a path.
+"""`check_local`: reject addresses (``s3://…``, ``https://…``) in place of paths.
 
-A path such as ``s3://bucket/run`` would be a local folder called ``s3:``, whose content is lost
+A path such as ``s3://bucket/run`` would be a local directory called ``s3:``, whose content is lost
 with the machine. keju reads and writes local files only, on the command line, in recipes and in
 Python.
 """
@@ -16,7 +16,7 @@ _SCHEMES = (
     "s3|s3a|s3n|gs|gcs|az|azure|abfs|abfss|wasbs?|adl|oss|cos|obs|r2|b2|swift|hdfs|viewfs|hf|"
     "webdavs?|davs?|https?|ftps?|sftp|scp|ssh|git|file|memory|dbfs|kaggle|modelscope"
 )
-# `Path` makes one slash of two. Models are replay:PATH and got:PATH, encoders NAME=PATH.
+# `Path` converts two slashes to one. Models are replay:PATH and got:PATH, encoders NAME=PATH.
 _ADDRESS = re.compile(
     rf"(?:replay:|got:|[\w-]+=)?(?:(?:{_SCHEMES}):/|[a-z][a-z0-9+.-]+://)", re.IGNORECASE
 )
@@ -29,11 +29,11 @@ _COMMANDS = {
 
 
 def check_local(path: Path | str, name: str = "") -> None:
-    """Refuse an address in place of a path.
+    """Reject an address in place of a path.
 
     Args:
-        path: what is to be read or written.
-        name: the option or setting that it is the value of, for the error.
+        path: the path to read or write.
+        name: its option or setting, for the error.
 
     Raises:
         UsageError: it is an address.

@@ -16,7 +16,7 @@ Points = Sequence[tuple[float, float]]
 
 _LONGEST = 2000
 _TALLEST = 42
-"""The height of a page at most, in em."""
+"""Maximum height of a page in em."""
 
 _FINE = "border:1px solid rgba(128,128,128,.35);padding:.2em .6em;"
 _CELL = f"{_FINE}text-align:left;vertical-align:top;white-space:pre-wrap;max-width:40em;"
@@ -24,7 +24,7 @@ _NUMBER = f"{_FINE}text-align:right;vertical-align:top;font-variant-numeric:tabu
 
 
 class Outline(NamedTuple):
-    """What is drawn on a page: a polygon, the label at its beginning, and the text it has."""
+    """A polygon to draw on a page, the label at its beginning, and its text."""
 
     points: Points
     label: str = ""
@@ -38,7 +38,7 @@ class Markup(str):
 
 
 def text(value: object) -> Markup:
-    """A value as escaped text; its middle is left out where it is very long."""
+    """A value as escaped text, shortened in the middle if it is very long."""
     if isinstance(value, Markup):
         return value
     shown = str(value)
@@ -70,7 +70,7 @@ def facts(pairs: Mapping[str, object]) -> Markup:
 
 
 def block(title: str, *parts: object) -> Markup:
-    """A title with what belongs to it; plain texts become paragraphs."""
+    """A title with its content; plain texts become paragraphs."""
     inside = "".join(
         part if isinstance(part, Markup) else f'<p style="margin:.4em 0">{text(part)}</p>'
         for part in parts
@@ -80,14 +80,14 @@ def block(title: str, *parts: object) -> Markup:
 
 
 def folded(title: str, inside: Markup) -> Markup:
-    """What is shown when its title is clicked."""
+    """Content that is shown when its title is clicked."""
     return Markup(f"<details><summary>{text(title)}</summary>{inside}</details>")
 
 
 def picture(
     width: float, height: float, outlines: Iterable[Outline] = (), jpeg: bytes = b""
 ) -> Markup:
-    """An image with outlines on it; without an image, the outlines on their page."""
+    """An image with outlines on it; without an image, only the outlines."""
     if not (0 < width < float("inf") and 0 < height < float("inf")):
         return Markup("")
     size = max(width, height) / 45

@@ -1,4 +1,4 @@
-"""The background of an image and its largest object: grey level and outline."""
+"""Foreground detection: the grey level of the background, and the outline of the largest object."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 Grey = NDArray[np.uint8]
 """Rows by columns, 0 black to 255 white."""
 
-_FADED = 0.5  # of Otsu's threshold: an edge in shadow or rubbed faintly still belongs to the thing
-_CRACK = 0.03  # of the image's shorter side: a crack or cut as narrow does not divide a thing
+_FADED = 0.5  # of Otsu's threshold: a shaded or faint edge still belongs to the object
+_CRACK = 0.03  # of the image's shorter side: a narrower crack or cut does not divide an object
 
 
 def border_level(grey: Grey) -> int:
-    """The median grey of an image's outermost pixels: what lies behind the thing shown."""
+    """The median grey of an image's outermost pixels, that is, of the background."""
     edges = (grey[0], grey[-1], grey[:, 0], grey[:, -1])
     return int(np.median(np.concatenate(edges)))
 
@@ -23,7 +23,7 @@ def border_level(grey: Grey) -> int:
 def largest_contour(grey: Grey) -> NDArray[np.int32] | None:
     """The outline of the largest object on the background, n × (x, y), in order.
 
-    It may reach a little beyond the image. None where nothing stands out.
+    It may extend slightly beyond the image. None where there is no object.
     """
     import cv2  # noqa: PLC0415 - heavy
 

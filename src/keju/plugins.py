@@ -1,8 +1,4 @@
-"""What the authors of plug-ins import: decorators, base classes and the types that they use.
-
-`docs/plugins.md` explains each kind of plug-in with an example. The names of this module are
-public, as are those of `keju` itself; other modules may change between versions.
-"""
+"""The public module for authors of plug-ins: decorators, base classes and types."""
 
 from __future__ import annotations
 
@@ -100,11 +96,11 @@ def model(
         spelling: what users write: ``KIND``, or ``KIND:PART`` with the part to fill in as capitals.
             The class is called with the part, if there is one, and with `ModelOptions`.
         summary: one line for ``keju models``.
-        role: what it is in reports: ``model``, ``engine`` (transcribes images), ``baseline`` (never
-            called the best) or ``answers`` (given elsewhere).
-        local: whether it computes on this machine, so that it is asked and timed alone.
-        packages: what must be importable before the class is called.
-        program: what must be on the path.
+        role: its role in reports: ``model``, ``engine`` (transcribes images), ``baseline`` (never
+            marked as the best) or ``answers`` (of other programs).
+        local: whether it computes on this machine, so that it runs and is timed alone.
+        packages: packages that must be importable before the class is called.
+        program: a program that must be on the path.
         install: how packages or program are installed, shown where one is missing.
         key: the environment variable with its key.
     """
@@ -136,11 +132,11 @@ def reader(
     Args:
         name: the format's name.
         summary: one line for ``keju data formats``.
-        layout: what the source must look like.
+        layout: the required layout of the source.
         options: each option's name and help.
         detect: recognises a source for ``keju data import auto``; without it the format must be
             named.
-        texts: whether it reads text files, so that it has the option ``encoding`` too.
+        texts: whether it reads text files; it then has the option ``encoding`` too.
     """
 
     def decorate(read: R) -> R:
@@ -156,7 +152,7 @@ def step(
     """Declare a build step: a decorator of a function of a `StepContext` and the settings.
 
     Args:
-        name: what recipes (``do = "…"``) and ``keju build`` call it.
+        name: its name in recipes (``do = "…"``) and ``keju build``.
         summary: one sentence for ``--help``.
         settings: the type of its settings; each field is a key and an option.
         version: raised whenever the same settings would give other items.
@@ -182,12 +178,12 @@ def source(
     The function writes a dataset to ``site.out``, best with `writing`, and returns notes.
 
     Args:
-        name: what recipes call it: ``form = "…"``.
+        name: its name in recipes: ``form = "…"``.
         summary: one line for ``keju build sources``.
         settings: the type of its settings, `SourceSettings` or derived from it.
         version: raised whenever the same settings would give other items.
-        check: refuses settings before anything is done.
-        reads: the files that it reads beside the paths of its settings.
+        check: checks settings before anything is done.
+        reads: the files that it reads in addition to the paths of its settings.
     """
 
     def decorate(make: Make[S]) -> Make[S]:

@@ -1,17 +1,16 @@
-"""The RUN folder on disk: its manifest, the items asked, the responses, the scores.
+"""`RunFolder`: a run directory on disk: its manifest, its items, the responses, the scores.
 
 Format ``keju-run-2`` is read and written. ``keju-run-1``, of keju 0.1.0, is only read: its records
-become those of format 2 when they are read (`manifest_of_format_1`, `response_of_format_1`).
+are converted to format 2 when they are read (`manifest_of_format_1`, `response_of_format_1`).
 
 ::
 
     RUN/  run.json · items.parquet · responses/<model>/<task>.jsonl · scores/*.parquet · run.lock
-          readings/<model>.jsonl      what was read of the images first (own-ocr, own-text,
-                                      ocr+llm)
-          examples.parquet            the items shown as few-shot examples
-          timings.json                how long the engines of this machine took
+          readings/<model>.jsonl      transcriptions made first (own-ocr, own-text, ocr+llm)
+          examples.parquet            the items of the few-shot examples
+          timings.json                the times of the engines of this machine
 
-`running` writes it; scoring and reports read it. It holds all that they need but the pictures.
+`running` writes it; scoring and reports read it. It contains all that they need except the images.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _SETTINGS_OF_FORMAT_1: dict[str, Setting] = {"own-ocr": "own-text", "gold-ocr": 
 """In format 1 these two sent the text without the image."""
 
 HUMAN = "human:"
-"""What the names of people begin with among the models of a run."""
+"""The prefix of the names of people among the models of a run."""
 
 _LIMIT = re.compile(r"(?:[a-z]+\.)?(?:max_pixels|max_bytes|resize)")
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
@@ -83,21 +82,21 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def shown(self) -> list[str]:
-        """The settings in which items are asked; the image where the manifest names none."""
+        """The settings of the run; the image where the manifest names none."""
         return self.settings.get("settings", "image").split(",")
 
     @property
     def scripts(self) -> list[str]:
-        """The scripts in which items are asked; as released where the manifest names none."""
+        """The scripts of the run; as released where the manifest names none."""
         return self.settings.get("scripts", "released").split(",")
 
     @property
     def wordings(self) -> list[str]:
-        """The prompt wordings in which items are asked; the released one where none is named."""
+        """The prompt wordings of the run; the released one where none is named."""
         return self.settings.get("wordings", "released").split(",")
 
     def limits(self, model: str) -> str:
-        """The limits within which a model's pictures were made smaller, for the signatures."""
+        """The limits to which a model's images were scaled down, for the signatures."""
         said = self.models.get(model, {}).items()
         kept = [f"{name}={value}" for name, value in said if _LIMIT.fullmatch(name)]
         return ",".join(sorted(kept))
@@ -105,14 +104,14 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     def system_hash(self, model: str) -> str:
         """The hash of the system prompt of all requests to a model, 8 hexadecimal digits.
 
-        Empty where the run has no ``--system-prompt``, or the model takes none.
+        Empty where the run has no ``--system-prompt``, or the model does not use it.
         """
         text = self.models.get(model, {}).get("system_prompt", "")
         return sha256_bytes(text.encode())[:8] if text else ""
 
     @property
     def pairs(self) -> str:
-        """The reduced form in which tasks of pairs are asked; empty for the paper's."""
+        """The reduced form of pair tasks; empty for the paper's."""
         return self.settings.get("pairs", "")
 
     @property
@@ -122,16 +121,16 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def rounds(self) -> int:
-        """How often each item is asked; 1 where the settings name no number."""
+        """The number of rounds of each item; 1 where the settings name no number."""
         said = self.settings.get("rounds", "")
         return int(said) if re.fullmatch("[0-9]{1,9}", said) else 1
 
 
 def file_name(name: str) -> str:
-    """A name for a folder or file that no model's or task's name can use to leave its place.
+    """A safe name for a directory or file, made from the name of a model or task.
 
-    Characters outside ``[A-Za-z0-9._-]`` become ``_``, and then a short hash keeps two different
-    names apart.
+    Characters outside ``[A-Za-z0-9._-]`` become ``_``, and then a short hash distinguishes
+    different names.
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "_"
     if plain == name and _PLAIN.fullmatch(name):
@@ -140,7 +139,7 @@ def file_name(name: str) -> str:
 
 
 class RunFolder:
-    """One RUN folder.
+    """One run directory.
 
     Raises:
         UsageError: the path is an address.
@@ -152,11 +151,11 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """Open a run that is there, and make the benchmarks known that it defines.
+        """Open an existing run, and register the benchmarks that it defines.
 
         Raises:
             UsageError: there is no run at that path, or another definition of its benchmark is
-                known.
+                registered.
             DataError: run.json is damaged.
             PluginError: a plug-in that a definition names is missing.
         """
@@ -171,7 +170,7 @@ class RunFolder:
 
     @property
     def manifest_path(self) -> Path:
-        """Where the manifest lies."""
+        """The path of the manifest."""
         return self.path / "run.json"
 
     @property
@@ -181,25 +180,25 @@ class RunFolder:
 
     @property
     def timings_path(self) -> Path:
-        """Where it is stored how long the engines of this machine took."""
+        """The path of the timings of the engines of this machine."""
         return self.path / "timings.json"
 
     @property
     def scores_dir(self) -> Path:
-        """Where scoring writes its parquet files."""
+        """The directory of scoring's parquet files."""
         return self.path / "scores"
 
     @property
     def reasoned_scores_dir(self) -> Path:
-        """Where scoring writes `official` with reasoning that came in a field of its own."""
+        """The directory of `official` scores with reasoning from a separate field."""
         return self.scores_dir / "with-reasoning"
 
     def exists(self) -> bool:
-        """Whether a run was begun here."""
+        """Whether a run was started here."""
         return self.manifest_path.is_file()
 
     def manifest(self) -> RunManifest:
-        """Read run.json, and make the benchmarks and wordings known that it defines.
+        """Read run.json, and register the benchmarks and wordings that it defines.
 
         Raises:
             DataError: it is damaged, or of another format.
@@ -222,7 +221,7 @@ class RunFolder:
         return manifest
 
     def check_writable(self) -> None:
-        """Refuse a run of an earlier format: its settings have another meaning.
+        """Check that a run does not have an earlier format, in which settings have another meaning.
 
         Raises:
             UsageError: the run was made by keju 0.1.0.
@@ -240,7 +239,7 @@ class RunFolder:
 
     @property
     def items_path(self) -> Path:
-        """Where the items lie."""
+        """The path of the items."""
         return self.path / "items.parquet"
 
     def items(self) -> list[Item]:
@@ -253,7 +252,7 @@ class RunFolder:
         return read_items(self.items_path)
 
     def check_items(self) -> None:
-        """Refuse an items.parquet that is not the file that the run stored.
+        """Check that items.parquet is the file that the run stored.
 
         Raises:
             DataError: it is another file.
@@ -268,7 +267,7 @@ class RunFolder:
             )
 
     def has_its_items(self) -> bool:
-        """Whether items.parquet is the file that the run stored, as far as run.json records it."""
+        """Whether items.parquet is the file that the run stored, if run.json records it."""
         stored = self.manifest().items_sha256 if self.exists() else ""
         return not stored or self.items_hash() == stored
 
@@ -288,11 +287,11 @@ class RunFolder:
 
     @property
     def examples_path(self) -> Path:
-        """Where the items that were shown as few-shot examples are."""
+        """The path of the items of the few-shot examples."""
         return self.path / "examples.parquet"
 
     def examples(self) -> list[Item]:
-        """The items of the reference split that were shown as few-shot examples.
+        """The items of the reference split that were few-shot examples.
 
         Raises:
             DataError: examples.parquet is damaged, or is not the file that the run stored.
@@ -311,9 +310,9 @@ class RunFolder:
         return sha256_file(self.examples_path) if self.examples_path.is_file() else ""
 
     def write_examples(self, items: list[Item]) -> None:
-        """Store the items that are shown as few-shot examples, and no hash until run.json has it.
+        """Store the items of the few-shot examples, and remove their hash from run.json.
 
-        Without a hash in run.json an interruption between the two files is no damage.
+        Without a hash in run.json an interruption between the two files is not reported as damage.
         """
         if self.exists() and self.manifest().examples_sha256:
             self.write_manifest(replace(self.manifest(), examples_sha256=""))
@@ -324,7 +323,7 @@ class RunFolder:
         return read_ids(self.items_path)
 
     def take_items(self, dataset: Dataset, ids: Collection[str]) -> None:
-        """Store those items of a dataset as the items of this run, all of them byte for byte."""
+        """Copy those items of a dataset as the items of this run; byte for byte if they are all."""
         if len(ids) == dataset.manifest.items:
             write_atomic(self.items_path, dataset.items_path.read_bytes())
         else:
@@ -342,11 +341,11 @@ class RunFolder:
         return Dataset.open(self.path / place)
 
     def responses_path(self, model: str, task: str) -> Path:
-        """The file that holds one model's responses to one task."""
+        """The file of one model's responses to one task."""
         return self.path / "responses" / file_name(model) / f"{file_name(task)}.jsonl"
 
     def batches_dir(self, model: str) -> Path:
-        """Where the batches are noted that a model's server is working on."""
+        """The directory of the records of unfinished batches of a model's server."""
         return self.path / "batches" / file_name(model)
 
     def has_batches(self) -> bool:
@@ -354,22 +353,22 @@ class RunFolder:
         return any((self.path / "batches").glob("*/*.json"))
 
     def readings_path(self, reader: str) -> Path:
-        """The file that holds what one model read of the images before a model answered."""
+        """The file of the transcriptions that one model made before a model answered."""
         return self.path / "readings" / f"{file_name(reader)}.jsonl"
 
     def readings(self, reader: str) -> Iterator[Response]:
-        """What a model read, one response an image (or pages of an item) and round."""
+        """The transcriptions of a model, one response per image (or pages of an item) and round."""
         path = self.readings_path(reader)
         if path.is_file():
             yield from self._read(path)
 
     def all_readings(self) -> Iterator[Response]:
-        """What was read of the images, by whomever."""
+        """The transcriptions of all readers."""
         for path in self.reading_files():
             yield from self._read(path)
 
     def reading_files(self) -> list[Path]:
-        """The files of readings, in a fixed order."""
+        """The files of transcriptions, in a fixed order."""
         return sorted((self.path / "readings").glob("*.jsonl"))
 
     def response_files(self, model: str | None = None) -> list[Path]:
@@ -381,9 +380,9 @@ class RunFolder:
     def responses(
         self, model: str | None = None, tasks: Iterable[str] | None = None
     ) -> Iterator[Response]:
-        """Every stored response, or one model's, file by file in the order they came.
+        """Every stored response, or one model's, file by file in the order of arrival.
 
-        Where a failed request was asked again, only the later response is given. With `tasks`, no
+        Where a failed request was sent again, only the later response is returned. With `tasks`, no
         other task's files are read.
         """
         wanted = None if tasks is None else {file_name(task) for task in tasks}
@@ -400,18 +399,18 @@ class RunFolder:
             yield from (response_of_format_1(each, manifest) for each in standing(path))
 
     def item_now(self, item: str) -> str:
-        """The item of a stored response, as it is called in the present format."""
+        """The item of a stored response, with its id in the present format."""
         return item
 
 
 def setting_of_format_1(setting: str) -> Setting:
-    """The setting of format 2 that sends what a setting of keju 0.1.0 sent."""
+    """The setting of format 2 that corresponds to a setting of keju 0.1.0."""
     now: Setting = convert(_SETTINGS_OF_FORMAT_1.get(setting, setting), Setting)
     return now
 
 
 def setting_in_format_1(setting: Setting) -> Setting:
-    """The name that a setting has in a run of keju 0.1.0 and in codes of its answers."""
+    """The name of a setting in a run of keju 0.1.0 and in codes of its answers."""
     old: dict[Setting, Setting] = {"own-text": "own-ocr", "gold-text": "gold-ocr"}
     return old.get(setting, setting)
 
@@ -428,9 +427,9 @@ def manifest_of_format_1(manifest: RunManifest) -> RunManifest:
 
 
 def response_of_format_1(response: Response, manifest: RunManifest) -> Response:
-    """A response or reading of keju 0.1.0 as one of format 2.
+    """A response or transcription of keju 0.1.0 as one of format 2.
 
-    Its setting gets the name that it has now, and its script is the run's.
+    Its setting gets the present name, and its script is the run's.
     """
     return replace(
         response,
@@ -460,7 +459,10 @@ class ResponsePlace(Record, frozen=True, kw_only=True):
 
 
 def superseded(path: Path) -> set[int]:
-    """Which lines a later line for the same request replaces, numbered from 1 without blanks."""
+    """The numbers of the lines that a later line for the same request replaces.
+
+    Lines are numbered from 1, without blank ones.
+    """
     last: dict[ResponsePlace, int] = {}
     old = set()
     for number, place in enumerate(read_jsonl(path, ResponsePlace, appended=True), start=1):

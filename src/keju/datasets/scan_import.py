@@ -76,18 +76,19 @@ def is_scans(path: Path) -> bool:
 
 
 def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
-    """Import scans, unless they have not changed since they were imported to this work folder.
+    """Import scans, unless they have not changed since the last import to this work directory.
 
-    Every state of the scans has a dataset of its own in the work folder, so that a process that
+    Every state of the scans has a dataset of its own in the work directory, so that a process that
     still reads an earlier one is not disturbed.
 
     Args:
-        scans: a folder or file that `import_dataset` reads, or a dataset, which is taken as it is.
-        work: the work folder; new, empty, or one that this function made of the same scans.
+        scans: a directory or file that `import_dataset` reads, or a dataset, which is used as it
+            is.
+        work: the work directory; new, empty, or made by this function from the same scans.
         origin: licence, source and options of the import.
 
     Raises:
-        UsageError: there are no scans; the work folder is inside them, has other content, or
+        UsageError: there are no scans; the work directory is inside them, has other content, or
             another process imports to it.
         DataError: the scans cannot be imported.
     """
@@ -143,7 +144,7 @@ def _import(scans: Path, work: Path, origin: Origin, state: _State | None) -> Ta
 
 
 def run_folder(work: Path, limit: int | None) -> Path:
-    """The run in a work folder, or that of the first items; it follows the scans as they change."""
+    """The run directory in a work directory, or that of the first items; it follows the scans."""
     return work / ("run" if limit is None else f"run-first-{limit}")
 
 

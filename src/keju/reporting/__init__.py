@@ -1,4 +1,4 @@
-"""Tables and the HTML report."""
+"""Reports: tables for the terminal and files, figures, and the HTML report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for: a command that prints one table needs no report."""
+    """Import on demand: a command that prints one table does not need the report."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

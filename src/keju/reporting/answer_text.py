@@ -1,4 +1,4 @@
-"""The text of a response as reports show it."""
+"""`answer_shown`: the text of a response in reports."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What ``keju run`` prints: how each model fared, and what failed.
+"""The output of ``keju run``: counts and failures of each model.
 
-It brings nothing along that scores or draws: a run prints it while its answers are in memory.
+It imports nothing that scores or draws, since it is printed while the responses are in memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from keju.runs import HUMAN, RunFolder
 
 
 def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Table:
-    """How each model fared in a run; a failed request has no response.
+    """The counts of each model in a run.
 
     `right` counts, by model, the empty responses to blank pages, which are right answers.
     """
@@ -65,14 +65,14 @@ def empty_on_blank(run: RunFolder, summary: RunSummary) -> Counter[str]:
 
 
 def not_sent_lines(summary: RunSummary) -> Iterator[str]:
-    """Which parameters that were asked for were not sent, and why."""
+    """Which requested parameters were not sent, and why."""
     for model in summary.models:
         for name in model.not_sent:
             yield f"{model.model}: {dropped_words(model, name)}"
 
 
 def usage_lines(summary: RunSummary) -> Iterator[str]:
-    """For each model: how many answers came with token counts that cannot be right."""
+    """For each model: the number of answers with implausible token counts."""
     for model in summary.models:
         if found := model.ignored_usage:
             count = "1 answer has" if len(found) == 1 else f"{len(found):,} answers have"
@@ -83,7 +83,7 @@ def usage_lines(summary: RunSummary) -> Iterator[str]:
 
 
 def dropped_words(model: ModelSummary, name: str) -> str:
-    """Why a parameter that was asked for was not sent."""
+    """Why a requested parameter was not sent."""
     why = "the server refuses it" if name in model.refused else "Inspect does not pass it on"
     return f"{name} was not sent: {why}"
 
@@ -93,12 +93,12 @@ def unlike_paper(
     identities: Mapping[str, Mapping[str, str]],
     not_sent: Mapping[str, Collection[str]] | None = None,
 ) -> Iterator[str]:
-    """How models are asked otherwise than the paper of a preset states, one line per model.
+    """The differences between models' settings and those that the paper of a preset states.
 
     Args:
         name: the preset.
         identities: of the models, by name.
-        not_sent: by model, parameters that were asked for and not sent.
+        not_sent: by model, parameters that were requested and not sent.
     """
     for model, identity in identities.items():
         found = list(preset(name).differences(identity, (not_sent or {}).get(model, ())))
@@ -109,7 +109,7 @@ def unlike_paper(
 def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
     """For each model and kind of failure of a run: the count, the first message, and a hint.
 
-    The hint is left out where the summary's advice gives it.
+    The hint is omitted where the summary's advice contains it.
     """
     given = " ".join(model.hint for model in summary.models)
     answered = {model.model: model.answered for model in summary.models}
@@ -148,7 +148,7 @@ def trouble_lines(summary: RunSummary) -> Iterator[str]:
 
 
 def unfinished_lines(path: Path) -> Iterator[str]:
-    """For each model of a run that has not answered everything yet, how far it is."""
+    """For each model of an incomplete run, its progress."""
     folder = RunFolder.open(path)
     manifest = folder.manifest()
     ways = len(manifest.shown) * manifest.rounds

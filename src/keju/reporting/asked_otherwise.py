@@ -1,4 +1,4 @@
-"""How a run was asked otherwise than published: wordings, reduced forms, boxes, item lists."""
+"""Differences of a run's questions from the published ones, such as wordings and boxes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def asked_otherwise(gathered: Gathered) -> list[tuple[str, str]]:
 
 
 def otherwise_lines(manifest: RunManifest) -> Iterator[str]:
-    """One line for each thing in which one run's questions differ from the benchmark's own."""
+    """One line for each difference of a run's questions from the benchmark's own."""
     yield from _wording_lines(manifest)
     for model in manifest.models:
         if system := manifest.system_hash(model):
@@ -55,6 +55,6 @@ def _wording_lines(manifest: RunManifest) -> Iterator[str]:
             found = wording(name)
             yield f"Wording {name}: {found.what}. Source: {found.source}"
             if is_own(name):
-                continue  # Their texts are shown whole, under "Own prompts".
+                continue  # Their texts are shown completely, under "Own prompts".
             for form, prompt in found.prompts.items():
                 yield f"Wording {name}, {form}: {prompt.ask}"

@@ -1,4 +1,4 @@
-"""Every cell of every finding as a table, with the finding's weight."""
+"""Export of an audit: every cell of every finding as a table, with the finding's severity."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from keju.reporting.spreadsheets import write_frame
 
 
 def write_cells(audit: Audit, path: Path) -> Path:
-    """Write one row a cell, the gravest finding of each paper or table first.
+    """Write one row per cell, the most severe finding of each paper or table first.
 
-    Columns: benchmark, finding, check, severity, certainty, extracted (the text's extraction may be
-    at fault), ranks (that move), ranked, pairs, points, place, where, printed, recomputed.
+    Columns: benchmark, finding, check, severity, certainty, extracted (the text extraction may be
+    wrong), ranks (that change), ranked, pairs, points, place, where, printed, recomputed.
     """
     rows = [
         row

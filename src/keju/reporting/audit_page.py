@@ -1,4 +1,4 @@
-"""The audit of the papers as pages of Markdown, in English and Chinese."""
+"""Markdown pages of the audit of the papers, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keju.reporting.audit_words import (
 
 
 def audit_page(audit: Audit, language: Language = "en") -> str:
-    """The page: of each paper the summary, findings, claims and what holds, then the method."""
+    """Page: for each paper the summary, findings, claims and correct values, then the method."""
     parts = [words(language).head.lstrip()]
     for benchmark in papers():
         parts += [*_paper(audit, benchmark, language)]
@@ -69,7 +69,7 @@ def _section(section: Section, language: Language) -> Iterator[str]:
 
 
 def _places(section: Section, language: Language) -> Iterator[str]:
-    """The places as rows; a table that all of them share is named in the heading."""
+    """The places as rows; a table common to all of them is named in the heading."""
     use = words(language)
     places = {each.place: place_parts(each.place, language) for each in section.findings}
     tables = {table for table, _ in places.values()}
@@ -84,7 +84,7 @@ def _places(section: Section, language: Language) -> Iterator[str]:
 
 
 def _claims(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
-    """How many claims hold, and those that do not, unless a finding above says the same."""
+    """Number of claims that hold, and those that do not, unless a finding above repeats them."""
     use = words(language)
     claims = [each for each in audit.claims if each.benchmark == benchmark]
     yield f"### {benchmark}{use.colon}{use.claims}\n"
@@ -115,7 +115,7 @@ def _claim_row(decided: Decided, language: Language) -> str:
 
 
 def _held(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
-    """The checks without a finding anywhere, after the number of all cells that hold."""
+    """The checks without any finding, after the number of all correct cells."""
     use = words(language)
     failing = {each.check for each in audit.findings if each.benchmark == benchmark}
     held = [each for each in audit.held if each.benchmark == benchmark]

@@ -1,4 +1,4 @@
-"""What `keju audit` prints: the summary first, then findings by size, claims and what holds."""
+"""The output of `keju audit`: the summary, then findings by size, claims and correct values."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ _OWN_METHOD = (
 def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[RenderableType]:
     """The report on one paper, table or run.
 
-    Of a paper, findings, claims and what holds are left for `everything`; of others only what
-    holds and the method.
+    For a paper, findings, claims and correct values are only included with `everything`; for others
+    only correct values and the method are.
     """
     paper = benchmark in papers()
     yield Text(benchmark, style="bold")
@@ -79,7 +79,7 @@ def _lines(audit: Audit, benchmark: str, *, paper: bool) -> tuple[str, ...]:
 
 
 def _block(section: Section) -> Iterator[RenderableType]:
-    """One finding: title, kind and size, words, then its places with a few cells each."""
+    """One finding: title, kind and size, text, then its places with a few cells each."""
     main = section.main
     yield Text("\n" + printable(title_text(main, "en")), style="bold")
     lines = [f"{kind_text(section, 'en')}; {size_text(section.size, 'en')}"]
@@ -114,7 +114,7 @@ def _counts(claims: list[Decided]) -> str:
 
 
 def _claims(claims: list[Decided]) -> Iterator[RenderableType]:
-    """The claims by verdict, each with its place and what the tables give."""
+    """The claims by verdict, each with its place and the values of the tables."""
     for verdict, name in words("en").verdicts.items():
         found = [each.claim for each in claims if each.verdict == verdict]
         if found:

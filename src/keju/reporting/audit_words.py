@@ -1,4 +1,4 @@
-"""The words of an audit's report in English and Chinese: sizes, places, kinds of findings."""
+"""Texts of an audit's report in English and Chinese: sizes, places, kinds of findings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLUMN = re.compile(
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The fixed words of one language; see assets/audit_words.toml."""
+    """The fixed texts of one language; see assets/audit_words.toml."""
 
     head: str
     claims_head: str
@@ -58,13 +58,13 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @cache
 def words(language: Language) -> Words:
-    """The words of a language."""
+    """The texts of a language."""
     text = files("keju.reporting").joinpath("assets", "audit_words.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text)[language], Words)
 
 
 def size_text(size: Size, language: Language) -> str:
-    """The size of a finding as a phrase: ranks, points and cells, as far as computed."""
+    """The size of a finding as a phrase: ranks, points and cells, if computed."""
     use, parts = words(language), []
     if size.ranks is not None:
         ranks = use.ranks_move if size.pairs is None else use.ranks_open
@@ -76,7 +76,7 @@ def size_text(size: Size, language: Language) -> str:
 
 
 def kind_text(section: Section, language: Language) -> str:
-    """Severity and certainty of a section, and whether extraction may be at fault."""
+    """Severity and certainty of a section, and whether the text extraction may be wrong."""
     use = words(language)
     parts = [use.kinds[section.severity], use.certainties[section.certainty]]
     return use.comma.join([*parts, use.extracted] if section.artefact else parts)
@@ -88,19 +88,19 @@ def title_text(finding: Finding, language: Language) -> str:
 
 
 def finding_text(finding: Finding, language: Language) -> str:
-    """What was found and what follows."""
+    """The finding and its consequence."""
     if language == "zh" and finding.says_zh:
         return finding.says_zh + finding.consequence_zh
     return f"{finding.says} {finding.consequence}".strip()
 
 
 def place_text(place: str, language: Language) -> str:
-    """A place for people: ``Table 5, retrieval/How@OBC306:mAP@5`` without its punctuation."""
+    """A place for display: ``Table 5, retrieval/How@OBC306:mAP@5`` without its punctuation."""
     return " ".join(filter(None, place_parts(place, language)))
 
 
 def place_parts(place: str, language: Language) -> tuple[str, str]:
-    """The table and the column of a place, for people."""
+    """The table and the column of a place, for display."""
     for pattern, text in _PATTERNS.items():
         place = place.replace(pattern, text)
     table, _, column = place.partition(", ")
@@ -114,7 +114,7 @@ def place_parts(place: str, language: Language) -> tuple[str, str]:
 
 
 def _short_names(language: Language) -> dict[str, str]:
-    """How tasks are called, and what stands in the place of one."""
+    """The names of tasks in texts, and the replacements for their ids."""
     names = dict(words(language).tasks)
     for known in map(paper, papers()):
         names |= known.short_names_zh if language == "zh" else known.short_names
@@ -122,7 +122,7 @@ def _short_names(language: Language) -> dict[str, str]:
 
 
 def claim_place(place: str, language: Language) -> str:
-    """``Section 4.1, paragraph 2`` as ``4.1/2``, in the words of the language."""
+    """``Section 4.1, paragraph 2`` as ``4.1/2``, in the language of the page."""
     for before, after in words(language).places.items():
         place = place.replace(before, after)
     return place

@@ -1,8 +1,8 @@
-"""A run in the form of the papers' tables, and the papers' own rows beside it.
+"""Paper tables: a run in the form of the papers' tables, with the papers' rows.
 
-Only `official` values are in these tables, as only they are made in the papers' way. A paper's row
-has what the paper prints and nothing else. Where a run has only some of the tasks that a printed
-mean is over, a row of its own has the mean recomputed over the same tasks.
+Only `official` values are in these tables, as only they are computed in the papers' way. A paper's
+row contains only what the paper prints. Where a run has only some of the tasks of a printed mean, a
+separate row has the mean recomputed over the same tasks.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def beside_tables(
     given: Given | None = None,
     same_as: Sequence[SameAs] = (),
 ) -> Iterator[BesideTable]:
-    """The papers' tables as far as the run has tasks of them, with the papers' rows if asked.
+    """The papers' tables that the run has tasks of, with the papers' rows if requested.
 
     `given` are judges' mean grades by model and task; they are shown in a judge's column where one
     judge alone graded the task. `same_as` declares which models are a paper's: below their rows is
@@ -93,7 +93,7 @@ class _Form:
         }
 
     def parts(self) -> Iterator[Part]:
-        """The columns, in the paper's order, without those of which the run has nothing."""
+        """The columns, in the paper's order, without those for which the run has no value."""
         asked = {each.id for each in self._own.tasks}
         columns = [each for each in self._table.columns.values() if each.task in asked]
         unmatched: dict[tuple[str, str, str], Column] = {}
@@ -129,7 +129,7 @@ class _Form:
         return self._part(column, _heading(column, column.subset), values)
 
     def _of_run(self, column: Column) -> Part | None:
-        """A column for images that are of none of the paper's subsets; none if no value is."""
+        """A column for images outside of the paper's subsets; None if there is no value."""
         values: dict[Who, float] = {
             Who("this run", model): value * column.how.scale
             for model in self._own.voices
@@ -141,7 +141,7 @@ class _Form:
         return self._part(column, heading, values, printed=False) if values else None
 
     def _of_mean(self, mean: MeanColumn) -> Part:
-        """A column of means: the run's over what it has, the paper's as printed and recomputed."""
+        """A column of means: the run's over its tasks, the paper's as printed and recomputed."""
         values: dict[Who, float] = {}
         over: dict[Who, frozenset[str]] = {}
 
@@ -171,7 +171,7 @@ class _Form:
         return self._part(mean.column, heading, values, over=over, whole=mean.over)
 
     def _of_rank(self, column: Column, mean: Part) -> Part:
-        """A rank by a column of means: the place among the paper's models over the same tasks."""
+        """The rank by a column of means, among the paper's models over the same tasks."""
         values: dict[Who, float] = {}
         ranked = {who: n for who, n in mean.numbers.items() if self._is_ranked(who)}
         theirs: dict[frozenset[str], list[float]] = {}
@@ -214,12 +214,12 @@ class _Form:
         return Part(heading, better, digits, numbers, cells, its_tasks, ranked)
 
     def _rows(self) -> list[str]:
-        """The paper's models and its row of averages; nothing if they are not asked for."""
+        """The paper's models and its row of averages; empty if they are not requested."""
         rows = self._table.rows if self._published else ()
         return [r for r in rows if r == AVERAGE or published_model(self._own.benchmark, r)]
 
     def _scopes(self) -> list[frozenset[str]]:
-        """The sets of tasks over which the paper's means are recomputed, those of most tasks first.
+        """The sets of tasks over which the paper's means are recomputed, the largest first.
 
         Baselines do not add sets of their own, because they are not compared with a paper's models.
         """
@@ -228,7 +228,7 @@ class _Form:
         return sorted(found, key=lambda scope: (-len(scope), sorted(scope)))
 
     def _is_ranked(self, who: Who) -> bool:
-        """Whether a row gets ranks and marks; on drawn data it gets none among the paper's rows."""
+        """Whether a row gets ranks and marks; among the paper's rows, not on synthetic data."""
         if who.source == "this run":
             drawn = self._published and self._own.is_drawn(who.model)
             return self._own.is_ranked(who.model) and not drawn

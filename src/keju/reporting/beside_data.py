@@ -1,4 +1,4 @@
-"""The papers' tables of their data, from a run's dataset."""
+"""The papers' tables about their data, computed from a run's dataset."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from keju.reporting.gather import Gathered, Run
 from keju.reporting.papers_form import BesideRow, BesideTable, Heading
 
 _NAMES = {"n_questions": "n_q", "avg_q_len": "avg_q", "avg_a_len": "avg_a"}
-"""Printed columns that keju's statistics call otherwise."""
+"""Printed columns with another name in keju's statistics."""
 
 
 def data_tables(gathered: Gathered, *, published: bool) -> Iterator[BesideTable]:
-    """For each run whose dataset is where it was, the tables that it has rows of.
+    """For each run whose dataset is available, the tables with rows for it.
 
-    Lengths are in characters without white space, sizes in pixels; nothing is best.
+    Lengths are in characters without white space, sizes in pixels; no value is marked as best.
     """
     several = len({run.manifest.dataset_hash for run in gathered.runs}) > 1
     seen = set()
@@ -33,7 +33,7 @@ def data_tables(gathered: Gathered, *, published: bool) -> Iterator[BesideTable]
         try:
             found = stats(path)
         except KejuError:
-            continue  # the dataset is not where it was; the report says so of its pictures
+            continue  # the dataset was moved; the report says this about its images
         label = f" ({run.manifest.dataset})" if several else ""
         yield from _of_dataset(gathered, run, found, label, published=published)
 
@@ -74,7 +74,7 @@ def _table(
 
 
 def _belongs(row: Mapping[str, object], benchmark: str, key: str, printed: PrintedTable) -> bool:
-    """Whether a row is of the paper's table: one of its rows, or a source of one of its tasks."""
+    """Whether a row belongs to the paper's table: one of its rows, or one of its sources."""
     if key == "source":
         return task(str(row["task"])).benchmark == benchmark
     return str(row[key]) in printed.rows

@@ -1,4 +1,4 @@
-"""A paper's table of inputs from a run: a text model, given the true text or a reading of it."""
+"""A paper's table of inputs from a run: a text model with the true text or a transcription."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ from keju.reporting.papers_form import BesideRow, BesideTable, Heading, Who
 from keju.reporting.same_as import SameAs
 
 _ENGINES = {"ppocr": "PP-OCRv6", "ppocr:openvino": "PP-OCRv6 on OpenVINO"}
-"""What is better known under another name than keju's. No engine is taken for one of the paper's
-unless it is declared to be."""
+"""Display names of engines. An engine counts as one of the paper's only if it is declared to be."""
 
 
 def input_tables(
     gathered: Gathered, *, published: bool, same_as: Sequence[SameAs] = ()
 ) -> Iterator[BesideTable]:
-    """A paper's table, if a model of the run answered its task from a text that it was given.
+    """A paper's table, if a model of the run answered its task from a given text.
 
     An engine of the run has a column of its own, or the paper's if `same_as` declares it to be the
-    paper's; a model that is declared has a row with the difference.
+    paper's; a declared model has a row with the difference.
     """
     for benchmark in papers():
         if (form := paper(benchmark).tables.inputs) and (own := _own(gathered, form, same_as)):
@@ -88,7 +87,7 @@ def _own(
 
 
 def _place(voice: Voice, form: InputTable, same_as: Sequence[SameAs]) -> tuple[str, str] | None:
-    """The text model of a voice and what it was given; nothing if it saw the picture."""
+    """The text model of a voice and its input; None if it got the image."""
     if voice.role == "baseline":
         return None
     kind, _, rest = voice.model.partition(":")
@@ -114,7 +113,7 @@ def _paper(column: Column) -> dict[Who, Cell]:
 def _differences(
     benchmark: str, cells: Mapping[Who, Cell], same_as: Sequence[SameAs]
 ) -> dict[Who, Cell]:
-    """Own values minus those that the paper prints for the same model on the same input."""
+    """Own values minus the paper's for the same model on the same input."""
     found = {}
     for each in same_as:
         known = published_model(benchmark, each.printed)

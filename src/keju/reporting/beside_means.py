@@ -1,7 +1,7 @@
-"""The columns of the papers' tables that are means over tasks.
+"""The columns of the paper tables that are means over tasks.
 
 A paper prints such a mean over all of its tasks. A run that has only some of them is compared with
-means that are recomputed over the same tasks from what the paper prints of each task.
+means that are recomputed over the same tasks from the paper's value of each task.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from keju.scoring import MetricResult, TaskResult
 from keju.scoring.aggregate import domain_means, mean_over_domains
 
 OCR = "OCR"
-"""The columns that are plain means over the table's tasks of transcription."""
+"""Columns that are plain means over the table's transcription tasks."""
 RANK = "rank"
 _MEAN = "mean"
 _HALVES = ("BERTScore", "ANLS")
-"""The two whose mean is `Avg`."""
+"""The two columns whose mean is `Avg`."""
 
 Values = Mapping[str, float]
 
 
 class MeanColumn(NamedTuple):
-    """A column of means over the tasks `over`; `parts` has what the paper prints of each, by row.
+    """A column of means over the tasks `over`; `parts` has the paper's value of each, by row.
 
     Printed values are in the paper's units. A task that no table prints is not among the parts.
-    `without` are the tasks that the printed mean leaves out.
+    `without` are the tasks that the printed mean excludes.
     """
 
     column: Column
@@ -90,10 +90,10 @@ def mean_columns(
 def printed_mains(
     benchmark: str, printed: Mapping[str, PrintedTable]
 ) -> dict[str, dict[str, float]]:
-    """What the paper prints of each task's main metric, by task and row, in its own units.
+    """The paper's values of each task's main metric, by task and row, in its own units.
 
-    Where several tables print it, the one with the most rows. Of some open questions a paper prints
-    only BERTScore and ANLS, of which the main value is the mean.
+    Where several tables print it, the one with the most rows is used. For some open questions a
+    paper prints only BERTScore and ANLS, whose mean is the main value.
     """
     found = {}
     for each in _known(benchmark):
@@ -122,7 +122,7 @@ def _known(benchmark: str) -> list[Task]:
 
 
 def _declared(benchmark: str, table: PrintedTable, column: Column) -> list[Task]:
-    """The tasks that a printed mean is over."""
+    """The tasks of a printed mean."""
     known = {each.id: each for each in _known(benchmark)}
     domains = {known[each.task].domain for each in table.columns.values() if each.task in known}
     scope = [each for each in known.values() if not domains or each.domain in domains]
@@ -140,7 +140,7 @@ def _mean_of_column(benchmark: str, column: Column) -> Mean | None:
 
 
 def _mean_of(percents: Values) -> float | None:
-    """The mean over the domains of tasks, as a run's is made."""
+    """The mean over the domains of tasks, computed as for a run."""
     declared = [each for each in tasks() if each.id in percents]
     results = {
         (each.id, ""): TaskResult(

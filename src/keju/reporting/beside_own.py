@@ -1,4 +1,4 @@
-"""What a run has of one benchmark, for the papers' tables: values under `official`."""
+"""A run's `official` values of one benchmark, for the paper tables."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _UNRANKED = {"baseline", "human"}
 
 
 class Own:
-    """What the run has of one benchmark.
+    """A run's data of one benchmark.
 
-    Items of other galleries than the paper's and in a reduced form are not in it. `tasks` are
-    those that were asked, in the paper's order. Answers to another prompt than the paper's (own
-    wording, examples, ``--system-prompt``) are left out too.
+    Items of other galleries than the paper's and in a reduced form are excluded. `tasks` are those
+    of the run, in the paper's order. Answers to another prompt than the paper's (own wording,
+    examples, ``--system-prompt``) are excluded too.
     """
 
     def __init__(self, gathered: Gathered, results: Results, benchmark: str, given: Given) -> None:
@@ -71,7 +71,7 @@ class Own:
                 self._scores.setdefault(key, []).append(score)
 
     def notes(self, table: PrintedTable) -> tuple[str, ...]:
-        """What of the run is not in a table, and where it is shown instead."""
+        """The parts of the run that are not in a table, and where they are shown instead."""
         of_table = {column.task for column in table.columns.values()}
         theirs = (*gallery_notes(self._others), *reduced_notes(self._reduced))
         notes = [note for task, note in theirs if task in of_table]
@@ -85,13 +85,13 @@ class Own:
         return tuple(notes)
 
     def judge(self, model: str, table: PrintedTable) -> str:
-        """Who graded a model's answers for a table's column of grades; empty without a grade."""
+        """The judge of a model's answers for a table's column of grades; empty without a grade."""
         judged = [each for each in table.columns.values() if each.metric == JUDGED]
         grades = [self._given.get((model, task_name(c.task, c.query)), {}) for c in judged]
         return ", ".join(dict.fromkeys(next(iter(each)) for each in grades if len(each) == 1))
 
     def seeing(self) -> Own:
-        """The same of those alone that were shown the image and nothing else (`image`)."""
+        """The same, restricted to models that got only the image (`image`)."""
         kept = copy(self)
         kept.voices = {name: voice for name, voice in self.voices.items() if sees_image(voice)}
         return kept
@@ -123,20 +123,20 @@ class Own:
         return {(each.task, each.query): each for each in found.tasks} if found else {}
 
     def is_ranked(self, model: str) -> bool:
-        """Whether a row is of a model that was asked as the paper's were: no baseline, no person.
+        """Whether a row is of a model with the paper's conditions: not a baseline, not a person.
 
-        Of settings only `image` counts; with a reading or a true text the task is another one.
+        Of settings only `image` counts; with a transcription the task is a different one.
         """
         voice = self.voices[model]
         return voice.role not in _UNRANKED and voice.setting == "image"
 
     def is_drawn(self, model: str) -> bool:
-        """Whether a row is of a dataset that keju drew, not of the benchmark's own data."""
+        """Whether a row is of a synthetic dataset, not of the benchmark's own data."""
         return self.voices[model].run in self._drawn
 
 
 def _is_of(item: Item, subset: str) -> bool:
-    """Whether an item is of a printed subset: a value of its metadata, or two after each other."""
+    """Whether an item is of a printed subset: a value of its metadata, or two joined ones."""
     if not subset:
         return True
     said = [value.casefold() for value in item.metadata.values()]

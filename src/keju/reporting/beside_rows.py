@@ -1,4 +1,4 @@
-"""The rows of a table in a paper's form: their order, their marks, and differences."""
+"""The rows of a paper table: their order, their marks, and differences."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _THEIRS = ("paper", "recomputed")
 
 
 class Part(NamedTuple):
-    """A column of the table to be: `numbers` as printed, `cells` as shown, by row.
+    """A column of the table: `numbers` as printed, `cells` as shown, by row.
 
-    `over` are the tasks that a value is over; only values over the same are compared. `better` is
-    empty where nothing is best. `ranked` are the rows that may be best.
+    `over` are the tasks of a value; only values over the same tasks are compared. `better` is empty
+    where no value is best. `ranked` are the rows that may be best.
     """
 
     heading: Heading
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 
 class _Difference(NamedTuple):
-    """A row of the run, and what the paper calls its model."""
+    """A row of the run, and the paper's name of its model."""
 
     own: Who
     printed: str
@@ -49,7 +49,7 @@ def table_of(
     over: frozenset[str],
     same_as: Sequence[SameAs],
 ) -> BesideTable:
-    """A table of columns; `over` are the tasks that its means are over.
+    """A table of columns; `over` are the tasks of its means.
 
     A recomputed row is below the printed one, a difference below the run's.
     """
@@ -78,7 +78,7 @@ def table_of(
 
 
 def _misprints(table: PrintedTable, rows: Sequence[Who]) -> Iterator[str]:
-    """What a reader must know of a table's printed values before comparing with them."""
+    """Notes on a table's printed values that are necessary for a comparison."""
     note = paper(table.benchmark).tables.notes.get(table.name)
     if note and any(who.source in _THEIRS for who in rows):
         yield note
@@ -115,7 +115,7 @@ def _subtracted(part: Part, differences: Sequence[_Difference]) -> dict[Who, Cel
 
 
 def _marked(part: Part, own: Own, table: PrintedTable) -> dict[Who, Cell]:
-    """The cells, with the best and the second of those over the same tasks, by the same judge."""
+    """The cells, with marks for the best and the second over the same tasks, by the same judge."""
     judged = JUDGED in part.heading.name
     alike: dict[tuple[frozenset[str], str], dict[Who, float]] = {}
     for who in part.ranked if part.better else ():
@@ -142,7 +142,7 @@ def _ordered(
 
 
 def _tasks(who: Who, parts: Sequence[Part], over: frozenset[str]) -> str:
-    """Over how many of the table's tasks a row's means are."""
+    """The number of the table's tasks over which a row's means are."""
     if who.source not in ("this run", "recomputed"):
         return ""
     its = who.scope or frozenset().union(*(part.over[who] for part in parts if who in part.over))

@@ -1,4 +1,4 @@
-"""Blank pages in a run: invented text as `keju score`, its JSON, the report and its CSV show it."""
+"""Blank pages in a run: invented text in `keju score`, its JSON, the report and its CSV."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ _Row = tuple[str, str]
 """A model's name and a task."""
 
 InventedBy = dict[tuple[str, PromptVariant], dict[tuple[str, str], Invented]]
-"""What was invented, by model and prompt variant, then by task and query."""
+"""Invented text by model and prompt variant, then by task and query."""
 
 
 class InventedRow(NamedTuple):
-    """One model's invented text on the blank pages of one task; `place` is the worst page's."""
+    """One model's invented text on the blank pages of one task.
+
+    `place` is the index of the worst page.
+    """
 
     model: str
     task: str
@@ -35,7 +38,7 @@ class InventedRow(NamedTuple):
 
 
 def invented_rows(gathered: Gathered) -> list[InventedRow]:
-    """Of every model but baselines, for each task with blank pages."""
+    """Rows for every model except baselines, for each task with blank pages."""
     answers: dict[_Row, list[tuple[str, Response]]] = {}
     places: dict[str, int] = {}
     for place, asked in enumerate(gathered.asked.values()):
@@ -59,7 +62,7 @@ def _is_engine(gathered: Gathered, model: str) -> bool:
 
 
 def invented_in(run: RunFolder) -> InventedBy:
-    """What each model but baselines invents on the blank pages of a run."""
+    """The text that each model except baselines invents on the blank pages of a run."""
     items = {(item.task, item.query, item.id) for item in run.items() if is_blank(item)}
     answers: dict[tuple[str, PromptVariant, str, str], list[tuple[str, Response]]] = {}
     manifest = run.manifest()
@@ -78,7 +81,7 @@ def invented_in(run: RunFolder) -> InventedBy:
 
 
 def with_blank_pages(summary: Summary, counted: InventedBy) -> dict[str, bytes]:
-    """The JSON of a model's scores, with the counts of its blank pages beside the protocols."""
+    """The JSON of a model's scores, with the counts of its blank pages."""
     parts = dict(summary.json)
     for who, name in result_names(summary.results).items():
         if name in parts and (of_tasks := counted.get(who)):
@@ -93,7 +96,7 @@ def with_blank_pages(summary: Summary, counted: InventedBy) -> dict[str, bytes]:
 
 
 def blank_page_rows(gathered: Gathered) -> list[dict[str, object]]:
-    """Of every response to a blank page, baselines too: how many characters it invents."""
+    """The number of invented characters in every response to a blank page, including baselines."""
     return [
         {
             "model": answer.model,

@@ -1,7 +1,7 @@
-"""What the report's item browser reads: a short index of all items, and their details in chunks.
+"""Data of the report's item browser: a short index of all items, and their details in chunks.
 
-The index has what lists and orders need; a chunk is read when one of its items is opened or
-searched. Keys of details are short, as there is one for each answer.
+The index contains what lists and sorting need; a chunk is loaded when one of its items is opened or
+searched. Keys of details are short, because there is one for each answer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from keju.text import answer_part
 
 _LONGEST = 20_000
 _LONGEST_REASONING = 4_000
-"""Characters of reasoning that are shown of one answer; some models write 50,000."""
+"""Maximum characters of displayed reasoning of one answer; some models write 50,000."""
 
 _MOST_RELEVANT = 12
 _MOST_RANKED = 5
@@ -39,15 +39,17 @@ Json = dict[str, Any]
 
 
 class Browser:
-    """Index, chunks and pictures of a report; `pictures` are JPEG files that items name by number.
+    """Index, chunks and images of a report.
+
+    `pictures` are JPEG files that items refer to by number.
 
     `mistakes` are those of all transcriptions but the baselines', `orders` their reading order and
     `patterns` the patterns in it.
 
-    Making it shrinks the pictures, so that what is left out is known from then on.
+    The images are scaled in the constructor, so that omitted ones are known from then on.
 
     Args:
-        gathered: what the report shows.
+        gathered: the data of the report.
         named: the names of a task as the page shows them.
     """
 
@@ -73,7 +75,7 @@ class Browser:
     def index(self) -> Json:
         """The items in the datasets' order: ``[id, kind, [strict main of each model]]``.
 
-        A main is null where an answer has no score, false where the model gave none.
+        A main value is null where an answer has no score, false where the model gave no answer.
         """
         return {
             "models": self._gathered.models,
@@ -153,7 +155,7 @@ class Browser:
         return row
 
     def _reading(self, model: str, item: Item, response: Response) -> Json:
-        """The pattern of a transcription, and what is drawn of its order, where it is wrong."""
+        """The pattern of a transcription, and the data for drawing its order, if it is wrong."""
         row: Json = {}
         drawn = self.orders.add(model, item, response)
         if pattern := self.patterns.add(model, item, response):
@@ -165,9 +167,9 @@ class Browser:
         return row | ({"order": drawn} if drawn else {})
 
     def _ranked(self, asked: Asked, best: str) -> Json:
-        """The candidates that a model puts first, with pictures; how many tie before any is first.
+        """The candidates that a model ranks first, with images; the number of ties at the top.
 
-        Equals have no order, so they are shown all or not at all.
+        Ties have no order, so they are shown all or not at all.
         """
         images = asked.item.images
         shown: list[Json] = []
@@ -187,7 +189,7 @@ class Browser:
         return {"shown": shown, "tie": 0 if shown else len(next(_ties(best), (1, []))[1])}
 
     def _show(self, run: Run, refs: Iterable[ImageRef]) -> list[int]:
-        """The numbers of pictures, of those that can be shown."""
+        """The numbers of the images that can be shown."""
         shown = []
         for place in map(run.pictures.index, refs):
             if place is not None:
@@ -219,7 +221,7 @@ def _metrics(query: Query, protocol: Protocol, name: str) -> tuple[str, ...]:
 
 
 def _reasoning(response: Response) -> Json:
-    """The content as it was returned where it has reasoning in it, and reasoning from a field."""
+    """Content as it was returned if it contains reasoning, and reasoning from a separate field."""
     inside = response.text if answer_part(response.text) != response.text else ""
     found = {"content": inside, "thought": response.thinking}
     return {name: _shortened(text) for name, text in found.items() if text}
@@ -233,7 +235,7 @@ def _shortened(text: str) -> str:
 
 
 def _scores(item: Item, scores: Sequence[Score]) -> Json:
-    """The values in the order of the kind's metrics; why one is missing; what was read out."""
+    """The values in the order of the kind's metrics; why one is missing; the extracted answer."""
     found = {(score.protocol, score.metric): score for score in scores}
     query = query_of(item)
     order = [(protocol, m) for protocol in PROTOCOLS for m in _metrics(query, protocol, item.task)]
@@ -252,9 +254,9 @@ def _scores(item: Item, scores: Sequence[Score]) -> Json:
 
 
 def _ties(best: str) -> Iterator[tuple[int, list[int]]]:
-    """Rank and places of those that share it, as scoring writes a ranking: ``3 (1) > 1 (.5) = 2``.
+    """Rank and positions of ties, in the format of a ranking in scoring: ``3 (1) > 1 (.5) = 2``.
 
-    Of a ranking that was cut short the last rank may be shared by more than are named.
+    In a truncated ranking the last rank may be shared by more than are listed.
     """
     rank = 1
     for group in best.split(" > "):
@@ -265,9 +267,9 @@ def _ties(best: str) -> Iterator[tuple[int, list[int]]]:
 
 
 def _compact(parts: Iterable[Difference]) -> Iterator[int | str]:
-    """A difference without the truth, which is written once: n alike, -n missing, 0 a line break.
+    """A difference without the reference: n equal, -n missing, 0 a line break.
 
-    What was answered otherwise is written with its kind before it: v, s or i.
+    A different text of the answer is written with its kind before it: v, s or i.
     """
     for part in parts:
         if part.kind == "brk":
@@ -281,7 +283,7 @@ def _compact(parts: Iterable[Difference]) -> Iterator[int | str]:
 
 
 def _shown(item: Item) -> tuple[ImageRef, ...]:
-    """An item's pictures; of a gallery the one asked about, and those that belong to it."""
+    """An item's images; of a gallery the query image, and its matches."""
     if not item.relevant:
         return item.images
     places = [place for place in item.relevant if place < len(item.images)]

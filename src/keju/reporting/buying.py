@@ -1,6 +1,6 @@
-"""What a buyer of transcriptions asks: what is left to fix, and what to keep without looking.
+"""Post-editing cost and selective prediction: characters to correct, and error by coverage.
 
-How many pages a person mends an hour, and what that costs, is the reader's to say: no rate is
+The number of pages that a person corrects per hour, and the cost, depend on the reader: no rate is
 assumed here.
 """
 
@@ -21,7 +21,7 @@ from keju.statistics import Interval, RiskCoverage, Spread, risk_coverage, risk_
 from keju.text import answer_part, counted
 
 COVERAGES = (0.5, 0.8, 0.9)
-"""The shares of surest pages whose error is said."""
+"""The coverages at which the error is reported."""
 
 SIGNALS = {
     "confidence": "the engine's own confidence, mean over the characters of a page",
@@ -29,24 +29,24 @@ SIGNALS = {
 }
 
 _FEWEST = 5
-"""Pages; of fewer no effort is said."""
+"""Minimum number of pages for post-editing cost."""
 
 _FEWEST_SORTED = 10
-"""Answers; sorting fewer says nothing."""
+"""Minimum number of answers for selective prediction."""
 
 _RESAMPLES = 500
 _LONGEST = 1000
-"""Characters of an answer that are compared with those of another round."""
+"""Maximum characters of an answer that are compared with those of another round."""
 
 _LAYERS = {"exact": "as they stand", "script": "variants accepted"}
 _WIDTH, _HEIGHT = 120, 36
 
 
 class Effort(NamedTuple):
-    """Characters that a person has to change on a page, of one model and task.
+    """Characters that a person has to change on a page, for one model and task.
 
-    `layer` says what counts as right: the very characters, or their variants and the other
-    script's forms too. A page without an answer is typed whole.
+    `layer` defines which characters are equal: only identical ones, or also variants and the other
+    script's forms. A page without an answer is typed completely.
     """
 
     model: str
@@ -66,7 +66,7 @@ class Effort(NamedTuple):
 
 
 class Surest(NamedTuple):
-    """What error is left when only the surest answers are kept, of one model, task and signal."""
+    """The error when only the most confident answers are kept, for one model, task and signal."""
 
     model: str
     task: str
@@ -111,7 +111,7 @@ class _Page(NamedTuple):
 
 
 def efforts(gathered: Gathered) -> list[Effort]:
-    """Of each model but baselines and each task of transcription, at both layers."""
+    """For each model except baselines and each transcription task, at both layers."""
     found = []
     for (model, name), pages in _transcribed(gathered).items():
         if len(pages) < _FEWEST:
@@ -130,7 +130,7 @@ def efforts(gathered: Gathered) -> list[Effort]:
 
 
 def surest(gathered: Gathered) -> list[Surest]:
-    """Of each model but baselines, each task, and each signal that its answers bear."""
+    """For each model except baselines, each task, and each confidence signal of its answers."""
     found = []
     for (model, name), pages in _transcribed(gathered).items():
         known = [(page, sure) for page in pages if (sure := confidence(page.answer.response))]
@@ -170,7 +170,7 @@ def confidence(response: Response) -> float | None:
 
 
 def _agreeing(gathered: Gathered) -> Iterator[Surest]:
-    """Where an item was asked in several rounds: the error against how far its answers agree."""
+    """For items with several rounds: the error against the agreement of their answers."""
     by_place: dict[tuple[str, str, str], list[tuple[float, float, float, str]]] = {}
     for asked in gathered.asked.values():
         declared = query_of(asked.item)
@@ -214,7 +214,7 @@ def _distance(one: str, other: str) -> float:
 
 
 def _transcribed(gathered: Gathered) -> dict[tuple[str, str], list[_Page]]:
-    """The answers to pages with their strict CER, by model and task; baselines left out."""
+    """The answers to pages with their strict CER, by model and task; without baselines."""
     found: dict[tuple[str, str], list[_Page]] = {}
     for asked in gathered.asked.values():
         if query_of(asked.item).form != "transcription":

@@ -1,4 +1,4 @@
-"""What a table of the report is made of."""
+"""`Cell`: a number in a table of the report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Who = TypeVar("Who")
 
 
 class Cell(NamedTuple):
-    """One number of a table as it is shown, what stands below it, and how it is marked."""
+    """One number as it is shown, the text below it, and its mark."""
 
     value: str = NOTHING
     note: str = ""
@@ -32,9 +32,9 @@ def correlation_cell(value: float | None, interval: Interval | None) -> Cell:
 def marks(
     values: Mapping[Who, float], *, higher_is_better: bool = True
 ) -> dict[Who, Literal["best", "second"]]:
-    """Who is best and who second of two or more, by values rounded as they are printed.
+    """The best and the second of two or more, by values rounded as they are printed.
 
-    All that tie are marked alike. Two that share the best leave no second.
+    Ties get the same mark. If two share the best value there is no second.
     """
     order = sorted(values.values(), reverse=higher_is_better)
     if len(order) < 2:

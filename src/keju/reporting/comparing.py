@@ -25,11 +25,11 @@ from keju.runs import RunFolder
 from keju.scoring import TaskComparison, compare_errors, compare_models, cut_note
 
 _MOST_NAMED = 8
-"""Tasks that one line of the comparison names."""
+"""Maximum number of tasks that one line of the comparison names."""
 
 
 class Unscored(Record, frozen=True, kw_only=True):
-    """A task (or one query of it) whose main metric is lacking: on how many items, and why."""
+    """A task (or one of its queries) without main metric on some items: how many items, and why."""
 
     task: str
     query: str
@@ -41,12 +41,12 @@ class Unscored(Record, frozen=True, kw_only=True):
 class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     """Two sides compared task by task.
 
-    `first` and `second` are their names, which say in what they differ; `shared` is the part of the
+    `first` and `second` are their names, which state their differences; `shared` is the part of the
     prompt variant that is the same and not the default. `errors` are the exploratory comparisons of
     recognition and layout error (`compare_errors`), under `strict` alone. `dropped` counts items of
     the first side that are not the same in the other run's dataset. `unscored` are tasks of both
-    sides with items that one of them has no value for, and which are therefore left out. `notes`
-    has what to know about the scores of a side, by its name.
+    sides with items that one of them has no value for, and which are therefore excluded. `notes`
+    are remarks on the scores of a side, by its name.
     """
 
     first: str
@@ -69,7 +69,7 @@ def comparison_of(
     Args:
         runs: one run or two; they must have been scored.
         protocol: whose main metrics are compared.
-        wanted: which sides; the runs decide where it names none.
+        wanted: the selected sides; by default they are derived from the runs.
 
     Raises:
         UsageError: the sides cannot be determined (see `choose_sides`), or have no item in common.
@@ -163,7 +163,7 @@ def _why_nothing(
 
 
 def comparison_table(compared: Comparison) -> Table:
-    """A row a task: both values in percent, ▲ at the better, the difference, its interval, p."""
+    """One row per task: both values in percent, ▲ at the better, difference, interval, p."""
     table = plain_table(
         "task",
         *map(model_head, (compared.first, compared.second)),
@@ -191,7 +191,7 @@ def comparison_table(compared: Comparison) -> Table:
 
 
 def verdict_of(compared: Comparison) -> str:
-    """Which side is better in which tasks, or what is needed to know it, in a sentence or two."""
+    """Which side is better in which tasks, or what is needed to decide it, in a sentence or two."""
     one, other = compared.first, compared.second
     found = compared.tasks
     parts = []
@@ -216,7 +216,7 @@ def verdict_of(compared: Comparison) -> str:
 
 
 def comparison_lines(compared: Comparison) -> Iterator[str]:
-    """What the table's columns mean, what could be found, and what could not be tested."""
+    """The meaning of the table's columns, the detectable differences, and untested tasks."""
     yield (
         "Over the items that both answered. p: paired randomisation test over groups (books, "
         "plates, bones), adjusted over the tasks (Holm). ▲ where p is .05 or less"
@@ -251,7 +251,7 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
 
 
 def _power_lines(found: Sequence[TaskComparison]) -> Iterator[str]:
-    """Which differences the groups suffice for, and how many more groups the other tasks need."""
+    """The differences that the groups can detect, and how many more groups the other tasks need."""
     tested = [each for each in found if each.p is not None and each.needed is not None]
     few: dict[int, list[str]] = {}
     for each in tested:

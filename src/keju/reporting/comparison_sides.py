@@ -1,4 +1,4 @@
-"""The two sides of a comparison: a run, a model of it and a prompt variant each."""
+"""The two sides of a comparison: a run, one of its models and a prompt variant each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keju.scoring import check_scores, stored_scores
 from keju.text import in_script
 
 _HASH = re.compile("@[0-9a-f]{8}")
-"""The hash in the name of a user's own wording, which may be left out."""
+"""The hash in the name of a user's own wording, which may be omitted."""
 
 _Key = tuple[str, str, str]
 """Task, query and id of an item."""
@@ -38,7 +38,7 @@ class Wanted(Record, frozen=True, kw_only=True):
     wording: str = ""
 
     def check(self) -> None:
-        """Refuse a part that is named for both sides and for each of them.
+        """Check that no part is named for both sides and for each of them.
 
         Raises:
             UsageError: such a part.

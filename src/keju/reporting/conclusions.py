@@ -1,4 +1,4 @@
-"""What a comparison of OCR engines comes to, in a few lines: errors, time, reliable differences."""
+"""Conclusions of a comparison of OCR engines: errors, time, reliable differences."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ _MOST_PAIRS = 6
 _MOST_PAGES = 10
 POINTS = "(points of the strict score, a mean over pages; the errors are over all characters)"
 _MOSTLY_READ = 20.0
-"""Recognition error, in percent, up to which the characters of an engine are mostly right."""
+"""Maximum recognition error, in percent, at which the characters of an engine count as mostly
+right."""
 
 
 class Pair(NamedTuple):
-    """Two engines, the better first, and by how many points."""
+    """Two engines, the better first, and their difference in points."""
 
     better: str
     worse: str
@@ -33,10 +34,10 @@ class Pair(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A sentence without its full stop, the pairs of engines that it is about, what to do next.
+    """A sentence without its full stop, its pairs of engines, and what to do next.
 
-    `next` are sentences without their full stops. `pages` are the items that it is about, with
-    their places in the browser.
+    `next` are sentences without their full stops. `pages` are its items, with their positions in
+    the browser.
     """
 
     text: str
@@ -46,7 +47,7 @@ class Verdict(NamedTuple):
 
     @property
     def line(self) -> str:
-        """All of it in one line, with the first few pairs or pages."""
+        """The whole verdict in one line, with the first few pairs or pages."""
         if self.pages:
             named = ", ".join(shortened(item) for item, _ in self.first_pages)
             others = f" and {self.more_pages} more" if self.more_pages else ""
@@ -75,7 +76,7 @@ class Verdict(NamedTuple):
 def conclusion_lines(
     view: View, gathered: Gathered, misread: Sequence[Misread] = ()
 ) -> Iterator[str]:
-    """A line for each engine or model that transcribed, then what can be relied on.
+    """A line for each engine or model that transcribed, then the reliable conclusions.
 
     All errors, times and tests are those of the report; `misread` are its confusions.
     """
@@ -93,7 +94,7 @@ def conclusion_lines(
             "read are in the report"
         )
         return
-    # That the order is wrong is in the engine's own line already.
+    # A wrong order is reported in the engine's own line already.
     for each in (
         *_compared(view, gathered, errors),
         *_faults(view, errors, misread),
@@ -118,7 +119,7 @@ def _wrong(row: ErrorRow) -> str:
 
 
 def _order(row: ErrorRow) -> str:
-    """That an engine reads the characters and loses their order, where it is so."""
+    """A remark if an engine recognises the characters and loses their order."""
     if NOTHING in (row.recognition, row.layout):
         return ""
     recognition, layout = float(row.recognition), float(row.layout)
@@ -161,7 +162,7 @@ def _time(times: TimeTable | None, model: str) -> str:
 
 
 def verdicts(view: View, gathered: Gathered, misread: Sequence[Misread] = ()) -> list[Verdict]:
-    """What the comparison of engines on own pages comes to, and what to do next.
+    """The conclusions of a comparison of engines on own pages, and what to do next.
 
     `misread` are the confusions of the report. Empty for other benchmarks, and where nothing was
     both read and has a reference.
@@ -199,7 +200,7 @@ def _compared(view: View, gathered: Gathered, errors: Sequence[ErrorRow]) -> Ite
 def _faults(
     view: View, errors: Sequence[ErrorRow], misread: Sequence[Misread]
 ) -> Iterator[Verdict]:
-    """Pages that an engine left nearly empty, and the confusions that carry weight."""
+    """Pages with nearly empty transcriptions, and the main confusions."""
     shown = {row.model for row in errors}
     yield from (_left_empty(each) for each in view.nearly_empty if each.model in shown)
     yield from (_confused(each) for each in misread if each.model in shown and each.main)

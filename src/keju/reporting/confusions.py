@@ -1,4 +1,4 @@
-"""Which characters each model misreads: variants and the other script's forms count as one."""
+"""Confusions: the characters that each model misreads; variants and scripts count as one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _Pair = tuple[str, str]
 
 
 class Confusion(NamedTuple):
-    """A character of the reference and what was read for it, empty if it was passed over.
+    """A character of the reference and the recognised one, empty if it was omitted.
 
-    Both are as they are in the reference and in the answer, in the commonest pair of forms; `forms`
-    are the other pairs that are the same once variants and scripts are folded, with their counts.
-    `times` counts all of them, each item once a round; `of` is how often the character occurs in
-    the reference, in any form.
+    Both are as in the reference and in the answer, in the most frequent pair of forms; `forms` are
+    the other pairs that are the same after folding variants and scripts, with their counts. `times`
+    counts all of them, each item once per round; `of` is the frequency of the character in the
+    reference, in any form.
     """
 
     truth: str
@@ -36,7 +36,7 @@ class Confusion(NamedTuple):
 class Misread(NamedTuple):
     """A model's mistakes; `left_out` of its `pages` are mostly wrong and therefore not counted.
 
-    `mistakes` are all characters that were misread or passed over on the pages that count.
+    `mistakes` are all characters that were misread or omitted on the counted pages.
     """
 
     model: str
@@ -47,7 +47,7 @@ class Misread(NamedTuple):
 
     @property
     def main(self) -> list[Confusion]:
-        """The confusions that carry weight: 5 times or more, and 5 % of the mistakes or more."""
+        """The main confusions: at least 5 times, and at least 5 % of the mistakes."""
         return [
             each
             for each in self.confusions[:_MOST_MAIN]
@@ -66,17 +66,17 @@ class _Counts:
 
 
 class Mistakes:
-    """Gathers the mistakes of transcriptions, answer by answer.
+    """Collects the mistakes of transcriptions, answer by answer.
 
-    An answer with more than half as many mistakes as the reference has characters is left out and
-    counted: an alignment of texts that have little in common says nothing about single characters.
+    An answer with more than half as many mistakes as the reference has characters is excluded and
+    counted: an alignment of texts with little in common is meaningless for single characters.
     """
 
     def __init__(self) -> None:
         self._models: dict[str, _Counts] = {}
 
     def add(self, model: str, parts: Iterable[Difference]) -> None:
-        """Take in how one answer of a model differs from its reference."""
+        """Add the difference of a model's answer from its reference."""
         there: Counter[str] = Counter()
         made: Counter[_Pair] = Counter()
         for part in parts:
@@ -98,7 +98,7 @@ class Mistakes:
             forms[truth, read] += times
 
     def commonest(self) -> list[Misread]:
-        """Of each model its commonest mistakes, those made twice or more, all tasks together."""
+        """The most frequent mistakes of each model, made at least twice, over all tasks."""
         return [
             Misread(
                 model,
@@ -112,7 +112,7 @@ class Mistakes:
 
 
 def _sorted(counts: _Counts) -> tuple[list[Counter[_Pair]], list[int]]:
-    """The commonest mistakes by their forms, and how often each one's character occurs."""
+    """The most frequent mistakes by their forms, and the frequency of each one's character."""
     order = sorted(counts.made.items(), key=lambda each: (-each[1].total(), each[0]))
     kept = [(pair, forms) for pair, forms in order[:_MOST] if forms.total() >= _LEAST]
     return [forms for _, forms in kept], [counts.there[pair[0]] for pair, _ in kept]

@@ -1,4 +1,4 @@
-"""What `keju data detect` found, as lines for a terminal and as data for other programs."""
+"""The output of `keju data detect`, as lines for a terminal and as data for other programs."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _item(item: Item) -> Iterator[str]:
 
 
 def _answer(item: Item) -> str:
-    """The answer of an item, whichever form it has."""
+    """The answer of an item, in any form."""
     if item.relevant:
         places = ", ".join(str(place + 1) for place in item.relevant)
         return f"relevant: image{'s'[: len(item.relevant) > 1]} {places}"

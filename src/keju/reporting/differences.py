@@ -1,4 +1,4 @@
-"""The aligned difference between a truth and an answer, as the report shows it."""
+"""Aligned differences between a reference and an answer, for the report."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _KINDS: dict[str, Kind] = {"substitute": "sub", "delete": "del", "insert": "ins"
 
 
 class Difference(NamedTuple):
-    """One stretch of a difference; the two sides are of one length unless one of them is empty.
+    """One segment of a difference; the two sides have the same length unless one of them is empty.
 
     ``eq`` is the same character, ``var`` a variant or the other script's form of it, ``sub``
-    another one, ``del`` missing and ``ins`` added; ``brk`` is a line break of the truth.
+    another one, ``del`` missing and ``ins`` added; ``brk`` is a line break of the reference.
     """
 
     kind: Kind
@@ -34,16 +34,16 @@ class _Text(NamedTuple):
 
 
 def differences(truth: str, answer: str) -> list[Difference]:
-    """How an answer differs from the truth, over the characters that OCR scoring counts.
+    """The differences of an answer from the reference, over the characters that OCR scoring counts.
 
-    Both are aligned as they stand at the last layer of normalisation and shown as they were
-    written. An answer of more than 6,000 characters (a loop) is shown up to there.
+    Both are aligned at the last layer of normalisation and shown as they were written. An answer of
+    more than 6,000 characters (a repetition loop) is truncated.
     """
     left, right = _prepared(truth[:_LONGEST]), _prepared(answer[:_LONGEST])
     return _joined(_single(left, right))
 
 
-@lru_cache(maxsize=32)  # the same truth stands beside many answers, one after the other
+@lru_cache(maxsize=32)  # the same reference is compared with many answers, one after the other
 def _prepared(text: str) -> _Text:
     shown: list[str] = []
     compared: list[str] = []
@@ -59,7 +59,7 @@ def _prepared(text: str) -> _Text:
 
 
 def _single(left: _Text, right: _Text) -> Iterator[Difference]:
-    """One difference a character, with the breaks of the truth between them."""
+    """One difference per character, with the line breaks of the reference between them."""
     broken = set(left.breaks)
     for span in align(left.compared, right.compared):
         above = left.shown[span.reference_start : span.reference_end]

@@ -1,4 +1,4 @@
-"""What is hard for all models alike: single items, and the options of questions with letters."""
+"""Difficulty over all models: the hardest items, and the options of multiple choice."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ _TELLING = 2
 
 
 class HardItem(NamedTuple):
-    """An item that is harder for the models than their task is. `place` is the browser's.
+    """An item that is harder for the models than their task is.
 
-    `value` is the median of the models' values on it, `below` the median of how far they are below
+    `place` is its position in the browser.
+
+    `value` is the median of the models' values on it, `below` the median of their differences from
     their own means of the task, in points.
     """
 
@@ -37,7 +39,7 @@ class HardItem(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """How many of a task's items all models get whole, and how many none gets anything of."""
+    """How many of a task's items all models answer completely, and how many none answers at all."""
 
     task: str
     items: int
@@ -46,14 +48,14 @@ class Spread(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """The models that say nothing of an item's difficulty: they fail on most of the task."""
+    """Models that are excluded from the difficulty because they fail on most of the task."""
 
     task: str
     models: list[str]
 
 
 class Difficulty(NamedTuple):
-    """The hardest items, each task's spread, and the models that are left out of both."""
+    """The hardest items, each task's spread, and the models that are excluded from both."""
 
     items: list[HardItem]
     spreads: list[Spread]
@@ -66,20 +68,20 @@ class _Tried(NamedTuple):
     values: dict[str, float]
 
     def of(self, models: Collection[str]) -> _Tried:
-        """The same of these models alone."""
+        """The same for only these models."""
         return self._replace(values={m: v for m, v in self.values.items() if m in models})
 
     def below(self, means: Mapping[str, float]) -> float:
-        """The median of the models' values less their means of the task."""
+        """The median of the models' values minus their means of the task."""
         return median(value - means[model] for model, value in self.values.items())
 
 
 def difficulty(gathered: Gathered) -> Difficulty:
-    """The items that are hardest for most models, and each task's spread; baselines left out.
+    """The items that are hardest for most models, and each task's spread; without baselines.
 
-    An item is as hard as the median model falls below its own mean of the task: one model that
-    fails on an item, or whose level is another, does not make it hard. A model whose mean is less
-    than half of the best model's fails on most of the task; it is left out.
+    The difficulty of an item is the median over models of the difference from their own mean of the
+    task: one model that fails on an item, or has another level, does not make it hard. A model
+    whose mean is less than half of the best model's fails on most of the task; it is excluded.
     """
     by_task: dict[str, list[_Tried]] = {}
     for tried in _tried(gathered):
@@ -138,11 +140,12 @@ def _hard(below: float, name: str, tried: _Tried) -> HardItem:
 
 
 def option_errors(gathered: Gathered, protocol: Protocol = "strict") -> list[Json]:
-    """Per task with letters: how often each option is missed where it is true.
+    """Per task with options: the error rate of each option where it is the right one.
 
-    A row is ``[option, times true, [error rate of each model], taken instead, times wrongly
-    taken]``; the last two are known under `strict` alone, which takes one option from a response.
-    Options that are true only once are not counted, nor tasks that have only such options.
+    A row is ``[option, times right, [error rate of each model], chosen instead, times wrongly
+    chosen]``; the last two are known under `strict` alone, which extracts one option from a
+    response. Options that are right only once are not counted, nor tasks that have only such
+    options.
     """
     found: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for asked in gathered.asked.values():
@@ -162,7 +165,7 @@ def option_errors(gathered: Gathered, protocol: Protocol = "strict") -> list[Jso
 
 
 def _taken(score: Score, options: tuple[str, ...], true: str) -> str:
-    """The option taken; under `official`, which takes none, the true one where it is right."""
+    """Extracted option; under `official`, which extracts none, the right one where it is found."""
     if score.protocol == "official":
         return true if score.value == 1 else ""
     return _text(options, score.extracted) if score.value is not None else ""

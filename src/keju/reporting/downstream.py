@@ -1,9 +1,9 @@
-"""Whether who reads better answers better: over models, and over the items of each model.
+"""Correlation of transcription with answering: over models, and over the items of each model.
 
-Over models: the mean strict score of a benchmark's tasks of transcription against that of each of
-its other tasks. Over items: how well a model read an item's pictures, from its own transcription
-of them or from the reading that it was sent, against what it earned on the item.
-Neither shows a cause: what is hard to read is often hard to understand.
+Over models: the mean strict score of a benchmark's transcription tasks against that of each of its
+other tasks. Over items: the quality of a model's transcription of an item's images (its own, or the
+one that it was sent) against its score on the item. Neither shows a cause: text that is hard to
+read is often hard to understand.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _RESAMPLES = 400
 
 
 class Downstream(NamedTuple):
-    """One correlation of reading with answering. `model` is empty where it is over models.
+    """One correlation of transcription with answering. `model` is empty where it is over models.
 
-    `readers` says whose reading it is: the model's own transcription or the reading it was given.
-    `worse` and `better` are the mean scores on what was read worse and better than the middle.
+    `readers` states whose transcription it is: the model's own, or the one that it was sent.
+    `worse` and `better` are the mean scores on items transcribed worse and better than the median.
     """
 
     benchmark: str
@@ -123,7 +123,7 @@ def _over_items(gathered: Gathered) -> Iterator[Downstream]:
 
 
 def _accuracies(gathered: Gathered) -> dict[tuple[str, str], float]:
-    """How well each model transcribed pictures that it was asked to, by the pictures."""
+    """The accuracy of each model's transcriptions, by the images."""
     found: dict[tuple[str, str], list[float]] = {}
     for asked in gathered.asked.values():
         if query_of(asked.item).form != "transcription" or not asked.item.images:
@@ -138,7 +138,7 @@ def _accuracies(gathered: Gathered) -> dict[tuple[str, str], float]:
 
 
 def _given(gathered: Gathered) -> dict[tuple[str, str], float]:
-    """How good the reading was that a voice was sent with an item."""
+    """The accuracy of the transcription that a voice was sent with an item."""
     readings = readings_of(gathered)
     found = {}
     for asked in gathered.asked.values():

@@ -1,4 +1,4 @@
-"""How long the engines of this machine take a page, and a stated collection, in time and money."""
+"""Times of the engines of this machine per page, and of a given collection in time and money."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RUNTIME = (
     "rapidocr", "onnxruntime", "openvino", "runtime", "precision", "tesseract", "transformers",
     "torch",
 )  # fmt: skip
-"""Parts of an identity that say what an engine runs on: versions, and the number format."""
+"""Parts of an identity about the engine's runtime: versions, and the number format."""
 _TIMED = ("engine", "baseline")
 MOST_PAGES = 10**12
 _PRICE = re.compile(r"([^\W\d_]*|[€$£¥])\s*(\d+(?:\.\d+)?)\s*([^\W\d_]*|[€$£¥])\s*(?:/\s*h)?")
@@ -29,7 +29,7 @@ _HOUR, _DAY = 3600.0, 86400.0
 
 
 class Collection(NamedTuple):
-    """Pages that are to be read, and what an hour of a machine costs; None where not stated."""
+    """A number of pages to transcribe, and the cost of a machine per hour; None where not given."""
 
     pages: int
     price: float | None = None
@@ -37,7 +37,7 @@ class Collection(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """What reading costs: prices of tokens, and the collection that is to be read."""
+    """Costs: prices of tokens, and the collection."""
 
     prices: Prices | None = None
     collection: Collection | None = None
@@ -48,8 +48,8 @@ class Speed(NamedTuple):
 
     `pages` were timed, each of which took `wall` seconds and `cpu` seconds of processor time;
     `thousand` is the seconds for a thousand items. `first` is the time to the first answer, which
-    contains the start-up. What cannot be trusted is None, and `why` says the reason. `least` is
-    then the least time a page that the processor time allows, with every core at work on it.
+    includes the start-up. Unreliable values are None, and `why` is the reason. `least` is then the
+    minimum time per page by the processor time, with every core at work on it.
     """
 
     machine: Machine | None = None
@@ -70,7 +70,7 @@ class TimeRow(NamedTuple):
     """One engine or model in the report's table of times; every field is shown as it is.
 
     `least_thousand`, `least_days` and `least_cost` are lower bounds from the processor time, where
-    the machine was busy and the time that passed has no meaning.
+    the machine was busy and the wall time is not meaningful.
     """
 
     model: str
@@ -98,15 +98,15 @@ class TimeTable(NamedTuple):
 
     @property
     def converted(self) -> bool:
-        """Whether the times of the collection are others than those of 1,000 pages."""
+        """Whether the times of the collection differ from those of 1,000 pages."""
         return self.collection not in ("", "1,000")
 
     def words(self, row: TimeRow) -> str:
-        """The time and cost of a row in words; empty where there are none."""
+        """The time and cost of a row as text; empty where there are none."""
         return self._words(row.thousand, row.days, row.cost)
 
     def least_words(self, row: TimeRow) -> str:
-        """The lower bounds of a row in words; empty where there are none."""
+        """The lower bounds of a row as text; empty where there are none."""
         said = self._words(row.least_thousand, row.least_days, row.least_cost)
         return f"lower bound from processor time on all cores: {said}" if said else ""
 
@@ -116,7 +116,7 @@ class TimeTable(NamedTuple):
             parts.append(f"{days} for {self.collection}")
         if cost != NOTHING:
             currency = self.cost.removeprefix("cost").removeprefix(", ")
-            # The cost of a server has the currency of the tokens' prices with it.
+            # The cost of a server includes the currency of the tokens' prices.
             parts.append(f"cost {cost}" if " " in cost else f"cost {cost} {currency}".strip())
         return ", ".join(parts)
 
@@ -125,7 +125,7 @@ def collection_of(pages: int | None, machine_price: str) -> Collection | None:
     """The collection that `--pages` and `--machine-price` state; None where no pages are stated.
 
     Raises:
-        UsageError: the number or the price makes no sense, or a price is given without pages.
+        UsageError: the number or the price is not valid, or a price is given without pages.
     """
     found = _PRICE.fullmatch(machine_price.strip()) if machine_price else None
     if machine_price and (not found or (found[1] and found[3])):
@@ -160,7 +160,7 @@ def speeds(gathered: Gathered) -> dict[str, Speed]:
 
 
 def _speed(timings: Sequence[Timing]) -> Speed:
-    """The sum of what was timed on one machine: that with the most pages, of two the later."""
+    """Sum of the timings of one machine: the one with the most pages, of equal ones the later."""
     if not timings:
         return Speed()
     whole = [each for each in timings if not each.too_little]
@@ -213,7 +213,7 @@ def _runtime(timing: Timing) -> str:
 def time_table(
     gathered: Gathered, collection: Collection | None = None, prices: Prices | None = None
 ) -> TimeTable | None:
-    """How long each engine takes, and each model whose price is known; None where nobody does."""
+    """Times of each engine, and the costs of each model with a known price; None without any."""
     from keju.reporting.leaderboard import money  # noqa: PLC0415 - it shows these times itself
 
     found = speeds(gathered)
@@ -261,7 +261,7 @@ def _of_collection(seconds: float | None, collection: Collection | None) -> floa
 
 
 def _cost(seconds: float | None, collection: Collection | None) -> str:
-    """What the machine costs for so long; `NOTHING` where time or price is not known."""
+    """The cost of the machine for this time; `NOTHING` where time or price is not known."""
     price = collection.price if collection else None
     return NOTHING if seconds is None or price is None else f"{seconds / _HOUR * price:,.2f}"
 
@@ -276,7 +276,7 @@ def _of_server(name: str, voice: Voice, cost: float, prices: Prices | None) -> T
 
 
 def machine_words(machine: Machine | None) -> str:
-    """A machine in words: processor, cores, memory."""
+    """A machine as text: processor, cores, memory."""
     if machine is None:
         return NOTHING
     cores = f"{machine.cores} core{'s'[: machine.cores != 1]}"
@@ -289,7 +289,7 @@ def _seconds(value: float | None) -> str:
 
 
 def span(seconds: float | None) -> str:
-    """A time in the unit that suits it: ``45 s``, ``12 min``, ``3.4 h``, ``27 days``."""
+    """A time in a suitable unit: ``45 s``, ``12 min``, ``3.4 h``, ``27 days``."""
     if seconds is None:
         return NOTHING
     if seconds < 90:

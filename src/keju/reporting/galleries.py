@@ -1,4 +1,4 @@
-"""Galleries of tasks of pairs: their source, their size, and which are the paper's."""
+"""Galleries of pair tasks: their source, their size, and whether they are the paper's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Gallery(NamedTuple):
 
 
 def galleries(gathered: Gathered) -> dict[Place, Gallery]:
-    """The gallery of each item that has one and of which all pairs were asked."""
+    """The gallery of each item with one whose pairs were all compared."""
     asked = {
         place: item
         for place, item in gathered.items.items()
@@ -43,21 +43,21 @@ def galleries(gathered: Gathered) -> dict[Place, Gallery]:
 
 
 def other_galleries(found: Mapping[Place, Gallery]) -> dict[Place, Gallery]:
-    """Those that the paper's tables do not have: of another size, or mixed.
+    """The galleries that the paper's tables do not have: of another size, or mixed.
 
-    The paper's sizes are of its sources; of a source of the user's own any of them will do.
+    The paper's sizes are those of its sources; for a user's own source any of them is accepted.
     """
     return {place: each for place, each in found.items() if not _as_in_paper(place[0], each)}
 
 
 def reduced_forms(gathered: Gathered) -> dict[Place, str]:
-    """The items of which not all pairs were asked, each with its reduced form."""
+    """The items with pairs that were not compared, each with its reduced form."""
     forms = ((place, reduction_of(item)) for place, item in gathered.items.items())
     return {place: form for place, form in forms if form}
 
 
 def reduced_notes(found: Mapping[Place, str]) -> Iterator[tuple[str, str]]:
-    """Each task with such items, and a sentence that says where they are shown instead."""
+    """Each task with such items, and a sentence that states where they are shown instead."""
     by_task: dict[str, set[str]] = {}
     for (task, _, _), form in found.items():
         by_task.setdefault(task, set()).add(form)
@@ -71,7 +71,7 @@ def reduced_notes(found: Mapping[Place, str]) -> Iterator[tuple[str, str]]:
 
 
 def gallery_notes(others: Mapping[Place, Gallery]) -> Iterator[tuple[str, str]]:
-    """Each task with such galleries, and a sentence that says where they are shown instead."""
+    """Each task with such galleries, and a sentence that states where they are shown instead."""
     by_task: dict[str, set[Gallery]] = {}
     for (task, _, _), each in others.items():
         by_task.setdefault(task, set()).add(each)

@@ -1,4 +1,4 @@
-"""What a report is made of: one or several runs, their items, responses and scores."""
+"""`Gathered`: the data of a report: one or several runs, their items, responses and scores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from keju.runs import HUMAN, RunFolder, RunManifest
 from keju.scoring import Result, aggregate, stored_scores
 
 ItemKey = tuple[str, str, str, str]
-"""Dataset hash, task, query and id: what makes an item the same one in two runs."""
+"""Dataset hash, task, query and id: the identity of an item over several runs."""
 
 Mains = Mapping[tuple[str, str], list[Score]]
 """The scores of main metrics under one protocol, by task and query."""
@@ -44,7 +44,7 @@ PEOPLE = "human"
 
 
 class Run(NamedTuple):
-    """One run of the report, where it lies, and the pictures of its dataset."""
+    """One run of the report, its directory, and the images of its dataset."""
 
     name: str
     path: Path
@@ -53,7 +53,7 @@ class Run(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """An item, the run whose dataset has its pictures, and every model's answer to it.
+    """An item, the run whose dataset has its images, and every model's answer to it.
 
     The item's id is unique in the report: where two datasets have the same id for a task and query,
     the dataset's name is added to it, here and in the scores. Responses keep the stored id.
@@ -67,7 +67,7 @@ class Asked(NamedTuple):
 class Answer(NamedTuple):
     """A model's response to an item, with its scores; `model` is its name in this report.
 
-    Of a task of pairs there is one for each item: the ranking, which bears the scores.
+    In a pair task there is one per item: the ranking, which has the scores.
     """
 
     model: str
@@ -76,15 +76,14 @@ class Answer(NamedTuple):
 
 
 class Voice(msgspec.Struct):
-    """A name of the report: a model of a run in one prompt variant, and what its answers took.
+    """A name of the report: a model of a run in one prompt variant, with its times and tokens.
 
     `role` is `keju.models.Role`, ``human`` for people, ``model`` where the kind is not known.
     `kind` is that in the model's identity. `instructed` is whether it has a system prompt from
-    ``--system-prompt``.
-    Seconds and tokens are sums over all responses (of a task of pairs each pair's) and over the
-    readings that came before them, tokens None where none told them; `items` counts the items
-    asked, each round anew, and `rounds` how often an item was asked. `parts` is the same by
-    benchmark; `times` are the seconds of each answer, of people alone.
+    ``--system-prompt``. Seconds and tokens are sums over all responses (in a pair task over each
+    pair's) and over the transcriptions made before; tokens are None where none were reported.
+    `items` counts the items of all rounds, and `rounds` is the number of rounds. `parts` is the
+    same by benchmark; `times` are the seconds of each answer, for people only.
     """
 
     model: str
@@ -105,33 +104,33 @@ class Voice(msgspec.Struct):
 
     @property
     def setting(self) -> Setting:
-        """What the model was sent."""
+        """The input setting of the model."""
         return self.variant.setting
 
     @property
     def text_only(self) -> bool:
-        """Whether the model was sent a text and no image."""
+        """Whether the model got a text and no image."""
         return self.setting in TEXT_ONLY or self.model.startswith("ocr+llm:")
 
     @property
     def own_prompt(self) -> bool:
-        """Whether it was sent another prompt than the paper's: a wording, examples, a system's."""
+        """Whether its prompt differs from the paper's: a wording, examples, a system prompt."""
         return self.instructed or self.variant.wording != RELEASED
 
     @property
     def seconds_an_item(self) -> float | None:
-        """Seconds that an item took; None where nothing was asked, or only files were read."""
+        """Seconds per item; None where nothing was sent, or only files were read."""
         if not self.items or self.kind in REPLAYED:
             return None
         return self.seconds / self.items
 
     def of(self, benchmark: str) -> Voice:
-        """What it took of one benchmark alone."""
+        """The same for one benchmark."""
         alone = Voice(self.model, self.run, self.variant, self.role, kind=self.kind)
         return self.parts.setdefault(benchmark, alone)
 
     def hear(self, response: Response, benchmark: str = "") -> None:
-        """Count what one response took, in all and of its benchmark."""
+        """Count one response, in total and for its benchmark."""
         if benchmark:
             self.of(benchmark).hear(response)
         if self.role == PEOPLE and response.seconds > 0:
@@ -146,14 +145,14 @@ class Voice(msgspec.Struct):
             self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
 
     def take(self, status: str, benchmark: str) -> None:
-        """Count one item, and what became of it."""
+        """Count one item, with its status."""
         for each in (self, self.of(benchmark)):
             each.items += 1
             each.statuses[status] += 1
 
 
 class Gathered(msgspec.Struct, dict=True):
-    """Everything that a report shows. `not_asked` counts, by model, requests that it declined."""
+    """The data of a report. `not_asked` counts, by model, unsupported requests."""
 
     runs: list[Run]
     voices: dict[str, Voice]
@@ -191,7 +190,7 @@ class Gathered(msgspec.Struct, dict=True):
 
     @cached_property
     def results(self) -> dict[tuple[str, Protocol], Result]:
-        """Everything that the scores add up to, by name and protocol."""
+        """All results computed from the scores, by name and protocol."""
         return {(each.model, each.protocol): each for each in aggregate(self.scores)}
 
     @cached_property
@@ -211,8 +210,8 @@ def gather(
     """Read the runs of a report.
 
     A model that answered in several runs or prompt variants gets a name for each. `picture_bytes`
-    is the most that the pictures may weigh, all runs together. `scores` are those of a single run;
-    by default the stored scores of each are read.
+    is the maximum size of the images of all runs together. `scores` are those of a single run; by
+    default the stored scores of each are read.
 
     Raises:
         UsageError: a path is not a run, or the run has no scores or has changed since.
@@ -261,12 +260,12 @@ def _names_of_datasets(manifests: Sequence[RunManifest]) -> dict[str, str]:
 
 
 def _with_pairs(name: str, manifest: RunManifest) -> str:
-    """A dataset's name with the reduced form in which its pairs were asked."""
+    """A dataset's name with the reduced form of its pairs."""
     return f"{name} ({manifest.pairs})" if manifest.pairs else name
 
 
 def _shared_ids(runs: Iterable[tuple[RunManifest, Sequence[Item]]]) -> set[tuple[str, str, str]]:
-    """The tasks, queries and ids that items of two or more datasets have."""
+    """The tasks, queries and ids that items of at least two datasets share."""
     datasets: dict[tuple[str, str, str], set[str]] = {}
     for manifest, items in runs:
         for item in items:
@@ -276,7 +275,7 @@ def _shared_ids(runs: Iterable[tuple[RunManifest, Sequence[Item]]]) -> set[tuple
 
 
 def _run_name(folder: RunFolder, gathered: Gathered) -> str:
-    """The folder's name, with those above it as far as that is needed to tell it from others."""
+    """The directory's name, with as many parents as are needed to distinguish it."""
     taken = {run.name for run in gathered.runs}
     parts = folder.path.resolve().parts
     names = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
@@ -331,7 +330,7 @@ def _add_run(
 def _with_copies(
     run: Run, folder: RunFolder, shared: SharedAnswers
 ) -> Iterator[tuple[Response, bool]]:
-    """Every response, and as a copy once more for each other item that it belongs to."""
+    """Every response, with a copy for each other item that it belongs to."""
     for model in run.manifest.models:
         for response in folder.responses(model):
             yield response, False
@@ -340,7 +339,7 @@ def _with_copies(
 
 
 def _hear_readings(gathered: Gathered, run: Run, folder: RunFolder) -> None:
-    """Count the readings, each with the benchmark that first shows its images."""
+    """Count the transcriptions, each for the benchmark that first shows its images."""
     shown: dict[str, str] = {}
     for asked in gathered.asked.values():
         shown.setdefault(name_of_images(asked.item.images), asked.item.benchmark)
@@ -352,7 +351,7 @@ def _hear_readings(gathered: Gathered, run: Run, folder: RunFolder) -> None:
 
 
 def reader_of_voice(voice: Voice) -> str:
-    """Who reads the images before a voice answers; empty where nobody does."""
+    """The reader that transcribes the images for a voice; empty where there is none."""
     if voice.setting in OWN_READING:
         return voice.model
     kind, _, rest = voice.model.partition(":")
@@ -360,23 +359,23 @@ def reader_of_voice(voice: Voice) -> str:
 
 
 def sees_image(voice: Voice) -> bool:
-    """Whether a voice is a model that answered from the image alone: no text came with it."""
+    """Whether a voice is a model that answered from the image only, without any text."""
     return voice.setting == "image" and voice.role != "baseline" and not voice.text_only
 
 
 def main_metric(item: Item, protocol: Protocol) -> str:
-    """The metric that stands for an item's task under a protocol; empty where there is none."""
+    """The main metric of an item's task under a protocol; empty where there is none."""
     return next(iter(getattr(query_of(item), protocol)), "")
 
 
 def _has_metrics(item: Item) -> bool:
-    """Whether the query is scored at all: some answers are read by people only."""
+    """Whether the query is scored at all: some answers are only read by people."""
     query = query_of(item)
     return bool(query.official or query.strict)
 
 
 def _ranking(first: Response, scores: Sequence[Score]) -> Response:
-    """What stands for the responses to all pairs of an item: the best of the ranking they make."""
+    """A response in place of the responses to all pairs of an item: the top of the ranking."""
     best = next((score.extracted for score in scores if score.extracted), "")
     return replace(first, text=best, thinking="", error=None, status=scores[0].status)
 

@@ -1,4 +1,4 @@
-"""The glossary of a report: its words, and the definitions of the metrics that it shows."""
+"""The glossary of a report: its terms, and the definitions of its metrics."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _Place = tuple[Protocol, str, str]
 
 
 class Sense(NamedTuple):
-    """What a metric is in some tasks under one protocol.
+    """The meaning of a metric in some tasks under one protocol.
 
-    `pooling` is how a task's value is made of its items' values; `tasks` are the tasks' names.
+    `pooling` describes how a task's value is computed from its items' values; `tasks` are the
+    tasks' names.
     """
 
     protocol: Protocol
@@ -33,14 +34,14 @@ class Sense(NamedTuple):
 
 
 class PatternSense(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a reading pattern is, and what can be done about it."""
+    """The meaning of a reading pattern, and what can be done about it."""
 
     what: str
     do: str
 
 
 class Glossary(NamedTuple):
-    """What a report defines; `metrics` are exactly those that its runs have values of."""
+    """The definitions of a report; `metrics` are exactly those with values in its runs."""
 
     terms: Mapping[str, str]
     layers: Mapping[str, str]
@@ -64,7 +65,7 @@ class Glossary(NamedTuple):
         return found[0] if len(set(found)) == 1 else ""
 
     def head(self, head: str) -> str:
-        """The definition of a column's head: a protocol, or ``protocol: metric``."""
+        """The definition of a column head: a protocol, or ``protocol: metric``."""
         protocol, _, metric = head.partition(": ")
         found = [
             sense.definition for sense in self.metrics.get(metric, ()) if sense.protocol == protocol
@@ -73,7 +74,7 @@ class Glossary(NamedTuple):
 
 
 def glossary(results: Results) -> Glossary:
-    """The report's words, and each metric of these results with all that it means in them."""
+    """The report's terms, and each metric of these results with all its meanings in them."""
     senses: dict[str, dict[tuple[Protocol, str, str], list[str]]] = {}
     places: dict[_Place, str] = {}
     for (_, protocol), result in sorted(
@@ -102,7 +103,7 @@ def glossary(results: Results) -> Glossary:
 
 
 def terms() -> Mapping[str, str]:
-    """The words that every report defines, with their meanings, in English."""
+    """The terms that every report defines, with their meanings, in English."""
     return _words().terms
 
 
@@ -119,5 +120,5 @@ def _words() -> _Words:
 
 
 def pattern_senses() -> Mapping[ReadingPattern, PatternSense]:
-    """What each reading pattern is, and what can be done about it."""
+    """The meaning of each reading pattern, and what can be done about it."""
     return _words().patterns

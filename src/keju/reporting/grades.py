@@ -1,4 +1,4 @@
-"""What judges made of a run's answers, and how far the metrics order answers as they do."""
+"""Judges' grades of a run's answers, and their correlation with the metrics."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from keju.scoring import PROTOCOLS
 from keju.statistics import associate
 
 _FEWEST = 10
-"""Answers; of fewer a correlation says nothing."""
+"""Minimum number of answers for a correlation."""
 
 _MANY = 1000
-"""Answers; of more so few resamples suffice."""
+"""Number of answers from which so few resamples suffice."""
 
 
 class GradeRow(NamedTuple):
@@ -51,7 +51,7 @@ class GradeTable(NamedTuple):
 
 
 class MetricJudge(NamedTuple):
-    """How far one metric orders the answers of a task as one judge does."""
+    """The correlation of one metric with one judge over the answers of a task."""
 
     judge: str
     task: str
@@ -65,7 +65,7 @@ class MetricJudge(NamedTuple):
 
 
 class Grades(NamedTuple):
-    """Everything of judges that a report shows."""
+    """All data of judges in a report."""
 
     tables: list[GradeTable]
     metrics: list[MetricJudge]
@@ -74,11 +74,11 @@ class Grades(NamedTuple):
 
 
 def grades(gathered: Gathered) -> Grades:
-    """The grades that lie beside the runs' responses, and the metrics against them."""
+    """The grades stored with the runs' responses, and their correlation with the metrics."""
     found = Grades([], [], {})
     for run in gathered.runs:
         folder = RunFolder.open(run.path)
-        # Those that ship come last, so that their means are taken before those of older versions.
+        # The bundled rubrics come last, so that their means replace those of older versions.
         ours = read_rubrics().id
         for rubrics in sorted(stored_rubrics(folder), key=lambda each: each.id == ours):
             judgements = _judgements(folder, rubrics)
@@ -124,7 +124,7 @@ def _rows(gathered: Gathered, run: Run, grades: Sequence[TaskGrade]) -> Iterator
 
 
 def _name(gathered: Gathered, run: Run, grade: TaskGrade) -> str:
-    """What the graded model is called in this report; empty where it is not in it."""
+    """The name of the graded model in this report; empty where it is not included."""
     wanted = (run.name, grade.model, (grade.setting, grade.script, grade.wording))
     return next(
         (name for name, v in gathered.voices.items() if (v.run, v.model, v.variant) == wanted), ""
@@ -159,7 +159,7 @@ def _strict_mains(gathered: Gathered, name: str, query: str) -> tuple[str, dict[
 def _against_metrics(
     gathered: Gathered, run: Run, judgements: Sequence[Judgement]
 ) -> Iterator[MetricJudge]:
-    """Of each judge and task: every metric against the grades, over all answers that have both."""
+    """For each judge and task: every metric against the grades, over all answers with both."""
     values = _values(gathered, run)
     by_place: dict[tuple[str, str, str], list[Judgement]] = {}
     for each in judgements:

@@ -1,4 +1,4 @@
-"""How sure the value of a task is, from the sufficient statistics of its scores."""
+"""Confidence intervals of task values, from the sufficient statistics of their scores."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Measured = tuple[str, str, str, Protocol, str]
 
 
 def intervals(scores: Iterable[Score], *, metrics: set[Measured]) -> dict[Measured, Interval]:
-    """The 95 % interval by group of each measured value that was asked for.
+    """The 95 % interval by group of each requested value.
 
-    A value that is no ratio of sums (a median, a harmonic mean) and one from a single
-    group have none.
+    A value that is not a ratio of sums (a median, a harmonic mean) and one from a single group have
+    none.
     """
     grouped: dict[Measured, list[Score]] = defaultdict(list)
     for score in scores:
@@ -31,7 +31,7 @@ def intervals(scores: Iterable[Score], *, metrics: set[Measured]) -> dict[Measur
 def interval_of_scores(scores: Sequence[Score]) -> Interval | None:
     """The interval of the value of one model's scores of one metric, a ratio of sums.
 
-    Every table that shows such a value takes its interval from here, so that it has only one.
+    All tables use this function, so that a value has the same interval everywhere.
     """
     return group_bootstrap(
         [score.stats["numerator"] for score in scores],

@@ -1,4 +1,4 @@
-"""What the command line prints of judges: grades, probes, alignment with people."""
+"""Terminal output about judges: grades, probes, alignment with people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keju.running.failures import Hint
 
 
 def grades_table(graded: Graded) -> Table:
-    """A row for each judge, model and task: the mean grade, its interval, and what has none."""
+    """A row for each judge, model and task: the mean grade, its interval, and missing grades."""
     table = plain_table(
         "judge", "model", "task", "graded", "mean", "95 % interval", "graded only", "no grade",
         right=[3, 4, 5, 6],
@@ -44,7 +44,7 @@ def grades_table(graded: Graded) -> Table:
 
 
 def agreement_table(found: tuple[Agreement, ...], title: str) -> Table:
-    """A row for each task: how far gradings of the same answers agree."""
+    """A row for each task: the agreement of gradings of the same answers."""
     table = plain_table(
         "judge", "task", "answers", "gradings", "alpha", "highest - lowest", "graded alike",
         right=[2, 3, 4, 5, 6], title=title,
@@ -63,7 +63,7 @@ def agreement_table(found: tuple[Agreement, ...], title: str) -> Table:
 
 
 def grade_lines(graded: Graded) -> Iterator[str]:
-    """What the table's columns mean, and what was left out."""
+    """The meaning of the table's columns, and skipped answers."""
     yield (
         f"Grades of 0 to 10 by the rubrics {graded.rubrics}; an empty answer is 0. The "
         "mean counts each missing grade as 0; 'graded only' is the mean without them"
@@ -77,14 +77,14 @@ def grade_lines(graded: Graded) -> Iterator[str]:
 
 
 def judging_lines(summary: RunSummary) -> Iterator[str]:
-    """What is missing of what judges were asked, why, and what to do about it."""
+    """Missing responses of judges, why, and what to do about it."""
     for judge in summary.models:
         for kind, count in judge.failures.items():
             yield f"{judge.model}: {count} calls failed: {kind}"
         if judge.halted:
             yield f"{judge.model} was stopped: {judge.halted}"
         if judge.hint:
-            # Another --out is not for judges: they are stored beside the run.
+            # Another --out does not apply to judges: their responses are stored in the run.
             then = judge.then if "--retry-failed" in judge.then else ""
             yield f"{judge.model}: {Hint(judge.hint, then).whole}"
         for name in judge.not_sent:
@@ -106,7 +106,7 @@ def _interval(low: float | None, high: float | None) -> str:
 
 
 def probes_table(probed: Probed) -> Table:
-    """A row for each judge and probe: the mean grade, how it moves and how surely, a verdict."""
+    """A row for each judge and probe: the mean grade, its change with interval, a verdict."""
     table = plain_table(
         "judge", "probe", "what is done", "answers", "mean", "against", "change", "95 % interval",
         "verdict", right=[3, 4, 6, 7],
@@ -132,7 +132,7 @@ def probes_table(probed: Probed) -> Table:
 
 
 def probe_lines(probed: Probed) -> Iterator[str]:
-    """What was flagged, and which probes do not apply."""
+    """The flagged probes, and those that do not apply."""
     for each in probed.flagged:
         yield f"{each.judge}: {each.probe} ({each.about}): {each.says}"
     for name, why in probed.not_applicable.items():
@@ -147,7 +147,10 @@ _AS_PAPERS = ("pearson", "spearman_paper", "kendall_paper", "mse", "mae", "bias"
 
 
 def alignment_tables(found: Alignment) -> Iterator[Table]:
-    """People among themselves; each judge beside them; as the papers compute it; which is best."""
+    """Tables: agreement among people; each judge against them; the papers' formulas.
+
+    The best judge.
+    """
     table = plain_table(
         "task", "raters", "answers", "ratings", "alpha (interval)", "alpha (ordinal)",
         right=[1, 2, 3, 4, 5], title="People among themselves (Krippendorff)",
@@ -168,7 +171,7 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
 def _beside_table(
     found: Alignment, title: str, measures: tuple[str, ...], *, bounds: bool
 ) -> Table:
-    """A row for each task and judge; under each value its interval, where `bounds` are wanted."""
+    """A row for each task and judge; under each value its interval, if `bounds`."""
     table = plain_table(
         "task", "judge", "answers", *_LABELS.values(), right=range(2, 9), title=title
     )
@@ -199,7 +202,7 @@ def _best_table(found: Alignment) -> Table:
 
 
 def alignment_lines(found: Alignment) -> Iterator[str]:
-    """What the measures mean, and what is missing."""
+    """The meaning of the measures, and missing grades."""
     yield (
         "bias: human - judge, so above 0 the judge is the stricter. Under each value its 95 % "
         "interval, by group. The papers' formulas know no ties. 'a person' is each rater against "

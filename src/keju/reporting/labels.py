@@ -1,4 +1,4 @@
-"""How metrics and values are written for people."""
+"""Labels of metrics, values and tasks for display."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def task_name(name: str, query: str) -> str:
 
 
 def is_numbered(task_id: str) -> bool:
-    """Whether a task's id is a number, as in ``T12``, which needs the task's name beside it."""
+    """Whether a task's id is a number, as in ``T12``, which needs the task's name in addition."""
     return _NUMBERED.fullmatch(task_id) is not None
 
 
@@ -34,18 +34,21 @@ def metric_label(name: str, query: str, protocol: Protocol, metric: str) -> str:
 
 
 def higher_is_better(name: str, query: str, protocol: Protocol, metric: str) -> bool:
-    """Whether a higher value of a task's metric is better; true for what keju does not compute."""
+    """Whether a higher value of a task's metric is better.
+
+    True for metrics that keju does not compute.
+    """
     found = metric_of(protocol, task(name).benchmark, _form(name, query), metric)
     return found is None or found.higher_is_better
 
 
 def metric_pooling(name: str, query: str, protocol: Protocol, metric: str) -> str:
-    """How a task's value of a metric is made of its items' values."""
+    """How a task's value of a metric is computed from its items' values."""
     return pooling(protocol, task(name).benchmark, _form(name, query), metric)
 
 
 def metric_definition(name: str, query: str, protocol: Protocol, metric: str) -> str:
-    """What a metric of a task is, in one sentence."""
+    """The definition of a task's metric, in one sentence."""
     return counting(protocol, task(name).benchmark, _form(name, query), metric)
 
 

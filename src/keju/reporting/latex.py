@@ -1,4 +1,4 @@
-"""The leaderboards and the papers' tables as LaTeX: booktabs, everything escaped."""
+"""LaTeX tables of the leaderboards and the paper tables: booktabs, everything escaped."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _LIGATURES = re.compile("-(?=-)|[?!](?=`)|[`'](?=[`'])")
 _NEEDS = "% needs \\usepackage{booktabs}; Chinese needs xelatex or lualatex with xeCJK or luatexja"
 _OWN, _PRINTED = "This run", "The paper, as printed unless a row says otherwise"
 _TELLING = ("without ", "own rows")
-"""How the notes of columns begin that a caption repeats."""
+"""The beginnings of those notes of columns that a caption repeats."""
 
 
 def write_latex(report: Report, folder: Path) -> list[Path]:
-    """Write a file for each leaderboard and each table in a paper's form.
+    """Write a file for each leaderboard and each paper table.
 
-    A file holds one ``table`` environment, to be read in where it shall stand. Bold is the best of
-    a column and underlined the second, ties alike. A mean that lacks tasks says so in its cell.
+    A file contains one ``table`` environment, to be included in a document. Bold is the best of a
+    column and underlined the second, including ties. A mean without some tasks has a note in its
+    cell.
     """
     written = []
     for board in report.view.boards:
@@ -52,7 +53,10 @@ def slug(name: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that LaTeX prints as it stands; what has no glyph (controls, bidi marks) is left out."""
+    """Text that LaTeX prints literally.
+
+    Characters without a glyph (controls, bidi marks) are removed.
+    """
     kept = "".join(" " if c.isspace() else c for c in text)
     kept = "".join(c for c in kept if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
     kept = _LIGATURES.sub(lambda found: found[0] + "\0", kept)
@@ -97,14 +101,14 @@ def _beside(table: BesideTable, data: Sequence[str]) -> Iterator[str]:
 
 
 def _group(row: BesideRow) -> str:
-    """The line above a row: whose it is, and the paper's title of the rows that it is among."""
+    """The line above a row: its origin, and the paper's title of its group of rows."""
     if row.source in ("this run", "difference"):
         return _OWN
     return f"{_PRINTED}: {row.group}" if row.group else _PRINTED
 
 
 def _name(row: BesideRow) -> str:
-    """The row's first cell; a row that isn't as printed says so itself."""
+    """The row's first cell; a row that is not as printed states it."""
     if row.source == "paper" or row.label == "this run":
         return row.model
     return f"{row.model} ({row.label})"

@@ -1,7 +1,7 @@
-"""Who stands where: overall and domain means with intervals and ranks, grouped by what answered.
+"""Leaderboards: overall and domain means with intervals and ranks, grouped by role.
 
 Groups (books, plates) are drawn once for all tasks and models together, so that a mean over tasks
-and a rank among models keep what those have in common.
+and a rank among models keep their correlation.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _RANKED = ("engine", "model", "answers")
 
 
 class Standing(NamedTuple):
-    """A model of the leaderboard: under each protocol its overall mean, rank and domains."""
+    """A model of the leaderboard: its overall mean, rank and domains under each protocol."""
 
     model: str
     overall: list[Cell]
@@ -66,7 +66,7 @@ class Group(NamedTuple):
 
 
 class Leaderboard(NamedTuple):
-    """One benchmark: its models, best first within their groups, and what guessing earns.
+    """One benchmark: its models, best first within their groups, and the value of guessing.
 
     `protocols` are those with scores, and `heads` their column heads. `results` and `sure` are the
     numbers behind the cells, for figures.
@@ -88,7 +88,7 @@ class Leaderboard(NamedTuple):
 def leaderboards(
     gathered: Gathered, results: Results, prices: Prices | None = None
 ) -> list[Leaderboard]:
-    """One for each benchmark that was asked; with what a thousand items cost at these prices.
+    """One leaderboard for each benchmark; with the cost of a thousand items at these prices.
 
     People have a row each, and two or more of them one together.
     """
@@ -166,7 +166,7 @@ def _ranked(gathered: Gathered) -> list[str]:
 
 
 def _head(benchmark: str, protocol: Protocol) -> str:
-    """The head of a column of overall values: the protocol, and the metric if it is only one."""
+    """The head of a column of overall values: the protocol, and the metric if there is only one."""
     queries = [query for each in tasks() if each.benchmark == benchmark for query in each.queries]
     return f"{protocol}: {getattr(queries[0], protocol)[0]}" if len(queries) == 1 else protocol
 
@@ -239,15 +239,15 @@ def _range(bounds: tuple[float, float]) -> str:
 
 
 def _number(cells: Iterable[Cell]) -> float:
-    """The strict overall value, else the official one, as it is sorted by."""
+    """The strict overall value, else the official one, for sorting."""
     shown = [float(cell.value) for cell in cells if cell.value != NOTHING]
     return shown[-1] if shown else -1.0
 
 
 def _hours(voice: Voice, speed: Speed | None) -> str:
-    """What a thousand items took; of people, who come and go, the median of one answer.
+    """The time of a thousand items; for people, who pause, from the median of one answer.
 
-    Of what computes on this machine it is as measured, over all tasks, without the start-up.
+    For models that compute on this machine it is as measured, over all tasks, without the start-up.
     """
     if speed is not None:
         return span(speed.thousand)
@@ -271,7 +271,7 @@ def _money(voice: Voice, prices: Prices | None) -> str:
 
 
 def money(voice: Voice, prices: Prices | None) -> float | None:
-    """What a thousand items cost by the tokens that the server counted; None where not known."""
+    """The cost of a thousand items by the tokens that the server counted; None where not known."""
     said = voice.model.removeprefix("ocr+llm:").rpartition("+")[2]
     price = prices.price(said.partition(":")[2]) if prices and ":" in said else None
     if price is None or voice.role != "model" or not voice.items or voice.output_tokens is None:
@@ -280,7 +280,7 @@ def money(voice: Voice, prices: Prices | None) -> float | None:
 
 
 def _chances(items: Sequence[Item]) -> Iterator[str]:
-    """What blind guessing earns on average, of the tasks where a guess earns anything."""
+    """The mean value of blind guessing, for tasks where a guess has a value above 0."""
     guesses: dict[str, list[float]] = {}
     for item in items:
         if guess := chance(item):
@@ -293,7 +293,7 @@ def _chances(items: Sequence[Item]) -> Iterator[str]:
 
 
 def chance(item: Item) -> float:
-    """What a blind guess earns on an item, in expectation; 0 where an answer must be made up."""
+    """The expected value of a blind guess on an item; 0 where the answer is free text."""
     if not has_reference(item):
         return 0.0
     if item.relevant:
@@ -305,5 +305,5 @@ def chance(item: Item) -> float:
 
 
 def _so_many(tasks_without: int, why: str) -> str:
-    """How many tasks have no value, and why."""
+    """The number of tasks without a value, and why."""
     return f"{tasks_without} {'task' if tasks_without == 1 else 'tasks'}: {why}"

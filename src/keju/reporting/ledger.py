@@ -1,4 +1,4 @@
-"""The ledger of a run: per model and task, what each protocol says, and where they part."""
+"""Protocol differences of a run: the value under each protocol by model and task."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def ledger_of(
     tasks: Collection[str] = (),
     most: int = 3,
 ) -> list[TaskDifference]:
-    """Where the protocols part in the stored scores of a run, one model in memory at a time.
+    """The protocol differences in the stored scores of a run, one model in memory at a time.
 
     Args:
         run: the run; it must have been scored under both protocols.
         models: only these models; all where none is named.
         tasks: only these tasks or question forms (``recognition/Where``); all if none is named.
-        most: how many items of each task are named.
+        most: the maximum number of items named per task.
 
     Raises:
         UsageError: a model or task is not in the run, or the scores are missing or stale.
@@ -77,7 +77,7 @@ def _by_variant(scores: Sequence[Score], most: int) -> Iterator[TaskDifference]:
 
 
 def ledger_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
-    """A table a model, a row a task: both values in percent, their difference, items apart."""
+    """One table per model, one row per task: both values in percent, their difference, items."""
     by_model: dict[str, list[TaskDifference]] = {}
     for each in found:
         by_model.setdefault(each.model, []).append(each)
@@ -100,7 +100,7 @@ def ledger_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
 
 
 def ledger_lines(found: Iterable[TaskDifference]) -> Iterator[str]:
-    """The items that are widest apart, one line each, with what the scores tell of the reason."""
+    """The items with the largest differences, one line each, with reasons from the scores."""
     for each in found:
         for item in each.largest:
             number = f" (round {item.round})" if item.round > 1 else ""

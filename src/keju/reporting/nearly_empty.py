@@ -1,4 +1,4 @@
-"""Pages on which an engine or model read almost nothing, though they have text."""
+"""Nearly empty pages: pages with text on which a model transcribed almost nothing."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from keju.scoring import transcription_of
 from keju.text import counted
 
 LIMIT = 0.2
-"""Share of the reference's characters; an answer with fewer leaves its page nearly empty."""
+"""Share of the reference's characters below which an answer counts as nearly empty."""
 
 _LONGEST = 20_000
-"""Characters of an answer that are looked at."""
+"""Maximum characters of an answer that are examined."""
 
 
 class NearlyEmpty(NamedTuple):
     """One model's nearly empty pages of a task.
 
-    `pages` are the items with their places in the browser, `of` the pages that were read.
+    `pages` are the items with their positions in the browser, `of` the number of transcribed pages.
     """
 
     model: str
@@ -32,7 +32,7 @@ class NearlyEmpty(NamedTuple):
 
 
 def nearly_empty(gathered: Gathered) -> list[NearlyEmpty]:
-    """Of every model but baselines that has such pages; requests that failed are not counted."""
+    """The nearly empty pages of every model except baselines; failed requests are not counted."""
     found: dict[tuple[str, str], dict[str, int]] = {}
     read: dict[tuple[str, str], set[str]] = {}
     for (model, task), item, place, response in _readings(gathered):

@@ -19,8 +19,8 @@ MOST = 0.1
 class NoResults(NamedTuple):
     """One model's pages without a result; `of_files` where its results are files.
 
-    `pages` are the items with their places in the browser, `of` the pages that it was asked for,
-    `kinds` the failures by kind.
+    `pages` are the items with their positions in the browser, `of` the number of its pages, `kinds`
+    the failures by kind.
     """
 
     model: str
@@ -31,7 +31,7 @@ class NoResults(NamedTuple):
 
     @property
     def too_many(self) -> bool:
-        """Whether the model's values say more about missing results than about its reading."""
+        """Whether missing results influence the model's values more than its transcriptions do."""
         return len(self.pages) > MOST * self.of
 
     @property
@@ -55,7 +55,7 @@ class NoResults(NamedTuple):
 
 
 def no_results(gathered: Gathered) -> list[NoResults]:
-    """Of every model but baselines that has transcribed and lacks results of some pages."""
+    """The missing results of every model, except baselines, that transcribed some pages."""
     found: dict[str, NoResults] = {}
     asked: dict[str, set[str]] = {}
     for page, model, response in _readings(gathered):
@@ -70,7 +70,7 @@ def no_results(gathered: Gathered) -> list[NoResults]:
 
 
 def _readings(gathered: Gathered) -> Iterator[tuple[tuple[str, int], str, Response]]:
-    """The page, with its place in the browser, the model and the response of each reading."""
+    """Page, with its position in the browser, the model and the response of each transcription."""
     for place, asked in enumerate(gathered.asked.values()):
         if query_of(asked.item).form == "transcription":
             for answer in asked.answers:
@@ -79,7 +79,7 @@ def _readings(gathered: Gathered) -> Iterator[tuple[tuple[str, int], str, Respon
 
 
 def unranked(gathered: Gathered) -> Iterator[tuple[str, str]]:
-    """The models that lack results of too many pages to be ranked, with the reason."""
+    """The models with too many missing results to be ranked, with the reason."""
     for each in no_results(gathered):
         if each.too_many:
             count = f"{len(each.pages):,} of {number_of(each.of, 'page')}"

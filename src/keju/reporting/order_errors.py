@@ -1,4 +1,4 @@
-"""Reading order: how often lines come out of it, and what the item browser draws on the page."""
+"""Reading order errors: lines out of order, and the data that the item browser draws."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _FEWEST = 2
 
 
 class OrderRow(NamedTuple):
-    """How a model keeps to the order of a task's pages.
+    """The reading order of a model on a task's pages.
 
-    `placed` counts lines that have a place in the true order, `moved` those of them that would
-    have to be moved, `across` lines that were read across several true ones; `whole` the pages
-    without any of either.
+    `placed` counts lines with a position in the true order, `moved` those of them that would have
+    to be moved, `across` lines that were read across several true ones; `whole` the pages without
+    either.
     """
 
     model: str
@@ -37,16 +37,16 @@ class OrderRow(NamedTuple):
 
 
 class OrderErrors:
-    """Gathers reading orders answer by answer, and makes what is drawn of those that are wrong."""
+    """Collects reading orders answer by answer, and makes the drawing data of the wrong ones."""
 
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
 
     def add(self, model: str, item: Item, response: Response) -> Json | None:
-        """Take in one answer; what is to be drawn of it, or None where nothing is out of order.
+        """Add one answer; return its drawing data, or None where nothing is out of order.
 
-        Only a page of one picture, two lines or more with outlines, and an answer in which two of
-        them are found, can be told of.
+        It must be about a page with one image and at least two lines with outlines, of which at
+        least two are found in the answer.
         """
         drawn = [line for line in item.lines if line.polygon and line.text]
         if len(item.images) != 1 or len(drawn) < _FEWEST or not response.text:
@@ -81,7 +81,7 @@ class OrderErrors:
 
 
 def true_order(item: Item) -> Json | None:
-    """The page's size and true lines as they are drawn; None where no order can be drawn."""
+    """The page's size and true lines for drawing; None where no order can be drawn."""
     boxes = [bounds_of(line) for line in item.lines if line.polygon and line.text]
     if len(item.images) != 1 or len(boxes) < _FEWEST:
         return None
@@ -93,7 +93,7 @@ def true_order(item: Item) -> Json | None:
 
 
 def _order(truth: Sequence[Line], response: Response) -> tuple[list[Placed], str]:
-    """The order by the outlines that an engine gave, else by where the lines' texts stand."""
+    """The order by the outlines of an engine, else by the positions of the lines' texts."""
     if any(line.polygon for line in response.lines):
         return order_read(truth, response.lines), "outlines"
     folded = [replace(line, text=normalise(line.text)) for line in truth]

@@ -9,19 +9,19 @@ from keju.items import Item
 from keju.reporting.gather import Gathered, Run
 
 _UNITS = {"items": "", "images": " images"}
-"""What is said after a count; items need no word."""
+"""The unit after a count; items need none."""
 
 
 def other_data(gathered: Gathered) -> list[str]:
-    """What a reader must know before comparing a run with a paper, one line a dataset.
+    """Notes that are necessary for a comparison of a run with a paper, one line per dataset.
 
-    Counts are compared in the unit that the paper counts in: items or images.
+    Counts are in the unit of the paper: items or images.
     """
     runs: dict[str, Run] = {}
     items: dict[str, dict[str, list[Item]]] = {}
     for key, asked in gathered.asked.items():
         if is_undeciphered(asked.item) or not task(asked.item.task).published:
-            continue  # no paper asks these
+            continue  # no paper has these
         runs.setdefault(key[0], asked.run)
         items.setdefault(key[0], {}).setdefault(asked.item.task, []).append(asked.item)
     return [_line(run, items[key]) for key, run in runs.items()]

@@ -1,4 +1,4 @@
-"""What is said of models that are graded on items which they drafted themselves."""
+"""Notes on models that are evaluated on items which they drafted themselves."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from keju.runs import RunFolder
 
 
 def own_draft_line(name: str, model: str, items: Iterable[Item]) -> str:
-    """How many of the items that a model answered it drafted itself; empty where none.
+    """The number of a model's answered items that it drafted itself; empty where there are none.
 
     Args:
-        name: of the model in what is printed.
-        model: as it is spelled for a run.
+        name: the displayed name of the model.
+        model: the model string in the run.
         items: that it answered, each once.
     """
     answered = list(items)
@@ -44,7 +44,7 @@ def own_draft_notes(gathered: Gathered, benchmark: str) -> Iterator[str]:
 
 
 def own_draft_lines(path: Path) -> Iterator[str]:
-    """The same for each model of a run, to be printed."""
+    """The same for each model of a run, for the terminal."""
     folder = RunFolder.open(path)
     items = {(item.task, item.query, item.id): item for item in folder.items()}
     for model in folder.manifest().models:

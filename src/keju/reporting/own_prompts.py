@@ -1,4 +1,4 @@
-"""The user's own prompts of a report's runs: their whole texts, and which results come of them."""
+"""The user's own prompts in a report's runs: their complete texts, and the results with them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from keju.reporting.labels import task_name
 from keju.runs import RunFolder
 
 _LONGEST = 60
-"""Characters of an example's reference that are shown."""
+"""Maximum characters of an example's reference that are shown."""
 
 
 class OwnPrompt(NamedTuple):
     """One prompt of a wording: its texts as they are sent, never converted between scripts.
 
     `template` is empty where the published one is used. `sent` is the whole prompt of the item
-    `item`, the first that was asked in it.
+    `item`, the first with it.
     """
 
     run: str
@@ -66,11 +66,11 @@ def _sent(item: Item, name: str, script: str) -> str:
     try:
         return prompt_of(item, script=convert(script, PromptScript), wording=name)
     except KejuError:
-        return ""  # The item lacks what fills a blank, and was not asked.
+        return ""  # The item has no value for a placeholder, and was not sent.
 
 
 class ShownExample(NamedTuple):
-    """A few-shot example of a wording: which item, its group and reference, before how many."""
+    """A few-shot example of a wording: its item, group, reference and number of uses."""
 
     wording: str
     form: str
@@ -81,7 +81,7 @@ class ShownExample(NamedTuple):
 
 
 def shown_examples(gathered: Gathered) -> list[ShownExample]:
-    """The examples that were shown, by wording and question form, the most frequent first."""
+    """The examples by wording and question form, the most frequent first."""
     counts: Counter[tuple[str, str, str, str]] = Counter()
     asked: set[tuple[str, str, str, str]] = set()
     for each in gathered.asked.values():
@@ -113,7 +113,7 @@ def shown_examples(gathered: Gathered) -> list[ShownExample]:
 
 
 def prompt_notes(gathered: Gathered, benchmark: str) -> Iterator[str]:
-    """Which rows of a benchmark's leaderboard are of another prompt than the paper's."""
+    """The rows of a benchmark's leaderboard with another prompt than the paper's."""
     asked = {
         answer.model
         for each in gathered.asked.values()

@@ -1,4 +1,4 @@
-"""The report as one HTML file or a folder; either holds all it shows and asks no server."""
+"""The report as one HTML file or a directory; both are self-contained and use no server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from keju.reporting.figures import Shown
 
 PICTURE_BYTES = 24_000_000
-"""The most that the pictures of a report weigh, unless asked otherwise."""
+"""The default maximum size of the images of a report."""
 
 NO_COSTS = Costs()
 _HTML = frozenset({".html", ".htm"})
@@ -43,7 +43,7 @@ _PAGE, _ITEMS, _PICTURES = "index.html", "items", "pictures"
 
 
 class Report(NamedTuple):
-    """A report that was written: what it was made of and what it shows, for tables beside it."""
+    """A report that was written: its data and its content, for further tables."""
 
     gathered: Gathered
     view: View
@@ -53,7 +53,7 @@ class Report(NamedTuple):
 
     @property
     def beside(self) -> list[BesideTable]:
-        """The tables in the papers' forms; without the papers' rows unless they were asked for."""
+        """The paper tables; without the papers' rows unless requested."""
         results = self.gathered.results
         given = self.view.grades.means
         return self.view.beside or papers_tables(self.gathered, results, given, published=False)
@@ -73,24 +73,24 @@ def write_report(
     """Write the report of one or several scored runs.
 
     Args:
-        runs: the run folders.
-        out: the HTML file, or a folder (any name that doesn't end in .html): there the page reads
-            items and pictures when they are looked at, which keeps it quick however many there are.
+        runs: the run directories.
+        out: the HTML file, or a directory (any name that does not end in .html): there the page
+            loads items and images on demand, which keeps it fast for any number of them.
         title: the page's title; by default the datasets' names.
-        picture_bytes: the most that the pictures may weigh; smaller copies are shown, then none.
-        published: lay the papers' printed results beside the run's, in the papers' tables.
-        same_as: which models of the runs are, in their version too, models that a paper prints: the
-            difference is then shown. Of use with `published` only.
-        language: of the report's own words: ``en`` or ``zh``.
+        picture_bytes: the maximum size of the images; smaller copies are shown, then none.
+        published: show the papers' results with the run's, in the papers' tables.
+        same_as: which models of the runs are, in the same version, models of a paper: the
+            difference is then shown. Used with `published` only.
+        language: of the report's own texts: ``en`` or ``zh``.
         costs: prices of tokens, and the collection that times and costs are converted to.
 
     Returns:
-        What the report was made of and what it shows; `size` is in bytes.
+        The report's data and content; `size` is in bytes.
 
     Raises:
-        UsageError: a path is not a run, or it has no scores yet; the folder holds something else,
-            or `out` is named as a file of another kind; there is no such language; a model of
-            `same_as` is not in the runs.
+        UsageError: a path is not a run, or it has no scores yet; the directory contains something
+            else, or `out` has the name of a file of another kind; there is no such language; a
+            model of `same_as` is not in the runs.
         DataError: a file of a run is damaged.
     """
     check_report_place(out)
@@ -122,11 +122,11 @@ def write_report(
 
 
 def check_report_place(out: Path) -> None:
-    """Refuse a place for a report that is neither an HTML file nor a folder for it.
+    """Check that a path is suitable for a report: an HTML file or a directory for it.
 
     Raises:
-        UsageError: the name ends like a file of another kind, the path is an address, the folder
-            has other content, or a folder has the name of the HTML file.
+        UsageError: the name has the suffix of another kind of file, the path is an address, the
+            directory has other content, or a directory has the name of the HTML file.
     """
     check_local(out)
     if out.suffix and out.suffix.lower() not in _HTML and not out.is_dir():
@@ -143,7 +143,7 @@ def check_report_place(out: Path) -> None:
 def _figures(
     gathered: Gathered, view: View, words: Words, *, published: bool, prices: Prices | None
 ) -> tuple[Sequence[Shown], str]:
-    """The page's figures; none, and what to install, where nothing draws them here."""
+    """The page's figures; without the packages for drawing, none and what to install."""
     try:
         from keju.reporting.figures import OfRun, report_figures  # noqa: PLC0415  altair: 0.3 s
     except (PrerequisiteError, UsageError) as error:
@@ -164,9 +164,9 @@ def render(
 ) -> Iterator[bytes]:
     """The page in pieces. Everything from models and datasets is escaped, or data and never markup.
 
-    The content security policy allows this page's own style and script by their hashes, and files
-    that lie beside a report in a folder, and nothing else, so that an answer that slipped through
-    as markup could neither run nor load anything.
+    The content security policy allows this page's own style and script by their hashes, and the
+    files of a report in a directory, and nothing else, so that an answer that was inserted as
+    markup by mistake could neither run nor load anything.
     """
     style = _asset("tokens.css") + _asset("report.css")
     script = "".join(map(_asset, _SCRIPTS))
@@ -212,7 +212,7 @@ def _said(table: Json, words: Words) -> Json:
 
 
 def _check_folder(out: Path) -> None:
-    """Refuse a folder that is not a report's, so that nothing of somebody else's is overwritten."""
+    """Check that a directory is a report's, so that no other files are overwritten."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: not a folder; a report in one file ends in .html")
     if out.is_dir() and any(out.iterdir()) and not (out / _PAGE).is_file():
@@ -220,7 +220,7 @@ def _check_folder(out: Path) -> None:
 
 
 def _write_parts(browser: Browser, out: Path) -> None:
-    """Items as scripts, since a page from the disk may load no data; pictures as they are."""
+    """Write items as scripts, since a page from the disk may not load data; images as files."""
     scripts = (f"kejuChunk({n},{_inert(each)});" for n, each in enumerate(browser.chunks))
     _write_numbered(out / _ITEMS, ".js", (each.encode() for each in scripts))
     _write_numbered(out / _PICTURES, ".jpg", browser.pictures)
@@ -245,7 +245,7 @@ def _hash(text: str) -> str:
 
 
 def _inert(data: object) -> Markup:
-    """JSON that no text in it can break out of a script element with."""
+    """JSON whose texts cannot end a script element."""
     text = msgspec.json.encode(data).decode()
     for char in "<>&\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")

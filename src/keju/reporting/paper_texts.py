@@ -21,7 +21,7 @@ _SETTINGS = (
 
 
 class PaperTexts(NamedTuple):
-    """What a report says of input settings, reasoning fields and scorers."""
+    """The texts of a report on input settings, reasoning fields and scorers."""
 
     settings: str
     reasoning: str
@@ -32,7 +32,7 @@ def paper_texts(benchmarks: Iterable[str], reasoning: Iterable[ReasoningTable]) 
     """The sentences.
 
     Args:
-        benchmarks: those that the report shows.
+        benchmarks: those of the report.
         reasoning: the report's tables of reasoning fields.
     """
     shown = set(benchmarks)

@@ -1,4 +1,4 @@
-"""A table in a paper's form: its columns, its rows, and whose each row is."""
+"""`BesideTable`: a paper table, with its columns, its rows, and the origin of each row."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from keju.definitions import Task, tasks
 from keju.reporting.cells import Cell
 
 Source = Literal["this run", "paper", "recomputed", "difference"]
-"""Whose values a row has: the run's, as the paper prints them, means of the paper's printed task
-values over the tasks of a run, or a run's values less those of the same model in the paper."""
+"""The origin of a row's values: the run, the paper, means of the paper's printed task values over
+the tasks of a run, or a run's values minus those of the same model in the paper."""
 
 
 class Who(NamedTuple):
     """The identity of a row within a table.
 
-    `scope` are the tasks that its means are over where these are neither all of the table's nor
-    simply those that the model has.
+    `scope` are the tasks of its means where these are neither all of the table's nor simply those
+    of the model.
     """
 
     source: Source
@@ -26,7 +26,7 @@ class Who(NamedTuple):
 
 
 class Heading(NamedTuple):
-    """A column: the data's name of it, and for people what it holds, how, and over what."""
+    """A column: its name in the data, and for display its content, unit and tasks."""
 
     name: str
     title: str
@@ -37,9 +37,9 @@ class Heading(NamedTuple):
 class BesideRow(NamedTuple):
     """A row: a model of the run or of the paper.
 
-    `group` is the paper's title of the rows that it is among, `tasks` over how many of the table's
-    tasks its means are ("4 of 45"), empty where there are none or the paper doesn't say. `judge`
-    graded a row of the run, where the table has a column of grades.
+    `group` is the paper's title of its group of rows, `tasks` the number of the table's tasks in
+    its means ("4 of 45"), empty where there are none or the paper does not state it. `judge` graded
+    a row of the run, where the table has a column of grades.
     """
 
     model: str
@@ -51,7 +51,7 @@ class BesideRow(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Whose the row is, in words."""
+        """The origin of the row, as text."""
         if self.source == "recomputed":
             return f"recomputed from the paper's task tables, {self.tasks} tasks"
         if self.judge:
@@ -60,7 +60,7 @@ class BesideRow(NamedTuple):
 
 
 class BesideTable(NamedTuple):
-    """One table in a paper's form."""
+    """One paper table."""
 
     benchmark: str
     name: str
@@ -70,13 +70,13 @@ class BesideTable(NamedTuple):
 
     @property
     def task(self) -> str:
-        """The task that all its columns are of; empty where they are of several."""
+        """The task of all its columns; empty where there are several."""
         found = self._tasks()
         return found[0].id if len(found) == 1 else ""
 
     @property
     def domain(self) -> str:
-        """The domain that all its columns are of; empty where they are of several."""
+        """The domain of all its columns; empty where there are several."""
         domains = {each.domain for each in self._tasks()}
         return domains.pop() if len(domains) == 1 else ""
 

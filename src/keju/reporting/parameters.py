@@ -1,4 +1,4 @@
-"""How models behind servers were asked: the parameters asked for, and those really sent."""
+"""Decoding parameters of models behind servers: those requested, and those actually sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ASKED = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effo
 
 
 class Sent(NamedTuple):
-    """The parameters in so many requests that were answered; None where they are not known."""
+    """The parameters of a number of answered requests; None where they are not known."""
 
     parameters: str | None
     answers: int
@@ -58,7 +58,7 @@ def parameters(gathered: Gathered) -> list[ParametersRow]:
 def _sent(
     gathered: Gathered, asked: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Counter[tuple[tuple[str, str], ...] | None]]:
-    """By model, how many answers came to which parameters; failures have none."""
+    """By model, the number of answers by parameters; failures have none."""
     found: dict[str, Counter[tuple[tuple[str, str], ...] | None]] = {
         label: Counter() for label in asked
     }

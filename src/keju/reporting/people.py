@@ -1,4 +1,4 @@
-"""People beside models: each in a row of their own, and all of them in one."""
+"""People in a report: a row for each, and one for all of them together."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NOTE = (
 
 
 def with_people(gathered: Gathered) -> Gathered:
-    """The same, with a voice of all people where there are two or more.
+    """The same data, with a voice of all people where there are at least two.
 
-    That voice, ``people (n)``, gave every answer of each of the n; answers to the same item count
-    as rounds of it.
+    That voice, ``people (n)``, has every answer of each of the n; answers to the same item count as
+    its rounds.
     """
     voices = {name: voice for name, voice in gathered.voices.items() if voice.role == PEOPLE}
     if len(voices) < 2:
@@ -55,7 +55,7 @@ def _joint(name: str, voices: Sequence[Voice]) -> Voice:
 
 
 def _joined(asked: Asked, everybody: str, voices: dict[str, Voice]) -> Asked:
-    """The item with every person's answer once more, in everybody's name."""
+    """The item with a copy of every person's answer, in the name of all people."""
     theirs = [answer for answer in asked.answers if answer.model in voices]
     again = [
         Answer(

@@ -1,4 +1,4 @@
-"""The pictures inside a report: small copies, within a budget of bytes."""
+"""The images of a report: small copies, within a maximum total size."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _SIDES = (1100, 700, 420)
 
 
 class Pictures:
-    """Small copies (JPEG) of the pictures that a report shows, each once.
+    """Small copies (JPEG) of the images of a report, each once.
 
-    `budget` is the most that all of them may weigh; sides shrink in steps as it runs out, and
-    then pictures are left out and counted in `left_out`.
+    `budget` is the maximum total size; sides shrink in steps as it is used up, and then images are
+    omitted and counted in `left_out`.
     """
 
     def __init__(self, dataset: Dataset | None, *, budget: int) -> None:
@@ -27,7 +27,7 @@ class Pictures:
         self.left_out = 0
 
     def index(self, ref: ImageRef) -> int | None:
-        """The place of that picture in `copies`, or None if it can't be shown."""
+        """The index of that image in `copies`, or None if it cannot be shown."""
         if ref.sha256 not in self._known:
             copy = self._copy(ref)
             self._known[ref.sha256] = None if copy is None else len(self.copies)
@@ -48,14 +48,14 @@ class Pictures:
                     self._budget -= len(small)
                     return small
         except (KejuError, OSError):
-            # A picture that can't be opened is the dataset's fault, which `validate` names; the
-            # report counts it and goes on.
+            # An image that cannot be opened is an error in the dataset, which `validate` reports;
+            # the report counts it and continues.
             return None
         return None
 
 
 def pictures_of(path: Path | None, *, budget: int) -> Pictures:
-    """The pictures of the dataset at `path`; none where the dataset is not there any more."""
+    """The images of the dataset at `path`; none where the dataset is missing."""
     try:
         dataset = None if path is None else Dataset.open(path)
     except KejuError:

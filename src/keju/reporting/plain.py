@@ -1,4 +1,4 @@
-"""What any command prints: tables in the house's style, and JSON for programs."""
+"""Terminal output of all commands: tables in a uniform style, and JSON for programs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from keju.errors import printable
 
 
 def print_json(value: object) -> None:
-    """Print `value` as indented JSON on standard output, in UTF-8 whatever the terminal's is."""
+    """Print `value` as indented JSON on standard output, in UTF-8 on any terminal."""
     sys.stdout.flush()
     sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
     sys.stdout.buffer.flush()
 
 
 class PlainTable(Table):
-    """A table whose words come from data: they are neither markup nor orders to the terminal."""
+    """A table whose texts come from data: neither markup nor terminal control sequences."""
 
     def add_row(
         self,
@@ -31,18 +31,18 @@ class PlainTable(Table):
         style: StyleType | None = None,
         end_section: bool = False,
     ) -> None:
-        """Add a row; what is a plain text is shown as it stands."""
+        """Add a row; plain texts are shown literally."""
         cells = (shown(cell) if isinstance(cell, str) else cell for cell in renderables)
         super().add_row(*cells, style=style, end_section=end_section)
 
 
 def shown(text: str) -> Text:
-    """A text as it stands, with what would steer the terminal made visible."""
+    """A text shown literally, with terminal control characters made visible."""
     return Text("\n".join(map(printable, text.split("\n"))))
 
 
 def plain_table(*columns: str, right: Iterable[int] = (), title: str | None = None) -> PlainTable:
-    """An empty table in the house's style; the columns numbered in `right` align right."""
+    """An empty table in the uniform style; the columns numbered in `right` are right-aligned."""
     table = PlainTable(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     numeric = set(right)
     for index, column in enumerate(columns):

@@ -1,4 +1,4 @@
-"""What the command line prints of a plan: what would be asked, what it takes, what is not known."""
+"""Terminal output of a plan: requests, cost, and unknown parts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNKNOWN = "?"
 
 
 def plan_table(plan: Plan) -> Table:
-    """What a run would ask, one row a model and task; what is there already, if anything is."""
+    """The requests of a run, one row per model and task, with stored ones if there are any."""
     there = any(row.stored for row in plan.rows)
     columns = ["model", "task", "calls", "images", "image MB", "MB sent", "not asked"]
     if there:
@@ -31,7 +31,7 @@ def plan_table(plan: Plan) -> Table:
 
 
 def totals_table(plan: Plan) -> Table:
-    """What each model takes in all; money only with prices, hours only at a rate."""
+    """The total of each model; money only with prices, hours only at a rate."""
     columns = ["model", "calls", "MB sent", "tokens in", "of images", "tokens out"]
     timed = any(total.hours is not None for total in plan.totals)
     columns += [plan.currency] * bool(plan.currency) + ["hours"] * timed
@@ -52,7 +52,7 @@ def totals_table(plan: Plan) -> Table:
 
 
 def forms_table(plan: Plan) -> Table:
-    """Tasks of pairs: the full protocol and the reduced forms, one row a model and form."""
+    """Pair tasks: the full protocol and the reduced forms, one row per model and form."""
     columns = ["model", "pairs", "calls", "a round", "tokens in", "tokens out"]
     timed = any(each.hours is not None for each in plan.forms)
     columns += [plan.currency] * bool(plan.currency) + ["hours"] * timed
@@ -88,7 +88,7 @@ def forms_notes(plan: Plan, command: str) -> Iterator[str]:
 
 
 def plan_notes(plan: Plan) -> Iterator[str]:
-    """How tokens were counted, what a price is worth, and what is not in the sums."""
+    """How tokens were counted, the date of the prices, and what the sums do not include."""
     if not any(row.input_tokens or row.input_tokens is None for row in plan.rows):
         return
     yield f"Estimates: {plan.text_rule}; {plan.output_rule}"

@@ -1,4 +1,4 @@
-"""The prompts of an item as its models were sent them: in their script, wording and setting."""
+"""The prompts of an item as sent to its models: in their script, wording and setting."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from keju.running.requests import request_for
 from keju.running.selecting import Way
 
 READING = "〔…〕"
-"""What a prompt shows in place of the reading that the model itself or an engine made before."""
+"""The replacement in a prompt for the transcription by the model itself or an engine."""
 
 _SENT = ("model", "answers", PEOPLE)
 
 
 class PromptSent(NamedTuple):
-    """A prompt and the prompt variants that have it; `variants` is empty if all have the same."""
+    """A prompt and the prompt variants with it; `variants` is empty if it is common to all."""
 
     variants: str
     text: str
@@ -28,8 +28,8 @@ class PromptSent(NamedTuple):
 def prompts_sent(asked: Asked, gathered: Gathered) -> tuple[list[PromptSent], bool]:
     """The different prompts of an item, and whether any model was sent one.
 
-    OCR engines and most baselines are sent the image alone; if only they answered, the task's own
-    prompt is returned.
+    OCR engines and most baselines get only the image; if only they answered, the task's own prompt
+    is returned.
     """
     found: dict[str, dict[str, None]] = {}
     voices = [gathered.voices[name] for name in {answer.model: None for answer in asked.answers}]
@@ -48,7 +48,7 @@ def prompts_sent(asked: Asked, gathered: Gathered) -> tuple[list[PromptSent], bo
 
 
 def _boxes(voice: Voice, gathered: Gathered) -> str:
-    """The convention in which a model was asked for boxes; empty for the benchmark's own."""
+    """The box convention of a model's requests; empty for the benchmark's own."""
     settings = next(run.manifest.settings for run in gathered.runs if run.name == voice.run)
     return convention_in(settings, voice.model)
 

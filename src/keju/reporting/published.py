@@ -1,4 +1,4 @@
-"""What the command line prints of the papers: their models and rebuilt means."""
+"""Terminal output about the papers: their models and recomputed means."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keju.reporting.plain import plain_table
 
 
 def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]:
-    """The models of each paper, as its tables of results name them, and its own table of models."""
+    """The models of each paper, as named in its tables of results, and its own table of models."""
     for benchmark in dict.fromkeys(each.benchmark for each in models):
         table = plain_table(
             "model", "vendor", "kind", "10^9 parameters", "role", "also printed as",
@@ -39,7 +39,7 @@ def _details_table(benchmark: str, models: Sequence[PublishedModel]) -> Table:
 
 
 def rebuilt_table(title: str, cells: Sequence[Rebuilt]) -> Table:
-    """How near the printed means of a paper come out of its printed tasks."""
+    """The differences of the printed means of a paper from means over its printed tasks."""
     table = plain_table(
         "table", "column", "cells", "within .01", "furthest apart", right=[2, 3, 4],
         title=title,

@@ -1,4 +1,4 @@
-"""What the reading errors of a model are made of: layout, variants and script, recognition."""
+"""Components of the reading errors of a model: layout, variants and script, recognition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BAR = 176
 
 
 class Part(NamedTuple):
-    """A stretch of the bar of errors, in pixels."""
+    """A segment of the bar of errors, in pixels."""
 
     kind: str
     x: float
@@ -25,11 +25,10 @@ class Part(NamedTuple):
 
 
 class ErrorRow(NamedTuple):
-    """What the reading errors of a model in a task are made of; `cer` is the sum of both errors.
+    """The components of a model's reading errors in a task; `cer` is the sum of both errors.
 
-    `with_result` are CER, recognition and layout error over the pages with a result alone; the
-    others count failed requests as wrong. `wrong_recognition` and `wrong_layout` are the
-    permutation floors: what the same responses get against other pages' texts.
+    `wrong_recognition` and `wrong_layout` are the permutation floors: the errors of the same
+    responses against other pages' texts.
     """
 
     model: str
@@ -47,7 +46,7 @@ class ErrorRow(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """The CER of a task, and how much of it is recognition error."""
+    """The CER of a task, and the recognition error in it."""
 
     task: str
     cer: MetricResult
@@ -58,11 +57,11 @@ class _Parts(NamedTuple):
 def error_rows(
     results: Results, floors: Mapping[tuple[str, str], WrongPage | None]
 ) -> Iterator[ErrorRow]:
-    """One row for each model and task of transcription that had a whole answer.
+    """One row for each model and transcription task with a complete answer.
 
     Args:
         results: of every model and protocol.
-        floors: by model and task, as `wrong_pages` finds them.
+        floors: by model and task, from `wrong_pages`.
     """
     for (model, _), result in results.items():
         for parts in _parts(result):
@@ -81,14 +80,14 @@ def wrong_pages(gathered: Gathered) -> dict[tuple[str, str], WrongPage | None]:
 
 
 def error_sentences(results: Iterable[Result]) -> Iterator[tuple[str, str, str]]:
-    """Model, task and a sentence: which part of the error is layout and which recognition."""
+    """Model, task and a sentence on the shares of layout and recognition in the error."""
     for result in results:
         for parts in _parts(result):
             yield result.model, parts.task, _sentence(parts)
 
 
 def _parts(result: Result) -> Iterator[_Parts]:
-    """The tasks of transcription of a strict result that had a whole answer."""
+    """The transcription tasks of a strict result with a complete answer."""
     if result.protocol != "strict":
         return
     for each in result.tasks:

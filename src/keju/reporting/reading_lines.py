@@ -1,4 +1,4 @@
-"""What `keju score` prints below its table: recognition and layout error of each transcription."""
+"""Lines of `keju score` below its table: recognition and layout error of each transcription."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from keju.runs import RunFolder
 from keju.scoring import Result
 
 _MOST = 20
-"""Lines; more are in the report alone."""
+"""Maximum number of lines; the report has all of them."""
 
 
 def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[str]:
-    """A sentence for each model and task of transcription; baselines have none.
+    """A sentence for each model and transcription task; baselines have none.
 
     Args:
         results: of the scores that were just computed.

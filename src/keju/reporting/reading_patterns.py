@@ -1,4 +1,4 @@
-"""The reading pattern of each transcription, and how often a model shows which."""
+"""The reading pattern of each transcription, and the frequencies of patterns by model."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from keju.scoring import transcription_of
 from keju.text import counted, counted_alike
 
 _LONGEST = 20_000
-"""Characters of an answer that are looked at."""
+"""Maximum characters of an answer that are examined."""
 
 
 DOUBTFUL = 0.2
-"""Share of a model's pages; a pattern on fewer is doubtful, because single pages are misjudged."""
+"""Share of a model's pages; a pattern on fewer is doubtful, because single pages may be
+misclassified."""
 
 
 class Patterns(NamedTuple):
-    """The patterns of a model's readings of a task, the commonest first, and its pages.
+    """The patterns of a model's transcriptions of a task, the most frequent first, and its pages.
 
     `undrawn` are pages with a pattern whose order cannot be drawn on the page (`lines_as_read`).
     """
@@ -32,7 +33,7 @@ class Patterns(NamedTuple):
 
     @property
     def sure(self) -> list[tuple[ReadingPattern, int]]:
-        """The patterns that are named as those of the model."""
+        """The patterns that are attributed to the model."""
         return [each for each in self.found if each[1] >= DOUBTFUL * self.pages]
 
     @property
@@ -42,7 +43,7 @@ class Patterns(NamedTuple):
 
     @property
     def words(self) -> str:
-        """In a line: each pattern with the number of its pages, the doubtful ones last."""
+        """Each pattern with the number of its pages, the doubtful ones last, in one line."""
         parts = (("reading pattern", self.sure), ("doubtful reading pattern", self.doubtful))
         return "; ".join(f"{kind}: {self._listed(found)}" for kind, found in parts if found)
 
@@ -51,7 +52,7 @@ class Patterns(NamedTuple):
 
 
 class PatternCounts:
-    """Finds the pattern of answer by answer, and counts them by model and task."""
+    """Finds the pattern of each answer, and counts patterns by model and task."""
 
     def __init__(self) -> None:
         self._pages: Counter[tuple[str, str]] = Counter()
@@ -59,7 +60,7 @@ class PatternCounts:
         self._undrawn: Counter[tuple[str, str]] = Counter()
 
     def add(self, model: str, item: Item, response: Response) -> ReadingPattern | None:
-        """Take in one answer; its pattern, None where it is in order or nothing can be said."""
+        """Add one answer; return its pattern, None where it is in order or cannot be classified."""
         if is_blank(item):
             return None
         key = (model, task_name(item.task, item.query))
@@ -89,7 +90,7 @@ class PatternCounts:
         }
 
     def of(self, model: str, task: str) -> Patterns:
-        """The patterns of a model's readings of a task."""
+        """The patterns of a model's transcriptions of a task."""
         found = self._found.get((model, task), Counter[ReadingPattern]())
         key = (model, task)
         return Patterns(found.most_common(), self._pages[key], self._undrawn[key])
@@ -103,7 +104,7 @@ def pattern_of(item: Item, response: Response) -> ReadingPattern | None:
 
 
 def _notes(item: Item, truth: str) -> list[int]:
-    """Places in the counted reference of the notes that the item's lines name."""
+    """Positions in the counted reference of the notes that the item's lines name."""
     places: list[int] = []
     start = 0
     for line in item.lines:
@@ -117,7 +118,7 @@ def _notes(item: Item, truth: str) -> list[int]:
 
 
 def lines_as_read(item: Item, response: Response) -> dict[str, Any] | None:
-    """An engine's own lines in the order in which it read them, to be drawn on the page.
+    """An engine's own lines in its reading order, for drawing on the page.
 
     None where the item has several images or the response no outlines.
     """

@@ -1,4 +1,4 @@
-"""`official` of the content alone, beside that with reasoning from a field of its own."""
+"""`official` values of the content alone, and with reasoning from a separate field."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def reasoning_rows(alone: Result, with_reasoning: Result) -> list[ReasoningRow]:
 
     Args:
         alone: `official` of the content.
-        with_reasoning: the same of the content with the reasoning before it.
+        with_reasoning: the same with the reasoning before the content.
     """
     ours = {each.task: each.main for each in alone.tasks}
     rows = []

@@ -1,4 +1,4 @@
-"""What the command line prints of controls: how much a model reads, and how much it recites."""
+"""Terminal output about memorization: how much a model reads, and how much it recites."""
 
 from __future__ import annotations
 

@@ -1,28 +1,29 @@
-"""Answers that seem to come from memory and not from the page: suspects, for a person to look at.
+"""Contamination: answers that seem to come from memory and not from the page, for manual review.
 
 Our reading; three signs, all on text as OCR scoring counts it (no punctuation, variants and
 simplified forms folded together):
 
 elsewhere
-    A transcription says eight characters or more in a row that do not stand on its page, and do
-    stand in the text of another picture of the run, four of them beyond what any one stretch of the
-    page has of it: another edition's wording where the page differs (the run covers the difference
-    from both sides), or a passage that goes on where the page ends.
+    A transcription contains eight or more consecutive characters that are not on its page, but
+    are in the text of another image of the run, four of them more than the longest part that the
+    page has of them: another edition's wording where the page differs (the run covers the
+    difference from both sides), or a passage that continues after the end of the page.
 withheld
-    A model that was given a reading and no image (own-text, a pipeline) says eight characters or
-    more in a row of the page's true text of which four or more were not in the reading.
+    A model that got a transcription and no image (own-text, a pipeline) writes eight or more
+    consecutive characters of the page's true text of which at least four were not in the
+    transcription.
 blind
-    A model that was shown no picture says eight characters or more in a row of the true text,
-    and four more than of any other item's true text in its task.
+    A model that got no image writes eight or more consecutive characters of the true text, and
+    four more than of any other item's true text in its task.
 
-What the question says, and what else is known of the item, is never a sign. None of this is a
-proof: language knows much without having learnt the page by heart. So the same test is made where
-it can't be true: on the readings of OCR engines, which know no texts and are not listed, for
-`elsewhere`; with another group's text in the place of the true one for `withheld` and `blind`. What
-is found there is what chance finds.
+The text of the question, and other known texts of the item, are never a sign. None of this is a
+proof: a language model can predict much without having memorized the page. So the same test is made
+as a control where memory is impossible: on the transcriptions of OCR engines, which know no texts
+and are not listed, for `elsewhere`; with another group's text in place of the true one for
+`withheld` and `blind`. The control shows how much is found by chance.
 
-Pages whose texts seem to be swapped (`keju.reporting.swapped`) are not tested for `elsewhere`: what
-is right for their image stands on another page.
+Pages whose texts seem to be swapped (`keju.reporting.swapped`) are not tested for `elsewhere`: the
+right text of their image is on another page.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ from keju.text import answer_part, counted
 Sign = Literal["elsewhere", "withheld", "blind"]
 
 RUN = 8
-"""Characters; shorter runs are formulas, names and chance."""
+"""Minimum length in characters; shorter runs are formulas, names and chance."""
 
 BEYOND = 4
-"""Characters by which a run exceeds what was shown, or what is shared with other texts."""
+"""Characters by which a run exceeds the given text, or what it shares with other texts."""
 
 _BLIND = "blind:"
 _LONGEST = 6000
@@ -58,7 +59,7 @@ _EXAMPLES = 30
 
 
 class Suspect(NamedTuple):
-    """One answer: the run that it should not know, and where it occurs."""
+    """One answer: the run that it should not know, and its origin."""
 
     sign: Sign
     model: str
@@ -70,10 +71,10 @@ class Suspect(NamedTuple):
 
 
 class SignRow(NamedTuple):
-    """How often a sign is found in a model's answers, and how often where it can't be true.
+    """How often a sign is found in a model's answers, and how often in the control.
 
-    `by_chance` of `elsewhere` is the share found in the readings of the run's OCR engines of the
-    task, as a number of as many answers; None where there are no such readings.
+    `by_chance` of `elsewhere` is the share found in the transcriptions of the run's OCR engines of
+    the task, as a number of as many answers; None where there are none.
     """
 
     sign: Sign
@@ -97,7 +98,7 @@ _Row = tuple[Sign, str, str]
 
 
 class _Known(NamedTuple):
-    """What is known of an item: its true text, and everything that stands in it or was said."""
+    """What is known of an item: its true text, and all text in it or in its prompt."""
 
     asked: Asked
     place: int
@@ -115,7 +116,7 @@ class _Hit(NamedTuple):
 
 
 def recitation(gathered: Gathered, swapped: Collection[Place] = ()) -> Recitation:
-    """Look for signs in every answer to an open query or a transcription.
+    """Search for signs in every answer to an open query or a transcription.
 
     `swapped` are the items whose texts seem to be swapped.
     """
@@ -150,7 +151,7 @@ def recitation(gathered: Gathered, swapped: Collection[Place] = ()) -> Recitatio
 
 
 def _is_control(gathered: Gathered, sign: Sign, model: str) -> bool:
-    """Whether answers show what chance finds: an OCR engine knows no texts."""
+    """Whether answers belong to the control: an OCR engine knows no texts."""
     return sign == "elsewhere" and gathered.voices[model].role == "engine"
 
 
@@ -163,7 +164,7 @@ def _signs(
     others: Sequence[str],
     readings: Mapping[tuple[str, str, int], str],
 ) -> Iterator[tuple[Sign, str, str, str]]:
-    """Each sign that can be looked for in an answer, the run found, where, and the control's run.
+    """Each sign that applies to an answer, the run found, its origin, and the control's run.
 
     The runs are empty where nothing was found.
     """
@@ -198,7 +199,7 @@ def _signs(
 def _elsewhere(
     said: str, each: _Known, index: Mapping[str, list[tuple[int, str, str]]]
 ) -> tuple[str, str]:
-    """The longest run that another picture's text has and this page lacks, and whose it is."""
+    """The longest run that another image's text has and this page lacks, and its origin."""
     strange: set[str] = set()
     texts: dict[int, tuple[str, str]] = {}
     counts: Counter[int] = Counter()
@@ -222,9 +223,9 @@ def _elsewhere(
 
 
 def _beyond(run: str, own: Sequence[str]) -> int:
-    """How many characters a run has beyond the longest stretch of it that is known here.
+    """The number of characters of a run beyond its longest part that is known here.
 
-    One wrong character at the end of what stands on the page meets some other text by chance.
+    One wrong character at the end of a text on the page matches some other text by chance.
     """
     return len(run) - max((len(longest_shared(run, text)) for text in own), default=0)
 
@@ -243,7 +244,7 @@ def _withheld(said: str, truth: str, reading: str, own: Sequence[str]) -> str:
 
 
 def _blind(said: str, truth: str, own: Sequence[str], others: Sequence[str]) -> str:
-    """The longest run of the true text, if it is longer than of any other text by enough."""
+    """The longest run of the true text, if it is sufficiently longer than of any other text."""
     asked = [text for text in own if text and text != truth]
     runs = [r.text for r in shared_runs(said, truth, least=RUN)]
     best = max((run for run in runs if not stands_in(run, asked)), key=len, default="")
@@ -254,7 +255,7 @@ def _blind(said: str, truth: str, own: Sequence[str], others: Sequence[str]) -> 
 
 
 def _known(gathered: Gathered) -> list[_Known]:
-    """What is known of every item, with all that other items say of the same pictures."""
+    """What is known of every item, with all texts of other items about the same images."""
     by_picture: dict[str, list[str]] = {}
     for asked in gathered.asked.values():
         for image in asked.item.images:
@@ -270,14 +271,14 @@ def _known(gathered: Gathered) -> list[_Known]:
 
 
 def _texts(item: Item) -> list[str]:
-    """What is known to stand on an item's page, or to be its answer."""
+    """The known texts on an item's page, and its answer."""
     lines = "".join(line.text for line in item.lines)
     texts = (item.transcription or "", item.answer, item.answer_simplified, lines)
     return [said for text in (*texts, *item.also_accepted) if (said := counted(text))]
 
 
 def _asked(item: Item) -> tuple[str, ...]:
-    """What the item itself says to whoever answers."""
+    """The texts that the item itself shows to a model."""
     try:
         prompt = prompt_of(item)
     except KejuError:
@@ -287,7 +288,7 @@ def _asked(item: Item) -> tuple[str, ...]:
 
 
 def _index(known: Sequence[_Known]) -> dict[str, list[tuple[int, str, str]]]:
-    """Where each run of eight stands: the item's place and id, and its text; a few of them."""
+    """The origins of each run of eight: the item's index and id, and its text; a few of them."""
     index: dict[str, list[tuple[int, str, str]]] = {}
     seen: set[tuple[str, str]] = set()
     for each in known:
@@ -304,7 +305,7 @@ def _index(known: Sequence[_Known]) -> dict[str, list[tuple[int, str, str]]]:
 
 
 def _others(known: Sequence[_Known], place: int) -> list[str]:
-    """The true texts of the task's next few items of other groups: what chance is taken from."""
+    """The true texts of the task's next few items of other groups, as a control."""
     own = known[place].asked.item
     found: list[str] = []
     for step in range(1, len(known)):
@@ -320,7 +321,7 @@ def _others(known: Sequence[_Known], place: int) -> list[str]:
 
 
 def readings_of(gathered: Gathered) -> dict[tuple[str, str, int], str]:
-    """The reading that each voice was sent, by its name, the images and the round."""
+    """The transcription that each voice was sent, by its name, the images and the round."""
     found: dict[tuple[str, str, int], str] = {}
     paths = {run.name: run.path for run in gathered.runs}
     for name, voice in gathered.voices.items():

@@ -30,11 +30,11 @@ Bounds = tuple[float, float]
 _LEVEL = 0.05
 
 _RESAMPLED = 2
-"""Groups of a task with which drawing them again changes its value."""
+"""Minimum number of groups of a task with which resampling changes its value."""
 
 
 class Gap(NamedTuple):
-    """The overall mean of one model less another's, with p adjusted over all pairs (Holm)."""
+    """The overall mean of one model minus another's, with p adjusted over all pairs (Holm)."""
 
     difference: float
     p_holm: float
@@ -49,8 +49,8 @@ class Resampled(NamedTuple):
     """The 95 % intervals of a benchmark under one protocol, and its models' ranks.
 
     `ranks` are the rank by value and the ranks that are possible after all pairwise tests (None
-    where the means cannot be tested); `unranked` says why a model has none. `gaps` compares each
-    two ranked models, both ways.
+    where the means cannot be tested); `unranked` is the reason why a model has none. `gaps`
+    compares each two ranked models, in both orders.
     """
 
     overall: dict[str, Bounds]
@@ -77,7 +77,7 @@ class _Resamples(NamedTuple):
     unsure: list[str]
 
     def groups_of(self, names: Collection[str]) -> int:
-        """How many different groups these tasks have."""
+        """The number of different groups in these tasks."""
         rows = [part.sums.groups for name in names for part in self.parts[name]]
         return len(np.unique(np.concatenate(rows))) if rows else 0
 
@@ -85,7 +85,7 @@ class _Resamples(NamedTuple):
         """The typical number of groups of these tasks, which widens the interval of their mean.
 
         At least `FEWEST_GROUPS`: in simulations of 3 to 20 tasks with 2 to 10 groups each, the
-        intervals then contain the true mean 90 to 98 times in a hundred.
+        intervals then contain the true mean in 90 to 98 % of cases.
         """
         counts = [self.of_task[name] for name in names if self.of_task[name] >= _RESAMPLED]
         return max(FEWEST_GROUPS, round(harmonic_mean(counts))) if counts else 0
@@ -96,10 +96,10 @@ class _Resamples(NamedTuple):
         return np.asarray(parts.mean(axis=0), dtype=np.float64)
 
     def contributions(self, name: str) -> Floats:
-        """What each group adds to each model's value of a task, models by groups.
+        """The contribution of each group to each model's value of a task, models by groups.
 
-        Measured from the pooled value of all models, so that groups on which two models do alike
-        add nothing to their difference.
+        Measured from the pooled value of all models, so that groups on which two models have equal
+        results add nothing to their difference.
         """
         found = np.zeros((self.groups, self.parts[name][0].sums.top.shape[1]))
         for part in self.parts[name]:
@@ -119,7 +119,7 @@ def resample_benchmark(
     Args:
         mains: the scores of main metrics under one protocol, by task and query.
         results: the benchmark's results by model.
-        ranked: the models that take ranks, if they answered all that others of them did.
+        ranked: the models that get ranks, if they answered all items that others of them did.
     """
     models = list(results)
     drawn = _drawn(mains, models)
@@ -161,7 +161,7 @@ def resample_benchmark(
 
 
 def _alone(mains: Mains) -> dict[str, dict[str, list[Score]]]:
-    """The scores with a value by model and task, of metrics that have an interval by themselves."""
+    """The scores with a value by model and task, of metrics with an interval of their own."""
     found: dict[str, dict[str, list[Score]]] = {}
     for (task, query), scores in mains.items():
         for score in scores:
@@ -177,7 +177,7 @@ def _bounds(
     names: Collection[str],
     alone: Mapping[str, Sequence[Score]],
 ) -> Bounds | None:
-    """The interval of a mean over tasks; None where they have too few groups together.
+    """The interval of a mean over tasks; None where they have too few groups in total.
 
     The mean over one task is that task's value and has its interval, as in the tables of tasks.
     """
@@ -208,8 +208,8 @@ def _drawn(mains: Mains, models: Sequence[str]) -> _Resamples:
     for place, of_part in enumerate(flat):
         with np.errstate(divide="ignore", invalid="ignore"):
             whole = of_part.top.sum(axis=0) / of_part.bottom.sum(axis=0)
-        # A resample that misses a task keeps the task's own value. A mean that sometimes loses a
-        # task would swing for a reason that has nothing to do with the models.
+        # A resample without any group of a task keeps the task's own value. Otherwise a mean that
+        # sometimes loses a task would vary for a reason that is independent of the models.
         values[:, place] = np.where(np.isnan(values[:, place]), whole, values[:, place])
     columns = iter(range(len(flat)))
     parts = {

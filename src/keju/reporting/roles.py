@@ -1,4 +1,4 @@
-"""`model_role`: what a model of a run is in reports."""
+"""`model_role`: the role of a model in reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def model_role(manifest: RunManifest | None, model: str) -> str:
     Args:
         manifest: of the run, which records the roles of plug-ins' models; None for responses
             without a run.
-        model: as the run spells it.
+        model: the model string in the run.
     """
     if manifest and manifest.models.get(model, {}).get("kind") == RESULTS:
         return "engine"

@@ -1,4 +1,4 @@
-"""Declarations that a model of a run is, in its version too, one that a paper prints."""
+"""Declarations that a model of a run is, in the same version, one of a paper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keju.published import published_model, published_models
 from keju.reporting.gather import Gathered, Voice
 
 _SHOWN = "image"
-"""The setting in which the papers' main tables ask."""
+"""The setting of the papers' main tables."""
 
 
 class SameAs(NamedTuple):
@@ -25,7 +25,7 @@ def read_same_as(lines: Iterable[str]) -> tuple[SameAs, ...]:
     """Read declarations of the form ``MODEL=PRINTED``.
 
     Raises:
-        UsageError: one has no ``=``, or no paper prints a model of that name.
+        UsageError: one has no ``=``, or no paper has a model of that name.
     """
     known = {
         name
@@ -54,10 +54,11 @@ def read_same_as(lines: Iterable[str]) -> tuple[SameAs, ...]:
 
 
 def check_same_as(declared: Sequence[SameAs], gathered: Gathered) -> None:
-    """Check that every declared model is one of the report's, and printed for its benchmarks.
+    """Check that every declared model is in the report, and in a paper of its benchmarks.
 
     Raises:
-        UsageError: one is not, with those that are; or one is declared to be two of a paper's.
+        UsageError: one is not, with a list of those that are; or one is declared to be two of a
+            paper's.
     """
     benchmarks = sorted({asked.item.benchmark for asked in gathered.asked.values()})
     names = {name for label, voice in gathered.voices.items() for name in _names(label, voice)}
@@ -77,7 +78,7 @@ def check_same_as(declared: Sequence[SameAs], gathered: Gathered) -> None:
 
 
 def _check_alone(declared: Sequence[SameAs], benchmarks: Sequence[str]) -> None:
-    """A model is one of a paper's at most; papers may print it under different names."""
+    """Check that a model is at most one of a paper's; papers may use different names for it."""
     for benchmark in benchmarks:
         found: dict[str, str] = {}
         for each in declared:
@@ -90,7 +91,7 @@ def _check_alone(declared: Sequence[SameAs], benchmarks: Sequence[str]) -> None:
 
 
 def printed_names(declared: Sequence[SameAs], label: str, voice: Voice) -> list[str]:
-    """The papers' name of a model of the report; None without a declaration.
+    """The papers' names of a model of the report; empty without a declaration.
 
     A declaration by the model's name applies to rows with the setting `image`, as in the papers;
     one by the report's own label applies to that row only.

@@ -20,16 +20,15 @@ _NUMBER = r"^[+-][0-9]+(\.[0-9]+)?$"
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
-    """Write ``items.csv`` (one row a score), ``tasks.csv`` (one row a model, task and metric).
+    """Write ``items.csv`` (one row per score), ``tasks.csv`` (one row per model, task and metric).
 
-    Beside them ``parameters.csv`` (how models behind servers were asked), ``effort.csv`` and
-    ``surest.csv`` where pages were transcribed, ``undeciphered.csv`` (one row a reading) where
-    undeciphered characters were asked, ``wordings.csv`` (one row a model, task and wording) where a
-    model was asked in several wordings, ``blank-pages.csv`` (one row a response, with its invented
-    characters) where pages are blank, ``official-with-reasoning.csv`` where reasoning came in a
-    field of its own, and a file for each table in a paper's form, in the paper's units. In the
-    others values are fractions. A text that a spreadsheet would take for a formula gets an
-    apostrophe before it.
+    Also ``parameters.csv`` (parameters of models behind servers), ``effort.csv`` and ``surest.csv``
+    where pages were transcribed, ``undeciphered.csv`` (one row per reading) where there are
+    undeciphered characters, ``wordings.csv`` (one row per model, task and wording) where a model
+    has several wordings, ``blank-pages.csv`` (one row per response, with its invented characters)
+    where pages are blank, ``official-with-reasoning.csv`` where reasoning is in a separate field,
+    and a file for each paper table, in the paper's units. In the others values are fractions. A
+    text that a spreadsheet would read as a formula gets an apostrophe before it.
     """
     gathered = report.gathered
     items = pl.DataFrame(
@@ -127,7 +126,7 @@ def _wordings(report: Report) -> dict[str, pl.DataFrame]:
 
 
 def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
-    """``undeciphered.csv``: what each model reads in characters of which no reading is known."""
+    """``undeciphered.csv``: each model's readings of characters without a known reading."""
     rows = [
         {
             "item": asked.item.id,
@@ -170,9 +169,9 @@ def _reasoning(report: Report) -> dict[str, pl.DataFrame]:
 
 
 def _buying(report: Report) -> dict[str, pl.DataFrame]:
-    """``effort.csv`` and ``surest.csv``: what is left to fix, what to keep; errors as fractions.
+    """``effort.csv`` and ``surest.csv``: post-editing cost and error by coverage, as fractions.
 
-    An interval's ends stand in columns of their own, empty where there is none.
+    An interval's ends are in separate columns, empty where there is none.
     """
     frames = {}
     if report.view.efforts:
@@ -218,12 +217,11 @@ def _bounded(name: str, value: float | None, interval: Interval | None) -> dict[
 
 
 def _beside(table: BesideTable) -> pl.DataFrame:
-    """One row per model, with its ``source``; the columns have the data's names.
+    """One row per model, with its ``source``; the columns have the names of the data.
 
-    ``group`` is the paper's title of the rows, ``tasks`` over how many of the table's tasks the
-    row's means are, ``judge`` who graded an own row, where the table has grades. A column of means
-    of which some lack tasks is followed by one that says over how many of the column's tasks each
-    is.
+    ``group`` is the paper's title of the rows, ``tasks`` the number of the table's tasks in the
+    row's means, ``judge`` the judge of a row of the run, where the table has grades. A column of
+    means of which some lack tasks is followed by one with the number of the column's tasks in each.
     """
     rows: list[dict[str, str | None]] = [
         {
@@ -252,9 +250,9 @@ def _beside(table: BesideTable) -> pl.DataFrame:
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> Path:
-    """Write a CSV for spreadsheets: UTF-8 with byte-order mark, as Excel needs it for Chinese.
+    """Write a CSV for spreadsheets: UTF-8 with byte-order mark, which Excel needs for Chinese.
 
-    Texts that a spreadsheet takes for formulas get an apostrophe; numbers with a sign are none.
+    Texts that a spreadsheet reads as formulas get an apostrophe; numbers with a sign do not.
     """
     texts = pl.col(pl.String)
     risky = texts.str.slice(0, 1).is_in(list(FORMULA)) & ~texts.str.contains(_NUMBER)

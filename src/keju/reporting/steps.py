@@ -1,8 +1,8 @@
-"""One model in several input settings (the text-only ones are our extension).
+"""Comparison of one model's input settings (the text-only ones are our extension).
 
-From image to own-ocr a task changes by what it is worth to read first; from own-ocr to gold-ocr by
-what the model's reading errors cost; from a setting with the image to the one with the same text
-alone by what the image adds. All numbers of a row are over the same items.
+The step from image to own-ocr shows the benefit of transcribing first; from own-ocr to gold-ocr the
+cost of the model's reading errors; from a text-only setting to the same text with the image the
+benefit of the image. All numbers of a row are over the same items.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _columns(shown: Sequence[Setting]) -> list[str]:
 
 
 def _pairs(shown: Sequence[Setting]) -> list[tuple[Setting, Setting]]:
-    """The steps with the image, those with text alone, and from the one to the other."""
+    """The steps with the image, those with text only, and from one to the other."""
     found: list[tuple[Setting, Setting]] = []
     for row in _ROWS:
         there = [setting for setting in row if setting in shown]
@@ -90,7 +90,7 @@ def _pairs(shown: Sequence[Setting]) -> list[tuple[Setting, Setting]]:
 
 
 def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[StepRow]:
-    """The row of a task; none unless it was asked in two settings or more."""
+    """The row of a task; none unless it has at least two settings."""
     valued = {
         setting: {(s.item, s.round): s for s in scores if s.value is not None}
         for setting, scores in found.items()

@@ -1,7 +1,7 @@
-"""Where models are strong and weak: by category, dynasty, script, resolution, length and book.
+"""Breakdowns of scores by category, dynasty, script, resolution, length and book.
 
-Values are `strict`. Over all tasks together a stratum shows how far its items lie from their own
-tasks' means, so that a stratum isn't called hard because a hard task holds most of it.
+Values are `strict`. Over all tasks together a row shows the differences of its items from their own
+tasks' means, so that it is not reported as hard because most of its items belong to a hard task.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ T = TypeVar("T")
 _GROUP = "group"
 _MOST = 24
 _TELLING = 3
-"""Items; of a long list of strata only such large ones are shown."""
+"""Minimum number of items for a row in a long list."""
 _RESAMPLES = 1000
 _MEGAPIXELS = (0.0, 0.25, 1.0, 4.0, float("inf"))
 _CHARACTERS = (1, 11, 51, 201, 501)
 
 
 def strata(gathered: Gathered) -> list[Json]:
-    """One table a task and kind of stratum, and one a kind over all tasks (its task is "").
+    """One table per task and kind of breakdown, and one per kind over all tasks (its task is "").
 
     A row is ``[stratum, items, mean, low, high, values]``: the mean over all models but baselines
     with its 95 % interval by group (None where there is none), and the value of each model of the
-    report (None where it has none). A kind of which each stratum is one
-    item, such as the file, has no table.
+    report (None where it has none). A kind of which each stratum is one item, such as the file, has
+    no table.
     """
     real = [name for name, voice in gathered.voices.items() if voice.role != "baseline"]
     scored = {
@@ -73,7 +73,7 @@ def _parted(
 
 
 def _is_id(by_stratum: Mapping[str, Sequence[Score]]) -> bool:
-    """Whether the values tell many items apart, as file names do, and no two items share one."""
+    """Whether the values identify many items, as file names do, and no two items share one."""
     shared = any(len({score.item for score in scores}) > 1 for scores in by_stratum.values())
     return len(by_stratum) > _TELLING and not shared
 
@@ -101,7 +101,7 @@ _LENGTHS = [
 ]
 _ORDERED = {"resolution": _PIXELS, "length of the answer": _LENGTHS}
 OWN_STRATA = frozenset(_ORDERED)
-"""The kinds of which keju itself names the strata, and not the dataset."""
+"""The breakdowns whose values are named by keju, and not by the dataset."""
 
 
 def _above_their_means(scores: Sequence[Score], of_task: Sequence[Score]) -> list[Score]:

@@ -1,15 +1,16 @@
-"""Pages whose readings match the reference of another page: texts that were swapped or moved.
+"""Swapped pages: transcriptions that match the reference of another page.
 
-A reading is compared with a reference by the trigrams that both contain (Dice coefficient, with
-repeats, on text as OCR scoring counts it). A reading that matches its own reference is settled. The
-others are compared with the references of pages on which the model's reading does not match either.
-A link from page A to page B is made where A's reading has `LEAST` or more in common with B's
-reference and `TIMES` as much as with its own, and where no other page's reading has more. Swaps and
-cycles are closed chains of links; texts that moved by one page are open chains.
+A transcription is compared with a reference by the trigrams that both contain (Dice coefficient,
+with repeats, on text as OCR scoring counts it). A transcription that matches its own reference is
+settled. The others are compared with the references of pages on which the model's transcription
+does not match either. Page A is linked to page B if the coefficient of A's transcription with B's
+reference is at least `LEAST` and `TIMES` that with its own, and no other page's transcription has a
+higher one. Swaps and cycles are closed chains of links; texts that moved by one page are open
+chains.
 
-Bounds: one pass over the readings; a trigram of more than `MOST_PAGES` references is ignored, and
-at most `MOST_TRIGRAMS` trigrams are indexed (of more, a sample by their hash, the same for readings
-and references). So the cost grows with the text and not with pairs of pages.
+Bounds: one pass over the transcriptions; a trigram of more than `MOST_PAGES` references is ignored,
+and at most `MOST_TRIGRAMS` trigrams are indexed (of more, a sample by their hash, the same for
+transcriptions and references). So the cost grows with the text and not with pairs of pages.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ from keju.scoring import body_of
 from keju.text import counted
 
 LEAST = 0.2
-"""Dice coefficient of trigrams that a reading and a reference have at least in common. A reading
+"""Minimum Dice coefficient of trigrams between a transcription and a reference. A transcription
 with half of its characters wrong has about .12; two pages of one book have .05 and less."""
 
 TIMES = 3
-"""How many times as much as with the page's own reference."""
+"""Minimum ratio to the coefficient with the page's own reference."""
 
 SHORTEST = 20
-"""Characters of a reading and of a reference that are compared at all."""
+"""Minimum length in characters of a transcription and of a reference for a comparison."""
 
 MOST_PAGES = 20
-"""References of which a trigram may be a part, to say anything about one of them."""
+"""Maximum number of references that contain a trigram; more frequent ones are ignored."""
 
 MOST_TRIGRAMS = 1_000_000
-"""Trigrams in the index, about 200 MB."""
+"""Maximum trigrams in the index, about 200 MB."""
 
 MOST_LINES, MOST_NAMED = 20, 30
-"""Chains that `keju score` prints, and pages of a chain that are named."""
+"""Maximum chains that `keju score` prints, and named pages of a chain."""
 
 _LONGEST = 20_000
 
@@ -54,21 +55,22 @@ Place = tuple[str, str, str]
 
 
 def place_of(item: Item | Response) -> Place:
-    """The place of an item, or of the item that a response answers."""
+    """The place of an item, or of the item of a response."""
     if isinstance(item, Response):
         return item.task, item.query, item.item
     return item.task, item.query, item.id
 
 
 class Swapped(NamedTuple):
-    """Pages of one task, the reading of each of which matches the reference of the next.
+    """Pages of one task where the transcription of each matches the reference of the next.
 
     Attributes:
         places: the items, in the order of the chain.
-        closed: whether the reading of the last matches the reference of the first.
-        models: whose readings match so, with the number of pages where it is a part of them.
-        others: models whose readings of these pages match the pages' own references. Where there
-            are any, not the texts but the readings of `models` are swapped.
+        closed: whether the transcription of the last matches the reference of the first.
+        models: the models with such transcriptions, with the number of pages where it is a part of
+            them.
+        others: models whose transcriptions match the pages' own references. If there are any, not
+            the texts but the transcriptions of `models` are swapped.
     """
 
     places: tuple[Place, ...]
@@ -78,11 +80,11 @@ class Swapped(NamedTuple):
 
 
 class SwapCheck(NamedTuple):
-    """What is swapped, and on how many of the `pages` that were read nothing can be said.
+    """The swapped pages, and how many of the transcribed `pages` could not be checked.
 
-    A page is `unchecked` if no reading matches its own reference or another's: where more than
-    about half of the characters are wrong, or they were read in another order. So is a text of own
-    pages that is too short to be compared.
+    A page is `unchecked` if no transcription matches its own reference or another's: where more
+    than about half of the characters are wrong, or they were read in another order. So is a text of
+    own pages that is too short to be compared.
     """
 
     found: list[Swapped]
@@ -91,7 +93,7 @@ class SwapCheck(NamedTuple):
 
     @property
     def words(self) -> str:
-        """That pages could not be checked; empty where all were."""
+        """A sentence on pages that could not be checked; empty where all were."""
         if not self.unchecked:
             return ""
         return (
@@ -107,7 +109,7 @@ class _Page(NamedTuple):
 
 
 class SwapFinder:
-    """Takes readings one by one and keeps those that do not match their own reference."""
+    """Collects transcriptions one by one, and keeps those that do not match their own reference."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._pages: dict[Place, _Page] = {}
@@ -127,11 +129,11 @@ class SwapFinder:
 
     @property
     def needed(self) -> bool:
-        """Whether there are two pages or more, so that anything can be swapped."""
+        """Whether there are at least two pages, so that a swap is possible."""
         return len(self._pages) + len(self._short) > 1
 
     def add(self, model: str, place: Place, text: str) -> None:
-        """Take the reading of a page; only the first of a model counts."""
+        """Add the transcription of a page; only the first of a model counts."""
         page = self._pages.get(place)
         if page is not None or place in self._short:
             self._read.add(place)
@@ -148,7 +150,7 @@ class SwapFinder:
             odd[place] = said
 
     def found(self) -> list[Swapped]:
-        """All chains of two pages or more, the longest first."""
+        """All chains of at least two pages, the longest first."""
         models: dict[_Chain, list[str]] = {}
         for model, odd in self._odd.items():
             for chain in _chains(self._links(odd)):
@@ -165,13 +167,13 @@ class SwapFinder:
         return sorted(found, key=lambda each: (-len(each.places), each.places))
 
     def check(self) -> SwapCheck:
-        """All chains, and how many of the pages that were read are in none and match no text."""
+        """All chains, and the number of transcribed pages that are in none and match no text."""
         found = self.found()
         settled = {place for each in found for place in each.places}.union(*self._sound.values())
         return SwapCheck(found, len(self._read - settled), len(self._read))
 
     def _links(self, odd: Mapping[Place, str]) -> dict[Place, Place]:
-        """For each page whose reading matches another odd page's reference, that page."""
+        """For each page whose transcription matches the reference of another page, that page."""
         index = _Index({place: self._pages[place].text for place in odd})
         best: dict[Place, tuple[float, Place]] = {}
         for place, said in odd.items():
@@ -201,7 +203,7 @@ class _Index:
                     places.append(place)
 
     def candidates(self, text: str, most: int = 3) -> list[Place]:
-        """The few texts that have most of a text's trigrams."""
+        """The few texts that share most trigrams with a text."""
         counts: Counter[Place] = Counter()
         for gram in self._sampled(text):
             places = self._places.get(gram, [])
@@ -227,13 +229,13 @@ def _alike(one: str, other: str) -> float:
 
 
 _Chain = tuple[tuple[Place, ...], bool]
-"""Pages, and whether the last leads to the first."""
+"""Pages, and whether the last is linked to the first."""
 
 
 def _folded(models: Mapping[_Chain, Sequence[str]]) -> dict[_Chain, list[str]]:
-    """The chains with the models that show them; pieces of a longer chain are joined to it.
+    """The chains with their models; parts of a longer chain are merged into it.
 
-    A model of which only pieces were found is named with the number of their pages.
+    A model with only parts of a chain is listed with the number of its pages.
     """
     kept: dict[_Chain, list[str]] = {}
     pieces: dict[_Chain, Counter[str]] = {}
@@ -281,7 +283,7 @@ def _follow(start: Place, links: Mapping[Place, Place]) -> tuple[Place, ...]:
 
 
 def swapped_in(run: RunFolder) -> SwapCheck:
-    """What is swapped in a run, by the readings of all models that were shown the images."""
+    """The swapped pages of a run, by the transcriptions of all models that got the images."""
     items = run.items()
     finder = SwapFinder(items)
     if not finder.needed:
@@ -295,7 +297,7 @@ def swapped_in(run: RunFolder) -> SwapCheck:
 
 
 def swapped_of(gathered: Gathered) -> SwapCheck:
-    """What is swapped in the runs of a report; models and items have the report's names."""
+    """The swapped pages in the runs of a report; models and items have the report's names."""
     finder = SwapFinder(asked.item for asked in gathered.asked.values())
     for asked in gathered.asked.values() if finder.needed else ():
         for answer in asked.answers:
@@ -305,14 +307,14 @@ def swapped_of(gathered: Gathered) -> SwapCheck:
 
 
 def saw_page(response: Response, role: str) -> bool:
-    """Whether a model of a role answered from the image; baselines are shown none, or another."""
+    """Whether a model of a role answered from the image; baselines get none, or another."""
     answered = response.status in ("answered", "truncated")
     image = response.setting == "image" and not response.model.startswith("ocr+llm:")
     return answered and image and role != "baseline"
 
 
 class SwapLine(NamedTuple):
-    """One chain as the report shows it: items by name and number, what happened, and the models."""
+    """One chain in the report: items by name and number, what happened, and the models."""
 
     head: str
     items: list[tuple[str, int]]
@@ -323,7 +325,7 @@ class SwapLine(NamedTuple):
 
 
 HEADS = ("Texts swapped?", "Readings swapped?")
-"""What a chain is called; the second where other models read the pages as their own text."""
+"""The headings of a chain; the second where other models transcribed the pages' own texts."""
 
 CHAINS = {
     "swap": "each page was read as the text of the other",
@@ -355,7 +357,7 @@ def swap_table(found: Sequence[Swapped], gathered: Gathered) -> list[SwapLine]:
 
 
 def swap_lines(check: SwapCheck) -> Iterator[str]:
-    """What `keju score` prints: one line a chain, at most `MOST_LINES`, a hint, what is unknown."""
+    """Output of `keju score`: one line per chain, at most `MOST_LINES`, a hint, unchecked pages."""
     found = check.found
     for each in found[:MOST_LINES]:
         names = [item for _, _, item in each.places]

@@ -32,7 +32,7 @@ class TaskRow(NamedTuple):
 
 
 class TaskTable(NamedTuple):
-    """The tasks of one benchmark; `notes` are what a reader of their values needs."""
+    """The tasks of one benchmark; `notes` are remarks on their values."""
 
     title: str
     rows: list[TaskRow]
@@ -42,7 +42,7 @@ class TaskTable(NamedTuple):
 class MetricRow(NamedTuple):
     """One metric of one model and task, with its signature.
 
-    `pooling` says how the value is made of the items' values.
+    `pooling` describes how the value is computed from the items' values.
     """
 
     model: str
@@ -56,7 +56,7 @@ class MetricRow(NamedTuple):
 
 
 def task_tables(gathered: Gathered, results: Results) -> list[TaskTable]:
-    """One table a benchmark; a task has a row for each protocol that scores it."""
+    """One table per benchmark; a task has a row for each protocol that scores it."""
     mains = [each for by in gathered.mains.values() for of_task in by.values() for each in of_task]
     sure = intervals(mains, metrics=_main_metrics(results))
     tables: dict[str, list[TaskRow]] = {}
@@ -146,7 +146,7 @@ def _main_cells(
 
 
 def counted_items(count: int, rounds: int) -> str:
-    """How many items a value is over, and in how many rounds each was asked."""
+    """The number of items of a value, and the number of rounds of each."""
     if rounds > 1 and count % rounds == 0:
         return f"{count // rounds} × {rounds} rounds"
     if rounds > 1:

@@ -1,4 +1,4 @@
-"""What the command line prints: tables for people, JSON for programs."""
+"""Terminal output: tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from keju.scoring.reasoned import FORM
 
 
 def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
-    """The catalogue of tasks, one table a domain and one row a query; 80 columns are enough."""
+    """The catalogue of tasks, one table per domain and one row per query; fits 80 columns."""
     for place in dict.fromkeys((each.benchmark, each.domain) for each in listed):
         tasks_ = [each for each in listed if (each.benchmark, each.domain) == place]
         official, counted = (any(map(has, tasks_)) for has in (_has_official, _has_count))
@@ -46,7 +46,7 @@ def _has_count(task: Task) -> bool:
 
 
 def _add_task(table: Table, task: Task, *, official: bool, counted: bool) -> None:
-    """Add a task, with the columns that its table has."""
+    """Add a task, with the columns of its table."""
     name, counts = f"{task.id:<3} {task.name_zh} {task.name_en}", [f"{task.count:,}"] * counted
     if task.queries[0].name:
         table.add_row(name, "", "", *[""] * official, *counts)
@@ -58,7 +58,7 @@ def _add_task(table: Table, task: Task, *, official: bool, counted: bool) -> Non
 
 
 def metrics_table(listed: Iterable[Metric]) -> Table:
-    """The metrics by answer form and protocol, with what each counts."""
+    """The metrics by answer form and protocol, with the rule of each."""
     table = plain_table("form", "protocol", "metric", "of", "counts")
     table.columns[-1].no_wrap = False
     for each in sorted(listed, key=lambda each: (each.form, each.protocol, each.benchmark)):
@@ -80,7 +80,7 @@ def models_table(kinds: Iterable[ModelKind]) -> Table:
 
 
 def stats_tables(stats: Stats) -> Iterator[Table]:
-    """A dataset in numbers: by domain, by task, and by source of images."""
+    """The statistics of a dataset: by domain, by task, and by source of images."""
     heads = ["questions", "prompt", "answer", "pixels\nleast–most", "width/height\nleast–most"]
     domains = plain_table("domain", "tasks\nMCQ + QA", *heads, right=range(1, 7), title="domains")
     for row in stats.domains.iter_rows(named=True):
@@ -117,7 +117,7 @@ def stats_tables(stats: Stats) -> Iterator[Table]:
 
 
 def _units(stats: Stats) -> str:
-    """What the columns measure, and what the reference split is, where there is one."""
+    """The meaning of the columns, and of the reference split, if there is one."""
     units = (
         "prompt, answer: mean length in characters without white space; pixels (width times "
         "height) and width/height: mean over questions, so an image counts as often as it is asked "
@@ -142,7 +142,7 @@ def _measures(row: Mapping[str, Any]) -> list[str]:
 
 
 def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
-    """What was not scored and why, how many failures there are, and responses without an item."""
+    """Unscored responses with reasons, the number of failures, and responses without an item."""
     for each in joined(part for summary in summaries for part in summary.unscored):
         many = each.responses > 1
         if each.reason in (NO_REFERENCE, BLANK_PAGE):
@@ -174,7 +174,7 @@ def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
 _Who = tuple[str, PromptVariant]
 """A model in one prompt variant: a column."""
 _LABELS = 48
-"""Characters that the names of task and metric take in a table of scores."""
+"""Width in characters of the names of task and metric in a table of scores."""
 
 
 def scores_tables(
@@ -182,8 +182,8 @@ def scores_tables(
 ) -> Iterator[Table]:
     """Main metrics in percent: a row per task and protocol, a column per model and prompt variant.
 
-    Notes stand below. As many columns as fit into `width` characters stand side by side; the
-    others follow in tables of their own. `models` are all that are to have a column, in order.
+    Notes are below. As many columns as fit into `width` characters are side by side; the others
+    follow in further tables. `models` are all models with a column, in order.
     """
     kept = list(results)
     columns, heads = _columns(models, [(each.model, each.variant) for each in kept])
@@ -224,12 +224,12 @@ def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequen
 
 
 def model_head(model: str) -> str:
-    """A model's name in short lines: a path in it, or a long name, loses its middle."""
+    """A model's name in short lines; a path in it, or a long name, is shortened in the middle."""
     return "\n".join(shortened(line, 24) for line in model.replace(":", ":\n").split("\n"))
 
 
 def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who], list[str]]:
-    """Who has a column, and its head, which names the prompt variant unless it is the default."""
+    """The models with a column, and its head, which names a prompt variant if not the default."""
     found = {variant for _, variant in spoken} or {PromptVariant()}
     variants = sorted(found, key=lambda variant: variant.rank)
     columns = [
@@ -244,7 +244,7 @@ def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who],
 
 
 def more_tables(summaries: Sequence[Summary], *, variants: bool) -> Iterator[Table]:
-    """What enters no mean: the paper's formulas if asked for, and `official` with reasoning."""
+    """Values outside of the means: the paper's formulas, and `official` with reasoning."""
     if variants:
         yield variants_table(summaries)
     if (reasoning := reasoning_table(summaries)) is not None:
@@ -252,7 +252,7 @@ def more_tables(summaries: Sequence[Summary], *, variants: bool) -> Iterator[Tab
 
 
 def variants_table(summaries: Sequence[Summary]) -> Table:
-    """The paper's formulas and what people settled, the script's in brackets, in percent."""
+    """The paper's formulas and adjudicated answers, the script's values in brackets, in percent."""
     results = [result for summary in summaries for result in summary.results]
     columns, heads = _columns(
         [summary.model for summary in summaries], [(each.model, each.variant) for each in results]
@@ -278,7 +278,7 @@ def variants_table(summaries: Sequence[Summary]) -> Table:
 
 
 def reasoning_table(summaries: Sequence[Summary]) -> Table | None:
-    """`official` with reasoning from a field of its own, the content alone in brackets.
+    """`official` with reasoning from a separate field, the content alone in brackets.
 
     None where no model has such reasoning.
     """
@@ -332,7 +332,7 @@ def _catalogue() -> Iterator[tuple[Task, Query, Protocol]]:
 
 
 def _main_value(main: MetricResult | None, notes: dict[str, str]) -> str:
-    """The value with the mark of its note, which is added to the notes where it is new."""
+    """The value with the mark of its note, which is added to the notes if it is new."""
     if main is None:
         return NOTHING
     if main.value is None:

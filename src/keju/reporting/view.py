@@ -75,7 +75,7 @@ _KINDS = {
 
 
 class ModelRow(NamedTuple):
-    """How one model fared as an answerer."""
+    """The row of one model in the summary."""
 
     name: str
     kind: str
@@ -88,7 +88,7 @@ class ModelRow(NamedTuple):
 
 
 class View(NamedTuple):
-    """All that the template shows beside the item browser."""
+    """All that the template shows except the item browser."""
 
     title: str
     keju: str
@@ -143,10 +143,10 @@ def build_view(
     prices: Prices | None = None,
     collection: Collection | None = None,
 ) -> View:
-    """Everything but the items; with the papers' tables, and the run in them, if `published`.
+    """Everything except the items; with the paper tables, including the run, if `published`.
 
-    `same_as` declares which models of the runs are a paper's; `collection` is what times and costs
-    are converted to.
+    `same_as` declares which models of the runs are a paper's; times and costs are converted to
+    `collection`.
     """
     results = gathered.results
     judged = grades(gathered)
@@ -232,7 +232,7 @@ def papers_tables(
     published: bool,
     same_as: Sequence[SameAs] = (),
 ) -> list[BesideTable]:
-    """The run in all of the papers' forms, with the papers' own rows if asked, in their order."""
+    """The run in all paper tables, with the papers' own rows if requested, in their order."""
     found = [
         *beside_tables(gathered, results, published=published, given=given, same_as=same_as),
         *input_tables(gathered, published=published, same_as=same_as),
@@ -262,14 +262,14 @@ def _model_row(gathered: Gathered, name: str, timed: Speed | None) -> ModelRow:
 
 
 def _seconds(voice: Voice, timed: Speed | None) -> str:
-    """Seconds an item: as measured of what computes on this machine, else one after another."""
+    """Seconds per item: as measured for models that compute on this machine, else sequential."""
     if timed is not None:
         return NOTHING if timed.thousand is None else f"{timed.thousand / 1000:.2f}"
     return NOTHING if voice.seconds_an_item is None else f"{voice.seconds_an_item:.2f}"
 
 
 def _asked(voice: Voice) -> Cell:
-    """The items that were asked; below them the rounds and calls, where they are not the same."""
+    """The items; below them the rounds and requests, if they differ."""
     whole = voice.items % voice.rounds == 0
     shown = f"× {voice.rounds} rounds" if whole else f"answers in {voice.rounds} rounds"
     notes = [shown] if voice.rounds > 1 else []
@@ -280,7 +280,7 @@ def _asked(voice: Voice) -> Cell:
 
 
 def _synthetic(gathered: Gathered) -> list[str]:
-    """What must be known of data that keju drew, and of data beside it that it did not."""
+    """Notes on synthetic data, and on other data beside it."""
     drawn = dict.fromkeys(r.manifest.dataset for r in gathered.runs if r.manifest.synthetic)
     others = dict.fromkeys(r.manifest.dataset for r in gathered.runs if not r.manifest.synthetic)
     if not drawn:
@@ -295,7 +295,7 @@ def _synthetic(gathered: Gathered) -> list[str]:
 
 
 def _without_reference(gathered: Gathered) -> str:
-    """How many items have no reference to score against; empty where all have one."""
+    """The number of items without a reference; empty where all have one."""
     reasons = [missing_reference(asked.item) for asked in gathered.asked.values()]
     if count := reasons.count(NO_REFERENCE):
         return (
@@ -306,7 +306,7 @@ def _without_reference(gathered: Gathered) -> str:
 
 
 def _kind(voice: Voice) -> str:
-    """What a model is, in words."""
+    """The kind of a model, as text."""
     kind = RESULTS if voice.kind == RESULTS else voice.model.partition(":")[0]
     if kind == "ocr+llm" and voice.role == "baseline":
         kind = "baseline"
@@ -314,9 +314,9 @@ def _kind(voice: Voice) -> str:
 
 
 def _missing_lines(gathered: Gathered, results: Results) -> Iterator[str]:
-    """What the overall numbers lack, one line a model, protocol, benchmark and reason.
+    """The parts missing in the overall numbers, one line per model, protocol, benchmark and reason.
 
-    The tasks that are not in the data are only counted, in one line a benchmark.
+    The tasks that are not in the data are only counted, in one line per benchmark.
     """
     there = {task_name(task, query) for task, query, _ in gathered.items}
     lines: dict[str, None] = {}

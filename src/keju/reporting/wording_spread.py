@@ -1,4 +1,4 @@
-"""Sensitivity to wording: how far scores and the order of models depend on the prompt."""
+"""Sensitivity to wording: how scores and the order of models depend on the prompt."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from keju.statistics import (
 from keju.statistics.bootstrap import Floats, numbered
 
 _Series = tuple[str, str, str, str]
-"""Run, model, setting and script: the rows of one series differ in the wording alone."""
+"""Run, model, setting and script: the rows of one series differ only in the wording."""
 
 
 class SpreadRow(NamedTuple):
     """The spread of one model on one task over wordings, or on the mean over several tasks.
 
-    `found` has the values of `wordings`, in their order, as fractions; p is the permutation
-    test's. `items` were answered in all of the wordings. Without `task` it is the mean over `tasks`
-    tasks, which has no metric.
+    `found` has the values of `wordings`, in their order, as fractions; p is the permutation test's.
+    `items` were answered in all wordings. Without `task` it is the mean over `tasks` tasks, which
+    has no metric.
     """
 
     protocol: Protocol
@@ -45,7 +45,7 @@ class SpreadRow(NamedTuple):
     tasks: int = 1
 
     def value(self, wording: str) -> str:
-        """The value in a wording in percent, as shown; a dash where the model was not asked."""
+        """The value in a wording in percent, as shown; a dash without a value."""
         return percent(dict(zip(self.wordings, self.found.values, strict=True)).get(wording))
 
     @property
@@ -65,7 +65,7 @@ class SpreadRow(NamedTuple):
 
 
 class OrderRow(NamedTuple):
-    """Two models that change places between wordings of a task.
+    """Two models whose order changes between wordings of a task.
 
     `above` are the wordings in which the first scores higher, `below` those in which it scores
     lower.
@@ -80,9 +80,9 @@ class OrderRow(NamedTuple):
 
 
 class WordingSpread(NamedTuple):
-    """The section of a report; empty where no model was asked in several wordings.
+    """The section of a report; empty where no model has several wordings.
 
-    `overall` are means over tasks, of models that were asked several tasks in the same wordings.
+    `overall` are means over tasks, of models with several tasks in the same wordings.
     """
 
     wordings: list[str]
@@ -97,7 +97,7 @@ _Kept = Mapping[str, list[Score]]
 
 
 def wording_spread(gathered: Gathered) -> WordingSpread:
-    """The spread of every model, task and protocol over wordings, and the pairs that change places.
+    """The spread of every model, task and protocol over wordings, and pairs whose order changes.
 
     Only items that a model answered in all wordings of the task are compared.
     """
@@ -127,7 +127,7 @@ def wording_spread(gathered: Gathered) -> WordingSpread:
 
 
 def _overall(protocol: Protocol, kept_of: Mapping[str, list[_Kept]]) -> Iterator[SpreadRow]:
-    """The mean over a model's tasks, in the wordings that all of them were asked in."""
+    """The mean over a model's tasks, in the wordings common to all of them."""
     for model, tasks in kept_of.items():
         shared = [word for word in tasks[0] if all(word in each for each in tasks)]
         if len(tasks) < 2 or len(shared) < 2:
@@ -140,7 +140,7 @@ def _overall(protocol: Protocol, kept_of: Mapping[str, list[_Kept]]) -> Iterator
 
 
 def _macro(by_task: Sequence[Sequence[Sequence[Score]]]) -> VariantSpread:
-    """The spread of the mean over tasks; no interval and p where a task is no ratio of sums."""
+    """The spread of the mean over tasks; no interval and p where a task is not a ratio of sums."""
     names = [score.group or f"{score.task} {score.item}" for task in by_task for score in task[0]]
     places, count = numbered(names)
     if not all(is_ratio_of_sums(task[0][0]) for task in by_task):
@@ -156,7 +156,7 @@ def _macro(by_task: Sequence[Sequence[Sequence[Score]]]) -> VariantSpread:
 
 
 def _series(voices: Mapping[str, Voice]) -> dict[_Series, dict[str, str]]:
-    """The names of the report by wording, of each series with two wordings or more."""
+    """The names of the report by wording, for each series with at least two wordings."""
     found: dict[_Series, dict[str, str]] = {}
     for label, voice in voices.items():
         place = (voice.run, voice.model, voice.variant.setting, voice.variant.script)
@@ -165,7 +165,7 @@ def _series(voices: Mapping[str, Voice]) -> dict[_Series, dict[str, str]]:
 
 
 def _model(place: _Series, series: Mapping[_Series, object]) -> str:
-    """A model's name without its wording, with what else distinguishes it in the section."""
+    """A model's name without its wording, with its other distinguishing parts in the section."""
     run, model, *variant = place
     same = [each for each in series if each[1] == model]
     others = [part for part, usual in zip(variant, ("image", "released"), strict=True)
@@ -202,7 +202,7 @@ def _row(protocol: Protocol, task: str, model: str, kept: _Kept) -> SpreadRow:
 
 
 def _plain(values: list[float], groups: int) -> VariantSpread:
-    """The spread alone of values that cannot be resampled."""
+    """Only the spread of values that cannot be resampled."""
     deviation = float(np.std(values, ddof=1))
     return VariantSpread(values, max(values) - min(values), deviation, None, None, None, groups)
 
@@ -210,7 +210,7 @@ def _plain(values: list[float], groups: int) -> VariantSpread:
 def _sums(
     by_wording: Sequence[Sequence[Score]], places: npt.NDArray[np.intp], count: int
 ) -> tuple[Floats, Floats]:
-    """The numerators and denominators, one row a group, one column a wording."""
+    """The numerators and denominators, one row per group, one column per wording."""
     top, bottom = (
         np.stack([
             np.bincount(places, [score.stats[part] for score in scores], minlength=count)
@@ -231,7 +231,7 @@ def _with(value: float, interval: Interval | None) -> str:
 def _orders(
     protocol: Protocol, task: str, valued: Mapping[str, Mapping[str, float]]
 ) -> Iterator[OrderRow]:
-    """Every two models with two wordings in common, and the wordings in which each is above."""
+    """Every two models with two common wordings, and the wordings in which each is above."""
     for (one, first), (other, second) in combinations(valued.items(), 2):
         shared = [wording for wording in first if wording in second]
         if len(shared) > 1:

@@ -1,7 +1,8 @@
-"""The words of pages in another language, of the report and of what people work at.
+"""Translation of the texts of pages: the report and the annotation app.
 
-English is the key: a sentence, or a pattern with ``{}`` where numbers and names stand. What a table
-lacks stays English. Nothing of a model or dataset is ever translated: it doesn't come here whole.
+English is the key: a sentence, or a pattern with ``{}`` in place of numbers and names. Texts
+without an entry stay English. Texts of models and datasets are never translated: they are not
+passed here as a whole.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _OF_BENCHMARK = "zh.toml"
 
 
 class Words:
-    """Says what the pages of one room say, the report's by default, in one language."""
+    """Translates the texts of one set of pages, by default the report's, into one language."""
 
     def __init__(self, language: str = "en", room: str = "keju.reporting") -> None:
         if language not in get_args(Language):
@@ -39,7 +40,7 @@ class Words:
         self._patterns = [
             (re.compile(_filling(english).join(map(_fixed, english.split(_BLANK)))), said)
             for english, said in sorted(self.table.items(), key=lambda pair: -len(pair[0]))
-            if _BLANK in english  # the longest first, as it says most
+            if _BLANK in english  # the longest first, as it is the most specific
         ]
         self._known: dict[str, str] = {}
 
@@ -55,7 +56,7 @@ class Words:
         return known.name_zh if self.language == "zh" else f"{known.name_zh} {known.name_en}"
 
     def task_name(self, name: str) -> str:
-        """The name of a task in the page's language alone."""
+        """The name of a task in only the page's language."""
         known = task(name)
         return known.name_zh if self.language == "zh" else known.name_en
 
@@ -78,21 +79,21 @@ def _fixed(part: str) -> str:
 
 
 def _filling(english: str) -> str:
-    """What may be in the blanks: of ``{} to {}``, ``{} h`` and the like numbers alone.
+    """A pattern for placeholders: in ``{} to {}``, ``{} h`` and the like numbers only.
 
-    Else every sentence with "to" in it would be translated in its middle.
+    Otherwise every sentence with "to" in it would be translated in its middle.
     """
     letters = sum(map(str.isalpha, english))
     return r"[-+−–]?[\d.,]+" if letters < _FEWEST_LETTERS else ".+?"
 
 
 def _of_plugins() -> dict[str, str]:
-    """What the metrics of plug-ins count, in Chinese where they say it."""
+    """The Chinese descriptions of metrics of plug-ins, where they have them."""
     return {each.rule: each.rule_zh for each in metrics() if each.rule_zh}
 
 
 def _of_benchmarks() -> dict[str, str]:
-    """What is said of a benchmark alone, where its folder says it in Chinese."""
+    """The Chinese texts of single benchmarks, from their directories."""
     folders = [folder for each in definitions() if (folder := folder_of(each.name))]
     found: dict[str, str] = {}
     for path in (folder / _OF_BENCHMARK for folder in folders):
@@ -102,7 +103,7 @@ def _of_benchmarks() -> dict[str, str]:
 
 
 def _filled(said: str, line: str, found: re.Match[str]) -> str:
-    """The translation with what stood in the blanks, from left to right."""
+    """The translation with the values of its placeholders, from left to right."""
     fixed = [found.span(number) for number in range(1, found.re.groups + 1)]
     gaps = [line[left[1] : right[0]] for left, right in pairwise(fixed)]
     parts = said.split(_BLANK)

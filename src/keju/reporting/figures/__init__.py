@@ -1,10 +1,10 @@
-"""Figures: of runs, datasets and the papers' tables; as SVG, PNG, PDF, and CSV of what is drawn.
+"""Figures of runs, datasets and the papers' tables, as SVG, PNG, PDF, and CSV of their data.
 
 Importing this loads altair, which takes a third of a second: import it where figures are made.
 
 Raises:
     PrerequisiteError: altair or its converter is not installed.
-    UsageError: the address space is limited, at which the converter would abort the process.
+    UsageError: the address space is limited, which would make the converter abort the process.
 """
 
 from keju.errors import PrerequisiteError

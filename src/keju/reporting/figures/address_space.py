@@ -11,7 +11,7 @@ _NEEDED = 128 * 2**30
 
 
 def check_address_space() -> None:
-    """Refuse a limit under which the converter of figures ends the process with SIGTRAP.
+    """Check that no limit would make the converter of figures end the process with SIGTRAP.
 
     Raises:
         UsageError: the limit of the address space is too low.

@@ -1,4 +1,4 @@
-"""Missed options, and accuracies by number of classes."""
+"""Bar charts of missed options, and curves of accuracy by number of classes."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from keju.scoring.aggregate import task_value
 
 _MOST_OPTIONS = 20
 _LABEL_GAP = 4.5
-"""Points of percent between two names at the ends of curves."""
+"""Minimum distance, in percentage points, between two names at the ends of curves."""
 
 
 def options(source: OfRun) -> Iterator[Drawn]:
-    """How often each option is missed, beside how often it is true, a figure a task."""
+    """How often each option is missed, and how often it is the right one, one figure per task."""
     tables = option_errors(source.gathered)
     official = {each["task"]: each for each in option_errors(source.gathered, "official")}
     if not tables:
@@ -103,7 +103,7 @@ def option_rows(
 
 
 def _untold_options(source: OfRun, told: set[str]) -> Iterator[Undrawn]:
-    """The tasks with letters of which each option is true only once."""
+    """The tasks with options of which each is the right one only once."""
     asked = {
         task_name(each.item.task, each.item.query)
         for each in source.gathered.asked.values()
@@ -120,7 +120,7 @@ def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
     def base(some: Sequence[Row], axis: alt.Axis | None) -> alt.Chart:
         return alt.Chart(data(some)).encode(y=alt.Y("option:N", sort=order, title=None, axis=axis))
 
-    # Not every model was asked every option.
+    # Not every model was run on every option.
     once = list({row["option"]: row for row in rows}.values())
     named_axis = alt.Axis(domain=False, ticks=False, labelLimit=260)
     counted = base(once, named_axis).encode(
@@ -151,7 +151,7 @@ def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
 
 
 def classes(source: OfRun) -> Iterator[Drawn]:
-    """Accuracy against the number of classes, the run's beside the published curve."""
+    """Accuracy against the number of classes, the run's with the published curve."""
     drawn = False
     for benchmark, form in _declared():
         own = own_class_rows(source.gathered, form.task)
@@ -165,7 +165,7 @@ def classes(source: OfRun) -> Iterator[Drawn]:
 
 
 def published_classes() -> Iterator[Drawn]:
-    """The curves as papers print them."""
+    """The curves that papers print."""
     for benchmark, form in _declared():
         rows = paper_class_rows(benchmark, form)
         yield _classes(benchmark, rows, "As printed. Lines only join what was measured.")
@@ -190,7 +190,7 @@ def _classes(benchmark: str, rows: Sequence[Row], note: str) -> Figure:
 
 
 def _with_places(rows: Sequence[Row]) -> list[Row]:
-    """The rows, the last of each curve with the place of its name."""
+    """The rows, the last of each curve with the position of its name."""
     last = {row["model"]: n for n, row in enumerate(rows)}
     places = apart([float(rows[n]["value"] or 0) for n in last.values()], _LABEL_GAP)
     at = dict(zip(last.values(), places, strict=True))
@@ -198,11 +198,11 @@ def _with_places(rows: Sequence[Row]) -> list[Row]:
 
 
 def own_class_rows(gathered: Gathered, task: str) -> list[Row]:
-    """Acc@1 (`official`) of each model on a task by the number of candidates; none of one alone.
+    """Acc@1 (`official`) of each model on a task by the number of candidates; at least two numbers.
 
     A model that was run on several datasets has one curve through all of them. The paper's
-    galleries are mixed; those of one source have curves that name it. Items that were asked in a
-    reduced form are in none.
+    galleries are mixed; those of one source have curves that name it. Items in a reduced form are
+    excluded.
     """
     reduced = reduced_forms(gathered)
     found = {
@@ -239,10 +239,10 @@ def _curve_name(model: str, of: str, *, several: bool) -> str:
 
 
 def _curves(gathered: Gathered) -> dict[str, str]:
-    """What the curve of each name of the report is called.
+    """The names of curves by the names of the report.
 
-    A model's runs on different items make one curve; its settings, and two runs of it on the same
-    items, each one of their own.
+    A model's runs on different items form one curve; its settings, and two runs of it on the same
+    items, have a curve each.
     """
     asked: dict[str, set[ItemKey]] = {}
     for key, each in gathered.asked.items():

@@ -1,4 +1,4 @@
-"""Breaking text into lines, for drawings break none."""
+"""Line breaking for texts in drawings, which have no automatic one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 _HAN = r"[\u2e80-\U0003ffff]"
 _UNITS = re.compile(rf"[^\s\u2e80-\U0003ffff]+\s*|\s+|{_HAN}[，。；：、！？」』）》]*")
-"""What stays on one line: a word, or a Han character with the marks that may not begin a line."""
+"""Units that are not broken: a word, or a Han character with the marks that may not begin a line.
+"""
 
 
 def wide(text: str) -> int:
-    """How many columns a text takes: a Han character two, others one."""
+    """The width of a text in columns: a Han character has two, others one."""
     return sum(2 if ord(sign) >= 0x2E80 else 1 for sign in text)
 
 

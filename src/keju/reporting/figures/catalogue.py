@@ -1,4 +1,4 @@
-"""Which figures can be made of what."""
+"""The available figures of runs, datasets and papers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ OF_PAPERS: Mapping[str, Callable[[], Iterator[Drawn]]] = {
 
 
 def of_run(source: OfRun, which: Sequence[str] = ()) -> Iterator[Drawn]:
-    """The figures of a run, all or those kinds.
+    """The figures of a run, all or those of some kinds.
 
     Raises:
         UsageError: a run has no such figure.
@@ -68,7 +68,7 @@ def of_run(source: OfRun, which: Sequence[str] = ()) -> Iterator[Drawn]:
 
 
 def of_dataset(source: OfDataset, which: Sequence[str] = ()) -> Iterator[Drawn]:
-    """The figures of a dataset, all or those kinds.
+    """The figures of a dataset, all or those of some kinds.
 
     Raises:
         UsageError: a dataset has no such figure.
@@ -78,7 +78,7 @@ def of_dataset(source: OfDataset, which: Sequence[str] = ()) -> Iterator[Drawn]:
 
 
 def of_papers(which: Sequence[str] = ()) -> Iterator[Drawn]:
-    """The figures that the papers' printed tables permit, all or those kinds.
+    """The figures that the papers' printed tables permit, all or those of some kinds.
 
     Raises:
         UsageError: the printed tables permit no such figure.

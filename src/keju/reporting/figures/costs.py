@@ -1,4 +1,4 @@
-"""What quality takes: score against time or money, and error against what is looked at."""
+"""Cost figures: score against time or money, and error against coverage."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from keju.reporting.leaderboard import Leaderboard, money
 from keju.reporting.words import Words
 
 _MOST_STEPS = 60
-"""Points of a curve; of more every few are drawn."""
+"""Maximum points of a curve; longer ones are thinned."""
 _LABEL_GAP = 0.045
-"""Between two names, as a share of the axis."""
+"""Distance between two names, as a share of the axis."""
 
 
 def costs(source: OfRun) -> Iterator[Drawn]:
-    """Overall mean against time and, with prices, money; a figure a benchmark and unit."""
+    """Overall mean against time and, with prices, money; one figure per benchmark and unit."""
     for board in source.boards:
         for unit in ("seconds", "money") if source.prices else ("seconds",):
             of = f"{slug(board.benchmark)}-{unit}"
@@ -52,9 +52,9 @@ def costs(source: OfRun) -> Iterator[Drawn]:
 
 
 def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
-    """A row for each model whose cost and overall mean are known, cheapest first.
+    """A row for each model with known cost and overall mean, cheapest first.
 
-    `best` is true where no cheaper (or as cheap) model is as good.
+    `best` is true where no model of the same or lower cost is as good.
     """
     found = []
     timed = speeds(source.gathered)
@@ -106,7 +106,7 @@ def _costs_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
 
 
 def risks(source: OfRun) -> Iterator[Drawn]:
-    """Error against coverage: what is left when only the surest answers are kept."""
+    """Error against coverage: the error when only the most confident answers are kept."""
     rows = risk_rows(surest(source.gathered))
     if not rows:
         yield Undrawn("risks", "", "no model whose answers bear a confidence, nor several rounds")

@@ -1,4 +1,4 @@
-"""A dataset in charts, and the data of a paper as its tables print them."""
+"""Charts of a dataset, and of the papers' tables about their data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AS_PRINTED = "As printed in the paper."
 
 
 class OfDataset(NamedTuple):
-    """What figures of a dataset are made of."""
+    """The data for figures of a dataset."""
 
     name: str
     stats: Stats
@@ -38,7 +38,7 @@ def questions(source: OfDataset) -> Iterator[Drawn]:
 
 
 def question_rows(tasks: pl.DataFrame) -> list[Row]:
-    """A row a task."""
+    """One row per task."""
     return [
         _question_row(row["task"], {name: row[name] for name in _MEASURES})
         for row in tasks.iter_rows(named=True)
@@ -128,13 +128,13 @@ def _questions_chart(rows: Sequence[Row], words: Words) -> alt.VConcatChart:
 
 
 def strata(source: OfDataset) -> Iterator[Drawn]:
-    """What the items are of: kinds of book, dynasties, scripts, subsets."""
+    """The items by metadata: kinds of book, dynasties, scripts, subsets."""
     rows = stratum_rows(source.stats.strata)
     yield _strata(source.name, "", rows, "questions", "")
 
 
 def stratum_rows(found: pl.DataFrame) -> list[Row]:
-    """A row a stratum, the largest first; of a long list the rest is one row."""
+    """One row per value, the largest first; the rest of a long list is one row."""
     rows: list[Row] = []
     for (kind,), frame in found.group_by("stratum", maintain_order=True):
         counts = [(str(row["name"]), int(row["questions"])) for row in frame.iter_rows(named=True)]
@@ -143,7 +143,7 @@ def stratum_rows(found: pl.DataFrame) -> list[Row]:
 
 
 def published_strata() -> Iterator[Drawn]:
-    """What the papers print of the kinds, dynasties and scripts of their data."""
+    """The papers' numbers of the kinds, dynasties and scripts of their data."""
     for benchmark in papers():
         if not (form := paper(benchmark).figures.strata):
             continue
@@ -206,7 +206,7 @@ def _strata_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
 
 
 def distributions(source: OfDataset) -> Iterator[Drawn]:
-    """How lengths, sizes and counts are distributed."""
+    """Distributions of lengths, sizes and counts."""
     rows: list[Row] = [
         {**row, "label": f"{row['count']:,}"}
         for row in source.stats.distributions.iter_rows(named=True)
@@ -247,7 +247,7 @@ def _distributions_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
 
 
 def pictures(source: OfDataset) -> Iterator[Drawn]:
-    """Pixels and shapes of each domain's images, from the least to the greatest."""
+    """Pixels and aspect ratios of each domain's images: minimum, mean and maximum."""
     frame = source.stats.domains
     rows = [
         row

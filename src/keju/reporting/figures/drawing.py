@@ -1,4 +1,4 @@
-"""From a figure to SVG, PNG, PDF and CSV: same figure, same bytes."""
+"""Rendering of a figure to SVG, PNG, PDF and CSV: the same figure gives the same bytes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from keju.reporting.words import Words
 Format = Literal["svg", "png", "pdf"]
 
 _SCALE = 2.0
-"""Pixels of a PNG for each of the SVG."""
+"""Pixels of a PNG per pixel of the SVG."""
 _LONGEST = 120
-"""Characters of a name; what is longer loses its middle."""
+"""Maximum characters of a name; longer ones are shortened in the middle."""
 _LINE = 110
-"""Characters of a line of the caption, a Han character being two."""
+"""Characters of a line of the caption; a Han character counts as two."""
 _LANGUAGE_OF_CHARTS = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 _INSIDE = re.compile(r' (?:aria-[a-z]+|role|font-family)="[^"]*"')
 _NO_XML = re.compile("[\ufffe\uffff]")
@@ -39,14 +39,14 @@ _OWN_NAMES = re.compile(r'(id="|url\(#|href="#)')
 
 
 class Written(NamedTuple):
-    """A figure's files, and the characters in it that no font draws."""
+    """A figure's files, and the characters in it without a glyph in any font."""
 
     paths: list[Path]
     undrawable: str
 
 
 def write_figure(figure: Figure, folder: Path, formats: Sequence[Format], words: Words) -> Written:
-    """Write a figure in each format, and the CSV of what is drawn."""
+    """Write a figure in each format, and the CSV of its data."""
     drawing = svg(figure, words)
     made: dict[str, str | bytes] = {"svg": drawing}
     if "png" in formats:
@@ -63,14 +63,14 @@ def write_figure(figure: Figure, folder: Path, formats: Sequence[Format], words:
 
 
 def _smaller(png: bytes) -> bytes:
-    """The same picture without transparency, packed well: a third of the bytes."""
+    """The same image without transparency, compressed well: a third of the bytes."""
     stream = io.BytesIO()
     Image.open(io.BytesIO(png)).convert("RGB").save(stream, "PNG", optimize=True)
     return stream.getvalue()
 
 
 def svg(figure: Figure, words: Words, *, titled: bool = True) -> str:
-    """The figure as SVG. Names and answers come into it as text, never as markup."""
+    """The figure as SVG. Names and answers are inserted as text, never as markup."""
     use_fonts()
     chart = figure.draw([_shown(row) for row in figure.rows], words)
     lines = list(wrapped(caption(figure, words), _LINE))
@@ -79,9 +79,9 @@ def svg(figure: Figure, words: Words, *, titled: bool = True) -> str:
 
 
 def _legible(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """The specification with control characters made visible, wherever a text stands.
+    """The specification with control characters made visible in all texts.
 
-    What XML forbids ends the whole process in the converter, not just the figure.
+    Characters that XML forbids would end the whole process in the converter, not only the figure.
     """
     if isinstance(value, str):
         return _NO_XML.sub("\ufffd", printable(value))
@@ -91,19 +91,19 @@ def _legible(value: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def title(figure: Figure, words: Words) -> str:
-    """What a figure is called, in a language."""
+    """The title of a figure, in a language."""
     return _clean(words(figure.title))
 
 
 def caption(figure: Figure, words: Words) -> str:
-    """What a figure's caption says, in one line."""
+    """The caption of a figure, in one line."""
     return words(figure.caption).replace("\n", "" if words.language == "zh" else " ").strip()
 
 
 def embedded(figure: Figure, words: Words) -> str:
-    """The figure as SVG inside a page, which says title and caption itself.
+    """The figure as SVG inside a page, which shows title and caption itself.
 
-    It takes the page's letters, and of its colours those that are not data's, light or dark.
+    It uses the page's font and, except for data, its colours, light or dark.
     """
     drawing = _INSIDE.sub("", svg(figure, words, titled=False))
     for colour, of_page in DARK.items():
@@ -114,7 +114,7 @@ def embedded(figure: Figure, words: Words) -> str:
 
 
 def _shown(row: Row) -> Row:
-    """The row as a drawing can hold it."""
+    """The row with values that a drawing can contain."""
     return {
         key: _clean(value) if isinstance(value, str) and not key.startswith("url") else value
         for key, value in row.items()
@@ -127,7 +127,7 @@ def _clean(text: str) -> str:
 
 
 def _plain(row: Row) -> Row:
-    """The row for a spreadsheet, without the pictures."""
+    """The row for a spreadsheet, without the images."""
     return {key: value for key, value in row.items() if not key.startswith("url")}
 
 

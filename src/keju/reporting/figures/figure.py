@@ -1,4 +1,4 @@
-"""What a figure is: rows that are drawn, and a small declaration of how."""
+"""`Figure`: rows of data, and a declaration of how to draw them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import altair as alt
 from keju.reporting.words import Words
 
 Row = Mapping[str, str | float | int | bool | None]
-"""One thing that is drawn, as it stands in the figure's CSV."""
+"""One row of data, as in the figure's CSV."""
 
 AnyChart: TypeAlias = alt.TopLevelMixin
 Draw = Callable[[Sequence[Row], Words], AnyChart]
@@ -19,9 +19,9 @@ Draw = Callable[[Sequence[Row], Words], AnyChart]
 class Figure(NamedTuple):
     """One figure.
 
-    `kind` is what ``--which`` names; `of` tells figures of a kind apart (a benchmark, say). `rows`
-    are what is drawn, and nothing else is: the CSV beside the figure holds them. `caption` says in
-    English how it was made and how to read it; `draw` makes the chart of the rows.
+    `kind` is the value of ``--which``; `of` distinguishes figures of a kind (a benchmark, say).
+    `rows` are all data that are drawn, also written to the CSV beside the figure. `caption`
+    explains in English how it was made and how to read it; `draw` makes the chart of the rows.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Figure(NamedTuple):
 
 
 class Undrawn(NamedTuple):
-    """A figure that the data don't allow, and why, in a few words."""
+    """A figure that the data do not permit, and a short reason."""
 
     kind: str
     of: str

@@ -1,4 +1,4 @@
-"""Which characters of a figure no installed font draws: found by drawing them, not by asking."""
+"""`missing`: the characters of a figure without a glyph in any installed font, found by drawing."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from keju.reporting.figures.theme import FONT
 
 _CELL, _ROW = 24, 40
 _NOBODYS = chr(0x10FFFD)
-"""A private-use code point that no font draws: what stands for it stands for all that lack."""
+"""A private-use code point without a glyph in any font: characters that look the same have none
+either."""
 
 _UNDRAWN = {"Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me", "Mc"}
-"""Nothing to see, or nothing that stands alone."""
+"""Categories of invisible characters, and of those that cannot be drawn alone."""
 
 
 @cache
 def use_fonts() -> None:
-    """Let figures use the fonts of the folder that ``KEJU_FONTS`` names, beside the system's."""
+    """Make figures use the fonts of the directory ``KEJU_FONTS``, in addition to the system's."""
     folder = os.environ.get("KEJU_FONTS")
     if folder and Path(folder).is_dir():
         vl_convert.register_font_directory(folder)
@@ -35,9 +36,8 @@ def use_fonts() -> None:
 def missing(texts: Iterable[str]) -> str:
     """The distinct characters beyond ASCII for which figures would show a blank or a box.
 
-    Each is drawn by the converter itself, with whatever font it falls back on, and its picture is
-    held against that of a character that no font has: a font's character map may name glyphs that
-    are empty.
+    Each is drawn by the converter itself, with its fallback font, and the image is compared with
+    that of a character that no font has: a font's character map may list empty glyphs.
     """
     signs = {
         sign

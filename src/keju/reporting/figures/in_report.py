@@ -1,4 +1,4 @@
-"""The figures that stand in the report itself, as SVG in the page."""
+"""The figures inside the report, as SVG in the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keju.reporting.words import Words
 
 _SHOWN = ("standings", "differences", "heatmap", "settings", "costs")
 _LEFT_OUT = "-official"
-"""Figures of both protocols are shown under strict."""
+"""Figures of both protocols are shown only under strict."""
 _MOST_MODELS = 24
 
 
@@ -29,7 +29,7 @@ class Shown(NamedTuple):
 
 
 def report_figures(source: OfRun, words: Words) -> Iterator[Shown]:
-    """Those that compare models; none of a single one, nor of more than a page can hold."""
+    """Figures that compare models; none for a single model, nor for more than a page can show."""
     if not 2 <= len(source.gathered.voices) <= _MOST_MODELS:
         return
     for figure in of_run(source, _SHOWN):

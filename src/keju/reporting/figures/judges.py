@@ -1,4 +1,4 @@
-"""Judges beside people: a scatter for each judge, and what papers print of theirs."""
+"""Judges compared with people: a scatter plot per judge, and the papers' values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from keju.reporting.words import Words
 
 _SIDE = 190
 _JITTER = 0.18
-"""Points of ten, to each side."""
+"""Maximum offset in points, to each side."""
 _STATED = (("pearson", "r"), ("spearman", "ρ"), ("kendall", "τ"), ("mse", "MSE"), ("mae", "MAE"),
            ("bias", "bias"))  # fmt: skip
 
@@ -48,9 +48,9 @@ def _scatter(task: str, rows: list[Row]) -> Drawn:
 
 
 def judge_rows(found: Alignment, task: str) -> list[Row]:
-    """A row a point, one a line and one a statistic; an empty task is all of them.
+    """A row per point, per line and per statistic; an empty task means all of them.
 
-    `part` says which: ``point`` has `human` and `grade`, and `x` and `y` where the mark is put;
+    `part` is the kind: ``point`` has `human` and `grade`, and `x` and `y` where the mark is drawn;
     ``line`` the ends of the least-squares line; ``statistic`` a `measure` with its `value`.
     """
     rows: list[Row] = []
@@ -72,7 +72,7 @@ def judge_rows(found: Alignment, task: str) -> list[Row]:
 
 
 def _shaken(*names: str) -> tuple[float, float]:
-    """Two small offsets that the names decide."""
+    """Two small offsets that are derived from the names."""
     digest = hashlib.sha256("\0".join(names).encode()).digest()
     first, second = (int.from_bytes(digest[n : n + 4]) / 2**32 for n in (0, 4))
     return _JITTER * (2 * first - 1), _JITTER * (2 * second - 1)
@@ -90,7 +90,7 @@ def _line(judge: str, human: Sequence[float], grade: Sequence[float]) -> list[Ro
 
 
 def _statistics(found: Alignment, judge: str, task: str) -> Iterator[Row]:
-    """What `keju judge align` prints of a judge, in its order."""
+    """The output of `keju judge align` about a judge, in its order."""
     tasks = {each.task for each in found.tasks}
     wanted = task if task or "" in tasks else next(iter(tasks), "")
     for row in found.tasks:
@@ -155,7 +155,7 @@ def _tasks(rows: Sequence[Row]) -> list[str]:
 
 
 def _titled(judge: str, statistics: Sequence[str]) -> alt.TitleParams:
-    """The judge's name, and below it what was measured, in lines as wide as the plot."""
+    """The judge's name, and below it the measures, in lines as wide as the plot."""
     title = heading(judge.replace(" ", "\u00a0"), 10 * _SIDE)
     lines, line = [], ""
     for each in statistics:

@@ -1,4 +1,4 @@
-"""What several figures are made of."""
+"""Common parts of several figures."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ OWN_SOURCE: Source = "this run"
 PAPER_SOURCE: Source = "paper"
 
 AS_PRINTED_ROWS = "† as the paper printed it."
-"""What is said of figures where a paper's models are named beside a run's."""
+"""The note of figures with a paper's models beside a run's."""
 
 AS_PRINTED_MARKS = "Filled marks are this run's; hollow ones with † are as the paper printed them."
 """The same, where marks differ too."""
 
 
 class OfRun(NamedTuple):
-    """What figures of a run are made of. `published` lays the papers' models beside its own."""
+    """The data for figures of a run. `published` adds the papers' models."""
 
     gathered: Gathered
     boards: Sequence[Leaderboard]
@@ -36,27 +36,27 @@ class OfRun(NamedTuple):
 
 
 def named(model: str, source: Source) -> str:
-    """A model as a figure names it."""
+    """The name of a model in a figure."""
     return model + PAPERS_MARK if source == PAPER_SOURCE else model
 
 
 def points(value: float | None) -> float | None:
-    """A fraction as percent, to four digits; None for what is no number."""
+    """A fraction in percent, to four digits; None if it is not a number."""
     return None if value is None or not isfinite(value) else round(100 * value, 4)
 
 
 def said(value: float | None, digits: int = 1) -> str:
-    """A number as it is written into a figure."""
+    """A number as text in a figure."""
     return "" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
 def distinct(rows: Iterable[Row], key: str) -> list[Any]:
-    """The values of a key, in the rows' order."""
+    """The distinct values of a key, in the rows' order."""
     return list(dict.fromkeys(row[key] for row in rows))
 
 
 def models_axis(rows: Sequence[Row]) -> alt.Axis:
-    """The models' names at the left; a run's stand out from those of a paper beside them."""
+    """Axis with the models' names at the left; a run's are emphasised beside those of a paper."""
     axis = alt.Axis(domain=False, ticks=False)
     if {PAPER_SOURCE, OWN_SOURCE} <= {row.get("source") for row in rows}:
         of_paper = f"indexof(datum.label, '{PAPERS_MARK}') >= 0"
@@ -66,7 +66,7 @@ def models_axis(rows: Sequence[Row]) -> alt.Axis:
 
 
 def data(rows: Iterable[Row]) -> alt.InlineData:
-    """Rows for a chart; there may be none."""
+    """Rows for a chart; also without any row."""
     return alt.InlineData(values=[dict(row) for row in rows])
 
 
@@ -76,7 +76,7 @@ def domain_of(task_id: str) -> str:
 
 
 def of_source(filled: str = OWN, hollow: str = PAPERS) -> dict[str, Any]:
-    """How marks of a run and of a paper are told apart: full and dark, or hollow and grey."""
+    """The marks of a run and of a paper: filled and dark, or hollow and grey."""
     own = alt.datum.source == OWN_SOURCE
     return {
         "fill": alt.condition(own, alt.value(filled), alt.value(PAPER)),
@@ -87,7 +87,7 @@ def of_source(filled: str = OWN, hollow: str = PAPERS) -> dict[str, Any]:
 def by_domain(
     rows: Sequence[Row], part: Callable[[Sequence[Row], bool], AnyChart], spacing: int = 6
 ) -> alt.HConcatChart:
-    """Charts of each domain side by side; the first is told to bear the labels at the left."""
+    """Charts of each domain side by side; only the first has labels at the left."""
     domains = distinct(rows, "domain")
     charts = [
         part([row for row in rows if row["domain"] == domain], place == 0)
@@ -97,7 +97,7 @@ def by_domain(
 
 
 def heading(text: str, width: float) -> alt.TitleParams:
-    """A title above a part, its words below one another where it is narrow."""
+    """A title above a part, on several lines where it is narrow."""
     words, lines = text.split(" "), [""]
     for word in words:
         if lines[-1] and 6.2 * (len(lines[-1]) + 1 + len(word)) > width:
@@ -116,12 +116,12 @@ def heading(text: str, width: float) -> alt.TitleParams:
 
 
 def cycled(marks: Sequence[str], count: int) -> list[str]:
-    """As many marks, from the first again where they run out."""
+    """`count` marks, repeated from the first if there are fewer."""
     return [marks[place % len(marks)] for place in range(count)]
 
 
 def apart(values: Sequence[float], gap: float) -> list[float]:
-    """Places for labels as near to their values as leaves `gap` between any two, in their order."""
+    """Positions of labels close to their values, at least `gap` apart, in their order."""
     order = sorted(range(len(values)), key=lambda n: values[n])
     blocks: list[tuple[list[int], float]] = []
     for n in order:

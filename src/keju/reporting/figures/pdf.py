@@ -1,8 +1,8 @@
-"""PDF with the same bytes each time: its objects are put into the order in which they are used.
+"""Deterministic PDF files: objects are renumbered in the order in which they are used.
 
-What writes the PDF numbers fonts in an order that changes from call to call. Objects, streams and
-their content do not: numbering them by first use from the root, and sorting the entries of resource
-dictionaries, leaves one file.
+The PDF writer numbers fonts in an order that changes from call to call. Objects, streams and their
+content do not change: numbering them by first use from the root, and sorting the entries of
+resource dictionaries, gives the same file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def in_order(pdf: bytes) -> bytes:
     """The same PDF with its objects renumbered by first use.
 
     Raises:
-        DataError: it is not laid out as the writer does it.
+        DataError: it does not have the writer's layout.
     """
     objects = _objects(pdf)
     root = re.search(rb"/Root (\d+) 0 R", pdf[pdf.rindex(b"trailer") :])
@@ -44,7 +44,7 @@ def in_order(pdf: bytes) -> bytes:
 
 
 def _objects(pdf: bytes) -> dict[bytes, bytes]:
-    """What stands in each object, by number, found by the file's own table of places."""
+    """The content of each object, by number, found by the file's cross-reference table."""
     start = int(pdf[pdf.rindex(b"startxref") :].split()[1])
     count = int(pdf[start:].split(b"\n", 2)[1].split()[1])
     table = pdf.index(b"\n", pdf.index(b"\n", start) + 1) + 1
@@ -73,7 +73,7 @@ def _walk(objects: dict[bytes, bytes], root: bytes) -> dict[bytes, None]:
 
 
 def _split(body: bytes) -> tuple[bytes, bytes]:
-    """What an object says of itself, and its stream, in which nothing refers to an object."""
+    """The dictionary of an object, and its stream, which contains no references to objects."""
     said, stream, content = body.partition(b"\nstream\n")
     return said, stream + content
 

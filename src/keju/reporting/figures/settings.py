@@ -1,4 +1,4 @@
-"""Bars by input setting: of a run, and as papers print them."""
+"""Bar charts by input setting: of a run, and of papers."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _mean_of_all(values: Sequence[float | None]) -> float | None:
 
 
 def setting_rows(tables: Sequence[StepTable]) -> list[Row]:
-    """A row for each model, task and setting, as the report's table has it."""
+    """A row for each model, task and setting, as in the report's table."""
     return [
         {
             "model": table.model,
@@ -121,7 +121,7 @@ def setting_rows(tables: Sequence[StepTable]) -> list[Row]:
 
 
 def published_settings() -> Iterator[Drawn]:
-    """What papers print of models that were given readings, and of models that see the image."""
+    """The papers' values of models with transcriptions, and of models with the image."""
     for benchmark in papers():
         if form := paper(benchmark).figures.settings:
             yield _printed(benchmark, form)
@@ -156,7 +156,7 @@ def _printed(benchmark: str, form: SettingFigure) -> Figure:
 
 
 def _from_zero(rows: Sequence[Row]) -> alt.Scale:
-    """The scale of a task's bars; where all are zero the axis still begins at the left."""
+    """The scale of a task's bars; if all are zero the axis still begins at the left."""
     return alt.Scale() if any(row["value"] for row in rows) else alt.Scale(domain=[0, 1])
 
 

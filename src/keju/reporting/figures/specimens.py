@@ -1,4 +1,4 @@
-"""Side by side: an item's picture and question, and what each model answered, right or wrong."""
+"""Examples: an item's image and question with the answer of each model, right or wrong."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from keju.reporting.words import Words
 _ITEMS = 8
 _MODELS = 10
 _PICTURE = (250, 330)
-"""Points that a picture may take, width and height."""
+"""Maximum size of an image in points, width and height."""
 _SHOWN = 500
-"""Pixels of its longer side in the file."""
+"""Maximum pixels of its longer side in the file."""
 _COLUMNS = 84
 _LINES, _QUESTION_LINES = 3, 6
 _LEADING = 14
@@ -35,7 +35,7 @@ _WHOLE = 0.995
 
 
 def specimens(source: OfRun) -> Iterator[Drawn]:
-    """The items of most different answers, one a domain at most and eight in all."""
+    """The items with the most different answers, at most one per domain and eight in all."""
     chosen = _telling(source)
     if not chosen:
         yield Undrawn("specimens", "", "no item with answers of two models that differ in score")
@@ -54,7 +54,7 @@ def specimens(source: OfRun) -> Iterator[Drawn]:
 
 
 def _telling(source: OfRun) -> list[Asked]:
-    """Of each domain the item on which models differ most; ties go to the first."""
+    """For each domain the item on which models differ most; the first of equal ones."""
     best: dict[str, tuple[float, Asked]] = {}
     for asked in source.gathered.asked.values():
         values = list(_values(source, asked).values())
@@ -66,7 +66,7 @@ def _telling(source: OfRun) -> list[Asked]:
 
 
 def _values(source: OfRun, asked: Asked) -> dict[str, float]:
-    """Each model's value of an item, over its rounds; baselines left out."""
+    """Each model's value of an item, over its rounds; without baselines."""
     main = main_metric(asked.item, "strict")
     found: dict[str, list[float]] = {}
     for answer in asked.answers:
@@ -80,7 +80,7 @@ def _values(source: OfRun, asked: Asked) -> dict[str, float]:
 def specimen_rows(source: OfRun, asked: Asked) -> list[Row]:
     """The rows of one item: a ``picture``, the ``question``, the ``truth``, ``answer`` lines.
 
-    `x` and `y` are points from the left and the top; `text` is one line as it is shown.
+    `x` and `y` are points from the left and the top; `text` is one displayed line.
     """
     picture = _picture(asked)
     rows: list[Row] = [] if picture is None else [picture]
@@ -110,13 +110,13 @@ def specimen_rows(source: OfRun, asked: Asked) -> list[Row]:
 
 
 class _Page:
-    """Lines below one another."""
+    """A sequence of lines, top to bottom."""
 
     def __init__(self, rows: list[Row], left: float) -> None:
         self._rows, self._left, self._y = rows, left, 0.0
 
     def write(self, part: str, head: str, text: str, most: int) -> None:
-        """A heading and up to `most` lines of text, cut with an ellipsis."""
+        """Write a heading and at most `most` lines of text, truncated with an ellipsis."""
         lines = list(wrapped(" ".join(text[:2000].split()), _COLUMNS))
         if len(lines) > most:
             lines = [*lines[: most - 1], f"{lines[most - 1]}…"]

@@ -1,4 +1,4 @@
-"""Who stands where and how surely: means with intervals, ranks, and what tells two models apart."""
+"""Leaderboard figures: means with intervals, ranks, and differences between models."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from keju.reporting.words import Words
 
 _SIDE = 32
 _MOST_PAIRS = 30
-"""Models; of more a table of all pairs is read by nobody."""
+"""Maximum number of models in a table of all pairs."""
 
 
 def standings(source: OfRun) -> Iterator[Drawn]:
-    """Overall means with their intervals, a figure a benchmark."""
+    """Overall means with their intervals, one figure per benchmark."""
     for board in source.boards:
         rows = standing_rows(board)
         if not rows:
@@ -74,7 +74,7 @@ def _caption(board: Leaderboard, rows: Sequence[Row]) -> str:
 
 
 def standing_rows(board: Leaderboard) -> list[Row]:
-    """A row for each model and protocol, the strict best first; all in percent."""
+    """A row for each model and protocol, by the strict value; all in percent."""
     rows: list[Row] = []
     for group in board.groups:
         for standing in group.rows:
@@ -148,13 +148,16 @@ def _standings_chart(rows: Sequence[Row], words: Words) -> alt.FacetChart:
 
 
 def _translated(names: Sequence[str], words: Words) -> str:
-    """An expression that says a label in the report's language; the names are keju's own."""
+    """A Vega expression that translates a label to the report's language.
+
+    The names are keju's own.
+    """
     table = ", ".join(f"'{name}': '{words(name)}'" for name in names)
     return f"({{{table}}})[datum.label]"
 
 
 def ranks(source: OfRun) -> Iterator[Drawn]:
-    """Ranks with the ranks that remain possible, a figure per benchmark and protocol."""
+    """Ranks with the other possible ranks, one figure per benchmark and protocol."""
     for board in source.boards:
         for protocol in board.protocols[::-1]:
             of = f"{slug(board.benchmark)}-{protocol}"
@@ -175,7 +178,7 @@ def ranks(source: OfRun) -> Iterator[Drawn]:
 
 
 def rank_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
-    """A row for each ranked model, the best first; `first` and `last` None where unsure."""
+    """A row for each ranked model, the best first; `first` and `last` are None where untested."""
     found = board.sure[protocol].ranks
     return [
         {
@@ -208,7 +211,7 @@ def _ranks_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
 
 
 def differences(source: OfRun) -> Iterator[Drawn]:
-    """The tested difference of every two ranked models, a figure per benchmark and protocol."""
+    """The tested difference of every two ranked models, one figure per benchmark and protocol."""
     for board in source.boards:
         for protocol in board.protocols[::-1]:
             of = f"{slug(board.benchmark)}-{protocol}"
@@ -231,7 +234,7 @@ def differences(source: OfRun) -> Iterator[Drawn]:
 
 
 def difference_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
-    """A row for each pair of ranked models, both ways; `difference` in points."""
+    """A row for each pair of ranked models, in both orders; `difference` in points."""
     known = board.sure[protocol]
     order = sorted(known.ranks, key=lambda model: known.ranks[model][0])
     return [

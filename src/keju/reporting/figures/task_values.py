@@ -1,4 +1,4 @@
-"""Models by tasks: the heatmap, and box plots over models."""
+"""Figures of models by tasks: the heatmap, and box plots over models."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _BOXES = (
 
 
 class Value(NamedTuple):
-    """A model's main value on one task, a fraction; `subset` is the part of its images it is of."""
+    """A model's main value on one task, a fraction; `subset` is the subset of its images."""
 
     model: str
     source: Source
@@ -113,7 +113,7 @@ def paper_values(benchmark: str) -> list[Value]:
 
 
 def _mostly(values: Sequence[Value]) -> list[Value]:
-    """Columns that most models stand in, and models that stand in most of those."""
+    """Columns with values of most models, and models with values in most of those."""
     models = {each.model for each in values}
     columns: dict[tuple[str, str, str], set[str]] = {}
     for each in values:
@@ -125,7 +125,7 @@ def _mostly(values: Sequence[Value]) -> list[Value]:
 
 
 def heatmap(source: OfRun) -> Iterator[Drawn]:
-    """Models by tasks, a figure a benchmark: `official` beside a paper, else `strict`."""
+    """Models by tasks, one figure per benchmark: `official` with a paper, else `strict`."""
     for board in source.boards:
         protocol = _protocol(source, board.benchmark)
         values = _beside(source, board.benchmark, protocol)
@@ -133,12 +133,12 @@ def heatmap(source: OfRun) -> Iterator[Drawn]:
 
 
 def _protocol(source: OfRun, benchmark: str) -> Protocol:
-    """`official` beside the rows of a benchmark's paper, else `strict`."""
+    """`official` with the rows of a benchmark's paper, else `strict`."""
     return "official" if source.published and benchmark in papers() else "strict"
 
 
 def _beside(source: OfRun, benchmark: str, protocol: Protocol) -> list[Value]:
-    """A run's values, with the paper's of the same tasks where they are asked for."""
+    """A run's values, with the paper's of the same tasks if requested."""
     values = own_values(source, benchmark, protocol)
     asked = {(each.task, each.query) for each in values}
     printed = paper_values(benchmark) if protocol == "official" else []
@@ -170,9 +170,9 @@ def _heatmap(benchmark: str, values: Sequence[Value], caption: str) -> Drawn:
 
 
 def heatmap_rows(values: Sequence[Value]) -> list[Row]:
-    """A row a cell, models with the best mean of scaled values first.
+    """One row per cell, models with the best mean of scaled values first.
 
-    `scaled` is 0 for the worst and 1 for the best model of the column, None where all are alike.
+    `scaled` is 0 for the worst and 1 for the best model of the column, None where all are equal.
     """
     columns: dict[tuple[str, str, str], list[float]] = {}
     for each in values:
@@ -222,7 +222,7 @@ def _column_of(each: Value) -> dict[str, str]:
 
 
 def _columns_axis(rows: Sequence[Row], words: Words) -> alt.Axis:
-    """Each column's name, aslant below it."""
+    """Each column's name, slanted below it."""
     names = {row["column"]: _column_name(row, words) for row in rows}
     table = ", ".join(f"{_quoted(str(column))}: {_quoted(name)}" for column, name in names.items())
     return alt.Axis(
@@ -232,7 +232,7 @@ def _columns_axis(rows: Sequence[Row], words: Words) -> alt.Axis:
 
 
 def _column_name(row: Row, words: Words) -> str:
-    """A numbered task by number and name, another by its name, with queries as it is asked."""
+    """A numbered task by number and name, another by its name, with the query."""
     column = str(row["column"])
     name = str(row["name_zh" if words.language == "zh" else "name_en"])
     if row["query"] or not name:
@@ -242,7 +242,7 @@ def _column_name(row: Row, words: Words) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of Vega's expressions; the texts are the catalogues'."""
+    """A string literal of Vega's expressions; the texts come from the catalogues."""
     return "'" + text.replace("\\", "").replace("'", "\\'") + "'"
 
 
@@ -279,13 +279,13 @@ def _in_order(rows: Iterable[Row]) -> list[str]:
 
 
 def _by_task(rows: Sequence[Row]) -> list[Row]:
-    """The rows in the order of the catalogue's tasks, and so their columns."""
+    """The rows in the order of the catalogue's tasks, which orders the columns."""
     places = {each.id: place for place, each in enumerate(tasks())}
     return sorted(rows, key=lambda row: places[str(row["task"])])
 
 
 def boxes(source: OfRun) -> Iterator[Drawn]:
-    """Box plots over models, by task and by domain, a figure a benchmark each."""
+    """Box plots over models, by task and by domain, one figure each per benchmark."""
     for board in source.boards:
         protocol = _protocol(source, board.benchmark)
         values = [
@@ -310,7 +310,7 @@ def published_boxes() -> Iterator[Drawn]:
 
 
 def _domain_rows(table: PrintedTable) -> list[Row]:
-    """A box for each domain of which a table prints the means."""
+    """A box for each domain whose means a table prints."""
     domains = {each.domain for each in tasks() if each.benchmark == table.benchmark}
     rows: list[Row] = []
     for column in table.columns.values():
@@ -339,7 +339,7 @@ def _boxes(benchmark: str, of: str, rows: list[Row], note: str) -> Drawn:
 
 
 def task_box_rows(values: Sequence[Value]) -> list[Row]:
-    """A box for each task with three models or more, and a dot for each model."""
+    """A box for each task with at least three models, and a dot for each model."""
     by_task: dict[tuple[str, str, str], list[Value]] = {}
     for each in values:
         by_task.setdefault((each.task, each.query, each.subset), []).append(each)
@@ -373,7 +373,7 @@ def _box(models: Sequence[tuple[str, Source, float]], column: dict[str, str]) ->
 
 def _boxes_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
     lows = [float(row["value"] or 0) for row in rows if row["part"] == "model"]
-    # One value far below nothing (AR) would leave no room for the others.
+    # One very negative value (AR) would leave no room for the others.
     scale = alt.Scale(domain=[max(-20.0, min(0.0, *lows)), max(100.0, *lows)], clamp=True)
 
     def part(of_domain: Sequence[Row], first: bool) -> alt.LayerChart:

@@ -1,4 +1,4 @@
-"""One look for every figure: ink on paper, few colours, all told apart without colour too."""
+"""The theme of all figures: few colours, distinguishable in greyscale too."""
 
 from __future__ import annotations
 
@@ -13,51 +13,52 @@ FONT = (
     "Noto Sans CJK TC, Noto Sans TC, Source Han Sans TC, PingFang TC, Microsoft JhengHei, "
     "Heiti TC, sans-serif"
 )
-"""Sans faces with Han glyphs; the first that is installed is used."""
+"""Sans-serif fonts with Han glyphs; the first that is installed is used."""
 
 NUMBERS = "Liberation Sans, Arial, Helvetica, DejaVu Sans, sans-serif"
-"""For numbers by the hundred: a face without Han glyphs is laid out several times as quickly."""
+"""The font of many numbers: without Han glyphs, layout is several times as fast."""
 
 PAPER, INK, SOFT, RULE = "#ffffff", "#221d18", "#6d6459", "#ddd4c4"
 ON_DARK, ON_LIGHT = "#fefefe", "#221d19"
-"""Letters on a coloured cell; unlike ink they are the same on a page's dark side."""
+"""Text colours on a coloured cell; unlike the ink they are the same in a page's dark mode."""
 
 OWN, PAPERS = "#a62b1f", "#56707f"
-"""A run's marks, filled, and those of a paper, hollow."""
+"""The colours of a run's marks, filled, and those of a paper, hollow."""
 
 FILL = "#8fb0c4"
-"""A plain bar or box."""
+"""The colour of a plain bar or box."""
 
 SETTINGS = ("#c9dbe4", "#7ea6bd", "#2f5d79")
-"""What was shown, from the image to the true text: light to dark."""
+"""The colours of settings, from the image to the true text: light to dark."""
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#5b4b8a", "#7f7f7f")
-"""Colours that the colour-blind tell apart (after Okabe and Ito), darkened to be read on white."""
+"""Colours that people with colour blindness can distinguish (after Okabe and Ito), darkened for
+white paper."""
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right",
           "triangle-left")  # fmt: skip
 
 LOW_TO_HIGH = ("#f4efe3", "#b9cdd6", "#6f9bb3", "#2f6585", "#123a55")
-"""From the least to the best, even in lightness, so that it survives a grey printer."""
+"""A sequential scale, with even lightness so that it works in greyscale."""
 
 LESS_TO_MORE = ("#8c4a12", "#e6c9a2", "#f4efe3", "#a9c6d3", "#22587a")
-"""Two ways from the middle."""
+"""A diverging scale."""
 
 SMALL, PLAIN, LARGE = 9, 11, 14
-"""Sizes of letters."""
+"""Font sizes."""
 
 DARK = {
     PAPER: "var(--sheet)", INK: "var(--ink)", SOFT: "var(--soft)", RULE: "var(--rule)",
     OWN: "var(--seal)",
 }  # fmt: skip
-"""Which colours a page with a dark side replaces by its own; those of data stay as they are."""
+"""Colours that a page with a dark mode replaces with its own; those of data stay."""
 
 PAPERS_MARK = " †"
-"""After the name of a model whose numbers a paper printed."""
+"""The suffix of the name of a model whose numbers a paper printed."""
 
 
 def themed(chart: AnyChart, title: str = "", lines: Sequence[str] = ()) -> dict[str, Any]:
-    """The chart as a Vega-Lite specification in this look; with a title and lines, if given."""
+    """The chart as a Vega-Lite specification in this theme, with title and lines if given."""
     if title:
         chart = chart.properties(
             title=alt.TitleParams(
