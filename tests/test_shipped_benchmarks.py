@@ -1,14 +1,15 @@
 """The published benchmarks are folders of the package, found as any other definition."""
 
-from keju.benchmarks import FOLDERS
+from keju.benchmarks import folders
 from keju.definitions import benchmark, is_shipped
 from keju.registry import provided, shipped_folders
 
 
-def test_every_folder_has_a_definition_and_is_listed() -> None:
+def test_every_folder_has_a_definition_and_is_listed_by_its_place() -> None:
     there = {each.parent.name for each in (shipped_folders()[0].parent).glob("*/benchmark.toml")}
-    assert there == set(FOLDERS)
-    assert [folder.name for folder in shipped_folders()] == list(FOLDERS)
+    assert there == set(folders())
+    assert [folder.name for folder in shipped_folders()] == folders()
+    assert folders() == ["mcs_bench", "ancientdoc", "obi_bench"]
 
 
 def test_the_definitions_of_the_folders_are_those_that_keju_ships() -> None:

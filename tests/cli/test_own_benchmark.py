@@ -314,3 +314,37 @@ def test_python_may_import_a_plugin_that_a_definition_names(tmp_path: Path) -> N
         )  # fmt: skip
         assert found.stdout == printed, found.stderr
         assert bool(printed) != ("in Python: import it" in found.stderr)
+
+
+def test_the_printed_tables_beside_a_definition_are_audited(tmp_path: Path) -> None:
+    folder = tmp_path / "published"
+    (folder / "tables").mkdir(parents=True)
+    (tmp_path / "own.toml").write_text(DEFINITION.read_text("utf-8"), "utf-8")
+    (folder / "paper.toml").write_text("", "utf-8")
+    (folder / "models.csv").write_text(
+        "role,name,kind\nevaluated,A,ocr\nevaluated,B,ocr\n", "utf-8"
+    )
+    (folder / "metrics.csv").write_text("metric,scale,better\nmean,100,higher\n", "utf-8")
+    table = "model,Caves:mean,Slips:mean,OverAll:mean\nA,40.0,60.0,50.0\nB,40.0,60.0,52.0\n"
+    (folder / "tables" / "table-1.csv").write_text(table, "utf-8")
+    (folder / "checks.toml").write_text(CHECKS, "utf-8")
+    printed = done("audit", "published", "--benchmark", "own.toml", cwd=tmp_path)
+    assert "Do not use without correction: Table 1, OverAll" in printed
+    (folder / "models.csv").write_text("role,name,kind\nwinner,A,ocr\n", "utf-8")
+    error = refused("audit", "published", "--benchmark", "own.toml", cwd=tmp_path)
+    assert "models.csv" in error
+    assert "row 2" in error
+
+
+CHECKS = """
+[[checks]]
+kind = "mean"
+id = "mean"
+severity = "error"
+tables = ["Table 1"]
+column = "OverAll:mean"
+parts = ["Caves:mean", "Slips:mean"]
+holds = "OverAll is the mean of the domains"
+says = "OverAll is not the mean of the domains."
+consequence = "The order is wrong."
+"""

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import app, note, out, say
+from keju.cli.benchmark_files import load_checked
 from keju.cli.options import AsJson
 from keju.errors import number_of
 
@@ -23,7 +24,12 @@ def audit(
         ),
     ],
     benchmark: Annotated[
-        str, typer.Option(metavar="NAME", help="Audit only the paper of this benchmark.")
+        str,
+        typer.Option(
+            metavar="NAME|FILE.toml",
+            help="Audit only the paper of this benchmark: its name, or the definition file of "
+            "your own, with the folder `published` beside it.",
+        ),
     ] = "",
     everything: Annotated[
         bool,
@@ -56,6 +62,8 @@ def audit(
     from keju.reporting.plain import print_json
     from keju.reporting.published import rebuilt_table
 
+    if benchmark.endswith(".toml"):
+        benchmark = load_checked(Path(benchmark)).name
     if rebuilt:
         tables = rebuild(benchmark)
         if as_json:

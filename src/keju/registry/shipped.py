@@ -35,5 +35,5 @@ def provided(group: str) -> dict[str, str]:
 
 @cache
 def _modules() -> tuple[ModuleType, ...]:
-    names = import_module(_PACKAGE).FOLDERS
+    names = import_module(_PACKAGE).folders()
     return tuple(import_module(f"{_PACKAGE}.{name}") for name in names)

@@ -1,5 +1,8 @@
 """AncientDoc (page OCR, translation, three kinds of questions)."""
 
+PLACE = 2
+"""The benchmark's place in lists."""
+
 PROVIDES: dict[str, dict[str, str]] = {
     "keju.readers": {"ancientdoc": "keju.benchmarks.ancientdoc.reader:READER"},
     "keju.writers": {"ancientdoc": "keju.benchmarks.ancientdoc.writer:WRITER"},

@@ -1,5 +1,8 @@
 """MCS-Bench (45 tasks, 7 domains)."""
 
+PLACE = 1
+"""The benchmark's place in lists."""
+
 PROVIDES: dict[str, dict[str, str]] = {
     "keju.papers": {"MCS-Bench": "keju.benchmarks.mcs_bench.paper:PAPER"},
     "keju.readers": {"mcs-bench": "keju.benchmarks.mcs_bench.reader:READER"},

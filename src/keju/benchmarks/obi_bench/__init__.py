@@ -1,5 +1,8 @@
 """OBI-Bench (oracle-bone recognition, rejoining, classification, retrieval, deciphering)."""
 
+PLACE = 3
+"""The benchmark's place in lists."""
+
 _READERS = "keju.benchmarks.obi_bench.readers"
 
 PROVIDES: dict[str, dict[str, str]] = {
