@@ -47,19 +47,18 @@ _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 
 
 class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What run.json says: which dataset, which models, which settings, which versions.
+    """The content of run.json: the dataset, models, settings and versions.
 
-    `dataset_path` is relative to the run folder; only reports use it, to find the pictures.
+    `dataset_path` is relative to the run directory; only reports use it, to find the images.
     `items_sha256` is the SHA-256 of the file items.parquet; empty where an earlier keju made the
     run; `examples_sha256` is that of examples.parquet, empty where the run has none. `format` is
-    the stored one, also where the rest was read from an earlier format. `models`
-    maps each model's name to its identity, with the decoding that was asked for (each `Response`
-    has what was sent), `settings` each option of the run to its value, `not_asked` each model's
-    name to the reasons and counts of requests it declined. `benchmarks` has the texts of the
-    definitions of benchmarks that keju does not ship, and `prompts` the users' own wordings of the
-    run, whole, by name. `plugins` are those that the run used,
-    `roles` the role of each model, and of each reader before a model, whose kind a plug-in
-    declares, so that reports do not need it.
+    the stored one, also where the rest was read from an earlier format. `models` maps each model's
+    name to its identity, with the requested decoding parameters (each `Response` has those sent),
+    `settings` each option of the run to its value, `not_asked` each model's name to the reasons and
+    counts of unsupported requests. `benchmarks` has the texts of the definitions of benchmarks that
+    are not bundled, and `prompts` the users' own wordings of the run, complete, by name. `plugins`
+    are those that the run used, `roles` the role of each model, and of each reader before a model,
+    whose kind a plug-in declares, so that reports do not need it.
     """
 
     format: str = FORMAT

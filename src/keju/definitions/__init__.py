@@ -1,4 +1,4 @@
-"""What is asked: the definitions of benchmarks and their tasks, as data."""
+"""Definitions of benchmarks and their tasks, as data."""
 
 from keju.definitions.blank import as_blank, is_blank, status_for
 from keju.definitions.catalogue import (

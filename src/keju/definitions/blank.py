@@ -1,4 +1,4 @@
-"""Blank pages: items of transcription that are known to show no text."""
+"""Blank pages: transcription items that are declared to show no text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ MARK = "blank"
 """The metadata key of a blank page; its value is ``yes``."""
 
 REASON = "blank page: no character to divide by, so invented text is counted apart"
-"""Why responses to a blank page have no score: rates are per character of the reference."""
+"""The reason why responses to a blank page have no score: rates are per character of the reference.
+"""
 
 
 def as_blank(item: Item) -> Item:
@@ -22,12 +23,12 @@ def as_blank(item: Item) -> Item:
 def is_blank(item: Item) -> bool:
     """Whether an item is a blank page: declared so by its metadata (`MARK`), and without a text.
 
-    An item that has no text and is not marked lacks its reference.
+    An item without text that is not marked lacks its reference.
     """
     texts = (item.answer, item.answer_simplified, item.transcription or "")
     return item.metadata.get(MARK) == "yes" and not any(text.strip() for text in texts)
 
 
 def status_for(item: Item, status: str) -> str:
-    """A response's status as it is counted: no text is the right answer to a blank page."""
+    """The status of a response for counting: an empty text is the right answer to a blank page."""
     return "answered" if status == "empty" and is_blank(item) else status

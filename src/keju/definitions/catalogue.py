@@ -1,4 +1,4 @@
-"""The tasks of the benchmarks that are known in this process, and how one is found."""
+"""The tasks of the benchmarks that are registered in this process, and functions to find them."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class TaskRow(TypedDict):
 
 
 def tasks() -> tuple[Task, ...]:
-    """The tasks of all benchmarks that are known in this process, in their order.
+    """The tasks of all benchmarks that are registered in this process, in their order.
 
-    First those of the benchmarks that keju ships: the 55 published ones, in their papers' order,
-    and that of own pages. After them those of other benchmarks, as they were loaded.
+    First those of the bundled benchmarks: the 55 published ones, in their papers' order, and that
+    of own pages. After them those of other benchmarks, as they were loaded.
     """
     return registry.tasks()
 
@@ -55,7 +55,7 @@ def published_tasks() -> tuple[Task, ...]:
 
 
 def task(task_id: str) -> Task:
-    """The task with that id, of a benchmark that is known or installed.
+    """The task with that id, of a registered or installed benchmark.
 
     Raises:
         UsageError: there is none; the message names the ids nearest to it.
@@ -72,7 +72,7 @@ def task(task_id: str) -> Task:
 
 
 def has_task(task_id: str) -> bool:
-    """Whether there is a task with that id, of a benchmark that is known or installed."""
+    """Whether there is a task with that id, of a registered or installed benchmark."""
     return registry.task(task_id) is not None
 
 
@@ -86,7 +86,7 @@ def task_of_number(number: int) -> Task:
 
 
 def tasks_named(name: str, domain: str = "") -> list[Task]:
-    """The tasks that have that name, and that domain where one is given, in Chinese or English."""
+    """The tasks with that name, and that domain where one is given, in Chinese or English."""
     name, domain = name.strip(), domain.strip()
     return [
         each
@@ -103,7 +103,7 @@ def is_task_word(text: str) -> bool:
 
 @cache
 def _words(count: int) -> frozenset[str]:
-    """The names of the tasks and domains, as long as so many tasks are known: none is removed."""
+    """The names of the tasks and domains, cached by their number, since tasks are never removed."""
     named = ((each.name_zh, each.name_en, each.domain_zh, each.domain) for each in tasks()[:count])
     return frozenset(chain.from_iterable(named)) - {""}
 
@@ -160,9 +160,9 @@ def reading_task(name: str) -> Task:
 
 
 def printed_metrics(name: str) -> Mapping[str, tuple[str, ...]]:
-    """What a benchmark's paper prints as a metric's name, mapped to our `official` metrics.
+    """The metric names in a benchmark's paper, mapped to our `official` metrics.
 
-    An empty tuple means that the printed measure is no metric of these protocols (a judge's
+    An empty tuple means that the printed measure is not a metric of these protocols (a judge's
     score, or a judgement by eye).
 
     Raises:
@@ -172,7 +172,7 @@ def printed_metrics(name: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def means_of(name: str) -> Mapping[str, Mean]:
-    """The means that a benchmark shows beside its overall mean, by name.
+    """The means of a benchmark in addition to its overall mean, by name.
 
     Raises:
         UsageError: there is no benchmark of that name.
@@ -181,7 +181,7 @@ def means_of(name: str) -> Mapping[str, Mean]:
 
 
 def official_source(name: str) -> str:
-    """The benchmark whose `official` metrics those of a benchmark are: its own, as a rule."""
+    """The benchmark that provides the `official` metrics of a benchmark: usually itself."""
     found = registry.definition(name)
     return (found.official_as or name) if found else name
 
@@ -196,7 +196,7 @@ def benchmark_title(name: str) -> str:
 
 
 def name_in_chinese(text: str) -> str:
-    """The Chinese name of a title or domain of a benchmark that keju does not ship, or nothing."""
+    """Chinese name of a title or domain of a benchmark that is not bundled, or an empty string."""
     own = [each for each in registry.definitions() if not registry.is_shipped(each.name)]
     names = {each.domain: each.domain_zh for known in own for each in known.tasks}
     names |= {each.title or each.name: each.title_zh for each in own}
@@ -204,7 +204,7 @@ def name_in_chinese(text: str) -> str:
 
 
 def box_format(convention: str) -> str:
-    """A convention of boxes in the words of a prompt, e.g. ``[xmin, ymin, xmax, ymax]``.
+    """A box convention as text in a prompt, e.g. ``[xmin, ymin, xmax, ymax]``.
 
     Raises:
         UsageError: there is no such convention.

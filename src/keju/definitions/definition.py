@@ -1,7 +1,7 @@
 """`Definition`: a benchmark as its definition file (TOML) declares it, and the parser of the file.
 
-The benchmarks that keju ships and those of users have the same file form and the same parser. A
-definition is data: nothing of it is imported or evaluated.
+Bundled benchmarks and those of users have the same file format and the same parser. A definition is
+data: nothing of it is imported or evaluated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 
 
 class Mean(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A mean that is shown beside the overall mean: over domains, of some tasks only.
+    """A mean in addition to the overall mean: over domains, of some tasks only.
 
     `formats` are the formats of its tasks, and `without` the ids of tasks that do not count.
     """
@@ -40,15 +40,15 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     without: tuple[str, ...] = ()
 
     def takes(self, task: Task) -> bool:
-        """Whether a task counts in this mean."""
+        """Whether a task is included in this mean."""
         return task.format in self.formats and task.id not in self.without
 
 
 class Drafts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What `keju build draft` makes of a kind of draft.
+    """The tasks that `keju build draft` makes from a kind of draft.
 
-    `tasks` are those that the drafts can be of, that of new items first. `show` is what they are
-    drafted from; empty: what the kind's stages show.
+    `tasks` are those that the drafts can be of, that of new items first. `show` is the material
+    from which they are drafted; empty: that of the kind's stages.
     """
 
     tasks: tuple[str, ...]
@@ -56,14 +56,14 @@ class Drafts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Definition(Record, frozen=True, kw_only=True):
-    """A benchmark: what is known about it, and its tasks in their order.
+    """A benchmark: its metadata, and its tasks in their order.
 
     `title` and `title_zh` are the name in headings. `plugins` are the distributions that must be
     installed. The metrics of the `official` protocol are computed as those of the published
-    benchmark `official_as`, where it names one. `means` are shown beside the overall mean.
-    `printed_metrics` maps what a paper prints as a metric's name to metrics of the `official`
-    protocol. `reading_task` is the task whose prompt a model gets that transcribes an image before
-    it answers; `drafts` has the kinds of drafts that make items.
+    benchmark `official_as`, where it names one. `means` are shown in addition to the overall mean.
+    `printed_metrics` maps the metric names of a paper to metrics of the `official` protocol.
+    `reading_task` is the task whose prompt a model gets that transcribes an image before it
+    answers; `drafts` has the kinds of drafts that make items.
     """
 
     name: str
@@ -139,7 +139,7 @@ def parse_definition(text: str, place: str, *, published: bool = False) -> Defin
 
     Args:
         text: the file's content.
-        place: what errors call the file.
+        place: the name of the file in errors.
         published: whether the tasks are those of papers (`Task.published`).
 
     Raises:
@@ -343,7 +343,7 @@ class _Parser:
     def _known(
         self, item: str, names: Iterable[str], known: Iterable[str] | Mapping[str, Any], what: str
     ) -> None:
-        """Refuse a name that is not among those that are known."""
+        """Check that names are among the known ones."""
         there = list(known)
         for name in names:
             if name not in there:

@@ -20,7 +20,7 @@ _OPTIONS = ("唐代", "宋代", "元代", "明代")
 
 
 class SamplePrompt(NamedTuple):
-    """The prompt of a question form, with the letters that are on offer."""
+    """The prompt of a question form, with the letters of its options."""
 
     task: Task
     query: Query
@@ -32,7 +32,7 @@ def write_draft(name: str, path: Path) -> None:
     """Write a commented draft of a definition.
 
     Raises:
-        UsageError: the file exists, or the name is not usable.
+        UsageError: the file exists, or the name is not valid.
         DataError: the file cannot be written.
     """
     if path.exists():
@@ -48,7 +48,7 @@ def write_draft(name: str, path: Path) -> None:
 
 
 def sample_prompts(definition: Definition) -> Iterator[SamplePrompt]:
-    """The prompt of every question form, its blanks filled with sample content."""
+    """The prompt of every question form, its placeholders filled with sample content."""
     for task in definition.tasks:
         for query in task.queries:
             item = _sample(task, query)

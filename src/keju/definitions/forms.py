@@ -18,11 +18,11 @@ class QuestionForm(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The form as users spell it, such as ``recognition/Where``."""
+        """The form as users write it, such as ``recognition/Where``."""
         return self.task if self.query is None else f"{self.task}/{self.query}"
 
     def takes(self, task_id: str, query: str) -> bool:
-        """Whether a question of that task and query is of this form."""
+        """Whether a question of that task and query has this form."""
         return task_id == self.task and self.query in (None, query)
 
 
@@ -37,7 +37,7 @@ class QuestionForms:
         self.forms = None if names is None else tuple(map(question_form, names))
 
     def take(self, item: Item) -> bool:
-        """Whether an item's question is of one of these forms."""
+        """Whether an item's question has one of these forms."""
         return self.forms is None or any(form.takes(item.task, item.query) for form in self.forms)
 
 

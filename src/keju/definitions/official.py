@@ -1,4 +1,4 @@
-"""Tasks that no paper defines, and which therefore have no official protocol."""
+"""Tasks without an official protocol, because no paper defines them."""
 
 from __future__ import annotations
 

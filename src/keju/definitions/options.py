@@ -1,4 +1,4 @@
-"""Finding the options of a multiple-choice question inside its text."""
+"""`options_in`: find the options of a multiple-choice question inside its text."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class _Label(NamedTuple):
 def options_in(question: str) -> tuple[str, ...]:
     """The options that a question prints, in order of their letters; empty if it prints none.
 
-    Labels count upwards from A, in the forms ``A、xx``, ``A. xx``, ``A．xx``, ``A：xx``,
-    ``(A) xx``, parted by spaces, line breaks or stops. A mark 、 inside an option parts nothing.
-    Left out are the answer-format sentence after the last option and a full stop that ends the
-    whole list. Our reading; MCS-Bench prints ``A、… B、… C、… D、…`` (Figures 17-25).
+    Labels count upwards from A, in the forms ``A、xx``, ``A. xx``, ``A．xx``, ``A：xx``, ``(A)
+    xx``, separated by spaces, line breaks or stops. A mark 、 inside an option does not separate.
+    The answer-format sentence after the last option and a full stop at the end of the whole list
+    are removed. Our reading; MCS-Bench prints ``A、… B、… C、… D、…`` (Figures 17-25).
     """
     text = question.translate(_FOLD)
     labels = [

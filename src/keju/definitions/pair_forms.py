@@ -1,4 +1,4 @@
-"""Reduced forms of tasks of pairs (``--pairs FORM``): fewer pairs are asked than the paper asks.
+"""Reduced forms of pair tasks (``--pairs FORM``): fewer pairs are compared than in the paper.
 
 OBI-Bench compares each fragment with all others, in five rounds and two question forms: 2,328,060
 requests for rejoining alone. The forms are ours. Results of a reduced form are not the paper's
@@ -16,7 +16,7 @@ from keju.errors import UsageError
 from keju.items import Item, Provenance, Record
 
 STEP = "pairs"
-"""The step of an item's provenance that records the form in which its pairs are asked."""
+"""The provenance step of an item that records the reduced form of its pairs."""
 
 _GALLERY = re.compile(r"gallery=([1-9][0-9]{0,5})(?:,seed=([0-9]{1,9}))?")
 _RANKED = re.compile(r"([a-z]+)=([1-9][0-9]{0,5})")
@@ -31,8 +31,8 @@ class PairForm(Record, frozen=True, kw_only=True):
 
     ``gallery``: each query has `size` candidates, with all relevant ones among them; the others are
     drawn by `seed` and the query's image. ``once``: of (a, b) and (b, a) only the pair of the item
-    that is earlier in the dataset is asked, its own image first; the response counts for both.
-    ``ranked``: a `baseline` ranks all candidates beforehand. The first `size` are asked, and the
+    that is earlier in the dataset is sent, its own image first; the response counts for both.
+    ``ranked``: a `baseline` ranks all candidates beforehand. The first `size` are sent, and the
     others rank below them in the baseline's order.
     """
 
@@ -43,7 +43,7 @@ class PairForm(Record, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The form as it is spelled and recorded."""
+        """The name of the form, as written by users and recorded."""
         match self.kind:
             case "once":
                 return "once"
@@ -54,12 +54,12 @@ class PairForm(Record, frozen=True, kw_only=True):
 
     @property
     def tasks(self) -> list[str]:
-        """The tasks whose pairs can be asked in this form, sorted."""
+        """The tasks whose pairs can have this form, sorted."""
         ranked = RANKERS.values() if self.kind != "ranked" else [RANKERS[self.baseline]]
         return sorted(frozenset().union(*ranked))
 
     def applies(self, item: Item) -> bool:
-        """Whether an item's pairs can be asked in this form."""
+        """Whether an item's pairs can have this form."""
         return item.task in self.tasks
 
 
@@ -67,7 +67,7 @@ def pair_form(name: str) -> PairForm:
     """The form of that name: ``gallery=N``, ``gallery=N,seed=S``, ``once`` or ``BASELINE=N``.
 
     Raises:
-        UsageError: it is spelled otherwise.
+        UsageError: it has another spelling.
     """
     if name == "once":
         return PairForm(kind="once")
@@ -82,22 +82,23 @@ def pair_form(name: str) -> PairForm:
 
 
 def marked(item: Item, form: PairForm, asked: int) -> Item:
-    """The item with the record that only its first `asked` candidates are asked, in that form.
+    """The item with a record of the form and of the number of candidates that are sent.
 
-    For ``gallery`` the number is that of the gallery drawn, and all of it is asked.
+    The first `asked` candidates are sent. For ``gallery`` the number is the size of the gallery,
+    and all of it is sent.
     """
     note = f"{form.name}: {asked} of {len(item.images) - 1} candidates asked"
     return replace(item, provenance=(*item.provenance, Provenance(step=STEP, note=note)))
 
 
 def reduction_of(item: Item) -> str:
-    """The reduced form in which an item's pairs are asked; empty where all of them are."""
+    """The reduced form of an item's pairs; empty where all of them are sent."""
     found = _note(item)
     return found["form"] if found else ""
 
 
 def asked_candidates(item: Item) -> int:
-    """How many of an item's candidates are asked: the first so many."""
+    """The number of an item's candidates that are sent, from the first on."""
     found = _note(item)
     return int(found["asked"]) if found else len(item.images) - 1
 

@@ -22,7 +22,7 @@ from keju.metrics.boxes import box_convention
 _NAME = re.compile(r"\w[\w.-]{0,39}")
 _FORM = "See docs/prompts.md"
 _ALWAYS = frozenset({"question", "prompt"})
-"""Blanks that every template may have."""
+"""Placeholders that every template may have."""
 
 
 class _Prompt(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,13 +53,13 @@ class _File(_Wording, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class _Source(NamedTuple):
-    """The file that is read, and its text, in which the line of an error is looked for."""
+    """A prompt file, and its text, in which the line of an error is located."""
 
     path: Path
     text: str
 
     def error(self, problem: str, *needles: str) -> DataError:
-        """An error at the first line that has all of the needles."""
+        """An error at the first line that contains all of the needles."""
         lines = enumerate(self.text.splitlines(), start=1)
         found = (number for number, line in lines if needles and all(n in line for n in needles))
         number = next(found, None)
@@ -70,8 +70,8 @@ def read_prompts(path: Path) -> dict[str, Wording]:
     """The wordings of a prompt file by name, such as ``terse@1f0c77ab``; they are declared.
 
     Raises:
-        DataError: the file cannot be read, has a field, task, question form or blank that does not
-            exist, lacks a blank of the published prompt, or changes nothing.
+        DataError: the file cannot be read, has a field, task, question form or placeholder that
+            does not exist, lacks a placeholder of the published prompt, or changes nothing.
         UsageError: the path is an address.
     """
     raw = read_toml(path, dict[str, object], what="a prompt file", mend=_FORM)
@@ -101,7 +101,7 @@ def read_prompts(path: Path) -> dict[str, Wording]:
 
 
 def _invalid(source: _Source, said: str) -> DataError:
-    """The error of a table that is not of the form, with the field that was meant."""
+    """Error of a table that does not have the format, with the field that was probably meant."""
     field = re.search("unknown field `(.+?)`", said)
     if field is None:
         return DataError(f"not a prompt file: {said}", file=source.path, mend=_FORM)
@@ -140,7 +140,7 @@ def _made(source: _Source, name: str, given: _Wording) -> Wording:
 
 
 def _tasks(given: _Wording) -> Iterator[tuple[str, str, _Task]]:
-    """Every task with the benchmark that the file names for it."""
+    """Every task, with the benchmark that the file names for it."""
     for task_id, asked in given.tasks.items():
         yield "", task_id, asked
     for benchmark, of_benchmark in given.benchmarks.items():
@@ -161,7 +161,7 @@ def _task(source: _Source, task_id: str, benchmark: str) -> Task:
 
 
 def _prompts(source: _Source, known: Task, asked: _Task) -> Iterator[tuple[Query, _Prompt]]:
-    """The question forms that a table words; a table of a task with several needs them named."""
+    """Question forms that a table words; a table of a task with several forms must name them."""
     queries: Mapping[str, Query] = {each.name: each for each in known.queries}
     of_task = asked.ask, asked.requirement, asked.box_convention, asked.system
     if any(each not in (None, "") for each in of_task) or not asked.queries:
@@ -206,7 +206,7 @@ def _prompt(source: _Source, form: str, query: Query, given: _Prompt) -> WordedP
 
 
 def _check_blanks(source: _Source, form: str, query: Query, template: str, *, stated: bool) -> None:
-    """Refuse blanks that nothing fills, and a template that lacks what the published one has."""
+    """Check that every placeholder has a value, and that those of the published template exist."""
     published = list(dict.fromkeys(BLANK.findall(query.template)))
     there = BLANK.findall(template)
     for blank in there:

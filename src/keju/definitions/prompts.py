@@ -1,4 +1,4 @@
-"""From an item to the text that a model is asked."""
+"""`prompt_of`: build the prompt of an item."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from keju.items import Item, PromptScript
 from keju.text import in_script
 
 BLANK = re.compile(r"\{([a-z_]+)\}")
-"""A blank of a template."""
+"""A placeholder of a template."""
 
 
 def query_of(item: Item) -> Query:
-    """The query that an item asks.
+    """The query of an item.
 
     Raises:
         DataError: its task or query is not in the catalogue.
@@ -43,16 +43,17 @@ def prompt_of(
 
     A verbatim question is the prompt. Else the task's template is filled: ``{question}`` from the
     item's question, ``{options}`` as ``A、… B、… C、…``, ``{box_format}`` from the convention
-    `boxes` (by default the query's), ``{prompt}`` from the whole published prompt, any other blank
-    from its fields. Nothing inside what is filled in counts as a blank.
+    `boxes` (by default the query's), ``{prompt}`` from the whole published prompt, any other
+    placeholder from its fields. Nothing inside a value counts as a placeholder.
 
     In a script, the question is the item's wording that was released in it (`Item.question_in`);
-    where there is none, and all around it, OpenCC converts. In a `wording` that has a prompt of its
-    own for the item's question form, that is the template, of a verbatim question too.
+    where there is none, and for the rest of the prompt, OpenCC converts. In a `wording` that has a
+    prompt of its own for the item's question form, that is the template, of a verbatim question
+    too.
 
     Raises:
         UsageError: there is no such convention.
-        DataError: a blank has nothing to fill it, or there are more options than letters.
+        DataError: a placeholder has no value, or there are more options than letters.
     """
     own = worded(item, wording)
     convention = (own.box_convention if own else "") or boxes or query_of(item).box_convention
@@ -93,18 +94,18 @@ def _in_script(item: Item, template: str, convention: str, script: PromptScript)
 
 
 def fill(query: Query, item: Item, convention: str) -> str:
-    """The template of a query with its blanks filled from an item.
+    """The template of a query with its placeholders filled from an item.
 
     Raises:
-        DataError: a blank has nothing to fill it.
+        DataError: a placeholder has no value.
     """
     return BLANK.sub(lambda blank: _value(item, blank[1], convention), query.template)
 
 
 def options_of(item: Item) -> tuple[str, ...]:
-    """The texts of the options on offer: the item's own, else those its verbatim question prints.
+    """The texts of the options: the item's own, else those in its verbatim question.
 
-    Empty where the query asks for no letter.
+    Empty where the query does not ask for a letter.
     """
     if query_of(item).form != "letter":
         return ()
@@ -112,7 +113,7 @@ def options_of(item: Item) -> tuple[str, ...]:
 
 
 def choices_of(item: Item) -> tuple[str, ...]:
-    """The letters on offer, ``A`` upwards; empty where the query asks for no letter.
+    """The letters of the options, ``A`` upwards; empty where the query does not ask for a letter.
 
     Raises:
         DataError: there are more options than letters.

@@ -1,4 +1,4 @@
-"""Whether an item has a reference, that is, a true answer to score responses against."""
+"""References: whether an item has a true answer to score responses against."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ NO_BOXES = "[]"
 def has_reference(item: Item) -> bool:
     """Whether an item has a reference, by the form of answer that its query asks for.
 
-    The reference of an item of a task of pairs is the set of relevant candidates; in the reference
+    The reference of an item of a pair task is the set of relevant candidates; in the reference
     split it is the label. Boxes are the reference of an item that asks for boxes, or for their
     number. An empty list is a reference too: `NO_BOXES` for boxes, 0 for a number. For all other
-    forms a text without any character is no reference.
+    forms a text without any character is not a reference.
 
     Raises:
         DataError: the item's query is not in the catalogue.

@@ -1,11 +1,11 @@
-"""The benchmarks that are known in this process: shipped, read from files, or installed.
+"""The benchmarks that are registered in this process: bundled, read from files, or installed.
 
-- keju ships those of the folders in `keju.benchmarks`, and one for anybody's own pages.
+- keju bundles those of the directories in `keju.benchmarks`, and one for users' own pages.
 - `load_benchmark` reads the file that a user names. Datasets and runs contain the definitions of
   their own benchmarks, which are read when they are opened (`know`).
 - An installed distribution provides one through the entry-point group ``keju.benchmarks``. It is
-  read when a task or benchmark is asked for that is not known otherwise. A dataset or run with a
-  definition of its own therefore never depends on what is installed.
+  read when a task or benchmark is requested that is not registered otherwise. A dataset or run with
+  a definition of its own therefore never depends on what is installed.
 
 A name has one definition in a process, and a task id belongs to one benchmark.
 """
@@ -29,9 +29,8 @@ from keju.registry import PluginError, has_plugin_file, shipped_folders
 ENTRY_POINTS = "keju.benchmarks"
 """The entry-point group of installed definitions.
 
-The value of an entry point is a package whose folder contains `FILE`, or a function without
-arguments that returns the path of the definition file.
-"""
+The value of an entry point is a package whose directory contains `FILE`, or a function without
+arguments that returns the path of the definition file."""
 
 FILE = "benchmark.toml"
 """The usual name of a definition file."""
@@ -41,9 +40,9 @@ _NOT_ONE = "not a benchmark definition"
 
 
 class Known(NamedTuple):
-    """A definition that is known, with the text of its file, and where that is for messages.
+    """A registered definition, with the text of its file, and its location for messages.
 
-    `folder` has the file; None where the text is one that a dataset or run contains.
+    `folder` has the file; None where the text is in a dataset or run.
     """
 
     definition: Definition
@@ -58,18 +57,18 @@ _tasks: dict[str, Task] = {}
 
 
 def definitions() -> tuple[Definition, ...]:
-    """The definitions that are known, those that keju ships first."""
+    """The registered definitions, bundled ones first."""
     return tuple(each.definition for each in _all().values())
 
 
 def tasks() -> tuple[Task, ...]:
-    """The tasks of all known definitions, in their order."""
+    """The tasks of all registered definitions, in their order."""
     _all()
     return tuple(_tasks.values())
 
 
 def task(task_id: str) -> Task | None:
-    """The task with that id, of a known or installed benchmark."""
+    """The task with that id, of a registered or installed benchmark."""
     _all()
     if task_id not in _tasks:
         _know_installed(lambda each: any(own.id == task_id for own in each.tasks))
@@ -77,7 +76,7 @@ def task(task_id: str) -> Task | None:
 
 
 def definition(name: str) -> Definition | None:
-    """The definition of that name, known or installed."""
+    """The definition of that name, registered or installed."""
     if name not in _all():
         _know_installed(lambda each: each.name == name)
     found = _known.get(name)
@@ -85,27 +84,27 @@ def definition(name: str) -> Definition | None:
 
 
 def load_benchmark(path: Path) -> Definition:
-    """Read a definition file and make its tasks known.
+    """Read a definition file and register its tasks.
 
     Raises:
         DataError: the file is missing or not a definition.
-        UsageError: its name or a task of it is known with another content.
+        UsageError: its name or one of its tasks is registered with another content.
         PluginError: a plug-in that it names is missing.
     """
     return know(toml_text(path, _NOT_ONE), str(path), path.parent)
 
 
 def know(text: str, place: str, folder: Path | None = None) -> Definition:
-    """Make the definition in a TOML text known.
+    """Register the definition in a TOML text.
 
     Args:
         text: the content of a definition file.
-        place: where it is, for messages.
-        folder: the file's folder, if the user named the file.
+        place: its location, for messages.
+        folder: the file's directory, if the user named the file.
 
     Raises:
         DataError: the text is not a definition.
-        UsageError: its name or a task of it is known with another content.
+        UsageError: its name or one of its tasks is registered with another content.
         PluginError: a plug-in that it names is missing.
     """
     for each in _all().values():
@@ -123,14 +122,14 @@ def know(text: str, place: str, folder: Path | None = None) -> Definition:
 
 
 def _in_folder(known: Known, folder: Path | None) -> Definition:
-    """Remember the folder of a definition that was known without one."""
+    """Record the directory of a definition that was registered without one."""
     if folder and not known.folder:
         _known[known.definition.name] = known._replace(folder=folder)
     return known.definition
 
 
 def know_all_installed() -> None:
-    """Make all installed definitions known.
+    """Register all installed definitions.
 
     Raises:
         DataError, UsageError, PluginError: as `know`.
@@ -139,29 +138,29 @@ def know_all_installed() -> None:
 
 
 def is_shipped(name: str) -> bool:
-    """Whether keju itself ships the definition of that name."""
+    """Whether the definition of that name is bundled."""
     found = _all().get(name)
     return found is not None and found.shipped
 
 
 def folder_of(name: str) -> Path | None:
-    """The folder that has a benchmark's definition file, and what it provides beside it.
+    """The directory with a benchmark's definition file, and the files that it provides with it.
 
-    None if no benchmark of that name is known or installed, or only a dataset or run contains its
-    definition.
+    None if no benchmark of that name is registered or installed, or only a dataset or run contains
+    its definition.
     """
     return _known[name].folder if definition(name) else None
 
 
 def place_of(name: str) -> str:
-    """Where the definition of a known benchmark is: a file, a package, or ``keju``."""
+    """The location of a registered benchmark's definition: a file, a package, or ``keju``."""
     return _all()[name].place
 
 
 def texts_of(names: Iterable[str]) -> dict[str, str]:
-    """The texts of the definitions of these benchmarks, without those that keju ships.
+    """The texts of the definitions of these benchmarks, without bundled ones.
 
-    Datasets and runs store them. A benchmark that is not known is skipped.
+    Datasets and runs store them. A benchmark that is not registered is skipped.
     """
     wanted = sorted(set(names))
     found = {name: _known[name] for name in wanted if definition(name) is not None}
@@ -191,7 +190,7 @@ def _add(found: Known) -> None:
 
 
 def _check_same(there: Known, found: Known) -> None:
-    """Refuse a definition whose content differs from the known one of the same name."""
+    """Check that a definition has the content of the registered one of the same name."""
     name = found.definition.name
     same = parse_definition(found.text, found.place, published=there.shipped)
     if there.definition == same:
@@ -208,7 +207,7 @@ def _check_same(there: Known, found: Known) -> None:
 
 
 def _check_plugins(found: Known) -> None:
-    """Refuse a definition that names a plug-in which is neither installed nor loaded."""
+    """Check that the plug-ins that a definition names are installed or loaded."""
     for name in found.definition.plugins:
         if not _has_plugin(name):
             hint = (
@@ -234,7 +233,7 @@ def _has_plugin(name: str) -> bool:
 
 
 def _check_official(found: Known) -> None:
-    """Refuse `official_as` that does not name a benchmark whose official metrics keju computes."""
+    """Check that `official_as` names a benchmark whose official metrics keju computes."""
     source = found.definition.official_as
     published = [each.definition.name for each in _known.values() if _has_official(each)]
     if source and source not in published:

@@ -1,8 +1,8 @@
 """Responses that belong to several items.
 
-The response to a pair that is asked in one direction (`PairForm` ``once``) belongs to both items. A
-prompt wording that asks several question forms in one prompt (`WordedPrompt.also`) has one response
-for the items of these forms that show the same images.
+The response to a pair that is compared in one direction (`PairForm` ``once``) belongs to both
+items. A prompt wording that combines several question forms in one prompt (`WordedPrompt.also`) has
+one response for the items of these forms that show the same images.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class SharedAnswers:
                     self._others.setdefault(lender, []).append(borrower)
 
     def copies(self, response: Response) -> Iterator[Response]:
-        """The response once for each other item to which it belongs, with the same key."""
+        """A copy of the response for each other item to which it belongs, with the same key."""
         if response.wording != RELEASED:
             yield from self._in_other_forms(response)
         if not self._others:

@@ -1,4 +1,4 @@
-"""Undeciphered characters: items of deciphering that are asked and have no reference to score."""
+"""Undeciphered characters: items of deciphering that have no reference to score."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MARK = "deciphered"
 """The metadata key of an undeciphered character; its value is ``no``."""
 
 REASON = "undeciphered: no reference"
-"""Why responses to such an item have no score: the reading itself is the outcome."""
+"""The reason why responses to such an item have no score: the reading itself is the outcome."""
 
 _TASK = "deciphering"
 
@@ -16,7 +16,7 @@ _TASK = "deciphering"
 def is_undeciphered(item: Item) -> bool:
     """Whether an item asks about a character of which no reading is established.
 
-    It is marked so by its metadata (`MARK`), which the readers write where a description is
-    empty; an unmarked item without an answer is a fault of the dataset.
+    It is marked so by its metadata (`MARK`), which the readers write where a description is empty;
+    an unmarked item without an answer is an error in the dataset.
     """
     return item.task == _TASK and not item.answer.strip() and item.metadata.get(MARK) == "no"

@@ -30,11 +30,11 @@ _SHOTS = re.compile(r"(.+)\+([1-9][0-9]?)-shot(?:\.([1-9][0-9]{0,8}))?")
 
 
 class WordedPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One prompt of a wording: a template, its box convention, and other forms that it asks.
+    """One prompt of a wording: a template, its box convention, and other forms that it includes.
 
-    `also` are the other question forms of the task that are asked in the same prompt: their items
-    are not asked by themselves, and the one answer is scored for each. An empty `ask` is the
-    published template. `system` is a system prompt.
+    `also` are the other question forms of the task in the same prompt: their items are not sent
+    separately, and the one answer is scored for each. An empty `ask` is the published template.
+    `system` is a system prompt.
     """
 
     ask: str
@@ -44,10 +44,10 @@ class WordedPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A wording: what it is, where it is from, and its prompts by question form.
+    """A wording: its description, its source, and its prompts by question form.
 
     `system` is a system prompt for every question form without one of its own; with it, a question
-    form that has no prompt here is asked in the published one.
+    form without a prompt here has the published one.
     """
 
     what: str
@@ -62,12 +62,12 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def content_hash(self) -> str:
-        """The hash of what a model is sent, as 8 hexadecimal digits."""
+        """The hash of the texts that a model is sent, as 8 hexadecimal digits."""
         sent = msgspec.json.encode([self.prompts, self.system], order="sorted")
         return sha256_bytes(sent)[:8]
 
     def asked_with(self, task_id: str, query: str) -> str:
-        """The question form in whose prompt this one is asked too; empty where there is none."""
+        """The question form whose prompt includes this one; empty where there is none."""
         return next(
             (
                 name
@@ -79,7 +79,7 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Shots(NamedTuple):
-    """A wording with few-shot examples: how many, and the seed that they are drawn with.
+    """A wording with few-shot examples: their number, and the seed with which they are drawn.
 
     Its name is that of the wording, followed by ``+4-shot`` or, with a seed, ``+4-shot.7``.
     """
@@ -111,7 +111,7 @@ def is_own(name: str) -> bool:
 
 
 def declare(found: Mapping[str, Wording]) -> None:
-    """Make users' own wordings known by their names.
+    """Register users' own wordings by their names.
 
     Raises:
         DataError: a name does not end in the hash of the content.
@@ -148,12 +148,12 @@ def wording(name: str) -> Wording:
 
 
 def worded(item: Item, name: str) -> WordedPrompt | None:
-    """The prompt in which an item is asked in a wording; None for the released one."""
+    """The prompt of an item in a wording; None for the released one."""
     return None if name == RELEASED else wording(name).prompt(item.task, item.query)
 
 
 def not_worded(item: Item, name: str) -> str:
-    """Return why an item is not asked in a wording, or an empty string."""
+    """Return the skip reason of an item in a wording, or an empty string."""
     if shots_of(name).base == RELEASED:
         return ""
     chosen = wording(name)
@@ -171,7 +171,7 @@ def wordings() -> Mapping[str, Wording]:
     """Every declared wording, by name.
 
     Raises:
-        DataError: the file is not what it must be.
+        DataError: the file is not valid.
     """
     text = files("keju.definitions").joinpath("data", _FILE).read_text("utf-8")
     try:

@@ -1,4 +1,4 @@
-"""The audit of published tables: the declared checks, their findings, and what holds."""
+"""Audit of published tables: the declared checks, their findings, and the checks that hold."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from keju.published.claims import Decided, decide, declared_claims
 from keju.published.papers import paper_file, papers
 
 OF_A_RUN = "run"
-"""The kind of a finding that is of a run and not of printed tables."""
+"""The kind of a finding about a run and not about printed tables."""
 
 
 class Finding(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """Something printed that does not hold, in one place.
+    """A printed value that is wrong, in one place.
 
-    `check` is the declared check's id; `says` what was found, `consequence` what follows from it.
-    Of the `compared` cells of this place `cells` are concerned; `mismatches` shows them. `size` is
-    that of the check in all its places. `artefact`: extracting the text may be at fault, not the
-    print. Findings of one `topic` are one section of a report.
+    `check` is the declared check's id; `says` the finding, `consequence` its consequence. Of the
+    `compared` cells of this place `cells` are concerned; `mismatches` shows them. `size` is that of
+    the check in all its places. `artefact`: the text extraction may be wrong, not the print.
+    Findings of one `topic` are one section of a report.
     """
 
     benchmark: str
@@ -70,7 +70,7 @@ class Held(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Audit(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What was found and what held, and for papers the claims of their texts."""
+    """The findings and the checks that hold, and for papers the claims of their texts."""
 
     findings: tuple[Finding, ...]
     held: tuple[Held, ...]
@@ -82,7 +82,7 @@ class _Declarations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def audit_published(benchmark: str = "") -> Audit:
-    """Recompute what can be recomputed of one paper's tables and claims, or of all.
+    """Recompute the tables and claims of one paper, or of all, as far as possible.
 
     Raises:
         UsageError: there is no such benchmark.
@@ -161,7 +161,7 @@ def declared_checks(benchmark: str) -> tuple[AnyCheck, ...]:
     """The checks that are declared for one paper.
 
     Raises:
-        DataError: the file of declarations is not what it must be.
+        DataError: the file of declarations is not valid.
     """
     path = paper_file(benchmark, "checks.toml")
     return read_toml(path, _Declarations, what="a file of checks").checks if path else ()

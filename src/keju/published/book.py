@@ -1,4 +1,4 @@
-"""A paper's tables as the audit reads them, and how one of their columns is meant."""
+"""`Book`: a paper's tables as the audit reads them, with column references."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ ONE_AFTER_THE_OTHER = " + "
 
 
 class Book(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The tables of one benchmark, from which columns are taken by reference.
+    """The tables of one benchmark, whose columns are selected by reference.
 
-    A reference is ``TABLE | COLUMN``; both may hold ``*``. ``Table 8 + Table 2 | T1:CER``
-    takes the rows of Table 8, then those of Table 2 that Table 8 lacks.
+    A reference is ``TABLE | COLUMN``; both may contain ``*``. ``Table 8 + Table 2 | T1:CER``
+    selects the rows of Table 8, then those of Table 2 that Table 8 lacks.
     """
 
     benchmark: str
     tables: Mapping[str, PrintedTable]
 
     def columns(self, reference: str, task_format: str = "") -> list[Column]:
-        """The columns meant, in the tables' order; of tasks of one format, if that is given.
+        """The selected columns, in the tables' order; of tasks of one format, if that is given.
 
         Raises:
             DataError: there is none.
@@ -49,7 +49,7 @@ class Book(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     def column(self, reference: str) -> Column:
-        """The one column meant.
+        """The one selected column.
 
         Raises:
             DataError: there is none, or more than one.

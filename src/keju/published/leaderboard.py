@@ -1,4 +1,4 @@
-"""The audit of any leaderboard: a table with a name in its first column, numbers in the others."""
+"""Audit of any leaderboard: a table with names in its first column and numbers in the others."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Leaderboard(Book, frozen=True, kw_only=True):
 
 
 def audit_leaderboard(path: Path) -> Audit:
-    """Check what the table itself allows to be checked.
+    """Run the checks that the table itself permits.
 
     A column called average (mean, overall …) against the other columns, and a rank against it; a
     row of means against the other rows; columns headed ``name (n=120)`` against what so many

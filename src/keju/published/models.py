@@ -1,4 +1,4 @@
-"""The models that the papers test, as their tables name them."""
+"""The models in the papers, with the names in their tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader should know first of a paper's tables, or of others, in five lines."""
+"""Summaries of an audit: the main facts about a paper's tables, or others, in five lines."""
 
 from __future__ import annotations
 

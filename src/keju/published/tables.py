@@ -1,4 +1,4 @@
-"""The printed tables of the papers, cell by cell, and how a column of one is named."""
+"""The printed tables of the papers, cell by cell, and the names of their columns."""
 
 from __future__ import annotations
 

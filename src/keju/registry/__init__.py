@@ -1,4 +1,4 @@
-"""How models, readers, build steps, sources, metrics and benchmarks are declared and found.
+"""Registries of models, readers, build steps, sources, metrics and benchmarks.
 
 A plug-in is an installed package with entry points, or one Python file that the user names with
 ``--plugin FILE.py`` or in the environment variable KEJU_PLUGINS.

@@ -1,4 +1,4 @@
-"""`guarded`: a plug-in's function whose unexpected exceptions are errors of one line."""
+"""`guarded`: convert unexpected exceptions of a plug-in's function to one-line errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _LONGEST = 300
-"""Characters of an exception's text: it may quote a whole document."""
+"""Maximum characters of an exception's text, which may quote a whole document."""
 
 DEBUG = "KEJU_DEBUG"
 """The environment variable with which the command line prints the traceback of every error."""
@@ -27,12 +27,12 @@ def debugging() -> bool:
 
 
 def failure(plugin: Plugin, function: str, error: BaseException) -> PluginError:
-    """The error about an exception that a plug-in did not mean to raise.
+    """The error about an unexpected exception of a plug-in.
 
     Args:
-        plugin: whose function was called.
-        function: its name and what it belongs to.
-        error: what it raised.
+        plugin: the plug-in.
+        function: the name of its function and what it belongs to.
+        error: the exception.
     """
     hint = f"Set {DEBUG}=1 to see the traceback"
     reason = shortened(reason_of(error), _LONGEST).rstrip(".")
@@ -43,7 +43,7 @@ def failure(plugin: Plugin, function: str, error: BaseException) -> PluginError:
 def guarding(plugin: Plugin, function: str) -> Iterator[None]:
     """Raise a `PluginError` in place of an unexpected exception.
 
-    Errors of keju itself, which have a text for the user, and those of the machine pass unchanged.
+    Errors of keju itself, which have a text for the user, and system errors pass unchanged.
 
     Args:
         plugin: whose code is executed.
@@ -70,8 +70,8 @@ def guarded(
         function: as the plug-in declares it.
         plugin: who declares it.
         what: what the function belongs to, e.g. ``step 'keep-short'``.
-        then: what is done with the value that it returns, e.g. `notes_in`; its exceptions are the
-            function's.
+        then: a function that is applied to the returned value, e.g. `notes_in`; its exceptions
+            count as the function's.
     """
     name = getattr(function, "__name__", type(function).__name__)
 

@@ -1,4 +1,4 @@
-"""`Registry`: names of one kind, those of keju and those of plug-ins, with what they mean."""
+"""`Registry`: the names of one kind, built in or from plug-ins, with their values."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _OWN = "keju"
 
 
 class Entry(NamedTuple, Generic[T]):
-    """A name of a registry as lists show it.
+    """A name of a registry, for lists.
 
-    `plugin` is None for a name of keju itself; `thing` is None where `problem` says why it cannot
-    be used.
+    `plugin` is None for a name of keju itself; `thing` is None where `problem` is the reason why it
+    cannot be used.
     """
 
     name: str
@@ -27,27 +27,27 @@ class Entry(NamedTuple, Generic[T]):
     problem: str = ""
 
     def described(self, summary: Callable[[T], str]) -> str:
-        """One line for a list: the thing's summary or the problem, and the plug-in it is from."""
+        """One line for a list: the summary or the problem, and the plug-in."""
         what = self.problem if self.thing is None else summary(self.thing)
         return f"{what} [{self.plugin}]" if self.plugin else what
 
 
 class Registry(Mapping[str, T]):
-    """Names of one kind and what they mean; a value is imported when it is first looked up.
+    """The names of one kind and their values; a value is imported when it is first looked up.
 
     As a mapping it contains every name, the built-in ones first. A lookup raises `PluginError`
     where a plug-in cannot be imported or two providers use the same name.
 
     Args:
-        kind: what errors call a name, e.g. ``step``.
+        kind: the word for a name in errors, e.g. ``step``.
         group: the entry-point group of plug-ins, e.g. ``keju.steps``.
         builtin: keju's own, by name: the thing, or ``module:ATTRIBUTE`` where it is found. A
-            function gives them where that takes time.
+            function returns them where that takes time.
         check: returns the thing that an object declares for a name; raises `TypeError` with the
             reason if it declares none. It is applied to everything except things in `builtin`.
         guard: returns a plug-in's thing with functions whose exceptions name the plug-in.
-        elsewhere: names that optional packages of keju provide, with the package and how to
-            install it, for the error where it is not installed.
+        elsewhere: names that optional packages of keju provide, with the package and how to install
+            it, for the error where it is not installed.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Registry(Mapping[str, T]):
 
     @property
     def builtin(self) -> Mapping[str, str | T]:
-        """What keju itself provides."""
+        """The built-in names and their values."""
         if callable(self._given):
             self._given = self._given()
         return self._given
@@ -121,12 +121,12 @@ class Registry(Mapping[str, T]):
 
         Args:
             name: as the user gave it.
-            place: what the error begins with, e.g. a file and a line.
+            place: the beginning of the error, e.g. a file and a line.
 
         Raises:
             UsageError: no such name; the error has the nearest one and all names.
-            PluginError: an optional package of keju is not installed, a plug-in cannot be
-                imported, or two providers use the name.
+            PluginError: an optional package of keju is not installed, a plug-in cannot be imported,
+                or two providers use the name.
         """
         if name not in self:
             raise self.unknown(name, place=place)
@@ -139,9 +139,9 @@ class Registry(Mapping[str, T]):
 
         Args:
             name: as the user gave it.
-            place: what the error begins with.
-            known: the names that it lists; by default those of the registry.
-            kind: what it calls a name; by default `kind` of the registry.
+            place: the beginning of the error.
+            known: the names to list; by default those of the registry.
+            kind: the word for a name; by default `kind` of the registry.
         """
         start, kind = f"{place}: " if place else "", kind or self.kind
         if package := self.elsewhere.get(name):
@@ -162,7 +162,7 @@ class Registry(Mapping[str, T]):
                 yield Entry(name, None, self.plugin(name), str(error))
 
     def usable(self) -> list[T]:
-        """Every thing that can be used: a broken plug-in must not stop what does not name it."""
+        """All values that can be used; a broken plug-in must not stop other commands."""
         return [entry.thing for entry in self.entries() if entry.thing is not None]
 
 

@@ -1,4 +1,4 @@
-"""Where plug-ins are found: entry points, files that the user named, and Python code.
+"""Discovery of plug-ins: entry points, files that the user named, and Python code.
 
 An entry point and a file are imported when a name is first used or listed. Nothing that a dataset,
 a run or a recipe contains is ever imported.
@@ -91,15 +91,15 @@ def claims(group: str, name: str) -> list[Claim]:
 
 
 def declare(group: str, name: str, declaration: object, target: D) -> D:
-    """Register a declaration from Python code; what the decorators of `keju` do.
+    """Register a declaration from Python code; used by the decorators of `keju`.
 
-    Declaring a name again replaces what the same module declared, as a notebook's cell does that
-    is run again.
+    Declaring a name again replaces what the same module declared, for example when a notebook's
+    cell is run again.
 
     Args:
         group: the registry's entry-point group.
         name: the name that users write.
-        declaration: what the registry's `check` accepts.
+        declaration: an object that the registry's `check` accepts.
         target: the decorated class or function, so that an entry point may name it.
 
     Returns:
@@ -157,14 +157,14 @@ def load_plugin_files() -> None:
 
 
 def check_installed(plugins: Iterable[Plugin], place: str) -> list[str]:
-    """Refuse to go on where a recorded plug-in is missing.
+    """Check that the recorded plug-ins are installed.
 
     Args:
         plugins: those that a manifest records.
-        place: what needs them, e.g. ``the run RUN``.
+        place: the object that needs them, e.g. ``the run RUN``.
 
     Returns:
-        A note for each plug-in of which another version is installed.
+        A note for each plug-in that is installed in another version.
 
     Raises:
         PluginError: a plug-in is missing.

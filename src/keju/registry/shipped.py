@@ -1,4 +1,4 @@
-"""What the folders of `keju.benchmarks` provide, found as an installed package is: by name."""
+"""Declarations in the directories of `keju.benchmarks`, found by name like those of packages."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _PACKAGE = "keju.benchmarks"
 
 
 def shipped_folders() -> tuple[Traversable, ...]:
-    """The folders of the benchmarks that keju ships, in the order of lists."""
+    """The directories of the bundled benchmarks, in the order of lists."""
     return tuple(files(module) for module in _modules())
 
 
 def provided(group: str) -> dict[str, str]:
-    """What those folders declare in a group of entry points.
+    """The declarations of those directories in a group of entry points.
 
     Args:
         group: e.g. ``keju.readers``.
 
     Returns:
-        ``module:ATTRIBUTE`` by name, in the order of the folders; of metrics only the module,
+        ``module:ATTRIBUTE`` by name, in the order of the directories; for metrics only the module,
         whose import declares them.
     """
     return {

@@ -23,10 +23,10 @@ class Sent(NamedTuple):
 
 
 class ParametersRow(NamedTuple):
-    """How one model was asked.
+    """The parameters of one model.
 
-    `asked_for` and `sent` are spelled ``name=value``; `not_sent` counts, by parameter, the answers
-    to requests without it; `differences` are those from what the papers of its benchmarks
+    `asked_for` and `sent` are written as ``name=value``; `not_sent` counts, by parameter, the
+    answers to requests without it; `differences` are those from what the papers of its benchmarks
     state, None where none states anything.
     """
 

@@ -1,4 +1,4 @@
-"""What every check of printed numbers has in common."""
+"""`Check`: the base class of all checks of printed numbers."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Check(
 ):
     """A declared check.
 
-    `holds` is what ought to be true, in a few words. Where it is not, `title` names the finding,
-    `says` describes it and `consequence` is what follows for a reader; each has a Chinese version.
-    `artefacts` are patterns of places where the text's extraction may be at fault, not the print.
-    `topic` is the id of another check whose section shows this one's findings; `topics` does so for
-    single places. `weigh` is how the finding's size is computed.
+    `holds` is the expected statement, in a few words. Where it is false, `title` names the finding,
+    `says` describes it and `consequence` is the consequence for a reader; each has a Chinese
+    version. `artefacts` are patterns of places where the text extraction may be wrong, not the
+    print. `topic` is the id of another check whose section shows this one's findings; `topics` does
+    so for single places. `weigh` is how the finding's size is computed.
     """
 
     id: str

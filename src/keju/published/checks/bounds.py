@@ -1,4 +1,4 @@
-"""Checks of what must be more or less than something else, whatever the answers were."""
+"""Checks of bounds that hold for any answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Bound(Check, frozen=True, kw_only=True, tag="bound"):
     every_row: bool = False
 
     def examine(self, book: Book) -> Iterator[Outcome]:
-        """One place a column."""
+        """One outcome per column."""
         for reference in self.columns:
             for column in book.columns(reference):
                 yield self._compare(book, column)
@@ -71,7 +71,7 @@ class Harmonic(Check, frozen=True, kw_only=True, tag="harmonic"):
     recall: str
 
     def examine(self, book: Book) -> Iterator[Outcome]:
-        """One place a column; rounding is taken through the formula."""
+        """One outcome per column; rounding is propagated through the formula."""
         for reference in self.f1:
             for column in book.columns(reference):
                 precision = book.column(_beside(self.precision, column))
@@ -90,7 +90,7 @@ class Harmonic(Check, frozen=True, kw_only=True, tag="harmonic"):
 
 
 class Between(Check, frozen=True, kw_only=True, tag="between"):
-    """`column` lies between the least and the greatest of `parts`, give or take `slack`."""
+    """`column` is between the minimum and the maximum of `parts`, with a tolerance of `slack`."""
 
     column: str
     parts: str

@@ -1,4 +1,4 @@
-"""Checks of emphasis: what is bold, what is underlined."""
+"""Checks of emphasis: bold and underlined cells."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Marks(Check, frozen=True, kw_only=True, tag="marks"):
     missing: bool = False
 
     def examine(self, book: Book) -> Iterator[Outcome]:
-        """One place a column."""
+        """One outcome per column."""
         for table in self.tables:
             for column in book.columns(f"{table} | {self.columns}"):
                 if column.metric == "rank":

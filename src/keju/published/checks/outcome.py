@@ -1,4 +1,4 @@
-"""What a check of printed numbers finds in one place."""
+"""`Outcome`: the result of a check of printed numbers in one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks for copies: a column over another, a row under two names."""
+"""Checks for copies: repeated columns, and rows under two names."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome
 
 _FEWEST = 5
-"""So few rows may agree by chance."""
+"""Minimum number of rows; fewer may agree by chance."""
 
 _TELLING = 3
-"""So many different values in a row are not repeated by chance."""
+"""Minimum number of different values in a row; fewer may be repeated by chance."""
 
 
 class RepeatedColumns(Check, frozen=True, kw_only=True, tag="repeated_columns"):

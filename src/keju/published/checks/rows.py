@@ -1,4 +1,4 @@
-"""Checks of ranks and names: who is best, in which order, under which name."""
+"""Checks of ranks and names: the best model, the order, and the names of models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of arithmetic: what is a mean, a total or a copy of other cells."""
+"""Checks of arithmetic: cells that are a mean, a total or a copy of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A claim of a paper's text, and the verdict that the printed tables give on it."""
+"""`Claim`: a claim of a paper's text, and its verdict by the printed tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantities that a claim is about, each computed from printed cells or stated in the paper.
+"""Quantities of a claim, each computed from printed cells or stated in the paper.
 
 A quantity is declared as ``{ take = "mean", of = "Table 3 | OverAll:mean", rows = ["@closed"] }``.
 """

@@ -1,4 +1,4 @@
-"""Statements that are true or false of printed tables: the checks of which a claim consists."""
+"""Statements about printed tables that are true or false: the checks of a claim."""
 
 from __future__ import annotations
 
