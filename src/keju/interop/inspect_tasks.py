@@ -1,8 +1,8 @@
 """keju's benchmarks as tasks of Inspect: ``inspect eval keju/FOLDER -T task=ID --model …``.
 
-Each benchmark that keju ships is a task under the name of its folder in `keju.benchmarks`. Found by
-the entry point group ``inspect_ai``. Inspect loads this module whenever it looks a name up, so that
-hardly anything of keju is imported before a task is asked for.
+Each benchmark that keju ships is a task under the name of its folder in `keju.benchmarks`.
+Registered by the entry point group ``inspect_ai``. Inspect loads this module whenever it looks a
+name up, so other modules of keju are imported only when a task is used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _task_of(folder: Traversable) -> Callable[..., Task]:
-    """The task of a benchmark that keju ships."""
+    """The task of a bundled benchmark."""
 
     def asked(
         dataset: str = "mini",
@@ -29,7 +29,7 @@ def _task_of(folder: Traversable) -> Callable[..., Task]:
         setting: str = "image",
         script: str = "released",
     ) -> Task:
-        """A benchmark that keju ships.
+        """A bundled benchmark.
 
         Args:
             dataset: a keju dataset's folder, or mini: the bundled synthetic set.

@@ -2,13 +2,13 @@
 
 ::
 
-    RUN/judgements/  judges.json                                who judged, and how each decodes
-                     rubrics-<id>.json                          what they were told
-                     <judge>/<id>/<task>.jsonl                  replies, each a `Response`
+    RUN/judgements/  judges.json                                the judges and their decoding
+                     rubrics-<id>.json                          the rubrics of their prompts
+                     <judge>/<id>/<task>.jsonl                  responses, each a `Response`
                      judges.lock
 
-In a reply the item is the spelled id of an answer (`AnswerId`), the model is the judge, the round
-the how-manieth time it graded, and the query the name of a probe, or empty.
+In such a response the item is the spelled id of an answer (`AnswerId`), the model is the judge, the
+round is the number of the repeat, and the query is the name of a probe, or empty.
 """
 
 from __future__ import annotations

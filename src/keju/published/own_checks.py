@@ -1,4 +1,4 @@
-"""What is looked at in a run of one's own: each check yields the places where it looked."""
+"""Checks of a user's own run: each yields the places that it examined."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from keju.scoring.aggregate import CUT_NOTE, is_ratio_of_sums
 from keju.text import answer_part
 
 Places = Iterator[tuple[str, int, list[Mismatch]]]
-"""Where was looked, how much was compared there, and what fails."""
+"""An examined place, the number of comparisons there, and the failures."""
 
 T = TypeVar("T")
 K = TypeVar("K")
 
 _FEWEST = 20
-"""So few answers may look alike by chance."""
+"""Minimum number of answers; fewer may be similar by chance."""
 
 _NEARLY_ALL = 0.9
 _MANY_FAILURES = 0.05
 
 
 class Seen(NamedTuple):
-    """Everything of a run that the checks look at; items by task, query and id."""
+    """The data of a run for the checks; items by task, query and id."""
 
     items: dict[tuple[str, str, str], Item]
     responses: list[Response]
@@ -65,14 +65,14 @@ def unscored_responses(seen: Seen) -> Places:
 
 
 def _is_scored(response: Response) -> bool:
-    """Whether the query has any metric: some answers are read by people only."""
+    """Whether the query has any metric: some answers are only read by people."""
     queries = {each.name: each for each in task(response.task).queries}
     asked = queries.get(response.query)
     return asked is None or bool(asked.official or asked.strict)
 
 
 def values(seen: Seen) -> Places:
-    """Values of items that are not the quotient of their own sums."""
+    """Values of items that differ from the quotient of their own sums."""
     for (model, protocol), scores in _grouped(seen.scores, lambda s: (s.model, s.protocol)):
         compared, wrong = 0, []
         for score in scores:
@@ -92,7 +92,7 @@ def values(seen: Seen) -> Places:
 
 
 def whole_tasks(seen: Seen) -> Places:
-    """Tasks of which fewer items, or images, are here than the benchmark has.
+    """Tasks with fewer items, or images, than in the benchmark.
 
     Counts that a paper only implies are not compared.
     """
@@ -120,7 +120,7 @@ def whole_tasks(seen: Seen) -> Places:
 
 
 def whole_means(seen: Seen) -> Places:
-    """Models whose mean over domains lacks tasks."""
+    """Models without some tasks in their mean over domains."""
     means = [(result, each) for result in seen.results for each in result.benchmarks]
     for (benchmark, protocol), found in _grouped(
         means, lambda pair: (pair[1].benchmark, pair[0].protocol)
@@ -149,7 +149,7 @@ def _lacking(found: BenchmarkResult) -> int:
 
 
 def failures(seen: Seen) -> Places:
-    """Tasks of which more than one request in twenty brought no answer."""
+    """Tasks in which more than one request in twenty got no answer."""
     for model, responses in _grouped(seen.responses, lambda each: each.model):
         failed = Counter(each.task for each in responses if each.status in {"failed", "filtered"})
         asked = Counter(each.task for each in responses)
@@ -167,7 +167,7 @@ def failures(seen: Seen) -> Places:
 
 
 def error_texts(seen: Seen) -> Places:
-    """Responses that count as answers and look like the error text of a program, by task."""
+    """Responses that count as answers and look like an error message of a program, by task."""
     for model, responses in _grouped(seen.responses, lambda each: each.model):
         answers = [each for each in responses if each.status in {"answered", "truncated"}]
         found = [
@@ -205,7 +205,7 @@ def one_letter(seen: Seen) -> Places:
 
 
 def below_guessing(seen: Seen) -> Places:
-    """Accuracies further below guessing than luck explains."""
+    """Accuracies too far below guessing to be explained by chance."""
     for place, answers in _chosen(seen).items():
         chance = sum(1 / len(item.options) for item, _ in answers) / len(answers)
         count = round(sum(score.value or 0.0 for _, score in answers))
@@ -219,7 +219,7 @@ def below_guessing(seen: Seen) -> Places:
 
 
 def _chosen(seen: Seen) -> dict[tuple[str, str, str], list[tuple[Item, Score]]]:
-    """What each model chose of given options, in its first round, by model, task and setting."""
+    """The options that each model chose, in its first round, by model, task and setting."""
     found: dict[tuple[str, str, str], list[tuple[Item, Score]]] = defaultdict(list)
     for score in seen.scores:
         item = seen.items.get((score.task, score.query, score.item))
@@ -250,7 +250,7 @@ def own_drafts(seen: Seen) -> Places:
 
 
 def same_answers(seen: Seen) -> Places:
-    """Pairs of models whose answers are all the same to the letter, the wrong ones too."""
+    """Pairs of models whose answers are all identical, including the wrong ones."""
     texts: dict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
     for each in seen.responses:
         item = seen.items.get((each.task, each.query, each.item))
@@ -273,7 +273,7 @@ def same_answers(seen: Seen) -> Places:
 
 
 def same_rounds(seen: Seen) -> Places:
-    """Models whose rounds are all the same."""
+    """Models whose rounds are all identical."""
     for model, responses in _grouped(seen.responses, lambda each: each.model):
         by_place: dict[tuple[str, ...], set[str]] = defaultdict(set)
         rounds: dict[tuple[str, ...], int] = Counter()
@@ -293,7 +293,7 @@ def same_rounds(seen: Seen) -> Places:
 
 
 def length_pays(seen: Seen) -> Places:
-    """`official` CR of which F1 is less than half."""
+    """`official` CR values whose F1 is less than half."""
     for result in seen.results:
         if result.protocol != "official":
             continue
@@ -310,7 +310,7 @@ def length_pays(seen: Seen) -> Places:
 
 
 def one_sided(seen: Seen) -> Places:
-    """Values that one constant answer earns."""
+    """Values that one constant answer achieves."""
     for result in seen.results:
         for found in result.tasks:
             notes = [each for each in found.metrics if each.note not in ("", CUT_NOTE)]
@@ -325,7 +325,7 @@ def one_sided(seen: Seen) -> Places:
 
 
 def _enough(count: int) -> int:
-    """The number of answers that were compared; none, where they are too few to show anything."""
+    """The number of compared answers; 0 where they are too few to show anything."""
     return count if count >= _FEWEST else 0
 
 

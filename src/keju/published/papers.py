@@ -34,9 +34,9 @@ _FOLDER, _FILE = "published", "paper.toml"
 
 
 class Summary(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Five lines on one paper: what not to use, what to read differently, what is certain.
+    """Five lines on one paper: values not to use, values with another meaning, and reliable values.
 
-    `version` says which text and tables were audited, `terms` expands the names of metrics and
+    `version` is that of the audited text and tables, `terms` expands the names of metrics and
     tasks. Each has a Chinese version.
     """
 
@@ -71,12 +71,12 @@ class InputTable(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RunTables(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which printed tables a report fills in from a run.
+    """The printed tables that a report fills from a run.
 
-    `shown` are the tables in their order; of these `supplements` are of use only with the paper's
-    rows, and `direct` are of models that see the image. `notes` is by table what a reader must know
-    of its printed values, `means` by column which of the benchmark's means it prints. `data` are
-    the tables of the data, each with what its rows are.
+    `shown` are the tables in their order; of these `supplements` are useful only with the paper's
+    rows, and `direct` are of models that get the image. `notes` are remarks on printed values by
+    table, `means` the benchmark's mean that a column prints. `data` are the tables of the data,
+    each with the kind of its rows.
     """
 
     shown: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class RunTables(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class PrintedFigure(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A figure of printed tables, or of one column of one; `caption` says what to know of it."""
+    """A figure of printed tables, or of one column of one; `caption` explains it."""
 
     tables: tuple[str, ...]
     column: str = ""
@@ -98,13 +98,13 @@ class PrintedFigure(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class SettingFigure(PrintedFigure, frozen=True, kw_only=True):
-    """A figure by input setting; `inputs` names what was given, by the column's subset."""
+    """A figure by input setting; `inputs` are the names of the inputs, by the column's subset."""
 
     inputs: dict[str, str]
 
 
 class StrataFigure(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A figure of what the data are of: the tables by stratum, and the column that counts."""
+    """A figure about the data: the tables of breakdowns, and the column with counts."""
 
     tables: dict[str, str]
     column: str
@@ -127,10 +127,10 @@ class ClassFigure(Record, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Figures(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which figures the printed tables permit, by their kind.
+    """The figures that the printed tables permit, by their kind.
 
     `lacking` is a note on values that the printed tables of tasks do not have. `boxes` is a table
-    of domain means. `settings_of_run` is made of a run.
+    of domain means. `settings_of_run` is made from a run.
     """
 
     lacking: str = ""
@@ -146,12 +146,12 @@ class Figures(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Paper(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A paper, beside its models and tables.
+    """The metadata of a paper, apart from its models and tables.
 
     `models_table` is the paper's own table of models, in ``models-table-N.csv``. `scorer` is false
     where the authors published no program that scores. `settings_section` is the section on input
-    settings; `short_names` are those of tasks on the pages of the audit. `summary` is what a reader
-    should know first, `groups` are the groups of rows in its tables. `galleries` is the number of
+    settings; `short_names` are those of tasks on the pages of the audit. `summary` are the most
+    important facts, `groups` are the groups of rows in its tables. `galleries` is the number of
     candidates of a query by task and source of the images: its tables are of these alone. `tables`
     and `figures` are those that reports and figures make of the printed numbers.
     """
@@ -174,11 +174,11 @@ def papers() -> tuple[str, ...]:
 
 
 def paper(benchmark: str) -> Paper:
-    """What is stored of a benchmark's paper.
+    """The stored data of a benchmark's paper.
 
     Raises:
         UsageError: there is no such benchmark, or nothing is stored of its paper.
-        DataError: a file of it is not what it must be.
+        DataError: a file of it is not valid.
     """
     return _read(_folder(benchmark))
 
@@ -188,7 +188,7 @@ def paper_galleries(task_id: str) -> Mapping[str, int]:
     """The paper's number of candidates of a query of a task, by source; empty if it has none.
 
     Raises:
-        DataError: a file of the paper is not what it must be.
+        DataError: a file of the paper is not valid.
     """
     of = task(task_id).benchmark
     return paper(of).galleries.get(task_id, {}) if of in papers() else {}
@@ -240,7 +240,7 @@ def csv_records(path: Path | None, shape: type[S], more: Mapping[str, Any]) -> t
     Args:
         path: the file; none without one.
         shape: the record.
-        more: fields that every record has beside the columns.
+        more: fields that every record has in addition to the columns.
 
     Raises:
         DataError: a row does not fit.
@@ -268,7 +268,7 @@ def _folder(benchmark: str) -> Path:
 
 
 def _place(benchmark: str) -> Path | None:
-    """The folder of a benchmark's paper; None if there is none."""
+    """The directory of a benchmark's paper; None if there is none."""
     beside = folder_of(benchmark)
     return _inside(beside) if beside else None
 

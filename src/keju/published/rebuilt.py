@@ -9,7 +9,7 @@ from keju.published.functions import paper_functions
 from keju.published.papers import papers
 
 _ROUNDED = 0.01
-"""What two roundings to two digits, of the parts and of their mean, can make apart."""
+"""The maximum difference by two roundings to two digits, of the parts and of their mean."""
 
 
 class Rebuilt(Record, frozen=True, kw_only=True, omit_defaults=False):

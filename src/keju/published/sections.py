@@ -11,7 +11,7 @@ from keju.published.checks.sizes import Size
 class Section(Record, frozen=True, kw_only=True, omit_defaults=False):
     """All findings of one topic of one table or paper.
 
-    `main` has the words of the section; `size` is that of the gravest finding, with the cells of
+    `main` has the text of the section; `size` is that of the most severe finding, with the cells of
     all of them.
     """
 
@@ -23,12 +23,12 @@ class Section(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def severity(self) -> Severity:
-        """What kind of finding it is."""
+        """The severity of the findings."""
         return self.main.severity
 
     @property
     def certainty(self) -> Certainty:
-        """How certain the words of the section are."""
+        """The certainty of the section's text."""
         return self.main.certainty
 
     @property
@@ -38,9 +38,10 @@ class Section(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def sections(audit: Audit, benchmark: str) -> list[Section]:
-    """The sections of one paper or table: by ranks that move, points that change, then cells.
+    """The sections of one paper or table: by changed ranks, changed points, then cells.
 
-    Those of a run stay in the order of the checks, errors first: their cells are not alike.
+    Those of a run stay in the order of the checks, errors first, because their cells are not
+    comparable.
     """
     topics = dict.fromkeys(each.topic for each in audit.findings if each.benchmark == benchmark)
     found = [

@@ -48,10 +48,10 @@ class Cell(Record, frozen=True, kw_only=True):
 class Column(Record, frozen=True, kw_only=True):
     """One column of a printed table: its cells by row, in the table's order.
 
-    `half` is half a unit of the last printed digit: what rounding may have taken or given. `task`,
-    `query`, `subset` and `metric` are keju's names where the column holds results (a `task` may
-    also be a domain, MCQ, QA or OverAll), else empty. `as_printed` says how its metric is printed
-    where that is known of the column itself.
+    `half` is half a unit of the last printed digit: the maximum rounding error. `task`, `query`,
+    `subset` and `metric` are keju's names where the column contains results (a `task` may also be a
+    domain, MCQ, QA or OverAll), else empty. `as_printed` is how its metric is printed where that is
+    known for the column itself.
     """
 
     benchmark: str
@@ -67,12 +67,12 @@ class Column(Record, frozen=True, kw_only=True):
 
     @property
     def place(self) -> str:
-        """The table and the column, for people."""
+        """The table and the column, for display."""
         return f"{self.table}, {self.name}"
 
     @property
     def values(self) -> dict[str, float]:
-        """The rows that hold a number."""
+        """The rows that contain a number."""
         return {row: cell.value for row, cell in self.cells.items() if cell.value is not None}
 
     @property
@@ -80,7 +80,7 @@ class Column(Record, frozen=True, kw_only=True):
         """How the paper prints this column's metric.
 
         Raises:
-            DataError: the column holds no results.
+            DataError: the column contains no results.
         """
         found = self.as_printed or _metrics(self.benchmark).get(self.metric)
         if found is None:
@@ -91,10 +91,10 @@ class Column(Record, frozen=True, kw_only=True):
 class PrintedTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One table (or the numbers of one figure) of a paper, by row and column.
 
-    Rows that are models bear the name of `published_models`, whichever spelling was printed;
-    `spelled` has the printed ones. `halves` says for a computed column what rounding may have
-    taken from it; a printed one's is half a unit of its last digit. `metrics` says of columns
-    whose metric is no paper's how they are printed.
+    Rows that are models have the name of `published_models`, whichever spelling was printed;
+    `spelled` has the printed ones. `halves` are the maximum rounding errors of computed columns;
+    that of a printed one is half a unit of its last digit. `metrics` describes how columns are
+    printed whose metric is not a paper's.
     """
 
     benchmark: str
@@ -127,7 +127,7 @@ class PrintedTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 @cache
 def _metrics(benchmark: str) -> Mapping[str, Metric]:
-    """How a paper prints each metric, by its name; nothing of what is not a paper."""
+    """How a paper prints each metric, by its name; empty for anything but a paper."""
     if benchmark not in papers():
         return MappingProxyType({})
     rows = csv_records(paper_file(benchmark, "metrics.csv"), _MetricRow, {})

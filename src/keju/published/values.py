@@ -12,13 +12,13 @@ from keju.published.tables import Column, published_tables
 
 
 class PublishedValue(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What a paper prints for one model, one task and one metric.
+    """A paper's value for one model, one task and one metric.
 
     `task`, `query` and `metric` are the catalogue's (a metric of the protocol `official`, or one
     that only the paper has, such as GPT4oScore); `subset` is the part of the task's images that the
-    column is of, or whose reading was given in place of the image, empty for all images. `value`
-    is on the scale of a run's scores: percent divided by 100, points of 10 by 10. `half` is what
-    rounding may have taken or given.
+    column is of, or whose reading was given in place of the image, empty for all images. `value` is
+    on the scale of a run's scores: percent divided by 100, points of 10 by 10. `half` is the
+    maximum rounding error.
     """
 
     benchmark: str
@@ -36,8 +36,8 @@ class PublishedValue(Record, frozen=True, kw_only=True, omit_defaults=False):
 def published_values(benchmark: str) -> tuple[PublishedValue, ...]:
     """Every result that a paper prints of a task, in the order of its tables.
 
-    Means over tasks are left out: they are to be made of these. A value that two tables print is
-    there twice, under both.
+    Means over tasks are excluded, because they are computed from these. A value in two tables is
+    included twice, under both.
 
     Raises:
         UsageError: there is no such benchmark.

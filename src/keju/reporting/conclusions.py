@@ -129,7 +129,7 @@ def _order(row: ErrorRow) -> str:
 
 
 def _pages(gathered: Gathered, row: ErrorRow) -> str:
-    """The pages with a reference that a row's model was asked for, and how many it answered."""
+    """The number of pages with a reference for a row's model, and how many of them it answered."""
     statuses: dict[ItemKey, bool] = {}
     for key, asked in gathered.asked.items():
         name = task_name(asked.item.task, asked.item.query)

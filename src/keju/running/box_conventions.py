@@ -44,7 +44,7 @@ def parse_boxes(values: Sequence[str]) -> tuple[str, dict[str, str]]:
 
 
 def check_models(of_model: Mapping[str, str], models: Collection[str]) -> None:
-    """Check that conventions are given for models that are asked.
+    """Check that conventions are given only for models of the run.
 
     Raises:
         UsageError: a name is not among the models.

@@ -1,4 +1,4 @@
-"""`EXPORTS`: the forms of other programs in which ``keju export`` writes a run's responses."""
+"""`EXPORTS`: the formats of other programs to which ``keju export`` converts a run's responses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keju.registry import Plugin, Registry, guarded, provided
 
 
 class ResponseFile(NamedTuple):
-    """A file that was written, the responses in it, and how many of them are failures."""
+    """A file that was written, with its numbers of responses and of failures."""
 
     file: Path
     responses: int
@@ -18,11 +18,11 @@ class ResponseFile(NamedTuple):
 
 
 WriteRun = Callable[[Path, Path], Iterable[ResponseFile]]
-"""Writes a run into a file or directory; returns what was written."""
+"""Writes a run to a file or directory; returns the written files."""
 
 
 class RunExport(NamedTuple):
-    """A form in which a run's responses can be written.
+    """A format to which a run's responses can be exported.
 
     `what` is the help of its command, `run` and `out` are those of its two arguments.
     """
@@ -56,4 +56,4 @@ def _guarded(found: RunExport, plugin: Plugin) -> RunExport:
 EXPORTS: Registry[RunExport] = Registry(
     "form of runs", "keju.exports", lambda: provided("keju.exports"), _export, guard=_guarded
 )
-"""What a run can be exported as, by the command's name, beside keju's own forms of pages."""
+"""The export formats of a run by command name, in addition to keju's own formats of pages."""

@@ -1,4 +1,4 @@
-"""Which stored responses no longer answer their requests, and are therefore asked for again."""
+"""`Renewal`: finds stored responses that no longer belong to their requests and are sent again."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from keju.running.store import Stored
 
 
 class Renewal:
-    """Compares the stored responses of one model with its requests as they are now.
+    """Compares the stored responses of one model with its present requests.
 
-    A response that was read from a file is replaced where the file changed; one that another
-    program's reading made impossible, where there is a reading now. Any other difference is an
-    error, because answers may have been paid for.
+    A response that was read from a file is replaced if the file changed; one that failed because of
+    another program's transcription is replaced if there is a transcription now. Any other
+    difference is an error, because answers may have been paid for.
 
     Args:
-        model: who is asked.
-        place: the run, as errors name it.
+        model: the model.
+        place: the name of the run in errors.
     """
 
     def __init__(self, model: Model, place: str) -> None:
@@ -54,7 +54,7 @@ class Renewal:
         return True
 
     def lines(self) -> Iterator[str]:
-        """What became of the files of results since they were read, one line; none if nothing."""
+        """The changes of result files since they were read, one line; none if nothing changed."""
         changed = [
             f"{number_of(self._counts[kind], 'result file')} {words}"
             for kind, words in (("new", "new"), ("changed", "changed"), ("gone", "gone"))

@@ -1,4 +1,4 @@
-"""What a model was shown for a response that is stored: its request, made anew from the run."""
+"""`Shown`: the request of a stored response, rebuilt from the run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PIPELINE = "ocr+llm:"
 
 
 class _Reader(NamedTuple):
-    """Who read the images first, and whether again in each round and script."""
+    """The reader of the images, and whether it reads again in each round and script."""
 
     name: str
     identity: dict[str, str]
@@ -31,11 +31,11 @@ class _Reader(NamedTuple):
 
 
 class Shown:
-    """Makes the requests of a run anew.
+    """Rebuilds the requests of a run.
 
     Args:
         folder: the run.
-        dataset: where the pictures are; None where only their names are wanted.
+        dataset: where the images are stored; None where only their names are needed.
     """
 
     def __init__(self, folder: RunFolder, dataset: Dataset | None = None) -> None:
@@ -47,10 +47,10 @@ class Shown:
         self._everything: list[Item] | None = None
 
     def request(self, item: Item, response: Response) -> Request:
-        """The request of that response, with the text that was read first in it.
+        """The request of that response, including the transcription made first.
 
         Raises:
-            DataError: the run does not have the examples that were shown.
+            DataError: the run does not have the examples of the request.
         """
         settings = self.manifest.settings
         way = Way(
@@ -72,7 +72,7 @@ class Shown:
             )
         request = request_for(item, way, self._reading(item, response), examples)
         if request.source and self.manifest.format == FORMAT_1:
-            # keju 0.1.0 wrote its words around a text in traditional characters, always.
+            # keju 0.1.0 always used its traditional wording around a text.
             plain = request_for(item, replace(way, setting="image")).prompt
             request = replace(request, prompt=with_source(plain, request.source, "traditional"))
         if not response.candidate:
@@ -81,11 +81,11 @@ class Shown:
         return replace(request, candidate=response.candidate, images=pair)
 
     def system_of(self, request: Request, model: str) -> str:
-        """The system prompt that a model was sent before a request; empty where there was none."""
+        """The system prompt of a model's request; empty where there was none."""
         return request.system or self.manifest.models.get(model, {}).get("system_prompt", "")
 
     def readings_of(self, model: str) -> Iterator[Response]:
-        """What a model itself read of the images first."""
+        """The transcriptions that a model itself made of the images first."""
         yield from self._folder.readings(model)
 
     def _reading(self, item: Item, response: Response) -> str | None:
@@ -111,7 +111,7 @@ class Shown:
         return _Reader(response.model, identity, every_round=True, prompted=True)
 
     def _with_text(self, item: Item) -> Item:
-        """The item with the transcription that was sent, which may be that of another item."""
+        """The item with the transcription that was sent, which may come from another item."""
         if (item.transcription or "").strip():
             return item
         if self._everything is None:

@@ -95,7 +95,7 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         """A probability with six digits, or Yes or No.
 
         Raises:
-            AskError: an image can't be read.
+            AskError: an image cannot be read.
         """
         likeness = self.likeness(request, images)
         if request.form == "probability":
@@ -106,7 +106,7 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         """Return the similarity of the request's two images, 0 to 1.
 
         Raises:
-            AskError: an image can't be read.
+            AskError: an image cannot be read.
         """
         return self._alike.get(
             frozenset(ref.sha256 for ref in request.images),

@@ -1,4 +1,4 @@
-"""Checks of counts: which values so many items, in so many rounds, can give at all."""
+"""Checks of counts: the values that are possible with a number of items and rounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keju.published.checks.base import EPSILON, Check, Mismatch, Outcome, shown
 from keju.published.tables import Column
 
 TOO_LITTLE_FOR_LUCK = 1e-4
-"""Below this probability a count is not taken for bad luck."""
+"""Probability below which a count is not explained by bad luck."""
 
 
 class Counts(Check, frozen=True, kw_only=True, tag="counts"):

@@ -16,8 +16,8 @@ class Marks(Check, frozen=True, kw_only=True, tag="marks"):
     """In each column the best is bold and the second best underlined, ties together.
 
     `legible` are the marks that the transcription kept. `by_kind` marks closed and open models
-    apart. A column without any mark is passed over, unless `missing` says that it ought to have
-    them. Where several share the first place, nobody need be second.
+    apart. A column without any mark is skipped, unless `missing` states that it should have them.
+    Where several share the first place, no second is required.
     """
 
     tables: tuple[str, ...]

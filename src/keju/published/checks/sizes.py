@@ -1,4 +1,4 @@
-"""How much a finding matters: ranks that move, points that change, cells that are concerned."""
+"""The size of a finding: ranks that change, points that change, affected cells."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from keju.published.tables import Column
 class Size(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The size of a finding.
 
-    `ranks` of `ranked` models have another place once it is corrected (or may have one, where the
+    `ranks` of `ranked` models have another rank after the correction (or may have one, where the
     correct value is known only as a range: `pairs` of models whose order is then open). `points` is
-    the largest change of a value, with 100 as the whole scale. `cells` of `compared` are concerned.
-    None is: it was not computed, because the correct values are unknown.
+    the largest change of a value, with 100 as the whole scale. `cells` of `compared` are affected.
+    None means that it was not computed, because the correct values are unknown.
     """
 
     cells: int
@@ -32,7 +32,7 @@ class Size(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def weight(self) -> tuple[float, float, float]:
-        """Larger is graver: moved ranks before points before cells."""
+        """A sort key, larger is more severe: changed ranks before points before cells."""
         return (self.ranks or 0, self.points or 0.0, self.cells)
 
 
@@ -51,10 +51,10 @@ class Weighing(
 
 
 class Recomputed(Weighing, frozen=True, kw_only=True, tag="recomputed"):
-    """The check's recomputed values take the place of the printed ones, column by column."""
+    """The check's recomputed values replace the printed ones, column by column."""
 
     def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:
-        """The most ranks that move in one column, and the largest change of a value."""
+        """The most ranks that change in one column, and the largest change of a value."""
         ranks, ranked, points = 0, 0, 0.0
         for outcome in outcomes:
             if outcome.column is None or not outcome.mismatches:
@@ -65,20 +65,20 @@ class Recomputed(Weighing, frozen=True, kw_only=True, tag="recomputed"):
 
 
 class Alternative(Weighing, frozen=True, kw_only=True, tag="alternative"):
-    """A weighted sum of columns takes the place of `column`: another definition of it."""
+    """A weighted sum of columns replaces `column`: another definition of it."""
 
     column: str
     terms: tuple[Term, ...]
 
     def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:  # noqa: ARG002
-        """The ranks that move and the largest change of a value."""
+        """The ranks that change and the largest change of a value."""
         values = weighted_sum(book, self.terms).values
         ranks, ranked, points = _moves(book, book.column(self.column), values)
         return msgspec.structs.replace(size, ranks=ranks, ranked=ranked, points=points)
 
 
 class Order(Weighing, frozen=True, kw_only=True, tag="order"):
-    """Models ordered by `second` in place of `first`, for two metrics of one task."""
+    """Models ordered by `second` instead of `first`, for two metrics of one task."""
 
     first: str
     second: str
@@ -135,7 +135,7 @@ AnyWeighing = Recomputed | Alternative | Order | Open
 
 
 def size_of(book: Book, weighing: AnyWeighing | None, outcomes: Sequence[Outcome]) -> Size:
-    """The size of what a check found in all its places."""
+    """The size of a check's findings in all its places."""
     failing = [outcome for outcome in outcomes if outcome.mismatches]
     size = Size(
         cells=sum(outcome.cells for outcome in failing),
@@ -145,7 +145,7 @@ def size_of(book: Book, weighing: AnyWeighing | None, outcomes: Sequence[Outcome
 
 
 def ranks_of(column: Column, values: Mapping[str, float], rows: Iterable[str]) -> dict[str, int]:
-    """The place of each row by `values` of the column's metric; equal values share a place."""
+    """The rank of each row by `values` of the column's metric; equal values share a rank."""
     better = column.how.better
     merit = {
         row: -abs(values[row]) if better == "nearest to 0"

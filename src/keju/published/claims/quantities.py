@@ -63,7 +63,7 @@ class Quantity(
 class Stated(Quantity, frozen=True, kw_only=True, tag="stated"):
     """A number of the paper's text, or the mean of several, as printed (``["52.0", "65.9"]``).
 
-    `weights` are one a number, where the mean is not the plain one.
+    `weights` has one per number, where the mean is not the plain one.
     """
 
     numbers: tuple[str, ...]

@@ -45,7 +45,7 @@ class Statement(
 
 
 class Equals(Statement, frozen=True, kw_only=True, tag="equals"):
-    """The computed `amount` is the number that the paper states, as far as rounding can tell.
+    """The computed `amount` is the number that the paper states, within rounding.
 
     `stated` is written as in the paper (``"35.46"``, ``"59"``): its digits set the tolerance. For
     "about 3,000" or "nearly half" give the tolerance in `within`.
@@ -79,7 +79,7 @@ class Compares(Statement, frozen=True, kw_only=True, tag="compares"):
 class First(Statement, frozen=True, kw_only=True, tag="first"):
     """In each of the columns `of`, `models` have the best places among `rows`, in any order.
 
-    With one model: it is the best (a tie counts). What is better is the metric's: a low error rate
+    With one model: it is the best (a tie counts). The direction is the metric's: a low error rate
     is good. With `ordered`, the models are in the order given.
     """
 
@@ -201,7 +201,7 @@ class Means(Statement, frozen=True, kw_only=True, tag="means"):
     weights_of: str = ""
 
     def test(self, book: Book) -> Tested:
-        """Whether all means agree, as far as rounding can tell."""
+        """Whether all means agree, within rounding."""
         column = book.column(self.of)
         rows = select_rows(book, column, self.rows, self.without)
         if not rows:
