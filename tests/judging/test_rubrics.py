@@ -12,11 +12,14 @@ from keju.errors import DataError
 from keju.judging import read_rubrics
 
 SHIPPED = files("keju.judging").joinpath("rubrics.toml").read_text("utf-8")
+WITH_TASKS = SHIPPED.replace(
+    'title = "文言译成白话"', 'title = "文言译成白话"\ntasks = ["T2", "vernacular_translation"]'
+).replace('title = "阅读理解"', 'title = "阅读理解"\ntasks = ["T6"]')
 
 
 def own(path: Path, old: str, new: str) -> Path:
-    assert old in SHIPPED
-    path.write_text(SHIPPED.replace(old, new), "utf-8")
+    assert old in WITH_TASKS
+    path.write_text(WITH_TASKS.replace(old, new), "utf-8")
     return path
 
 
@@ -27,6 +30,18 @@ def test_every_open_query_and_all_of_ancientdoc_are_graded_unasked():
             rubric = rubrics.rubric(task.id, query.name)
             graded = query.form == "text" or task.benchmark == "AncientDoc"
             assert (rubric is not None and rubric.open) == graded, task.id
+
+
+def test_without_tasks_a_rubric_is_for_the_queries_whose_definition_names_it(tmp_path):
+    (copy := tmp_path / "r.toml").write_text(SHIPPED, "utf-8")
+    rubrics = read_rubrics(copy)
+    assert rubrics.rubrics["translation"].tasks == ("T2", "vernacular_translation")
+    assert rubrics.rubrics["description"].tasks == ("T25", "T38", "recognition/What")
+    assert rubrics.id == read_rubrics().id == read_rubrics(own(tmp_path / "s.toml", "\n", "\n")).id
+
+
+def test_the_hash_under_which_answers_were_graded_is_the_same():
+    assert read_rubrics().id == "keju-2-bfc3c737"
 
 
 def test_each_rubric_says_what_ten_and_nothing_are():

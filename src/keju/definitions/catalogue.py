@@ -76,15 +76,6 @@ def has_task(task_id: str) -> bool:
     return registry.task(task_id) is not None
 
 
-def task_of_number(number: int) -> Task:
-    """The MCS-Bench task that the authors' files number so, 1 to 45.
-
-    Raises:
-        UsageError: no task has that number.
-    """
-    return task(f"T{number}")
-
-
 def tasks_named(name: str, domain: str = "") -> list[Task]:
     """The tasks with that name, and that domain where one is given, in Chinese or English."""
     name, domain = name.strip(), domain.strip()
@@ -109,9 +100,14 @@ def _words(count: int) -> frozenset[str]:
 
 
 def official_number(task_id: str) -> str:
-    """A task's name in `official` results: MCS-Bench's number ("T1" is "1"), else the id."""
-    number = task_id.removeprefix("T")
-    return number if task_id != number and number.isdecimal() else task_id
+    """A task's name in `official` results: its number where the benchmark numbers tasks, or the id.
+
+    See `Definition.number_prefix`.
+    """
+    found = registry.task(task_id)
+    prefix = benchmark(found.benchmark).number_prefix if found else ""
+    number = task_id.removeprefix(prefix)
+    return number if prefix and number.isdecimal() else task_id
 
 
 def task_row(task: Task) -> TaskRow:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 import msgspec
 from msgspec import field
 
-from keju.definitions.tasks import Candidates, CountKind, Query, Task
+from keju.definitions.tasks import AnswerLanguage, Candidates, CountKind, Query, Task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import parse_toml
 from keju.items import AnswerForm, Record
@@ -63,7 +63,9 @@ class Definition(Record, frozen=True, kw_only=True):
     benchmark `official_as`, where it names one. `means` are shown in addition to the overall mean.
     `printed_metrics` maps the metric names of a paper to metrics of the `official` protocol.
     `reading_task` is the task whose prompt a model gets that transcribes an image before it
-    answers; `drafts` has the kinds of drafts that make items.
+    answers; `drafts` has the kinds of drafts that make items. `official_with_reasoning` states
+    that `official` is also computed with reasoning that came in a field of its own. The ids of
+    numbered tasks are `number_prefix` and the number.
     """
 
     name: str
@@ -75,6 +77,8 @@ class Definition(Record, frozen=True, kw_only=True):
     licence: str
     plugins: tuple[str, ...]
     official_as: str
+    official_with_reasoning: bool
+    number_prefix: str
     means: dict[str, Mean]
     printed_metrics: dict[str, tuple[str, ...]]
     tasks: tuple[Task, ...]
@@ -88,6 +92,7 @@ class _Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     official: tuple[str, ...] = ()
     official_note: str = ""
     rubric: str = ""
+    translation: bool = False
     image: bool = True
 
 
@@ -96,6 +101,7 @@ class _QueryRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ask: str
     requirement: str = ""
     box_convention: str = ""
+    rubric: str = ""
 
 
 class _TaskRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -112,6 +118,7 @@ class _TaskRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ask: str = ""
     requirement: str = ""
     box_convention: str = ""
+    rubric: str = ""
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -126,6 +133,9 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     licence: str = ""
     plugins: tuple[str, ...] = ()
     official_as: str = ""
+    official_with_reasoning: bool = False
+    number_prefix: str = ""
+    answer_language: AnswerLanguage = ""
     count_kind: CountKind = "open"
     domains_zh: dict[str, str] = field(default_factory=dict)
     means: dict[str, _Table] = field(default_factory=dict)
@@ -182,6 +192,8 @@ class _Parser:
             licence=file.licence,
             plugins=file.plugins,
             official_as=file.official_as,
+            official_with_reasoning=file.official_with_reasoning,
+            number_prefix=file.number_prefix,
             means={name: self._mean(name, row, tasks) for name, row in file.means.items()},
             printed_metrics=file.printed_metrics,
             tasks=tasks,
@@ -208,6 +220,11 @@ class _Parser:
         item = f"families.{name}"
         family = self._shaped(row, _Family, item)
         self._known(item, [family.form], _FORMS, "answer form")
+        if family.translation and family.form != "text":
+            self._fail(
+                f"translation, but the answer form is {family.form}", item=item,
+                hint='A translation has form = "text"',
+            )  # fmt: skip
         return family
 
     def _mean(self, name: str, row: _Table, tasks: Iterable[Task]) -> Mean:
@@ -260,12 +277,14 @@ class _Parser:
                 ask=row.ask,
                 requirement=row.requirement,
                 box_convention=row.box_convention,
+                rubric=row.rubric,
             )
             yield self._query(item, "", only, row.format)
             return
-        if row.family or row.ask or row.requirement or row.box_convention:
+        if row.family or row.ask or row.requirement or row.box_convention or row.rubric:
             self._fail(
-                "family, ask, requirement and box_convention belong to its queries", item=item,
+                "family, ask, requirement, box_convention and rubric belong to its queries",
+                item=item,
                 hint="Move them into the tables of the queries",
             )  # fmt: skip
         for name, table in row.queries.items():
@@ -293,7 +312,9 @@ class _Parser:
             official=family.official,
             official_note=family.official_note,
             strict=family.strict,
-            rubric=family.rubric,
+            rubric=row.rubric or family.rubric,
+            translation=family.translation,
+            answer_language=self._file.answer_language,
             image=family.image,
             box_convention=row.box_convention,
         )

@@ -29,7 +29,7 @@ def options_in(question: str) -> tuple[str, ...]:
     Labels count upwards from A, in the forms ``A、xx``, ``A. xx``, ``A．xx``, ``A：xx``, ``(A)
     xx``, separated by spaces, line breaks or stops. A mark 、 inside an option does not separate.
     The answer-format sentence after the last option and a full stop at the end of the whole list
-    are removed. Our reading; MCS-Bench prints ``A、… B、… C、… D、…`` (Figures 17-25).
+    are removed. Our reading.
     """
     text = question.translate(_FOLD)
     labels = [

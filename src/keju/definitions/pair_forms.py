@@ -1,8 +1,8 @@
 """Reduced forms of pair tasks (``--pairs FORM``): fewer pairs are compared than in the paper.
 
-OBI-Bench compares each fragment with all others, in five rounds and two question forms: 2,328,060
-requests for rejoining alone. The forms are ours. Results of a reduced form are not the paper's
-experiment: `reduction_of` identifies their items, and signatures name the form.
+A task that compares each image with all others, in several rounds and question forms, has millions
+of pairs. The forms are ours. Results of a reduced form are not the paper's experiment:
+`reduction_of` identifies their items, and signatures name the form.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from keju.definitions.catalogue import tasks
+from keju.definitions.tasks import Candidates
 from keju.errors import UsageError
 from keju.items import Item, Provenance, Record
 
@@ -22,8 +24,9 @@ _GALLERY = re.compile(r"gallery=([1-9][0-9]{0,5})(?:,seed=([0-9]{1,9}))?")
 _RANKED = re.compile(r"([a-z]+)=([1-9][0-9]{0,5})")
 _NOTE = re.compile(r"(?P<form>\S+): (?P<asked>\d+) of (?P<all>\d+) candidates asked")
 
-RANKERS = {"edges": frozenset({"rejoining"}), "hog": frozenset({"classification", "retrieval"})}
-"""The baselines that can rank candidates beforehand, with the tasks whose images they compare."""
+
+RANKERS: dict[str, Candidates] = {"edges": "fragments", "hog": "classes"}
+"""The baselines that can rank candidates beforehand, with what these are (`Task.candidates`)."""
 
 
 class PairForm(Record, frozen=True, kw_only=True):
@@ -55,12 +58,18 @@ class PairForm(Record, frozen=True, kw_only=True):
     @property
     def tasks(self) -> list[str]:
         """The tasks whose pairs can have this form, sorted."""
-        ranked = RANKERS.values() if self.kind != "ranked" else [RANKERS[self.baseline]]
-        return sorted(frozenset().union(*ranked))
+        if self.kind == "ranked":
+            return sorted(ranked_tasks(self.baseline))
+        return sorted(each.id for each in tasks() if each.of_pairs)
 
     def applies(self, item: Item) -> bool:
         """Whether an item's pairs can have this form."""
         return item.task in self.tasks
+
+
+def ranked_tasks(baseline: str) -> frozenset[str]:
+    """The tasks whose candidates a baseline can rank beforehand."""
+    return frozenset(each.id for each in tasks() if each.candidates == RANKERS[baseline])
 
 
 def pair_form(name: str) -> PairForm:

@@ -11,6 +11,9 @@ CountKind = Literal["items", "items-implied", "images", "open"]
 """The unit of a task's `count`: items printed by the paper, items implied by pages times questions
 per page, or images; `open`: the definition states no number, and the count is 0."""
 
+AnswerLanguage = Literal["", "en"]
+"""The language of free answers, where one in another language is to be marked."""
+
 
 Candidates = Literal["", "fragments", "classes"]
 """The kind of a query's candidates, where a definition states it."""
@@ -19,13 +22,13 @@ Candidates = Literal["", "fragments", "classes"]
 class Query(Record, frozen=True, kw_only=True):
     """One question form of a task.
 
-    MCS-Bench and AncientDoc have one query a task, named ``""``; OBI-Bench has several (What,
-    Yes-or-No, How, Where). `template` contains placeholders such as ``{question}`` or
+    A task's only query is named ``""``. `template` contains placeholders such as ``{question}`` or
     ``{options}``; its last line is `requirement`, the answer-format sentence, where the benchmark
     has one. `official` and `strict` name the metrics of each protocol, the main one first;
     `official_note` is a sentence that a reader of the official values needs. `rubric` names the
-    rubric by which a judge grades the answers, where the definition names one. `image` states
-    whether items have images; those of a task about texts have none.
+    rubric by which a judge grades the answers, where the definition names one. A `translation` is
+    extracted without the original and notes. `image` states whether items have images; those of a
+    task about texts have none.
     """
 
     name: str = ""
@@ -36,6 +39,8 @@ class Query(Record, frozen=True, kw_only=True):
     strict: tuple[str, ...]
     official_note: str = ""
     rubric: str = ""
+    translation: bool = False
+    answer_language: AnswerLanguage = ""
     box_convention: str = ""
     image: bool = True
 

@@ -1,4 +1,4 @@
-"""Undeciphered characters: items of deciphering that have no reference to score."""
+"""Undeciphered characters: items that have no reference to score."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ MARK = "deciphered"
 REASON = "undeciphered: no reference"
 """The reason why responses to such an item have no score: the reading itself is the outcome."""
 
-_TASK = "deciphering"
-
 
 def is_undeciphered(item: Item) -> bool:
     """Whether an item asks about a character of which no reading is established.
@@ -19,4 +17,4 @@ def is_undeciphered(item: Item) -> bool:
     It is marked so by its metadata (`MARK`), which the readers write where a description is empty;
     an unmarked item without an answer is an error in the dataset.
     """
-    return item.task == _TASK and not item.answer.strip() and item.metadata.get(MARK) == "no"
+    return not item.answer.strip() and item.metadata.get(MARK) == "no"

@@ -10,7 +10,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 import msgspec
@@ -21,6 +20,7 @@ from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Item
 from keju.metrics.boxes import box_convention
+from keju.registry import shipped_folders
 
 RELEASED = "released"
 """The name of the benchmark's own wording."""
@@ -168,14 +168,16 @@ def not_worded(item: Item, name: str) -> str:
 
 @cache
 def wordings() -> Mapping[str, Wording]:
-    """Every declared wording, by name.
+    """Every wording that a benchmark's folder declares, by name.
 
     Raises:
-        DataError: the file is not valid.
+        DataError: a file is not valid.
     """
-    text = files("keju.definitions").joinpath("data", _FILE).read_text("utf-8")
+    files = (folder.joinpath(_FILE) for folder in shipped_folders())
+    texts = [file.read_text("utf-8") for file in files if file.is_file()]
     try:
-        found = msgspec.convert(tomllib.loads(text), dict[str, Wording])
+        declared = [msgspec.convert(tomllib.loads(text), dict[str, Wording]) for text in texts]
+        found = {name: each for names in declared for name, each in names.items()}
         for each in found.values():
             for name, prompt in each.prompts.items():
                 _check(name, prompt)

@@ -9,8 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
-from keju.definitions import Definition, Query, tasks
+from keju.definitions import Definition, Query, is_shipped, tasks
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml, sha256_bytes
 
@@ -21,12 +22,14 @@ _BLANKS = ("rubric", "question", "source", "reference", "author", "answer", "ope
 class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is graded, and the meaning of each grade.
 
-    `tasks` are its queries, each as ``ID`` or ``ID/QUERY``. An `open` rubric is used by default.
+    `tasks` are its queries, each as ``ID`` or ``ID/QUERY``; where a file has none, those of keju's
+    benchmarks whose definition names the rubric (`Query.rubric`). An `open` rubric is used by
+    default.
     """
 
     title: str
     says: str
-    tasks: tuple[str, ...]
+    tasks: tuple[str, ...] = ()
     open: bool = True
 
 
@@ -56,7 +59,7 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
         A query that the file does not name has the rubric of its definition (`Query.rubric`).
         """
-        defined = {name: self.rubrics.get(query.rubric) for name, query in _queries()}
+        defined = {name: self.rubrics.get(query.rubric) for name, query in _queries(shipped=False)}
         return {name: rubric for name, rubric in defined.items() if rubric} | self._named
 
     def rubric(self, task: str, query: str = "") -> Rubric | None:
@@ -102,11 +105,17 @@ def check_rubrics(definition: Definition, place: str) -> None:
                 )
 
 
-def _queries() -> Iterator[tuple[str, Query]]:
-    """Every known query, by ``ID`` or ``ID/QUERY``."""
+def _queries(*, shipped: bool) -> Iterator[tuple[str, Query]]:
+    """The queries of keju's own benchmarks, or of all others, as ``ID`` or ``ID/QUERY``."""
     for task in tasks():
-        for query in task.queries:
+        for query in task.queries if is_shipped(task.benchmark) == shipped else ():
             yield f"{task.id}/{query.name}" if query.name else task.id, query
+
+
+def _with_tasks(name: str, rubric: Rubric) -> Rubric:
+    """The rubric with the queries that it is for."""
+    named = tuple(query for query, each in _queries(shipped=True) if each.rubric == name)
+    return rubric if rubric.tasks else replace(rubric, tasks=named)
 
 
 def read_rubrics(path: Path | None = None) -> Rubrics:
@@ -127,8 +136,11 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
         found = msgspec.convert(tomllib.loads(text), Rubrics)
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in found.template]:
         raise DataError(f"the template lacks the blank {{{lacking[0]}}}", file=name)
+    filled = {each: _with_tasks(each, rubric) for each, rubric in found.rubrics.items()}
+    found = replace(found, rubrics=filled)
+    known = {name for shipped in (True, False) for name, _ in _queries(shipped=shipped)}
     named = [name for each in found.rubrics.values() for name in each.tasks]
-    if unknown := sorted(set(named).difference(name for name, _ in _queries())):
+    if unknown := sorted(set(named) - known):
         raise DataError(f"no such query: {', '.join(unknown)}", file=name, mend="See: keju tasks")
     if len(set(named)) < len(named):
         raise DataError("a query has two rubrics", file=name)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from keju.definitions import task
-from keju.definitions.pair_forms import RANKERS, pair_form
+from keju.definitions.pair_forms import RANKERS, pair_form, ranked_tasks
 from keju.items import Item
 from keju.models import Model
 from keju.running.pair_reducing import reduced
@@ -64,7 +64,7 @@ def form_names(items: Sequence[Item]) -> list[str]:
     if not size:
         return []
     there = {item.task for item in items if len(item.images) - 1 > size}
-    ranked = [f"{name}={size}" for name, tasks in RANKERS.items() if there & tasks]
+    ranked = [f"{name}={size}" for name in RANKERS if there & ranked_tasks(name)]
     once = ["once"] if _asked_both_ways(items) else []
     return [*once, f"gallery={size}", *ranked]
 

@@ -1,4 +1,4 @@
-"""Unclear answers as people settled them: MCS-Bench's authors read such answers by hand.
+"""Unclear answers as people settled them, as authors do who read such answers by hand.
 
 Of an answer to a question with options from which no rule takes one letter, people say which option
 it chose (``keju serve``). What they said makes a variant of accuracy with a signature of its own;

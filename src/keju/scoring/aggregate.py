@@ -95,8 +95,7 @@ class MeanResult(Record, frozen=True, kw_only=True):
 class BenchmarkResult(Record, frozen=True, kw_only=True):
     """One benchmark: its domains, and the mean over them.
 
-    `formats` are the means over the domains of only some tasks (`Definition.means`): MCS-Bench
-    prints MCQ and QA so, and ``QA as printed`` leaves out T39, as the paper's tables do.
+    `formats` are the means over the domains of only some tasks (`Definition.means`).
     """
 
     benchmark: str
@@ -126,8 +125,8 @@ def aggregate(scores: Iterable[Score]) -> list[Result]:
     """Task, domain and overall values of every model, prompt variant and protocol among the scores.
 
     A task's value follows its metric (mean of items, or ratio of sums); a domain's is the plain
-    mean of its tasks' main metrics; a benchmark's the plain mean of its domains (MCS-Bench, both
-    checked on the printed tables). What has no value is named, never dropped silently.
+    mean of its tasks' main metrics; a benchmark's the plain mean of its domains. What has no value
+    is named, never dropped silently.
     """
     groups: dict[tuple[str, PromptVariant, Protocol], list[Score]] = defaultdict(list)
     for score in scores:

@@ -92,7 +92,7 @@ class Case:
     @cached_property
     def _unanswered(self) -> Extracted | None:
         """That the response gives no answer, where that shows before a value is sought."""
-        if self.form == "text" and self.item.task in _TRANSLATIONS:
+        if self.query.translation:
             return None
         question = self.item.question or self.query.template
         reason = reason_for_none(self.text, self.form, question, self.options)
@@ -124,7 +124,7 @@ class Case:
             case "punctuated":
                 return passage_of(self.text, "punctuated")
             case "text":
-                if self.item.task in _TRANSLATIONS:
+                if self.query.translation:
                     return passage_of(self.text, "translation")
                 return open_text_of(self.text)
             case "yes-no":
@@ -160,7 +160,7 @@ class Case:
             answer=self.item.answer or self.item.answer_simplified,
             taken=self.taken.answer is not None,
             wrapped=self.form == "transcription" and self.taken.rule == "JSON text",
-            in_english=self.form == "text" and self.item.benchmark == "OBI-Bench",
+            in_english=self.form == "text" and self.query.answer_language == "en",
         )
 
 
@@ -193,7 +193,6 @@ def kind_of(value: object) -> str:
     return "an object"
 
 
-_TRANSLATIONS = frozenset({"T2", "vernacular_translation"})
 _EXTRACT: dict[AnswerForm, Callable[[str], Extracted]] = {
     "entities": extract_entities,
     "probability": extract_final_probability,

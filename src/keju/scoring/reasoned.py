@@ -1,9 +1,9 @@
-"""MCS-Bench `official` with reasoning that came in a field of its own, beside the content alone.
+"""`official` with reasoning that came in a field of its own, beside the content alone.
 
-The authors' script scores the field ``Response``; it is silent about servers that return reasoning
-apart from the content. `official` scores the content alone (our reading). Here the reasoning is put
-before the content, as a server without a parser for reasoning would return it (`FORM`), so that
-both numbers can be shown.
+It is computed for benchmarks whose definition asks for it (`Definition.official_with_reasoning`),
+where the authors' script says nothing about servers that return reasoning apart from the content.
+`official` scores the content alone (our reading). Here the reasoning is put before the content, as
+a server without a parser for reasoning would return it (`FORM`), so that both numbers can be shown.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from keju.definitions import benchmark
 from keju.encoders import Encoders
 from keju.items import Item, Score, variant_of
 from keju.scoring.case import Case
@@ -22,7 +23,6 @@ FORM = "<think>REASONING</think>CONTENT"
 """How the two are joined; nothing is inserted (our reading)."""
 
 _SIGNED = "|reasoning:<think>+content"
-_BENCHMARK = "MCS-Bench"
 
 
 def noted(cases: Iterable[Case], reasoned: list[Case]) -> Iterator[Case]:
@@ -39,7 +39,7 @@ def _joined(case: Case) -> Case | None:
     Of a run of keju 0.1.0 it is not known whether reasoning came in a field or in the content.
     """
     response = case.response
-    if case.item.benchmark != _BENCHMARK or not response.thinking or response.not_text:
+    if not _wanted(case.item.benchmark) or not response.thinking or response.not_text:
         return None
     if case.flaw.cut or response.status in {"failed", "filtered"}:
         return None
@@ -50,7 +50,7 @@ def _joined(case: Case) -> Case | None:
 def reasoned_scores(
     reasoned: Sequence[Case], scores: Iterable[Score], encoders: Encoders, items: Sequence[Item]
 ) -> list[Score]:
-    """The official scores of MCS-Bench with the reasoning, in the order of `scores`.
+    """The official scores of such benchmarks with the reasoning, in the order of `scores`.
 
     Responses without such reasoning keep their scores. Only models and prompt variants that have
     any are there.
@@ -70,9 +70,13 @@ def reasoned_scores(
         made.get(_place(score), score)
         for score in scores
         if score.protocol == "official"
-        and score.benchmark == _BENCHMARK
+        and _wanted(score.benchmark)
         and (score.model, variant_of(score)) in voices
     ]
+
+
+def _wanted(name: str) -> bool:
+    return benchmark(name).official_with_reasoning
 
 
 def _place(score: Score) -> tuple[str, ...]:

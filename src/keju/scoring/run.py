@@ -26,7 +26,7 @@ from keju.scoring.fingerprints import Fingerprint, fingerprint_of
 from keju.scoring.lookup import metric_of
 from keju.scoring.metric import EncoderMetric
 from keju.scoring.reasoned import noted, reasoned_scores
-from keju.scoring.responses import read_responses
+from keju.scoring.response_files import read_responses
 from keju.scoring.score import PROTOCOLS, score_cases
 from keju.scoring.stored import reasoned_scores_path, scores_path
 from keju.scoring.table import write_scores

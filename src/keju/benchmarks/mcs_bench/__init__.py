@@ -8,6 +8,7 @@ PROVIDES: dict[str, dict[str, str]] = {
     "keju.readers": {"mcs-bench": "keju.benchmarks.mcs_bench.reader:READER"},
     "keju.writers": {"mcs-bench": "keju.benchmarks.mcs_bench.writer:WRITER"},
     "keju.exports": {"mcs-bench": "keju.benchmarks.mcs_bench.export:EXPORT"},
+    "keju.responses": {"mcs_bench": "keju.benchmarks.mcs_bench.response_reader:read_responses"},
     "keju.metrics": {
         "mcs_bench": "keju.benchmarks.mcs_bench.metrics",
         "mcs_bench_formulas": "keju.benchmarks.mcs_bench.formulas",

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from keju.definitions import Task, is_task_word, task_of_number, tasks, tasks_named
+from keju.benchmarks.mcs_bench.names import BENCHMARK, task_numbered
+from keju.definitions import Task, is_task_word, tasks, tasks_named
 from keju.errors import DataError
 from keju.files import read_json
 from keju.items import Failure, Item, Response, Status
@@ -70,7 +71,7 @@ def _rows(path: Path) -> list[object]:
 
 
 def _cases(file: Path, rows: list[object]) -> Iterator[Case]:
-    numbers = {task.id.removeprefix("T") for task in tasks() if task.benchmark == "MCS-Bench"}
+    numbers = {task.id.removeprefix("T") for task in tasks() if task.benchmark == BENCHMARK}
     seen: set[tuple[str, str]] = set()
     for place, row in enumerate(rows, start=1):
         where = f"item {place}"
@@ -81,7 +82,7 @@ def _cases(file: Path, rows: list[object]) -> Iterator[Case]:
         number = _number(file, where, row)
         if number not in numbers:
             raise DataError(
-                f"Task_ID {ascii(row['Task_ID'])[:40]} is no task of MCS-Bench",
+                f"Task_ID {ascii(row['Task_ID'])[:40]} is no task of {BENCHMARK}",
                 file=file,
                 item=where,
                 mend="Use 1 to 45",
@@ -94,7 +95,7 @@ def _cases(file: Path, rows: list[object]) -> Iterator[Case]:
                 mend="Leave one of them out",
             )
         seen.add((number, name))
-        _check_names(file, where, row, task_of_number(int(number)))
+        _check_names(file, where, row, task_numbered(int(number)))
         yield _case(file, where, row, name, int(number))
 
 
@@ -102,7 +103,7 @@ def _number(file: Path, where: str, row: Mapping[str, object]) -> str:
     """The task's number: Task_ID, or without it the only task that Task_Name and Domain name."""
     if "Task_ID" not in row:
         named = tasks_named(_optional(row, "Task_Name"), _optional(row, "Domain"))
-        found = [each.id.removeprefix("T") for each in named if each.benchmark == "MCS-Bench"]
+        found = [each.id.removeprefix("T") for each in named if each.benchmark == BENCHMARK]
         if len(found) == 1:
             return found[0]
     return _named(file, where, row, "Task_ID").removeprefix("T")
@@ -140,7 +141,7 @@ def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: 
         in_file=True,
     )
     answer = row.get("Answer_Simplified", "")
-    task = task_of_number(number)
+    task = task_numbered(number)
     question = _first(row, _QUESTIONS)
     item = Item(
         id=name,
