@@ -36,28 +36,7 @@ HOMONYMS = {
 }
 """Words that are a task's id too, by file and word, with what they mean there."""
 
-NOT_YET = frozenset(
-    {
-        "encoders/__init__.py",
-        "encoders/readings.py",
-        "encoders/text.py",
-        "judging/aligning.py",
-        "judging/sampling.py",
-        "metrics/anls.py",
-        "metrics/boxes.py",
-        "metrics/counts.py",
-        "metrics/edit.py",
-        "metrics/entities.py",
-        "metrics/numbers.py",
-        "metrics/ocr.py",
-        "metrics/punctuation.py",
-        "metrics/ranking.py",
-        "metrics/rouge.py",
-        "scoring/definition_metrics.py",
-        "text/clean.py",
-        "text/content.py",
-    }
-)
+NOT_YET = frozenset({})
 """Files and folders that still have a name. One is removed from the set with its last name."""
 
 

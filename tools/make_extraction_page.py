@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from answer_bank import agrees, bank, case_of, form_of, table
 
-from keju.text import official_clean, official_convert
+from keju.benchmarks.mcs_bench.texts import official_clean
+from keju.text import official_convert
 
 _INTRODUCTION = """\
 # Extraction of answers

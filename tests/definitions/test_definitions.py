@@ -102,9 +102,9 @@ def test_the_shipped_definitions_come_first_and_through_the_same_parser() -> Non
     ]  # fmt: skip
     assert all(is_shipped(each.name) for each in definitions())
     assert benchmark("MCS-Bench").means["QA as printed"].without == ("T39",)
-    for name in registry._SHIPPED:
-        text = (Path(registry.__file__).parent / "data" / name).read_text("utf-8")
-        assert parse_definition(text, name).name in {each.name for each in definitions()}
+    for folder in shipped_folders():
+        text = folder.joinpath(registry.FILE).read_text("utf-8")
+        assert parse_definition(text, folder.name).name in {each.name for each in definitions()}
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 from keju import metrics
 from keju.benchmarks.mcs_bench import metrics as official
 from keju.benchmarks.mcs_bench import texts as mcs_texts
+from keju.benchmarks.mcs_bench.texts import official_clean
 from keju.metrics import EditCounts
-from keju.text import Pair, official_clean, official_convert
+from keju.text import Pair, official_convert
 
 
 @pytest.mark.parametrize("protocol", ["official", "strict"])
@@ -107,7 +108,7 @@ def marks_once_each(monkeypatch):
 
 
 def no_wrap_at_the_first_mark(monkeypatch):
-    unchanged = metrics.official_punctuation_prf
+    unchanged = official.official_punctuation_prf
 
     def rates(reference, hypothesis):
         return unchanged(reference, hypothesis.lstrip("。，"))

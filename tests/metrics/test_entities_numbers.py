@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from keju.metrics import (
     entities_prf,
     numbers_in,
-    official_entities_prf,
     parse_number,
     relative_error,
 )
@@ -65,15 +64,6 @@ def test_relative_error_is_of_the_truth():
     assert relative_error(4, 5) == 0.25
     assert relative_error(0, 0) == 0
     assert relative_error(0, 7) == 1
-
-
-def test_the_script_splits_at_one_mark_and_strips_only_the_response():
-    assert official_entities_prf("孔子、颜回", " 孔子、颜回\n").f1 == 1
-    assert official_entities_prf("孔子、颜回", "孔子，颜回").f1 == 0
-    assert official_entities_prf("孔子、颜回", "孔子、颜回。").precision == 0.5
-    assert official_entities_prf("", "") == (1, 1, 1)
-    assert official_entities_prf("孔子、颜回", "孔子、、颜回").precision == pytest.approx(2 / 3)
-    assert official_entities_prf("孔子", "孔子、孔子").precision == 1
 
 
 def test_sets_of_names():

@@ -1,34 +1,12 @@
-"""Punctuation in the script's reading and in ours."""
+"""Punctuation marks, matched one to one."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.metrics import MarkCounts, official_punctuation_prf, punctuation_counts
+from keju.metrics import MarkCounts, punctuation_counts
 
 TEXT = st.text(alphabet="学而时习之，。、\n", max_size=20)
-
-
-class TestOfficial:
-    def test_a_mark_is_taken_with_the_character_before_it(self):
-        assert official_punctuation_prf("学而，时习。", "学而，时习，") == (0.5, 0.5, 0.5)
-
-    def test_before_the_first_character_stands_the_last(self):
-        # The leading mark pairs with 习, which the reference has at its end.
-        assert official_punctuation_prf("学而时习。", "。学而时习") == (1, 1, 1)
-
-    def test_repeats_count_each_time_so_recall_passes_1(self):
-        rates = official_punctuation_prf("之，乎", "之，" * 5 + "者")
-        assert rates.recall == 5
-        assert rates.f1 > 1
-
-    def test_white_space_zero_and_rare_ideographs_are_marks(self):
-        assert official_punctuation_prf("二〇 𠮷", "二〇 𠮷").recall == 1
-        assert official_punctuation_prf("二〇 𠮷", "二").recall == 0
-
-    def test_the_last_common_ideographs_of_the_block_are_marks_too(self):
-        assert official_punctuation_prf("天\u9fa6", "天\u9fa6").f1 == 1
-        assert official_punctuation_prf("天\u9fa5", "天\u9fa5").f1 == 0
 
 
 class TestOurs:

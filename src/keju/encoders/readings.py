@@ -121,10 +121,10 @@ class Encoders:
     def first_token_cosine(
         self, pairs: Sequence[Pair], *, name: str = "chinese-bert-wwm"
     ) -> list[float]:
-        """MCS-Bench's `official` "BERTScore": cosine of two texts' mean first-token vectors.
+        """The cosine of two texts' mean first-token vectors.
 
-        See `TextEncoder.first_token_means`. Texts are used as given (the response converted to
-        zh-cn before, the reference not). An empty text has a vector like any other.
+        See `TextEncoder.first_token_means`. Texts are used as given. An empty text has a vector
+        like any other.
         """
         return self._cosines(name, "first-token-512", pairs, TextEncoder.first_token_means)
 

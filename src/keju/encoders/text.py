@@ -139,13 +139,13 @@ class TextEncoder:
         return [list(row) for row in rows]
 
     def first_token_means(self, texts: Sequence[str]) -> Iterator[dict[int, Vector]]:
-        """The vector that MCS-Bench's script uses as a text's embedding, at any length.
+        """The mean of the first-token vectors of a text's blocks, at any length.
 
         The whole text is tokenised with [CLS] and [SEP], the tokens are cut into blocks of 512,
         each block is encoded alone, with its own positions, and the vectors of the blocks' first
         tokens are averaged. Only the first block begins with a true [CLS]; the last may be [SEP]
         alone (511 Chinese characters: 512 + 1 tokens). Nothing is stripped, and the empty text is
-        [CLS] [SEP]. Derived from `golden/mcs_public.json`.
+        [CLS] [SEP].
 
         Yields:
             Finished vectors [size] by the text's index.

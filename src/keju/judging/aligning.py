@@ -1,8 +1,8 @@
 """Alignment of judges with people: correlation of their grades, and the best judge.
 
-AncientDoc (Table 7) gives Pearson, Spearman, Kendall, MSE, MAE and bias (human - model) of five
-judges. The papers' formulas of Spearman and Kendall do not handle ties, which are frequent in
-grades, so the corrected forms are computed too and decide.
+The measures are Pearson, Spearman, Kendall, MSE, MAE and bias (human - model). The formulas of
+Spearman and Kendall that papers print do not handle ties, which are frequent in grades, so the
+corrected forms are computed too and decide.
 """
 
 from __future__ import annotations

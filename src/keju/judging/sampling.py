@@ -1,7 +1,6 @@
 """A blind sample of answers for people to rate, which does not name the models.
 
-In AncientDoc people rated 50 answers per task, which were compared with five judge models. This
-follows that method: a number of answers per task, items drawn evenly over groups, the models taking
+It has a number of answers per task, with items drawn evenly over groups and the models taking
 turns, in random order. The code of an answer is computed from its run, so no key file is needed.
 """
 

@@ -9,14 +9,13 @@ names that tables have: ``keju.metrics.CER()`` (`docs/api.md`).
 from typing import Any
 
 from keju.metrics.alignment import Span, align
-from keju.metrics.anls import anls_paper, anls_script, anls_threshold
 from keju.metrics.assignment import assign
 from keju.metrics.bags import ErrorParts, bag_distance, error_parts
 from keju.metrics.base import PRF, UndefinedMetricError, prf
 from keju.metrics.bleu import bleu_unsmoothed, sentence_bleu
 from keju.metrics.chrf import OrderCounts, chrf, chrf_counts, chrf_of_counts
-from keju.metrics.edit import EditCounts, best_edits, distance, official_edits
-from keju.metrics.entities import entities_prf, official_entities_prf
+from keju.metrics.edit import EditCounts, best_edits, distance
+from keju.metrics.entities import entities_prf
 from keju.metrics.finding import nearest
 from keju.metrics.flexible import FlexibleEdits, flexible_edits
 from keju.metrics.numbers import english_number, numbers_in, parse_number, relative_error
@@ -34,7 +33,6 @@ from keju.metrics.ocr import (
 from keju.metrics.punctuation import (
     MarkCounts,
     mark_class,
-    official_punctuation_prf,
     punctuation_counts,
 )
 from keju.metrics.rouge import f_beta, rouge_l, rouge_n
@@ -51,9 +49,6 @@ __all__ = [
     "accurate_rate",
     "align",
     "aligned_prf",
-    "anls_paper",
-    "anls_script",
-    "anls_threshold",
     "assign",
     "bag_distance",
     "best_edits",
@@ -74,9 +69,6 @@ __all__ = [
     "nearest",
     "normalised_distance",
     "numbers_in",
-    "official_edits",
-    "official_entities_prf",
-    "official_punctuation_prf",
     "parse_number",
     "position_matches",
     "position_prf",

@@ -212,7 +212,7 @@ def match_boxes(
 ) -> BoxMatch:
     """Match boxes one to one for the greatest sum of IoU (Hungarian).
 
-    OBI-Bench names no rule for Where; ours is the sum over max(true, predicted).
+    The mean is the sum over max(true, predicted), our reading where a paper has no rule.
 
     Raises:
         UndefinedMetricError: there are no true boxes.

@@ -127,7 +127,7 @@ class CountErrors(NamedTuple):
     """Errors of counts over n items; an item without a number counts as an error of 1.
 
     Attributes:
-        mean: mean relative error (OBI-Bench's MRE); not bounded.
+        mean: mean relative error (MRE); not bounded.
         median: median relative error.
         accuracy: mean of 1 - min(1, relative error), 0 to 1.
         missing: items without a number.

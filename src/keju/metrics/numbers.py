@@ -84,7 +84,7 @@ def numbers_in(text: str) -> list[float]:
 
 
 def relative_error(truth: float, predicted: float) -> float:
-    """|truth - predicted| / truth (OBI-Bench's MRE is its mean); 1 where there is no truth to hit.
+    """|truth - predicted| / truth (its mean is the MRE); 1 where there is no truth to hit.
 
     A truth of 0 makes any other prediction an error of 1.
     """

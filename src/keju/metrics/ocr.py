@@ -11,18 +11,19 @@ from keju.metrics.edit import EditCounts, best_edits, distance
 def accurate_rate(counts: EditCounts) -> float:
     """AR = (N - S - D - I) / N, negative where edits outnumber characters; 0 for N = 0.
 
-    MCS-Bench eq. 9, N the length of the reference.
+    N is the length of the reference. The measure of the ICDAR competitions in Chinese handwriting
+    recognition (Yin et al. 2013).
     """
     return (counts.expected - counts.distance) / counts.expected if counts.expected else 0.0
 
 
 def correct_rate(counts: EditCounts) -> float:
-    """CR = (N - S - D) / N, blind to insertions; 0 for N = 0 (MCS-Bench eq. 10)."""
+    """CR = (N - S - D) / N, blind to insertions; 0 for N = 0 (Yin et al. 2013)."""
     return counts.matches / counts.expected if counts.expected else 0.0
 
 
 def normalised_distance(reference: str, hypothesis: str) -> float:
-    """Edit distance over the longer length, 0 to 1 (MCS-Bench's ``Edit_Distance``).
+    """Edit distance over the longer length, 0 to 1.
 
     Raises:
         TypeError: one of them is not a text.
@@ -49,7 +50,7 @@ def character_error_rate(reference: str, hypothesis: str) -> float:
 
 
 def set_prf(reference: str, hypothesis: str) -> PRF:
-    """P, R, F1 over the *sets* of distinct characters, as MCS-Bench's script computes them.
+    """P, R, F1 over the *sets* of distinct characters.
 
     Raises:
         TypeError: one of them is not a text.
@@ -62,7 +63,8 @@ def set_prf(reference: str, hypothesis: str) -> PRF:
     rates = prf(len(expected & predicted), len(predicted), len(expected))
     if not rates.f1:
         return rates
-    # The script's form of the harmonic mean, which differs from 2PR / (P + R) in the last bit.
+    # This form of the harmonic mean, which differs from 2PR / (P + R) in the last bit, is that of
+    # the scripts whose values `official` gives.
     return rates._replace(f1=2 / (1 / rates.precision + 1 / rates.recall))
 
 
@@ -85,7 +87,7 @@ def position_matches(reference: str, hypothesis: str) -> int:
 def position_prf(reference: str, hypothesis: str) -> PRF:
     """P, R, F1 of characters equal at equal index.
 
-    AncientDoc's Char P/R/F1 in our reading of its numbers: one early insertion ruins the page.
+    One early insertion ruins the page.
 
     Raises:
         TypeError: one of them is not a text.

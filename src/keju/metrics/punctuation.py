@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
 from keju.metrics.alignment import align
-from keju.metrics.base import PRF, prf
-
-_OFFICIAL_MARK = re.compile(r"[^a-zA-Z0-9\u4e00-\u9fa5]")
-
-
-def official_punctuation_prf(reference: str, hypothesis: str) -> PRF:
-    r"""P, R, F1 as MCS-Bench's script computes them.
-
-    A mark is any character outside ``[a-zA-Z0-9\u4e00-\u9fa5]`` (so white space, 〇 and rare
-    ideographs are marks too), taken with the character before it; before the first stands the
-    last. A predicted pair counts as right each time it occurs, if the reference has it at all, so
-    recall and F1 can pass 1.
-    """
-    wanted, found = _official_pairs(reference), _official_pairs(hypothesis)
-    known = set(wanted)
-    return prf(sum(pair in known for pair in found), len(found), len(wanted))
-
-
-def _official_pairs(text: str) -> list[str]:
-    return [text[mark.start() - 1] + mark[0] for mark in _OFFICIAL_MARK.finditer(text)]
 
 
 class MarkCounts(NamedTuple):

@@ -109,7 +109,7 @@ def hits_at(ranking: Ranking, k: int) -> float:
 def recall_at(ranking: Ranking, k: int) -> float:
     """Recall@k: the share of the relevant candidates that is among the first `k`.
 
-    With R relevant candidates it cannot exceed k / R (OBI-Bench: 0.25 at 1, as R is 4).
+    With R relevant candidates it cannot exceed k / R, e.g. 0.25 at 1 where R is 4.
 
     Raises:
         UndefinedMetricError: no candidate is relevant.
@@ -121,9 +121,6 @@ def recall_at(ranking: Ranking, k: int) -> float:
 
 def precision_at(ranking: Ranking, k: int) -> float:
     """P@k: relevant candidates among the first `k`, over `k`, also where there are fewer.
-
-    What OBI-Bench prints as mAP@5 (our reading: its values are multiples of 0.02 with the ceiling
-    of precision at 5 where 4 are relevant).
 
     Raises:
         ValueError: `k` is not positive.
@@ -176,8 +173,8 @@ def average_precision_of_yes(
     """AP@|Yes|: a yes-or-no answer for each candidate, cut where the yeses end.
 
     The candidates answered yes have no order, so it is the expectation over all orders; no answer
-    is no yes. OBI-Bench's mAP@|Yes| is its mean (our reading; the paper gives no formula). Over
-    ``"reachable"`` one right yes would earn 1, so all relevant candidates are the default.
+    is no yes. Over ``"reachable"`` one right yes would earn 1, so all relevant candidates are the
+    default.
 
     Raises:
         UndefinedMetricError: no candidate is relevant.

@@ -11,25 +11,25 @@ from keju.metrics.ngrams import character_ngrams, shared
 
 
 def rouge_n(reference: str, hypothesis: str, order: int) -> PRF:
-    """P, R, F1 of character n-grams with clipped counts; spaces (U+0020) are removed first.
+    """P, R, F1 of character n-grams with clipped counts (Lin 2004).
 
-    MCS-Bench's script reports the F1; the paper's formulas (eqs. 11 and 12) are the recall.
+    Spaces (U+0020) are removed first.
     """
     wanted, found = (_ngrams(text.replace(" ", ""), order) for text in (reference, hypothesis))
     return prf(shared(wanted, found), found.total(), wanted.total())
 
 
 def rouge_l(reference: str, hypothesis: str) -> PRF:
-    """P, R, F1 of the longest common subsequence of characters; spaces are removed first.
+    """P, R, F1 of the longest common subsequence of characters (Lin 2004).
 
-    MCS-Bench's script reports the F1 with both weighted alike (beta 1).
+    Spaces are removed first.
     """
     wanted, found = reference.replace(" ", ""), hypothesis.replace(" ", "")
     return prf(LCSseq.similarity(wanted, found), len(found), len(wanted))
 
 
 def f_beta(rates: PRF, beta: float) -> float:
-    """The F measure with recall weighted `beta` times precision (the paper's ROUGE-L: 1.2)."""
+    """The F measure with recall weighted `beta` times precision."""
     precision, recall = rates.precision, rates.recall
     weight = beta * beta
     total = recall + weight * precision

@@ -42,13 +42,20 @@ def _exists(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
     return found is not None and found.of_pairs == task.of_pairs
 
 
+def _with_official(query: Query) -> str:
+    """The published benchmarks with official metrics for a form, as a definition names them."""
+    known = (each for each in metrics() if (each.form, each.protocol) == (query.form, "official"))
+    named = dict.fromkeys(each.benchmark for each in known if is_shipped(each.benchmark))
+    return " or ".join(f'official_as = "{name}"' for name in named)
+
+
 def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: str) -> DataError:
     known = known_metrics(protocol, task, query)
     near = get_close_matches(metric, known, n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     hint += f"Metrics: {', '.join(known)}" if known else "Leave the list empty"
-    if protocol == "official" and not known:
-        hint += ', or name a published benchmark: official_as = "AncientDoc"'
+    if protocol == "official" and not known and (published := _with_official(query)):
+        hint += f", or name a published benchmark: {published}"
     return DataError(
         f"no {protocol} metric {shortened(metric)!r} for answers of the form {query.form}"
         + " in pairs" * task.of_pairs,

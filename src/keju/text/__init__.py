@@ -1,4 +1,4 @@
-"""Text processing: the authors' cleaning, layers of normalisation, and Han characters.
+"""Text processing: conversion by phrases, layers of normalisation, and Han characters.
 
 Normalisation is explicit and layered; each layer includes those before it::
 
@@ -29,13 +29,12 @@ separates what an earlier one joined. OCR scoring (`counted`) follows this polic
 """
 
 from keju.items import Script
-from keju.text.clean import (
+from keju.text.content import Content, content_of
+from keju.text.conversion import (
     conversion_missing,
-    official_clean,
     official_convert,
     official_convert_value,
 )
-from keju.text.content import Content, content_of
 from keju.text.han import han_only, is_han
 from keju.text.normalise import (
     LAYERS,
@@ -70,7 +69,6 @@ __all__ = [
     "narrowed",
     "normalisation_signature",
     "normalise",
-    "official_clean",
     "official_convert",
     "official_convert_value",
     "said_once",

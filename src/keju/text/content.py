@@ -21,7 +21,7 @@ def content_of(value: object) -> Content:
     """Convert a content: text unchanged, null to empty text, a list to its texts joined.
 
     A number, a boolean, an object and a list with anything but parts with a `text` are also kept as
-    JSON, because the MCS-Bench authors' script does not treat them as text.
+    JSON, because an authors' script may not treat them as text.
     """
     if value is None:
         return Content("")

@@ -2,7 +2,7 @@
 
 For prompts and for references that keju writes. Scoring never uses this: `strict` compares
 character by character (`keju.text.normalise`), `official` converts as the authors' script does
-(`keju.text.clean`).
+(`keju.text.conversion`).
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from functools import partial
 from types import MappingProxyType
 
 from keju.benchmarks.mcs_bench import texts
+from keju.benchmarks.mcs_bench.anls import anls_paper, anls_threshold
 from keju.benchmarks.mcs_bench.metrics import CHARACTERS, CLEANED_CHARACTERS, CONVERTED
-from keju.metrics.anls import anls_paper, anls_threshold
 from keju.metrics.bleu import bleu_unsmoothed
 from keju.metrics.rouge import f_beta, rouge_l, rouge_n
 from keju.scoring.variants import Variant, register_variant

@@ -5,17 +5,16 @@ from __future__ import annotations
 from functools import partial
 
 from keju.benchmarks.mcs_bench import texts
+from keju.benchmarks.mcs_bench.anls import anls_script
+from keju.benchmarks.mcs_bench.script import official_entities_prf, official_punctuation_prf
 from keju.benchmarks.mcs_bench.segmentation import words
 from keju.metrics import (
     PRF,
     EditCounts,
     UndefinedMetricError,
     accurate_rate,
-    anls_script,
     correct_rate,
     normalised_distance,
-    official_entities_prf,
-    official_punctuation_prf,
     rouge_l,
     rouge_n,
     sentence_bleu,

@@ -1,15 +1,28 @@
-"""The texts as the script of MCS-Bench's authors reads them."""
+"""The texts as the authors' script reads them, quirks included."""
 
 from __future__ import annotations
 
 import json
+import re
 
+from keju.benchmarks.mcs_bench.script import official_edits
 from keju.errors import PrerequisiteError
 from keju.items import Item
-from keju.metrics import EditCounts, UndefinedMetricError, official_edits
+from keju.metrics import EditCounts, UndefinedMetricError
 from keju.scoring.case import Case, kind_of, once
 from keju.scoring.preparations import bounded
-from keju.text import Pair, official_clean, official_convert, official_convert_value
+from keju.text import Pair, official_convert, official_convert_value
+
+_NOT_KEPT = re.compile(r"[^\u4e00-\u9fff\w]")
+
+
+def official_clean(text: str) -> str:
+    r"""Delete every character outside ``[\u4e00-\u9fff\w]`` (the script's `clean_text`).
+
+    Kept besides common ideographs: letters, digits and ``_`` of every script, kana, 〇 and the
+    ideographs beyond the BMP. Deleted: □, private use, Kangxi radicals, variation selectors.
+    """
+    return _NOT_KEPT.sub("", text)
 
 
 def official_answer(item: Item) -> str:

@@ -1,4 +1,10 @@
-"""OBI-Bench, `official`: our reading of the paper and of its tables; no scorer was published."""
+"""OBI-Bench, `official`: our reading of the paper and of its tables; no scorer was published.
+
+What the paper prints as mAP@5 is read as precision at 5: its values are multiples of 0.02 with the
+ceiling of precision at 5 where 4 are relevant. It has no formula of mAP@|Yes|, which is read as the
+mean of the average precision within the candidates answered yes, and no rule for Where, whose boxes
+are matched one to one.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from keju.metrics.ocr import normalised_distance
 def anls_script(reference: str, hypothesis: str) -> float:
     """1 - distance / longer length, no threshold, and 1 where both texts are empty.
 
-    What MCS-Bench's script computes (`cal_anls`), which returns early for two empty texts.
+    What the authors' script computes (`cal_anls`), which returns early for two empty texts.
     """
     if not reference and not hypothesis:
         return 1.0
@@ -17,7 +17,7 @@ def anls_script(reference: str, hypothesis: str) -> float:
 
 
 def anls_paper(reference: str, hypothesis: str) -> float:
-    """MCS-Bench eqs. 7, 8 as printed: max(0, 1 - NLD / len(reference)), NLD normalised already."""
+    """The paper's eqs. 7, 8: max(0, 1 - NLD / len(reference)), NLD normalised already."""
     longer = max(len(reference), len(hypothesis))
     if not reference:
         return float(not hypothesis)

@@ -8,7 +8,8 @@ import zhconv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keju.text import official_clean, official_convert
+from keju.benchmarks.mcs_bench.texts import official_clean
+from keju.text import official_convert
 
 WORDS = sorted(zhconv.zhconv.getdict("zh-cn"))
 

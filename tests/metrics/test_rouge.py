@@ -1,4 +1,4 @@
-"""ROUGE and ANLS in the script's and the paper's forms."""
+"""ROUGE over characters."""
 
 import naive
 import pytest
@@ -7,9 +7,6 @@ from hypothesis import strategies as st
 
 from keju.metrics import (
     PRF,
-    anls_paper,
-    anls_script,
-    anls_threshold,
     f_beta,
     rouge_l,
     rouge_n,
@@ -37,19 +34,3 @@ def test_beta_leans_towards_recall():
     assert f_beta(rates, 1) == pytest.approx(rates.f1)
     assert f_beta(rates, 1.2) == pytest.approx((1 + 1.44) * 0.5 / (1 + 1.44 * 0.5))
     assert f_beta(PRF(0, 0, 0), 1.2) == 0
-
-
-def test_the_three_readings_of_anls():
-    truth, answer = "天地玄黄宇", "天地玄"
-    assert anls_script(truth, answer) == pytest.approx(0.6)
-    assert anls_threshold(truth, answer) == pytest.approx(0.6)
-    assert anls_paper(truth, answer) == pytest.approx(1 - 0.4 / 5)
-
-
-def test_beyond_the_threshold_nothing_is_earned():
-    assert anls_threshold("天地玄黄", "天") == 0
-    assert anls_script("天地玄黄", "天") == 0.25
-
-
-def test_nothing_against_nothing_is_one_in_every_reading():
-    assert anls_script("", "") == anls_paper("", "") == anls_threshold("", "") == 1

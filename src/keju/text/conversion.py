@@ -1,11 +1,10 @@
-"""The two text steps of the MCS-Bench authors' script, reproduced exactly.
+"""Conversion to mainland simplified, by phrases, as authors' scripts do it with zhconv.
 
-The conversion needs zhconv, which is licensed under GPL-2.0-or-later and is therefore an extra.
+It needs zhconv, which is licensed under GPL-2.0-or-later and therefore an extra.
 """
 
 from __future__ import annotations
 
-import re
 import warnings
 from functools import cache
 from importlib.util import find_spec
@@ -15,18 +14,8 @@ from types import ModuleType
 from keju.errors import PrerequisiteError
 
 _LOCALE = "zh-cn"
-_FEATURE = "zhconv (GPL-2.0-or-later), with which official MCS-Bench scoring converts responses,"
+_FEATURE = "zhconv (GPL-2.0-or-later), with which official scoring converts responses,"
 _INSTALL = "pip install 'keju[official]'"
-_NOT_KEPT = re.compile(r"[^\u4e00-\u9fff\w]")
-
-
-def official_clean(text: str) -> str:
-    r"""Delete every character outside ``[\u4e00-\u9fff\w]`` (MCS-Bench, `clean_text`).
-
-    Kept besides common ideographs: letters, digits and ``_`` of every script, kana, 〇 and the
-    ideographs beyond the BMP. Deleted: □, private use, Kangxi radicals, variation selectors.
-    """
-    return _NOT_KEPT.sub("", text)
 
 
 def conversion_missing() -> str:
@@ -35,7 +24,7 @@ def conversion_missing() -> str:
 
 
 def official_convert(text: str) -> str:
-    """Convert to mainland simplified with zhconv 1.4.3 ``zh-cn`` (MCS-Bench, on responses only).
+    """Convert to mainland simplified with zhconv 1.4.3 ``zh-cn`` as authors' scripts do.
 
     It maps phrases as well as characters (忌廉 becomes 奶油), so the order of cleaning and
     converting matters.
