@@ -45,14 +45,15 @@ def test_every_transcribed_cell_is_there(shared, tool, benchmark):
 
 
 def test_the_tool_makes_the_files_that_ship(shared, tool, tmp_path, monkeypatch):
-    shipped = tool.DATA
-    monkeypatch.setattr(tool, "DATA", tmp_path)
+    shipped = tool.FOLDERS
+    monkeypatch.setattr(tool, "FOLDERS", tmp_path)
     for folder in ("mcs_bench", "ancientdoc", "obi_bench"):
-        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "published" / "tables").mkdir(parents=True)
     tool.results()
     tool.facts()
-    made = sorted(path.relative_to(tmp_path) for path in tmp_path.glob("*/*.csv"))
-    assert len(made) == 43
+    tool.model_tables()
+    made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.csv"))
+    assert len(made) == 43 + 2
     for path in made:
         assert (tmp_path / path).read_bytes() == (shipped / path).read_bytes(), path
 
@@ -88,3 +89,12 @@ def test_an_unknown_paper_is_wrong_use():
 def test_a_column_of_no_results_has_no_metric():
     with pytest.raises(DataError, match="no metric"):
         _ = published_tables("OBI-Bench")["Table 1"].columns["images"].how
+
+
+def test_a_table_or_column_that_does_not_exist_is_an_error_with_the_known_ones():
+    tables = published_tables("OBI-Bench")
+    with pytest.raises(DataError, match=r"no table 'Table 99'.*Table 2"):
+        tables["Table 99"]
+    with pytest.raises(DataError, match=r"OBI-Bench, Table 2.*no column 'x:Acc'"):
+        tables["Table 2"].columns["x:Acc"]
+    assert tables.get("Table 99") is None

@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
-from keju.errors import DataError
+from keju.errors import DataError, shortened
 from keju.items import Record
 from keju.published.models import published_model
 from keju.published.papers import csv_records, csv_rows, paper_file, papers, table_files
+
+V = TypeVar("V")
 
 Mark = Literal["", "bold", "underline"]
 Better = Literal["higher", "lower", "nearest to 0"]
@@ -23,6 +25,21 @@ _NUMBER = re.compile(r"-?\d+(?:\.(\d+))?")
 _COLUMN = re.compile(
     r"(?P<task>[^/@:]+)(?:/(?P<query>[^@:]+))?(?:@(?P<subset>[^:]+))?:(?P<metric>.+)"
 )
+
+
+class _Named(dict[str, V]):
+    """Tables of a paper or columns of a table, by name; a name that does not exist is an error."""
+
+    def __init__(self, found: Mapping[str, V], kind: str, place: str) -> None:
+        super().__init__(found)
+        self._kind, self._place = kind, place
+
+    def __missing__(self, name: str) -> V:
+        raise DataError(
+            f"no {self._kind} {name!r}",
+            file=self._place,
+            mend=f"Known: {shortened(', '.join(self), 200) or 'none'}",
+        )
 
 
 class Metric(Record, frozen=True, kw_only=True):
@@ -108,7 +125,8 @@ class PrintedTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def columns(self) -> Mapping[str, Column]:
         """Every column, in the table's order."""
         names = dict.fromkeys(name for row in self.rows.values() for name in row)
-        return MappingProxyType({name: self._column(name) for name in names})
+        found = {name: self._column(name) for name in names}
+        return MappingProxyType(_Named(found, "column", f"{self.benchmark}, {self.name}"))
 
     def _column(self, name: str) -> Column:
         cells = {row: found[name] for row, found in self.rows.items() if name in found}
@@ -143,7 +161,8 @@ def published_tables(benchmark: str) -> Mapping[str, PrintedTable]:
         DataError: a table is not one of names and cells.
     """
     found = [_read(benchmark, path) for path in table_files(benchmark)]
-    return MappingProxyType({table.name: table for table in sorted(found, key=_in_paper)})
+    tables = {table.name: table for table in sorted(found, key=_in_paper)}
+    return MappingProxyType(_Named(tables, "table", f"the paper of {benchmark}"))
 
 
 def printed_cell(text: str) -> Cell:

@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from keju.definitions import Mean, Task, means_of, tasks
+from keju.errors import DataError
 from keju.published import Column, PrintedTable, paper
 from keju.reporting.beside_own import Own
 from keju.scoring import MetricResult, TaskResult
@@ -136,6 +137,8 @@ def _declared(benchmark: str, table: PrintedTable, column: Column) -> list[Task]
 def _mean_of_column(benchmark: str, column: Column) -> Mean | None:
     """The benchmark's mean that a column prints; None where it is over all tasks or a domain."""
     name = paper(benchmark).tables.means.get(column.task)
+    if name and name not in means_of(benchmark):
+        raise DataError(f"no mean {name!r} in its definition", file=f"the paper of {benchmark}")
     return means_of(benchmark)[name] if name else None
 
 

@@ -134,7 +134,7 @@ def _printed(benchmark: str, form: SettingFigure) -> Figure:
             "model": named(model, PAPER_SOURCE),
             "source": PAPER_SOURCE,
             "task": f"{column.task} {column.metric}, from {'text' if column.subset else 'images'}",
-            "setting": form.inputs[column.subset],
+            "setting": form.inputs.get(column.subset, column.subset),
             "value": value,
             "items": task(column.task).count,
             "label": f"{value:.2f}",
@@ -143,7 +143,7 @@ def _printed(benchmark: str, form: SettingFigure) -> Figure:
         for column in tables[name].columns.values()
         for model, value in column.values.items()
     ]
-    order = list(form.inputs.values())[::-1]
+    order = [*dict.fromkeys([*form.inputs.values(), *(str(row["setting"]) for row in rows)])][::-1]
     rows.sort(key=lambda row: (row["task"], order.index(str(row["setting"]))))
     return Figure(
         kind="settings",
