@@ -88,6 +88,35 @@ def test_invented_text_on_a_blank_page_is_printed(tmp_path):
     assert "the pages are from 1 book (folder), and at least 6" in done.stdout
 
 
+@pytest.mark.parametrize("readme", ["README.md", "README.zh.md"])
+def test_the_readmes_command_for_several_engines_works_as_it_says(readme, tmp_path):
+    text = (Path(__file__).parents[2] / readme).read_text("utf-8")
+    (line,) = [each for each in text.splitlines() if "--model replay:Vendor=" in each]
+    # The engines of the command are left out: their models are not part of this test.
+    command = line.replace("--model ppocr --model tesseract ", "")
+    assert command != line
+    for place, said in (("lunyu/vol1", "天地(玄黃)\n宇宙"), ("lunyu/vol2", "[blank]")):
+        folders = [tmp_path / "my-scans" / place, tmp_path / "vendor-results" / place]
+        for folder in folders:
+            folder.mkdir(parents=True)
+        (folders[0] / "p1.png").write_bytes(picture(len(said)))
+        (folders[0] / "p1.txt").write_text(said, "utf-8")
+        (folders[1] / "p1.txt").write_text("天地玄黃宇宙", "utf-8")
+    done = keju(*shlex.split(command)[1:], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    # Brackets and line breaks do not count, a blank page is one, and each folder is a book.
+    assert "Vendor: 0.0 % of the characters wrong" in done.stdout
+    assert "invented text on 1 of 1 blank page" in done.stdout
+    run = tmp_path / "report-work" / "run"
+    assert {item.group for item in RunFolder(run).items()} == {"lunyu/vol1", "lunyu/vol2"}
+    empty = tmp_path / "my-scans/lunyu/vol2/p1.txt"
+    empty.write_text("", "utf-8")
+    refused = keju(*shlex.split(command)[1:], cwd=tmp_path)
+    assert refused.returncode != 0
+    taken = keju(*shlex.split(command)[1:], "--option", "blank-pages=yes", cwd=tmp_path)
+    assert "invented text on 1 of 1 blank page" in taken.stdout
+
+
 def test_more_text_than_the_pages_have_is_not_a_share_of_their_characters(tmp_path):
     make_scans(tmp_path / "scans", 2)
     long = replayed(tmp_path / "long.jsonl", 2, lambda text: text * 20)

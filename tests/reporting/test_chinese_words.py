@@ -80,7 +80,7 @@ VARIANTS = {
 HAN = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
 WIDE = "，。；：！？、（）“”《》【】"
 RULES = {
-    "half-width punctuation": rf"{HAN}[,;:!?()]|[,;:!?()]{HAN}|{HAN}\.(?!\w)",
+    "half-width punctuation": rf"{HAN}[,;:!?()]|[,;:!?()]{HAN}|{HAN}\.(?!\w)|[,;:!?] (?={HAN})",
     "no space between Chinese and Latin": rf"{HAN}[A-Za-z0-9{{]|[A-Za-z0-9%}}]{HAN}",
     "space at wide punctuation": rf"\S [{WIDE}]|[{WIDE}] (?=\S)",
     "space between Chinese characters": rf"{HAN} {HAN}",

@@ -9,6 +9,7 @@ from typing import get_args
 import msgspec
 import pytest
 from lxml import html
+from own_pages import scored_pages
 from tests.reporting.conftest import picture
 from typer.testing import CliRunner
 
@@ -89,7 +90,8 @@ def test_the_report_names_the_pattern_beside_the_parts_and_on_the_page(scored: P
     (name,) = tree.xpath("//li/abbr[text()='rows across columns']")
     assert name.get("title") == sense.what
     terms = tree.xpath("//dl[@class='glossary']/dt/text()")
-    assert {f"reading pattern: {each}" for each in get_args(ReadingPattern)} <= set(terms)
+    patterns = [term for term in terms if term.startswith("reading pattern: ")]
+    assert patterns == ["reading pattern: rows across columns"]
     index = json.loads(tree.xpath("//script[@id='data']/text()")[0])
     items = json.loads(tree.xpath("//script[@id='chunk-0']/text()")[0])
     patterns = {
@@ -184,3 +186,24 @@ def test_an_engines_own_lines_are_drawn_where_the_page_has_none():
     assert drawn["size"] == [300, 400]
     assert lines_as_read(page(), response("天地")) is None
     assert lines_as_read(page(images=(IMAGE, IMAGE)), response("天地", lines)) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "head", "meaning"),
+    [
+        ("en", "; doubtful reading pattern: rows across columns on 1 of 6 pages.", "is doubtful:"),
+        ("zh", "；存疑的阅读方式：横读（跨越各竖行）（1/6 页）。", "标为“存疑”"),
+    ],
+)
+def test_the_page_marks_a_doubtful_pattern_and_says_what_that_is(tmp_path, language, head, meaning):
+    texts = {f"b{number}/p": "".join(PAGES["p1"]) + chr(0x6000 + number) for number in range(6)}
+    said = texts | {"b0/p": "".join(rows(PAGES["p1"]))}
+    folder = scored_pages(tmp_path / "own", texts, {"mostly": said, "right": texts})
+    page = write_report([folder], tmp_path / "r.html", language=language).page
+    tree = html.fromstring(page.read_text("utf-8"))
+    text = " ".join(tree.text_content().split())
+    assert head in text
+    assert meaning in text
+    index = json.loads(tree.xpath("//script[@id='data']/text()")[0])
+    doubtful = {name.rpartition("/")[2]: found for name, found in index["doubtful"].items()}
+    assert doubtful == {"mostly.jsonl": ["rows across columns"]}

@@ -15,7 +15,7 @@ from keju.reporting.labels import task_name
 from keju.reporting.roles import model_role
 from keju.runs import RunFolder
 from keju.scoring import Summary
-from keju.scoring.blank_pages import Invented, invented, invented_characters
+from keju.scoring.blank_pages import FEWEST_BLANK, Invented, invented, invented_characters
 from keju.scoring.export import json_task_name, result_names
 
 _Row = tuple[str, str]
@@ -125,7 +125,9 @@ def invented_lines(run: RunFolder) -> Iterator[str]:
     for name, task, found in every:
         worst = f" (most: {found.most:,}, on {shortened(found.where)})" if found.where else ""
         pages = number_of(found.pages, "blank page", "blank pages")
-        yield (
-            f"{name}, {task}: invented text on {found.with_text:,} of {pages}, "
-            f"{found.per_page:.1f} characters a page{worst}"
+        rate = (
+            f"{found.per_page:.1f} characters a page"
+            if found.enough
+            else f"too few for a rate, which needs {FEWEST_BLANK}"
         )
+        yield f"{name}, {task}: invented text on {found.with_text:,} of {pages}, {rate}{worst}"

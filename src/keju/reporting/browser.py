@@ -118,7 +118,7 @@ class Browser:
             "answers": [self._answer(asked, truth, answer) for answer in asked.answers],
         }
         if reason := missing_reference(item):
-            row["truth"] = f"({reason})"
+            row |= {"truth": "", "no_truth": reason}
         if len(prompts) > 1:
             row["prompts"] = prompts
         if not sent:

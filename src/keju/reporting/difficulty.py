@@ -8,7 +8,7 @@ from statistics import fmean, median
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from keju.definitions import options_of
+from keju.definitions import options_of, query_of
 from keju.items import Item, Protocol, Score
 from keju.reporting.gather import Gathered, main_metric
 from keju.reporting.labels import percent, task_name
@@ -76,12 +76,13 @@ class _Tried(NamedTuple):
         return median(value - means[model] for model, value in self.values.items())
 
 
-def difficulty(gathered: Gathered) -> Difficulty:
+def difficulty(gathered: Gathered, without_results: Collection[str] = ()) -> Difficulty:
     """The items that are hardest for most models, and each task's spread; without baselines.
 
     The difficulty of an item is the median over models of the difference from their own mean of the
     task: one model that fails on an item, or has another level, does not make it hard. A model
-    whose mean is less than half of the best model's fails on most of the task; it is excluded.
+    whose mean is less than half of the best model's fails on most of the task; it is excluded, and
+    so is one of `without_results` in a transcription.
     """
     by_task: dict[str, list[_Tried]] = {}
     for tried in _tried(gathered):
@@ -94,8 +95,11 @@ def difficulty(gathered: Gathered) -> Difficulty:
         nobody = sum(max(each.values.values()) <= 0 for each in of_task)
         spreads.append(Spread(name, len(of_task), everybody, nobody))
         means = _means(of_task)
-        able = {model: mean for model, mean in means.items() if 2 * mean >= max(means.values())}
-        if dropped := [model for model in means if model not in able]:
+        absent = without_results if query_of(of_task[0].item).form == "transcription" else ()
+        whole = {model: mean for model, mean in means.items() if model not in absent}
+        best = max(whole.values(), default=0.0)
+        able = {model: mean for model, mean in whole.items() if 2 * mean >= best}
+        if dropped := [model for model in whole if model not in able]:
             left_out.append(LeftOut(name, dropped))
         kept = (each.of(able) for each in of_task)
         found += [(each.below(able), name, each) for each in kept if each.values]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -15,7 +16,10 @@ from keju.items import Protocol, Record
 from keju.layout import ReadingPattern
 from keju.reporting.labels import metric_definition, metric_pooling, task_name
 from keju.reporting.leaderboard import Results
+from keju.reporting.words import Words
 from keju.scoring import PROTOCOLS
+
+_TAG = re.compile(r"<[^>]*>")
 
 _Place = tuple[Protocol, str, str]
 
@@ -64,6 +68,22 @@ class Glossary(NamedTuple):
         ]
         return found[0] if len(set(found)) == 1 else ""
 
+    def occurring(self, page: str, words: Words, also: Collection[str] = ()) -> dict[str, str]:
+        """The terms that a page's text has, with their meanings, all as the page shows them.
+
+        Args:
+            page: the page's HTML.
+            words: the page's language.
+            also: terms that the page shows later, when items are opened.
+        """
+        text = _TAG.sub(" ", page)
+        english = words.language == "en"
+        return {
+            words(term): words(meaning)
+            for term, meaning in self.terms.items()
+            if term in also or _has(text, words(term), english=english)
+        }
+
     def head(self, head: str) -> str:
         """The definition of a column head: a protocol, or ``protocol: metric``."""
         protocol, _, metric = head.partition(": ")
@@ -71,6 +91,12 @@ class Glossary(NamedTuple):
             sense.definition for sense in self.metrics.get(metric, ()) if sense.protocol == protocol
         ]
         return found[0] if len(found) == 1 else self.terms[protocol]
+
+
+def _has(text: str, term: str, *, english: bool) -> bool:
+    if not english:
+        return term in text
+    return re.search(rf"\b{re.escape(term)}s?\b", text, re.IGNORECASE) is not None
 
 
 def glossary(results: Results) -> Glossary:

@@ -69,6 +69,16 @@ def no_results(gathered: Gathered) -> list[NoResults]:
     return [each._replace(of=len(asked[each.model])) for each in found.values()]
 
 
+def in_no_mean(gathered: Gathered) -> list[NoResults]:
+    """The models that are in no mean over models of a transcription, since too much is missing.
+
+    None where all models are such.
+    """
+    left = [each for each in no_results(gathered) if each.too_many]
+    real = [name for name, voice in gathered.voices.items() if voice.role != "baseline"]
+    return left if len(left) < len(real) else []
+
+
 def _readings(gathered: Gathered) -> Iterator[tuple[tuple[str, int], str, Response]]:
     """Page, with its position in the browser, the model and the response of each transcription."""
     for place, asked in enumerate(gathered.asked.values()):

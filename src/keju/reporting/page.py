@@ -25,8 +25,8 @@ from keju.reporting.gather import Gathered, gather
 from keju.reporting.papers_form import BesideTable
 from keju.reporting.same_as import SameAs, check_same_as
 from keju.reporting.strata import OWN_STRATA, Json
-from keju.reporting.view import View, build_view, papers_tables
-from keju.reporting.words import Words
+from keju.reporting.view import View, build_view, only_own_pages, papers_tables
+from keju.reporting.words import Words, check_language
 from keju.running.prices import Prices
 
 if TYPE_CHECKING:
@@ -94,9 +94,10 @@ def write_report(
         DataError: a file of a run is damaged.
     """
     check_report_place(out)
-    words = Words(language)
+    check_language(language)
     single = out.suffix.lower() in _HTML
     gathered = gather(runs, picture_bytes=picture_bytes)
+    words = Words(language, own_pages=only_own_pages(gathered))
     check_same_as(same_as, gathered)
     browser = Browser(gathered, words.task_title)
     view = build_view(

@@ -75,6 +75,11 @@ class PatternCounts:
         self._undrawn[model, task_name(item.task, item.query)] += 1
 
     @property
+    def names(self) -> set[ReadingPattern]:
+        """The patterns that were found, of any model."""
+        return {name for found in self._found.values() for name in found}
+
+    @property
     def doubtful(self) -> dict[str, list[ReadingPattern]]:
         """By model, the patterns that are doubtful in each task that has them."""
         found: dict[str, dict[ReadingPattern, bool]] = {}

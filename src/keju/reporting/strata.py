@@ -6,12 +6,13 @@ tasks' means, so that it is not reported as hard because most of its items belon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 from typing import Any, TypeVar
 
 from keju.datasets.values import value_label
+from keju.definitions import query_of
 from keju.items import Item, Score
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import task_name
@@ -31,15 +32,21 @@ _MEGAPIXELS = (0.0, 0.25, 1.0, 4.0, float("inf"))
 _CHARACTERS = (1, 11, 51, 201, 501)
 
 
-def strata(gathered: Gathered) -> list[Json]:
+def strata(gathered: Gathered, left_out: Collection[str] = ()) -> list[Json]:
     """One table per task and kind of breakdown, and one per kind over all tasks (its task is "").
 
     A row is ``[stratum, items, mean, low, high, values]``: the mean over all models but baselines
     with its 95 % interval by group (None where there is none), and the value of each model of the
     report (None where it has none). A kind of which each stratum is one item, such as the file, has
-    no table.
+    no table. The models of `left_out` are in no mean of a transcription.
     """
-    real = [name for name, voice in gathered.voices.items() if voice.role != "baseline"]
+
+    def counts(score: Score) -> bool:
+        if gathered.voices[score.model].role == "baseline":
+            return False
+        item = gathered.items[score.task, score.query, score.item]
+        return score.model not in left_out or query_of(item).form != "transcription"
+
     scored = {
         place: [score for score in scores if score.value is not None]
         for place, scores in gathered.mains["strict"].items()
@@ -53,8 +60,8 @@ def strata(gathered: Gathered) -> list[Json]:
                 of_all.setdefault(kind, {}).setdefault(stratum, []).extend(above)
             if len(by_stratum) > 1:
                 name = task_name(task, query)
-                tables.append(_table(name, kind, by_stratum, gathered.models, real))
-    whole = [_table("", k, by, gathered.models, real) for k, by in of_all.items() if len(by) > 1]
+                tables.append(_table(name, kind, by_stratum, gathered.models, counts))
+    whole = [_table("", k, by, gathered.models, counts) for k, by in of_all.items() if len(by) > 1]
     return [*whole, *tables] if len(scored) > 1 else tables
 
 
@@ -128,9 +135,9 @@ def _table(
     kind: str,
     by_stratum: Mapping[str, Sequence[Score]],
     models: Sequence[str],
-    real: Sequence[str],
+    counts: Callable[[Score], bool],
 ) -> Json:
-    rows = [_row(stratum, scores, models, real) for stratum, scores in by_stratum.items()]
+    rows = [_row(stratum, scores, models, counts) for stratum, scores in by_stratum.items()]
     found: Json = {"task": task, "kind": kind, "rows": rows, "of": len(rows)}
     if kind not in _ORDERED:
         rows.sort(key=lambda row: (row[2] is None, row[2]))
@@ -142,11 +149,15 @@ def _table(
 
 
 def _row(
-    stratum: str, scores: Sequence[Score], models: Sequence[str], real: Sequence[str]
+    stratum: str,
+    scores: Sequence[Score],
+    models: Sequence[str],
+    counts: Callable[[Score], bool],
 ) -> list[Any]:
     values = _by_model(scores, task_value)
-    of_real = [value for model in real if (value := values.get(model)) is not None]
-    low, high = _interval([score for score in scores if score.model in real])
+    counted = [score for score in scores if counts(score)]
+    of_real = [value for value in _by_model(counted, task_value).values() if value is not None]
+    low, high = _interval(counted)
     return [
         stratum,
         len({(score.task, score.query, score.item) for score in scores}),

@@ -40,7 +40,7 @@ from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.nearly_empty import NearlyEmpty, nearly_empty
-from keju.reporting.no_results import NoResults, no_results
+from keju.reporting.no_results import NoResults, in_no_mean, no_results
 from keju.reporting.other_data import other_data
 from keju.reporting.own_prompts import OwnPrompt, ShownExample, own_prompts, shown_examples
 from keju.reporting.paper_texts import PaperTexts, paper_texts
@@ -112,6 +112,7 @@ class View(NamedTuple):
     other_data: list[str]
     own_pages: bool
     own_definitions: dict[str, Definition]
+    baselines: bool
     official: bool
     steps: list[StepTable]
     wordings: WordingSpread
@@ -121,6 +122,7 @@ class View(NamedTuple):
     metrics: list[MetricRow]
     errors: list[ErrorRow]
     glossary: Glossary
+    in_no_mean: list[NoResults]
     hard: Difficulty
     strata: list[Json]
     options: list[Json]
@@ -150,6 +152,8 @@ def build_view(
     """
     results = gathered.results
     judged = grades(gathered)
+    unread = in_no_mean(gathered)
+    absent = {each.model for each in unread}
     timed = speeds(gathered)
     swapped = swapped_of(gathered)
     left_out = sum(run.pictures.left_out for run in gathered.runs)
@@ -180,8 +184,9 @@ def build_view(
         own_prompts=own_prompts(gathered),
         examples=shown_examples(gathered),
         boards=boards,
-        own_pages=all(each.benchmark == OWN_BENCHMARK for each in boards),
         own_definitions=_own_definitions(boards),
+        own_pages=only_own_pages(gathered),
+        baselines=any(voice.role == "baseline" for voice in gathered.voices.values()),
         official=any("official" in each.protocols for each in boards),
         missing=list(_missing_lines(gathered, results)),
         beside=papers_tables(gathered, results, judged.means, published=True, same_as=same_as)
@@ -196,8 +201,9 @@ def build_view(
         metrics=list(metric_rows(results)),
         errors=list(error_rows(results, wrong_pages(gathered))),
         glossary=glossary(results),
-        hard=difficulty(gathered),
-        strata=strata(gathered),
+        in_no_mean=unread,
+        hard=difficulty(gathered, absent),
+        strata=strata(gathered, absent),
         options=option_errors(gathered),
         grades=judged,
         efforts=efforts(gathered),
@@ -222,6 +228,11 @@ def _own_definitions(boards: Sequence[Leaderboard]) -> dict[str, Definition]:
         for each in boards
         if not is_shipped(each.benchmark)
     }
+
+
+def only_own_pages(gathered: Gathered) -> bool:
+    """Whether all items are pages of one's own, and none is of a published benchmark."""
+    return all(each.item.benchmark == OWN_BENCHMARK for each in gathered.asked.values())
 
 
 def papers_tables(

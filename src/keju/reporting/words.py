@@ -27,16 +27,29 @@ _FEWEST_LETTERS = 4
 _OF_BENCHMARK = "zh.toml"
 
 
-class Words:
-    """Translates the texts of one set of pages, by default the report's, into one language."""
+_EXAM_WORDS = {"问题": "提示词", "道题目": "页", "道题": "页", "题目": "页", "题": "页"}
+"""What items and questions are called where the items are pages of one's own, and no exam."""
 
-    def __init__(self, language: str = "en", room: str = "keju.reporting") -> None:
-        if language not in get_args(Language):
-            raise UsageError(f"no language {language!r}; there are {', '.join(get_args(Language))}")
+
+class Words:
+    """Translates the texts of one set of pages, by default the report's, into one language.
+
+    Args:
+        language: ``en`` or ``zh``.
+        room: the package whose words these are.
+        own_pages: items are pages of one's own, and are called so in Chinese.
+    """
+
+    def __init__(
+        self, language: str = "en", room: str = "keju.reporting", *, own_pages: bool = False
+    ) -> None:
+        check_language(language)
         self.language = language
         self.table: dict[str, str] = {}
         if language != "en":
             self.table = _of_benchmarks() | _table(language, room) | _of_plugins()
+        if self.table and own_pages:
+            self.table = _of_own_pages(self.table) | _table(f"{language}_pages", room)
         self._patterns = [
             (re.compile(_filling(english).join(map(_fixed, english.split(_BLANK)))), said)
             for english, said in sorted(self.table.items(), key=lambda pair: -len(pair[0]))
@@ -72,6 +85,24 @@ class Words:
             if found := pattern.fullmatch(line):
                 return _filled(said, line, found)
         return line
+
+
+def check_language(language: str) -> None:
+    """Refuse a language that reports do not have.
+
+    Raises:
+        UsageError: there is no such language.
+    """
+    if language not in get_args(Language):
+        raise UsageError(f"no language {language!r}; there are {', '.join(get_args(Language))}")
+
+
+def _of_own_pages(table: dict[str, str]) -> dict[str, str]:
+    exam = re.compile("|".join(_EXAM_WORDS))
+    return {
+        english: exam.sub(lambda found: _EXAM_WORDS[found[0]], said)
+        for english, said in table.items()
+    }
 
 
 def _fixed(part: str) -> str:

@@ -21,6 +21,9 @@ from keju.text import counted
 _LONGEST_STATEMENT = 120
 """Characters of a response that may be a statement."""
 
+FEWEST_BLANK = 10
+"""Blank pages; of fewer no rate is given."""
+
 _SAYS_BLANK = re.compile(
     r"空白|(?:没有|沒有|并无|並無|未见|未見|不含|无|無)(?:任何|可见的?|可見的?|可读的?|可讀的?)?"
     r"(?:文字|字符|文本|內容|内容)"
@@ -47,6 +50,11 @@ class Invented(NamedTuple):
     characters: int
     most: int
     where: str
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough pages for a rate."""
+        return self.pages >= FEWEST_BLANK
 
     @property
     def per_page(self) -> float:

@@ -422,7 +422,8 @@
       side.append(options);
     } else {
       const truth = make("details");
-      truth.append(make("summary", "", say("the true answer")), make("div", "plain", item.truth));
+      truth.append(make("summary", "", say("the true answer")),
+        item.no_truth ? make("p", "soft", say(item.no_truth)) : make("div", "plain", item.truth));
       side.append(truth);
     }
     if (item.note) side.append(make("p", "soft", item.note));

@@ -1,0 +1,96 @@
+"""Means over models leave out a model without answers; rates need enough pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lxml import html
+from own_pages import scored_pages
+
+from keju.reporting import write_report
+from keju.reporting.blank_pages import invented_lines
+from keju.reporting.gather import gather
+from keju.reporting.no_results import in_no_mean
+from keju.reporting.strata import strata
+from keju.runs import RunFolder
+from keju.scoring.blank_pages import FEWEST_BLANK
+
+TEXTS = {f"b{book}/p{page}": f"天地玄黃宇宙洪荒{chr(0x6000 + 8 * book + page)}"
+         for book in range(4) for page in range(3)}  # fmt: skip
+
+
+def shown(folder: Path, language: str = "en") -> str:
+    page = write_report([folder], folder / "r.html", language=language).page
+    tree = html.fromstring(page.read_text("utf-8"))
+    for each in tree.xpath("//script|//style"):
+        each.getparent().remove(each)
+    return " ".join(tree.text_content().split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An engine that is right, and a vendor whose results lack all pages but two."""
+    some = dict(list(TEXTS.items())[:2])
+    return scored_pages(tmp_path / "own", TEXTS, {"right": TEXTS, "vendor": some})
+
+
+def test_a_model_without_answers_is_in_no_mean_over_models(folder):
+    gathered = gather([folder], picture_bytes=0)
+    (left,) = in_no_mean(gathered)
+    assert (left.model.endswith("vendor.jsonl"), len(left.pages), left.of) == (True, 10, 12)
+    (table,) = [each for each in strata(gathered, {left.model}) if each["kind"] == "group"]
+    assert {row[2] for row in table["rows"]} == {1.0}
+    (with_it,) = [each for each in strata(gathered) if each["kind"] == "group"]
+    assert min(row[2] for row in with_it["rows"]) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "vendor.jsonl: left out of this mean, because 10 of 12 pages failed with "),
+        ("zh", "vendor.jsonl：不计入这一均值，因为 10 页（共 12 页）识别失败"),
+    ],
+)
+def test_the_report_says_which_model_is_left_out(folder, language, sentence):
+    assert sentence in shown(folder, language)
+
+
+def test_a_model_that_lacks_few_answers_is_in_the_mean(tmp_path):
+    most = dict(list(TEXTS.items())[:-1])
+    folder = scored_pages(tmp_path / "own", TEXTS, {"right": TEXTS, "most": most})
+    assert in_no_mean(gather([folder], picture_bytes=0)) == []
+
+
+def test_where_all_models_lack_answers_none_is_left_out(tmp_path):
+    some = dict(list(TEXTS.items())[:2])
+    folder = scored_pages(tmp_path / "own", TEXTS, {"one": some, "two": some})
+    assert in_no_mean(gather([folder], picture_bytes=0)) == []
+
+
+def test_nothing_is_said_about_characters_of_pages_that_do_not_count(tmp_path):
+    wrong = {name: text[::-1] for name, text in TEXTS.items()}
+    folder = scored_pages(tmp_path / "own", TEXTS, {"right": TEXTS, "wrong": wrong})
+    text = shown(folder)
+    assert "Nothing can be said about single characters: on every page more than half" in text
+    # The engine that is right has pages that count.
+    assert text.count("No mistake occurs twice on the pages that count.") == 1
+
+
+@pytest.mark.parametrize("blank", [2, FEWEST_BLANK])
+def test_a_rate_of_invented_text_needs_enough_blank_pages(tmp_path, blank):
+    pages = TEXTS | {f"b0/blank{number}": "" for number in range(blank)}
+    said = {name: text or "一二" for name, text in pages.items()}
+    folder = scored_pages(tmp_path / "own", pages, {"right": said})
+    text = shown(folder)
+    (line,) = invented_lines(RunFolder.open(folder))
+    assert ("too few pages" in text) == ("too few for a rate" in line) == (blank < FEWEST_BLANK)
+    assert ("2.0 characters a page" in line) == (blank >= FEWEST_BLANK)
+    assert f"invented text on {blank} of {blank} blank pages" in line
+
+
+def test_median_and_negative_gain_are_defined(folder):
+    english = shown(folder)
+    assert "The middle value when the values are sorted" in english
+    template = (Path(__file__).parents[2] / "src/keju/reporting/assets/report.html.j2").read_text()
+    assert "below 0 the signal misleads" in template
