@@ -35,7 +35,7 @@ SIGNATURES = {
     "read_page_xml": "(path: 'AnyPath') -> 'Page'",
     "reader": "(name: 'str', *, summary: 'str', layout: 'str' = '', "
     "options: 'Mapping[str, str]' = mappingproxy({}), detect: 'Detect | None' = None, "
-    "texts: 'bool' = True) -> 'Callable[[R], R]'",
+    "texts: 'bool' = True, tables: 'Tables | None' = None) -> 'Callable[[R], R]'",
     "reading_order": "(lines: 'Page | Iterable[Line]') -> 'list[Line]'",
     "score": "(responses: 'AnyPath | Iterable[tuple[Item, str]]', *, "
     "protocol: 'ProtocolChoice' = 'both', model: 'str' = '') -> 'Results'",
@@ -46,6 +46,7 @@ SIGNATURES = {
     "reads: 'Callable[[S], Iterable[Path]] | None' = None) -> 'Callable[[Make[S]], Make[S]]'",
     "step": "(name: 'str', *, summary: 'str', settings: 'type[S]', version: 'int' = 1) -> "
     "'Callable[[Run[S]], Run[S]]'",
+    "writer": "(name: 'str', *, summary: 'str', layout: 'str' = '') -> 'Callable[[W], W]'",
 }
 PARAMETERS = {
     "run": {

@@ -30,16 +30,17 @@ def test_every_file_and_command_of_the_page_works(tmp_path, monkeypatch):
     Path("scans", "captions.tsv").write_text("a.png\t學而時習之\nb.png\t有朋友\n", "utf-8")
     Path("verses.txt").write_text("床前明月光\n疑是地上霜\n", "utf-8")
     lines = [line for block in blocks("console") for line in block.splitlines()]
-    assert len(lines) == 6
+    assert len(lines) == 7
     for line in lines:
         done = keju(*shlex.split(line)[1:])
         assert done.returncode == 0, (line, done.stderr)
     assert [item.answer for item in package.load("short-data").items()] == ["有朋友"]
+    assert len(list(Path("titled").iterdir())) == 2
     assert len(package.load("verses-build/dataset").items()) == 2
 
 
 def test_the_page_names_every_decorator_and_only_names_that_exist():
     decorators = set(re.findall(r"`@keju\.(\w+)\(…\)`", PAGE))
-    assert decorators == {"model", "reader", "step", "source", "metric"}
+    assert decorators == {"model", "reader", "writer", "step", "source", "metric"}
     for line in re.findall(r"^from keju\.plugins import (.*)$", PAGE, re.MULTILINE):
         assert {name.strip() for name in line.split(",")} <= set(plugins.__all__)

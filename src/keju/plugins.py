@@ -18,6 +18,8 @@ from keju.datasets.readers.base import (
     Options,
     Read,
     Reader,
+    Table,
+    Tables,
     image_files,
     inside,
     source_bytes,
@@ -25,11 +27,13 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.datasets.writers.base import Write, Writer, copy_image
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import ImageRef, Item, Line, Request
 from keju.models.base import Answer, AskError, Decoding, Model, ModelBase, ModelOptions
 from keju.models.declarations import ModelDeclaration, Role
 from keju.registry import Plugin, PluginError, declare
+from keju.running.exports import ResponseFile, RunExport
 from keju.scoring import metric
 
 __all__ = [
@@ -54,13 +58,19 @@ __all__ = [
     "PrerequisiteError",
     "Reader",
     "Request",
+    "ResponseFile",
+    "RunExport",
     "Settings",
     "Site",
     "SourceForm",
     "SourceSettings",
     "Step",
     "StepContext",
+    "Table",
+    "Tables",
     "UsageError",
+    "Writer",
+    "copy_image",
     "image_files",
     "inside",
     "metric",
@@ -70,11 +80,13 @@ __all__ = [
     "source_bytes",
     "source_text",
     "step",
+    "writer",
     "writing",
 ]
 
 M = TypeVar("M", bound=Callable[..., Model])
 R = TypeVar("R", bound=Read)
+W = TypeVar("W", bound=Write)
 S = TypeVar("S", bound=Settings)
 Run = Callable[[StepContext, S], None]
 
@@ -123,6 +135,7 @@ def reader(
     options: Mapping[str, str] = NO_OPTIONS,
     detect: Detect | None = None,
     texts: bool = True,
+    tables: Tables | None = None,
 ) -> Callable[[R], R]:
     """Declare a format of ``keju data import``: a decorator of a function.
 
@@ -137,11 +150,30 @@ def reader(
         detect: recognises a source for ``keju data import auto``; without it the format must be
             named.
         texts: whether it reads text files; it then has the option ``encoding`` too.
+        tables: those that a person can fill in before an import (``keju data scaffold``).
     """
 
     def decorate(read: R) -> R:
-        declaration = Reader(name, summary, layout, read, options, detect, texts)
+        declaration = Reader(name, summary, layout, read, options, detect, texts, tables)
         return declare("keju.readers", name, declaration, read)
+
+    return decorate
+
+
+def writer(name: str, *, summary: str, layout: str = "") -> Callable[[W], W]:
+    """Declare a format of ``keju data export``: a decorator of a function.
+
+    The function is called with the `Dataset`, its items and the directory to write, which is
+    empty; it returns notes for the user, above all what the format cannot hold.
+
+    Args:
+        name: the format's name.
+        summary: one line for ``keju data formats``.
+        layout: what is written.
+    """
+
+    def decorate(write: W) -> W:
+        return declare("keju.writers", name, Writer(name, summary, layout, write), write)
 
     return decorate
 

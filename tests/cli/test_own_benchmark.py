@@ -120,6 +120,16 @@ def test_no_output_has_a_papers_table_or_column(made: Path) -> None:
     assert (made / "figures" / "standings-manuscripts.svg").is_file()
 
 
+def test_detect_prints_the_definition_that_the_import_needs(tmp_path: Path) -> None:
+    folder = example(tmp_path)
+    source = ("items", "--map", "mapping.toml")
+    printed = done("data", "detect", *source, "--benchmark", "manuscripts.toml", cwd=folder)
+    (line,) = (line for line in printed.splitlines() if "keju data import" in line)
+    assert "--benchmark manuscripts.toml --map mapping.toml" in line
+    done(*line.split()[1:], cwd=folder)
+    assert (folder / "items-dataset" / "benchmark.toml").is_file()
+
+
 def test_the_other_commands_need_no_definition_either(made: Path) -> None:
     done("report", "run", "-o", "zh.html", "--language", "zh", cwd=made)
     page = (made / "zh.html").read_text("utf-8")

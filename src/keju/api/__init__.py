@@ -17,7 +17,7 @@ from keju.datasets import Dataset
 from keju.datasets.pages import Page
 from keju.items import Item, Line
 from keju.models.python_function import PythonModel
-from keju.plugins import metric, model, reader, source, step
+from keju.plugins import metric, model, reader, source, step, writer
 from keju.scoring import Extracted
 
 __all__ = [
@@ -51,4 +51,5 @@ __all__ = [
     "show",
     "source",
     "step",
+    "writer",
 ]

@@ -172,12 +172,15 @@ def formats(
     from keju.datasets.writers import FORMATS as WRITTEN
 
     if form and form not in FORMATS and form not in WRITTEN:
-        raise UsageError(f"{form!r} is not a format. Formats: {', '.join({**FORMATS, **WRITTEN})}")
+        raise UsageError(
+            f"{form!r} is not a format. Formats: {', '.join(dict.fromkeys([*FORMATS, *WRITTEN]))}"
+        )
     if not form:
         width = max(map(len, (*FORMATS, *WRITTEN)))
         read = [(each.name, each.described(lambda reader: reader.what))
                 for each in FORMATS.entries()]  # fmt: skip
-        written = [(each.name, each.what) for each in WRITTEN.values()]
+        written = [(each.name, each.described(lambda writer: writer.what))
+                   for each in WRITTEN.entries()]  # fmt: skip
         for title, known in (("import", read), ("export", written)):
             out.print(f"[b]{title}[/b]")
             for name, what in known:

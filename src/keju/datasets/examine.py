@@ -16,6 +16,7 @@ from keju.datasets.readers.detecting import LOWEST, Candidate, candidates
 from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.mapped.draft import draft_mapping
 from keju.datasets.readers.obstacles import Obstacle, archives, obstacle
+from keju.definitions import file_of
 from keju.errors import UsageError
 from keju.files import write_atomic
 
@@ -37,6 +38,7 @@ class Examined(NamedTuple):
         obstacle: why it contains no readable data yet.
         seen: a summary of the files.
         dataset: whether it is a keju dataset already.
+        benchmarks: the definition files, named by the user, of the benchmarks of its first items.
         inner: directories directly inside it that a reader recognises, if none recognises the
             whole.
     """
@@ -48,6 +50,7 @@ class Examined(NamedTuple):
     seen: Seen
     dataset: bool
     inner: tuple[tuple[Path, Candidate], ...] = ()
+    benchmarks: tuple[Path, ...] = ()
 
 
 class Seen(NamedTuple):
@@ -94,7 +97,13 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     fits = bool(ranked) and ranked[0].detection.fit >= LOWEST
     inner = () if fits or found else tuple(_inner(src))
     dataset = {PurePosixPath(MANIFEST), PurePosixPath(ITEMS)} <= set(listing.files)
-    return Examined(src, tuple(ranked), first, found, _seen(listing), dataset, inner)
+    seen, own = _seen(listing), _definition_files(first)
+    return Examined(src, tuple(ranked), first, found, seen, dataset, inner, own)
+
+
+def _definition_files(first: Preview | None) -> tuple[Path, ...]:
+    names = dict.fromkeys(item.benchmark for item in first.items) if first else {}
+    return tuple(file for name in names if (file := file_of(name)))
 
 
 def _inner(src: Path) -> Iterator[tuple[Path, Candidate]]:

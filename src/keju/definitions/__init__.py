@@ -35,6 +35,7 @@ from keju.definitions.prompts import choices_of, options_of, prompt_of, query_of
 from keju.definitions.references import NO_REFERENCE, has_reference, missing_reference
 from keju.definitions.registry import (
     definitions,
+    file_of,
     folder_of,
     is_shipped,
     know,
@@ -63,6 +64,7 @@ __all__ = [
     "benchmark_title",
     "choices_of",
     "definitions",
+    "file_of",
     "folder_of",
     "has_reference",
     "has_task",

@@ -152,6 +152,18 @@ def folder_of(name: str) -> Path | None:
     return _known[name].folder if definition(name) else None
 
 
+def file_of(name: str) -> Path | None:
+    """The definition file that the user named for a benchmark, as with ``--benchmark``.
+
+    None if keju ships the definition, a plug-in has it, or a dataset or run contains it.
+    """
+    known = _all().get(name)
+    if known is None or known.shipped or not known.folder:
+        return None
+    file = Path(known.place)
+    return file if file.parent == known.folder and file.is_file() else None
+
+
 def place_of(name: str) -> str:
     """The location of a registered benchmark's definition: a file, a package, or ``keju``."""
     return _all()[name].place

@@ -52,9 +52,10 @@ def as_data(found: Examined) -> dict[str, object]:
                 "what": detection.what,
                 "options": dict(detection.options),
                 "missing": detection.missing,
-                "command": import_command(reader.name, found.src, detection.options),
+                "command": _command(found, each),
             }
-            for reader, detection in found.candidates
+            for each in found.candidates
+            for reader, detection in [each]
         ],
         "inner": [
             {"folder": str(folder), "format": reader.name, "what": detection.what}
@@ -71,10 +72,17 @@ def _counted(found: Examined) -> str:
     return f"{seen.files} file{'s'[: seen.files != 1]}{more}: {kinds or 'nothing'}"
 
 
+def _command(found: Examined, candidate: Candidate) -> str:
+    """The command that imports a source, with the definition files that the best reader needs."""
+    own = found.benchmarks if candidate is found.candidates[0] else ()
+    reader, detection = candidate
+    return import_command(reader.name, found.src, detection.options, benchmarks=own)
+
+
 def _best(found: Examined, best: Candidate) -> Iterator[str]:
     detection = best.detection
     yield f"{best.reader.name} (fit {detection.fit:.2f}): {detection.what}"
-    command = import_command(best.reader.name, found.src, detection.options)
+    command = _command(found, best)
     if detection.missing:
         yield f"  needed: {detection.missing}"
         yield f"  then:   {command}"

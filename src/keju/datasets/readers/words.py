@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
 from keju.datasets.readers.base import Options
@@ -17,7 +18,14 @@ def shell_word(text: str) -> str:
     return f"$'{''.join(parts)}'"
 
 
-def import_command(name: str, src: Path, options: Options, out: Path | None = None) -> str:
+def import_command(
+    name: str,
+    src: Path,
+    options: Options,
+    out: Path | None = None,
+    *,
+    benchmarks: Iterable[Path] = (),
+) -> str:
     """The command that imports a source.
 
     Args:
@@ -25,8 +33,11 @@ def import_command(name: str, src: Path, options: Options, out: Path | None = No
         src: the file or directory.
         options: the options of the reader.
         out: the new dataset's directory, by default one with the source's name.
+        benchmarks: the definition files of the benchmarks whose items the source has.
     """
     words = ["keju", "data", "import", name, _path(src)]
+    for file in benchmarks:
+        words += ["--benchmark", _path(file)]
     given = dict(options)
     if "map" in given:
         words += ["--map", given.pop("map")]
