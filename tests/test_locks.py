@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from keju.datasets.mini import path as mini
 from keju.errors import UsageError
 from keju.files import locked_file
+from keju.running import Selection, run
 
 _WITHOUT_LOCKS = """
 import fcntl, os, sys
@@ -23,6 +25,20 @@ from keju.cli import main
 sys.exit(main())
 """
 """The command line on a file system whose `flock` answers with an error."""
+
+_READ_ONLY = """
+import os, sys
+code = int(sys.argv.pop(1))
+opened = os.open
+def refuse(path, *args, **kwargs):
+    if str(path).endswith(".lock"):
+        raise OSError(code, os.strerror(code), path)
+    return opened(path, *args, **kwargs)
+os.open = refuse
+from keju.cli import main
+sys.exit(main())
+"""
+"""The command line where a lock cannot be written, as on a read-only disk."""
 
 _RECIPE = (
     '[[source]]\nform = "rows"\npath = "rows.csv"\nlicence = "CC0-1.0"\nsource = "s"\ntask = "T9"\n'
@@ -63,6 +79,21 @@ def test_a_file_system_without_locks_is_named_with_a_hint(
     assert "\n" not in said
     assert f"{lock}: the file system takes no locks ({os.strerror(code)})" in said
     assert "--out on a local disk" in said
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES])
+def test_a_run_on_a_read_only_disk_is_named_with_a_hint(tmp_path: Path, code: int) -> None:
+    run(mini(), ["baseline:copy"], tmp_path / "run", selection=Selection(limit=1))
+    done = subprocess.run(
+        [sys.executable, "-c", _READ_ONLY, str(code), "merge", str(tmp_path / "run"),
+         "--out", str(tmp_path / "all")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    said = done.stderr.strip()
+    assert "\n" not in said
+    assert f"run.lock: cannot be written ({os.strerror(code)})" in said
+    assert "copy it to a disk" in said
 
 
 def test_a_lock_that_another_has_is_named_as_the_caller_says(tmp_path: Path) -> None:

@@ -19,6 +19,9 @@ from filelock import FileLock, Timeout
 from keju.errors import DataError, UsageError
 from keju.local_paths import check_local
 
+_READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+"""Errors of places that a user cannot write to."""
+
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EIO})
 """Errors of file systems, such as some network mounts, on which files cannot be locked."""
 
@@ -104,7 +107,8 @@ def locked_file(path: Path, *, busy: str) -> FileLock:
         busy: the error message if another process has locked it.
 
     Raises:
-        UsageError: another process has locked it, or the file system does not support locks.
+        UsageError: another process has locked it, its folder cannot be written to, or the file
+            system does not support locks.
     """
     lock = FileLock(path, timeout=0)
     try:
@@ -112,6 +116,11 @@ def locked_file(path: Path, *, busy: str) -> FileLock:
     except Timeout:
         raise UsageError(busy) from None
     except OSError as error:
+        if error.errno in _READ_ONLY:
+            raise UsageError(
+                f"{path}: cannot be written ({error.strerror}). Make the folder writable, or copy "
+                "it to a disk that you can write to"
+            ) from None
         if error.errno not in _NO_LOCKS:
             raise
         raise UsageError(

@@ -8,6 +8,7 @@ import pytest
 from keju.items import ImageRef, Item, PromptVariant, Score
 from keju.reporting.cells import marks
 from keju.reporting.gather import Voice, gather
+from keju.reporting.intervals import interval_of_scores, intervals
 from keju.reporting.leaderboard import _money, chance
 from keju.reporting.resampling import resample_benchmark
 from keju.reporting.view import build_view
@@ -75,6 +76,25 @@ def test_balanced_accuracy_is_resampled_side_by_side():
     ]  # fmt: skip
     (bounds,) = resampled(scores).domains.values()
     assert bounds == pytest.approx((0.5, 0.5))
+
+
+def test_balanced_accuracy_has_its_interval_in_the_table_of_tasks_too():
+    right = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0] * 6
+    scores = [
+        score(
+            "one", "recognition", n, each, benchmark="OBI-Bench", query="Yes-or-No",
+            metric="BalancedAcc", stats={"positive": float(n % 3 == 0)},
+        )
+        for n, each in enumerate(right)
+    ]  # fmt: skip
+    place = ("one", "recognition", "Yes-or-No", scores[0].protocol, "BalancedAcc")
+    (found,) = intervals(scores, metrics={place}).values()
+    sides = [[r for n, r in enumerate(right) if (n % 3 == 0) is side] for side in (True, False)]
+    value = sum(sum(side) / len(side) for side in sides) / 2
+    assert 0.4 < found.low < value < found.high < 1
+    (bounds,) = resampled(scores).domains.values()
+    assert bounds == (found.low, found.high)
+    assert interval_of_scores(scores[::-1]) == pytest.approx(found)
 
 
 def test_few_groups_have_no_interval_and_the_notes_give_the_reason():

@@ -10,9 +10,9 @@ import numpy as np
 
 from keju.items import Score
 from keju.reporting.gather import Mains
-from keju.reporting.intervals import interval_of_scores
+from keju.reporting.intervals import has_interval, interval_of_scores, ratios_of
 from keju.reporting.labels import task_name
-from keju.scoring import BenchmarkResult, is_ratio_of_sums
+from keju.scoring import BenchmarkResult
 from keju.statistics import (
     FEWEST_GROUPS,
     TaskSums,
@@ -165,7 +165,7 @@ def _alone(mains: Mains) -> dict[str, dict[str, list[Score]]]:
     found: dict[str, dict[str, list[Score]]] = {}
     for (task, query), scores in mains.items():
         for score in scores:
-            if score.value is not None and is_ratio_of_sums(score):
+            if score.value is not None and has_interval(score):
                 of_model = found.setdefault(score.model, {})
                 of_model.setdefault(task_name(task, query), []).append(score)
     return found
@@ -198,7 +198,7 @@ def _drawn(mains: Mains, models: Sequence[str]) -> _Resamples:
     for (task, query), scores in mains.items():
         name = task_name(task, query)
         kept = [each for each in scores if each.model in places and each.value is not None]
-        ratios = list(_ratios(kept)) if kept else []
+        ratios = list(ratios_of(kept)) if kept else []
         if kept and not ratios:
             unsure.append(f"{name} ({kept[0].metric})")
         for of_ratio in ratios:
@@ -221,15 +221,6 @@ def _drawn(mains: Mains, models: Sequence[str]) -> _Resamples:
         for name, each_task in sums.items()
     }
     return _Resamples(parts, len(known), of_task, unsure)
-
-
-def _ratios(scores: Sequence[Score]) -> Iterator[list[Score]]:
-    """Parts whose plain mean is the value, each a ratio of sums: for most metrics one."""
-    if is_ratio_of_sums(scores[0]):
-        yield list(scores)
-    elif "positive" in scores[0].stats:
-        for side in sorted({score.stats["positive"] for score in scores}):
-            yield [score for score in scores if score.stats["positive"] == side]
 
 
 def _sums(scores: Sequence[Score], places: Mapping[str, int], known: dict[str, int]) -> TaskSums:

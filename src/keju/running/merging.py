@@ -28,6 +28,8 @@ from keju.running.store import ResponseStore, Slot
 from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest
 
+_SAME_ITEMS = "Run one of them again in a new --out, with the dataset and selection of the other"
+
 
 class Merged(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The result of a merge; `missing` lists, by run, the requests without a response."""
@@ -66,7 +68,7 @@ def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> Merged:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out}: is there already. Choose another --out")
     if len({path.resolve() for path in runs}) < len(runs):
-        raise UsageError("a run is given twice")
+        raise UsageError("a run is given twice. Give each run once")
     with ExitStack() as stack:
         # The runs stay locked during the merge, so that no other process writes to them.
         parts = []
@@ -93,7 +95,8 @@ def _check_alike(parts: Sequence[_Part]) -> None:
             raise UsageError(
                 f"{where}asks the dataset {part.manifest.dataset} "
                 f"{part.manifest.dataset_hash[:8]}, but {first.folder.path} asks "
-                f"{first.manifest.dataset} {first.manifest.dataset_hash[:8]}"
+                f"{first.manifest.dataset} {first.manifest.dataset_hash[:8]}. Run the command of "
+                "one of them again with the dataset of the other"
             )
         if part.manifest.keju != first.manifest.keju:
             raise UsageError(
@@ -105,7 +108,8 @@ def _check_alike(parts: Sequence[_Part]) -> None:
             if ours.get(name) != theirs.get(name):
                 raise UsageError(
                     f"{where}was asked with {name} {ours.get(name, 'unset')}, but "
-                    f"{first.folder.path} with {theirs.get(name, 'unset')}"
+                    f"{first.folder.path} with {theirs.get(name, 'unset')}. Merge runs of the same "
+                    "settings"
                 )
         _check_items(part, first)
         for name, identity in part.manifest.models.items():
@@ -114,23 +118,28 @@ def _check_alike(parts: Sequence[_Part]) -> None:
                 if was.get(each) != identity.get(each):
                     raise UsageError(
                         f"{where}{each} of {name} is {identity.get(each, 'unset')}, but "
-                        f"{was.get(each, 'unset')} in an earlier run"
+                        f"{was.get(each, 'unset')} in an earlier run. Run the model of one of them "
+                        "again in a new --out"
                     )
 
 
 def _check_items(part: _Part, first: _Part) -> None:
     where = f"{part.folder.path}: "
     if part.folder.item_ids() != first.folder.item_ids():
-        raise UsageError(f"{where}does not have the same items as {first.folder.path}")
+        raise UsageError(
+            f"{where}does not have the same items as {first.folder.path}. {_SAME_ITEMS}"
+        )
     if part.folder.items() == first.folder.items():
         return
     if first.manifest.pairs:
         raise UsageError(
             f"{where}asks other pairs than {first.folder.path}, although both were asked with "
-            f"--pairs {first.manifest.pairs}: a reduced form of more items asks other pairs"
+            f"--pairs {first.manifest.pairs}: a reduced form of more items asks other pairs. "
+            f"{_SAME_ITEMS}"
         )
     raise UsageError(
-        f"{where}does not have the same items as {first.folder.path}: items of the same id differ"
+        f"{where}does not have the same items as {first.folder.path}: items of the same id differ. "
+        f"{_SAME_ITEMS}"
     )
 
 
@@ -149,9 +158,12 @@ def _absent_shards(parts: Sequence[_Part]) -> list[str]:
     counts = {shard.partition("/")[2] for shard in shards}
     if len(counts) > 1 or (shards and len(shards) < len(parts)):
         said = ", ".join(f"{part.folder.path} is {part.shard or 'whole'}" for part in parts)
-        raise UsageError(f"these are not the shards of one run: {said}")
+        raise UsageError(
+            f"these are not the shards of one run: {said}. Give the runs of all shards of one "
+            "command"
+        )
     if twice := [shard for shard, count in Counter(shards).items() if count > 1]:
-        raise UsageError(f"the shard {twice[0]} is given twice")
+        raise UsageError(f"the shard {twice[0]} is given twice. Give each shard once")
     total = int(counts.pop()) if counts else 0
     return [
         f"no run is the shard {number}/{total}"
@@ -182,12 +194,13 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
                 if slot not in planned:
                     raise UsageError(
                         f"{path}: the response of {model} to {slot.item} is not of its shard "
-                        f"{part.shard or '(the run is whole)'}"
+                        f"{part.shard or '(the run is whole)'}. Leave the run out, or run its "
+                        "shard again in a new --out"
                     )
                 if slot in places:
                     raise UsageError(
                         f"{path}: {model} has a response to {slot.item} (round {slot.round}), and "
-                        f"{places[slot]} has one too"
+                        f"{places[slot]} has one too. Leave one of the two runs out"
                     )
                 places[slot] = path
             absent = [slot for slot in planned if slot not in there]
