@@ -107,6 +107,9 @@ def test_the_lines_of_the_command_begin_with_the_cause(folder):
     first, *others = conclusion_lines(report.view, report.gathered, report.misread)
     assert first.startswith("5 of 8 pages have no result file from Vendor: b3/p, ")
     assert others[0].startswith("good: 0.0 % of the characters wrong")
+    assert others[2].startswith(
+        "Vendor: 10.0 % of the characters wrong (recognition 10.0, layout 0.0), over 3 of 8 pages"
+    )
 
 
 def test_nothing_is_said_of_all_engines_where_too_few_pages_have_results(tmp_path):

@@ -66,10 +66,11 @@ def show_failures(
         folder: the run.
         instead: what a command says instead of the options of `keju run` in hints.
     """
-    text = "\n".join(_failure_lines(summary, folder))
-    for option, words in (instead or {}).items():
-        text = text.replace(option, words)
-    say(text)
+    for line in _failure_lines(summary, folder):
+        said = line
+        for option, words in (instead or {}).items():
+            said = said.replace(option, words)
+        say(said)
 
 
 def _failure_lines(summary: RunSummary, folder: Path) -> Iterator[str]:

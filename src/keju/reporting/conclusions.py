@@ -82,11 +82,13 @@ def conclusion_lines(
     """
     errors = _errors(view, gathered)
     yield from (each.line for each in _lacking(view, errors))
-    for row in errors:
+    lacking = {each.model for each in view.no_results}
+    for row in (_with_result(each) if each.model in lacking else each for each in errors):
         yield (
             f"{row.model}: {_wrong(row)} "
             f"(recognition {row.recognition}, layout {row.layout}{_order(row)}), "
-            f"{_pages(gathered, row)}{_time(view.times, row.model)}"
+            f"{'over ' if row.model in lacking else ''}{_pages(gathered, row)}"
+            f"{_time(view.times, row.model)}"
         )
     if not errors:
         yield (
@@ -109,6 +111,12 @@ def conclusion_lines(
 def _errors(view: View, gathered: Gathered) -> list[ErrorRow]:
     """The rows of errors of all but baselines."""
     return [row for row in view.errors if gathered.voices[row.model].role != "baseline"]
+
+
+def _with_result(row: ErrorRow) -> ErrorRow:
+    """The row with its errors over the pages that have a result."""
+    cer, recognition, layout = row.with_result
+    return row._replace(cer=cer, recognition=recognition, layout=layout)
 
 
 def _wrong(row: ErrorRow) -> str:

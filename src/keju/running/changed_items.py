@@ -50,11 +50,10 @@ class ChangedItems(NamedTuple):
         noun, done = ("page", "read") if self.pages else ("item", "asked")
         asked = self.new or self.otherwise
         if self.references:
-            which = f"these {noun}s are not" if asked else f"no {noun} is"
             yield (
                 f"{number_of(len(self.references), 'reference')} changed "
-                f"({listed(self.references, _NAMED)}): scores are computed again; {which} {done} "
-                "again"
+                f"({listed(self.references, _NAMED)}): scores are computed again; no {noun} is "
+                f"{done} again{' for that' if asked else ''}"
             )
         for ids, words in (
             (self.described, f"with other descriptions, not {done} again"),

@@ -162,6 +162,6 @@ def _print(paces: Sequence[Pace], console: Console, said: set[str]) -> None:
         if not lane.left:
             said.add(pace.name)
         console.print(
-            f"{pace.name}: {lane.done}/{lane.total} · {pace.line()}",
+            " · ".join(filter(None, (f"{pace.name}: {lane.done}/{lane.total}", pace.line()))),
             markup=False, emoji=False, highlight=False, soft_wrap=True,
         )  # fmt: skip
