@@ -6,30 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-HAN = "天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏學而時習之不亦說乎"
-SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-
-
-def write_bert(folder: Path, *, layers: int = 3, seed: int = 7, pooler: bool = True) -> Path:
-    """A random BERT with a vocabulary of its own, as a folder of weights."""
-    import torch
-    from transformers import BertConfig, BertModel
-
-    torch.manual_seed(seed)
-    vocabulary = [*SPECIALS, *HAN, "the", "bone", "##s", "a", "?", "。", "，"]
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=24,
-        num_hidden_layers=layers,
-        num_attention_heads=2,
-        intermediate_size=48,
-        initializer_range=0.4,
-    )
-    BertModel(config, add_pooling_layer=pooler).save_pretrained(folder)
-    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": True}))
-    return folder
+from small_bert import write_bert
 
 
 @pytest.fixture(scope="session")

@@ -82,7 +82,7 @@ def test_it_comes_after_the_tasks_own_metrics_with_value_and_signature(make):
     parts = scores[-1].signature.split("|")
     assert parts[:2] == ["Own", "strict"]
     assert parts[2].startswith("text:counted+script")
-    assert parts[3].startswith(f"by:{__name__} (sha256 ")
+    assert parts[3].startswith("by:test_own_metrics.py (sha256 ")
     (result,) = aggregate(scores)
     assert [each.metric for each in result.tasks[0].metrics][-1] == "Own"
     assert result.tasks[0].main.metric == "CharAcc"

@@ -32,7 +32,11 @@ from keju.metrics.semantic import (
 Progress = Callable[[str, int, int], None]
 """Gets an encoder's name, the number of finished pairs, and their total."""
 
+Encode = Callable[[TextEncoder, Sequence[str]], Iterator[dict[int, Vector]]]
+"""Encodes texts, in batches of vectors by the texts' index."""
+
 _PAIRS_AT_ONCE = 2048
+_SENTENCE = "sentence-256"
 
 
 class Encoders:
@@ -139,7 +143,7 @@ class Encoders:
                 other (`official`: up to 0.12 in our vectors); `strict` passes 0.
             name: the encoder.
         """
-        values = self._cosines(name, "sentence-256", pairs, TextEncoder.sentence_vectors)
+        values = self._cosines(name, _SENTENCE, pairs, TextEncoder.sentence_vectors)
         if empty is None:
             return values
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
@@ -149,6 +153,21 @@ class Encoders:
             empty if void.intersection(pair) else value
             for pair, value in zip(pairs, values, strict=True)
         ]
+
+    def sentence_vectors(self, texts: Sequence[str], *, name: str = "minilm") -> dict[str, Vector]:
+        """The sentence vector of each text, as `sentence_cosine` compares them.
+
+        Args:
+            texts: as they are encoded; equal ones are encoded once, and cached ones not again.
+            name: the encoder.
+        """
+        vectors: dict[str, Vector] = {}
+        unique = list(dict.fromkeys(texts))
+        for start in range(0, len(unique), _PAIRS_AT_ONCE):
+            some = unique[start : start + _PAIRS_AT_ONCE]
+            for done in self._encoded(name, _SENTENCE, some, TextEncoder.sentence_vectors, vectors):
+                self._progress(name, start + done, len(unique))
+        return vectors
 
     def sentence_floor(self, references: Sequence[str], *, name: str = "minilm") -> float | None:
         """Mean sentence cosine of different items' references; see `bert_score_floor`."""
@@ -160,25 +179,38 @@ class Encoders:
         name: str,
         reading: str,
         pairs: Sequence[Pair],
-        encode: Callable[[TextEncoder, Sequence[str]], Iterator[dict[int, Vector]]],
+        encode: Encode,
     ) -> list[float]:
-        encoder = self.encoder(name)
-        space = f"{encoder.weights_hash}:{reading}:{encoder.precision}"
         values: list[float] = []
         for start in range(0, len(pairs), _PAIRS_AT_ONCE):
             some = pairs[start : start + _PAIRS_AT_ONCE]
-            keys = {text: text_key(space, text) for pair in some for text in pair}
-            vectors = self.cache.vectors(list(keys.values()), size=encoder.size)
-            lacking = [text for text, key in keys.items() if key not in vectors]
-            done = len(keys) - len(lacking)
-            for batch in encode(encoder, lacking):
-                fresh = {keys[lacking[at]]: vector for at, vector in batch.items()}
-                self.cache.put_vectors(fresh)
-                vectors.update(fresh)
-                done += len(fresh)
-                self._progress(name, start + len(some) * done // len(keys), len(pairs))
-            values.extend(cosine(vectors[keys[a]], vectors[keys[b]]) for a, b in some)
+            texts = list(dict.fromkeys(text for pair in some for text in pair))
+            vectors: dict[str, Vector] = {}
+            for done in self._encoded(name, reading, texts, encode, vectors):
+                self._progress(name, start + len(some) * done // len(texts), len(pairs))
+            values.extend(cosine(vectors[a], vectors[b]) for a, b in some)
         return values
+
+    def _encoded(
+        self,
+        name: str,
+        reading: str,
+        texts: Sequence[str],
+        encode: Encode,
+        vectors: dict[str, Vector],
+    ) -> Iterator[int]:
+        """Fill `vectors` from the cache, then by encoding; the number of texts done so far."""
+        encoder = self.encoder(name)
+        space = f"{encoder.weights_hash}:{reading}:{encoder.precision}"
+        keys = {text: text_key(space, text) for text in texts}
+        cached = self.cache.vectors(list(keys.values()), size=encoder.size)
+        vectors.update((text, cached[key]) for text, key in keys.items() if key in cached)
+        lacking = [text for text in keys if text not in vectors]
+        for batch in encode(encoder, lacking):
+            fresh = {lacking[at]: vector for at, vector in batch.items()}
+            self.cache.put_vectors({keys[text]: vector for text, vector in fresh.items()})
+            vectors.update(fresh)
+            yield len(vectors)
 
     def bert_score(
         self,

@@ -118,9 +118,20 @@ class EncoderMetric(Metric):
     of the metric of the same form that `beside` names, if it does.
     """
 
-    function: Callable[[Encoders, str, Sequence[Pair], Iterable[str]], list[float]]
+    function: Callable[..., Any]
     encoder: str
     beside: str = ""
+
+    def values(
+        self, encoders: Encoders, pairs: Sequence[Pair], references: Iterable[str]
+    ) -> Sequence[float | str]:
+        """The value of each pair, or the reason why it has none.
+
+        Raises:
+            UndefinedMetricError: no pair has a value; the reason is in it.
+        """
+        found: list[float] = self.function(encoders, self.encoder, pairs, references)
+        return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,21 +6,34 @@ import inspect
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from numbers import Real
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
+from keju.encoders import ENCODERS, Encoders, Pair
+from keju.encoders.text import Vector
+from keju.files import sha256_file
 from keju.items import AnswerForm, Protocol
 from keju.metrics import UndefinedMetricError
 from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, declare, load_plugin_files
 from keju.registry.plugins import claims
 from keju.scoring.given import preparations
 from keju.scoring.measured import Measured, mean, ratio
-from keju.scoring.metric import GROUP, MEAN, Key, Metric, Pooling, Preparation, keju_metrics
+from keju.scoring.metric import (
+    GROUP,
+    MEAN,
+    EncoderMetric,
+    Key,
+    Metric,
+    Pooling,
+    Preparation,
+    keju_metrics,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,6 +42,9 @@ _HAVE_LENGTH: frozenset[AnswerForm] = frozenset(
     {"transcription", "text", "punctuated", "entities", "boxes"}
 )
 """Forms of which an answer, empty or not, has a length, so that rates can be pooled."""
+
+_TEXTS: tuple[AnswerForm, ...] = ("transcription", "text", "punctuated", "short")
+"""Forms whose reference and answer are texts, which an encoder can read."""
 
 _LONGEST_NAME = 40
 
@@ -91,10 +107,43 @@ class OwnMetric(Metric):
         wanted = f"a finite number {_range(self.lowest, self.highest)}"
         if self.over is not MEAN:
             wanted = f"(numerator, denominator) with a quotient that is {wanted}"
+        where = f" for item {case.item.id}" if case else ""
         return PluginError(
-            f"the metric {self.name} of {self.origin} {what} for item {case.item.id}. Return "
+            f"the metric {self.name} of {self.origin} {what}{where}. Return "
             f"{wanted}, or raise ValueError with the reason where an item has no value"
         )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OwnEncoderMetric(OwnMetric, EncoderMetric):
+    """A metric that a plug-in declares of the sentence vectors of both texts."""
+
+    def values(
+        self,
+        encoders: Encoders,
+        pairs: Sequence[Pair],
+        references: Iterable[str],  # noqa: ARG002 - only keju's own metrics have a floor
+    ) -> list[float | str]:
+        """The value of each pair, or the reason why it has none.
+
+        Raises:
+            PluginError: the function returned something that is not a value of this metric.
+        """
+        vectors = encoders.sentence_vectors(
+            [text for pair in pairs for text in pair], name=self.encoder
+        )
+        return [
+            self._value(vectors[reference], vectors[candidate]) if candidate else self.worst
+            for candidate, reference in pairs
+        ]
+
+    def _value(self, reference: Vector, answer: Vector) -> float | str:
+        try:
+            found = self.function(reference, answer)
+        except Exception as error:  # noqa: BLE001 - whatever other people's code raises
+            reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+            return f"{self.name} of {self.origin}: {reason}"
+        return self._checked(found, None).value
 
 
 def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
@@ -110,6 +159,7 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
     highest: float | None = 1.0,
     worst: float | None = None,
     pooled: bool = False,
+    encoder: str = "",
     source: str = "",
     rule_zh: str = "",
 ) -> Callable[[F], F]:
@@ -137,6 +187,8 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
         worst: the value of a failed response. Without it, the bad end of the range.
         pooled: whether the function returns ``(numerator, denominator)``, which a task sums over
             its items before dividing. It must also return them for an empty answer.
+        encoder: the encoder, e.g. ``minilm``, whose sentence vectors of both texts the function
+            gets in their place, as arrays of length 1.
         source: where the definition is from.
         rule_zh: the rule in Chinese, for reports in that language.
 
@@ -148,6 +200,8 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
     _check_name(name, rule)
     if pooled and form not in _HAVE_LENGTH:
         raise ValueError(f"pooled is for the forms {', '.join(sorted(_HAVE_LENGTH))}, not {form}")
+    if encoder:
+        prepared = _of_vectors(prepared, form, encoder, pooled=pooled)
     bad = worst if worst is not None else lowest if higher_is_better else highest
     if bad is None or not math.isfinite(bad):
         raise ValueError("worst is missing: the bad end of the range is open. Give worst=…")
@@ -155,11 +209,12 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
         raise ValueError(f"worst is {bad:g}, which is not {_range(lowest, highest)}")
 
     def decorate(function: F) -> F:
-        own = OwnMetric(
+        about: dict[str, Any] = {"encoder": encoder} if encoder else {}
+        own = (OwnEncoderMetric if encoder else OwnMetric)(
             name=name, form=form, protocol=protocol, benchmark=benchmark, prepare=prepared,
             function=function, rule=rule, rule_zh=rule_zh, over=_POOLED if pooled else MEAN,
             worst=bad, lowest=lowest, highest=highest, higher_is_better=higher_is_better,
-            source=source,
+            source=source, **about,
         )  # fmt: skip
         if known := next((each for each in keju_metrics() if _clash(each, own)), None):
             raise PluginError(_exists(own, f"a metric of keju ({known.rule})"))
@@ -214,13 +269,20 @@ _REGISTRY: Registry[OwnMetric] = Registry("metric", GROUP, {}, _own)
 
 
 def _origin(own: OwnMetric, plugin: Plugin | None) -> str:
-    """The plug-in with its version or hash; of a module without either, the hash of its source."""
+    """The plug-in with its version or hash.
+
+    A file has the same origin whether it is named with ``--plugin`` or imported; what has no file,
+    as a cell of a notebook, has the hash of the function's source.
+    """
     if plugin and (plugin.version or plugin.sha256):
         return str(plugin)
     name = own.function.__module__
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if name != "__main__" and file and Path(file).is_file():
+        return str(Plugin(name=Path(file).name, sha256=sha256_file(Path(file))))
     try:
-        source = inspect.getsource(own.function if name == "__main__" else sys.modules[name])
-    except (OSError, TypeError, KeyError):
+        source = inspect.getsource(own.function)
+    except (OSError, TypeError):
         code = own.function.__code__
         source = repr((code.co_code, code.co_consts, code.co_names))
     return f"{name} (sha256 {sha256(source.encode()).hexdigest()[:12]})"
@@ -250,6 +312,18 @@ def _preparation(form: AnswerForm, protocol: Protocol, prepare: str) -> Preparat
             f"prepare is {prepare!r}. For {form} under {protocol} use {' or '.join(known)}"
         )
     return known[prepare or next(iter(known))]
+
+
+def _of_vectors(
+    prepare: Preparation, form: AnswerForm, encoder: str, *, pooled: bool
+) -> Preparation:
+    """The preparation of texts as an encoder's metric takes them: candidate and reference."""
+    if encoder not in ENCODERS:
+        raise ValueError(f"encoder is {encoder!r}. Use one of {', '.join(ENCODERS)}")
+    if form not in _TEXTS or pooled:
+        raise ValueError(f"encoder is for the forms {', '.join(_TEXTS)}, and not with pooled")
+    texts = prepare.given
+    return prepare._replace(name=f"{prepare.name}>vectors", given=lambda case: texts(case)[::-1])
 
 
 def _check_name(name: str, rule: str) -> None:

@@ -23,7 +23,7 @@ from keju.runs import FORMAT_1, RunFolder, file_name
 from keju.scoring.adjudicated import Decisions, adjudicated
 from keju.scoring.case import LONGEST, Case, Flaw
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
-from keju.scoring.lookup import metric_of
+from keju.scoring.lookup import metric_names, metric_of
 from keju.scoring.metric import EncoderMetric
 from keju.scoring.reasoned import noted, reasoned_scores
 from keju.scoring.response_files import read_responses
@@ -308,7 +308,7 @@ def _wants_encoder(
     for item in asked.values():
         query = query_of(item)
         for protocol in protocols:
-            for metric in getattr(query, protocol):
+            for metric in metric_names(query, protocol, item.benchmark):
                 found = metric_of(protocol, item.benchmark, query.form, metric)
                 if isinstance(found, EncoderMetric) and not encoders.missing(found.encoder):
                     return True

@@ -125,7 +125,7 @@ def _score(
 def _too_long(case: Case, metric: Metric, batch: Batch, why: str) -> Score:
     """The worst value: what an empty answer is worth, with the reason kept (our reading)."""
     if isinstance(metric, EncoderMetric):
-        measured, signed = mean(0.0), batch.signature(metric)
+        measured, signed = mean(metric.worst), batch.signature(metric)
     else:
         empty = Case(case.item, replace(case.response, text="", not_text=""), case.flaw)
         measured, signed = _failed(metric.measure(empty), metric), metric_signature(metric)

@@ -85,13 +85,16 @@ class Batch:
             answered = (reference for _, reference in pairs)
             references = chain(answered, self._references(group))
             try:
-                found = metric.function(self._encoders, metric.encoder, pairs, references)
+                found = metric.values(self._encoders, pairs, references)
             except UndefinedMetricError as error:
                 yield from ((each.place, str(error)) for each in wanted)
                 continue
             for each, value in zip(wanted, found, strict=True):
+                if isinstance(value, str):
+                    yield each.place, value
+                    continue
                 joined = value if each.beside is None else (value + each.beside) / 2
-                yield each.place, mean(0.0 if each.failed else joined)
+                yield each.place, mean(metric.worst if each.failed else joined)
 
     def _references(self, group: _Group) -> Iterator[str]:
         """The true answers of all further items of a task, prepared as the metric has them."""
