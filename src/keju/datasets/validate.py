@@ -15,7 +15,7 @@ from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
 from keju.datasets.suspicious import extent_fault, length_on_image, suspicious_texts
 from keju.datasets.unseen import unseen_characters
-from keju.definitions import NO_REFERENCE, is_blank
+from keju.definitions import NO_REFERENCE, is_blank, query_of
 from keju.definitions.blank import REASON as BLANK_PAGE
 from keju.definitions.undeciphered import MARK
 from keju.errors import DataError, number_of, printable
@@ -196,7 +196,7 @@ def _unscored(items: list[Item]) -> Iterator[Finding]:
                 "it can be asked, and its responses are not scored"
             )
             hint = "Import again with the answers, if you have them."
-            if any("character" in item.metadata for item in some):
+            if any(query_of(item).form == "text" for item in some):
                 hint += f" For an undeciphered character, set the metadata {MARK} to no."
         yield Finding("notice", f"{some[0].id}{more}", problem, hint)
 
