@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from planting import kinds, outcome
 
-from keju.building.dedup.components import Joined
-from keju.building.dedup.near import THRESHOLD, near_pairs
+from keju.building.dedup.minhash import THRESHOLD, near_pairs
 from keju.building.dedup.shingles import band_keys, jaccard, shingles
+from keju.building.dedup.union_find import Joined
 
 HAN = [chr(0x4E00 + at) for at in range(3000)]
 COPIED = 0.05

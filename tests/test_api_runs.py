@@ -14,8 +14,8 @@ import pytest
 
 import keju
 from keju.errors import KejuError, PrerequisiteError
-from keju.reporting.gather import gather
 from keju.reporting.leaderboard import leaderboards
+from keju.reporting.run_set import gather
 
 TASKS = ["T1", "T7"]
 

@@ -13,7 +13,7 @@ HOSTILE = "\x1b[31m紅\x1b]0;title\x07\r\n\u202e\u2066\u2028\x9b\ud800\x00"
     "error",
     [
         UsageError(f"{HOSTILE}: no such task"),
-        DataError(HOSTILE, file=f"{HOSTILE}.json", item=HOSTILE, mend=HOSTILE),
+        DataError(HOSTILE, file=f"{HOSTILE}.json", item=HOSTILE, hint=HOSTILE),
         PrerequisiteError(HOSTILE, HOSTILE),
     ],
     ids=lambda error: type(error).__name__,
@@ -27,7 +27,7 @@ def test_an_error_is_one_line_without_control_characters(error):
 
 @pytest.mark.parametrize("sign", ["x", "\0", "字"])
 def test_an_error_of_a_very_long_name_keeps_its_beginning_and_its_hint(sign):
-    said = str(DataError(f"no column {sign * 100_000}", file="a.csv", mend="Name the column"))
+    said = str(DataError(f"no column {sign * 100_000}", file="a.csv", hint="Name the column"))
     assert len(said) <= LONGEST
     assert said.startswith("a.csv: no column ")
     assert said.endswith("Name the column")

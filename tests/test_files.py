@@ -99,7 +99,7 @@ def test_toml_of_another_shape_or_no_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text("a = 1")
     with pytest.raises(DataError, match=r"x\.toml: not a list of words: .*str.*\. Write it"):
-        read_toml(path, dict[str, str], what="a list of words", mend="Write it")
+        read_toml(path, dict[str, str], what="a list of words", hint="Write it")
     path.write_bytes(b"a = '\xff'")
     with pytest.raises(DataError, match="not UTF-8"):
         read_toml(path, dict[str, str])

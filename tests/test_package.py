@@ -33,9 +33,9 @@ def test_the_wheel_carries_data_beside_the_code(names):
         "keju/judging/rubrics.toml",
         "keju/judging/probes.toml",
         "keju/reporting/assets/tokens.css",
-        "keju/web/assets/exam.html.j2",
-        "keju/web/assets/viewer.js",
-        "keju/web/assets/zh.toml",
+        "keju/annotation/assets/exam.html.j2",
+        "keju/annotation/assets/viewer.js",
+        "keju/annotation/assets/zh.toml",
     ):
         assert part in names
     assert sum(name.startswith("keju/datasets/mini/data/images/") for name in names) >= 12

@@ -68,7 +68,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-class Way(NamedTuple):
+class RequestVariant(NamedTuple):
     """A way of answering, and what it earns: task or family of answer to official and strict.
 
     Only main metrics are named; for boxes mIoU, for pairs Acc@1 in strict. None: not compared.
@@ -163,16 +163,16 @@ LOST = {
 }  # fmt: skip
 
 WAYS = {
-    "right": Way(right, PERFECT),
-    "wrong": Way(wrong, LOST),
+    "right": RequestVariant(right, PERFECT),
+    "wrong": RequestVariant(wrong, LOST),
     # The chatter's 15 characters are insertions, which CR does not count; strict takes the text
     # that they announce. AncientDoc counts marks and line ends too: 22 over 16, an error above 1.
-    "chatty": Way(chatty, {**PERFECT, "page_level_ocr": (0.0, 1.0)}),
-    "in words": Way(in_words, PERFECT),
+    "chatty": RequestVariant(chatty, {**PERFECT, "page_level_ocr": (0.0, 1.0)}),
+    "in words": RequestVariant(in_words, PERFECT),
     # Official scores the content as it was returned. Of the 25 marks that the punctuated text then
     # has 4 are right, of 4; the first of four names has the reasoning before it; AncientDoc's CER
     # is above 1.
-    "thinking first": Way(
+    "thinking first": RequestVariant(
         thinking,
         {
             **PERFECT,
@@ -181,21 +181,21 @@ WAYS = {
             "page_level_ocr": (0.0, 1.0),
         },
     ),
-    "reasoning apart": Way(reasoning, PERFECT),
-    "boxes as x, y, width, height": Way(
+    "reasoning apart": RequestVariant(reasoning, PERFECT),
+    "boxes as x, y, width, height": RequestVariant(
         boxes_as(lambda b: [b.x0, b.y0, b.x1 - b.x0, b.y1 - b.y0]), PERFECT, "xywh"
     ),
-    "boxes of a thousand": Way(
+    "boxes of a thousand": RequestVariant(
         boxes_as(lambda b: [n * 1000 / SIDE for n in (b.x0, b.y0, b.x1, b.y1)]),
         PERFECT,
         "xyxy-1000",
     ),
-    "boxes of one, top first": Way(
+    "boxes of one, top first": RequestVariant(
         boxes_as(lambda b: [n / SIDE for n in (b.y0, b.x0, b.y1, b.x1)]), PERFECT, "yxyx-unit"
     ),
     # Left, top, width, height read as edges: (10, 20, 20, 40) overlaps with (10, 20, 30, 60) by
     # 10 x 20 of 800; (40, 20, 40, 50) has no area. The mean over two is 1/8.
-    "boxes in another convention than asked": Way(
+    "boxes in another convention than asked": RequestVariant(
         boxes_as(lambda b: [b.x0, b.y0, b.x1 - b.x0, b.y1 - b.y0]),
         {**PERFECT, "boxes": (1 / 8, 1 / 8)},
     ),

@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from keju.annotation import AnnotationApp
+from keju.annotation.adjudication import Adjudication
 from keju.cli import app
 from keju.datasets import mini
 from keju.datasets.store import Dataset
@@ -23,14 +25,12 @@ from keju.judging.rubrics import read_rubrics
 from keju.models import ModelOptions, open_models
 from keju.reporting import write_report
 from keju.reporting.figures import Undrawn, of_run
-from keju.reporting.gather import gather
+from keju.reporting.run_set import gather
 from keju.running import Selection, estimate, merge, run
 from keju.running.shown import Shown
 from keju.running.store import ResponseStore
 from keju.runs import FORMAT_1, RunFolder
 from keju.scoring import answer_code, score_run
-from keju.web import Hall
-from keju.web.adjudication import Adjudication
 
 STORED = Path(__file__).parent / "golden" / "run-0.1.0"
 MODELS = ["openai:plain", "openai:thinker"]
@@ -128,7 +128,7 @@ def test_its_responses_are_replayed_with_the_old_meaning(old: Path, tmp_path: Pa
 
 
 def test_people_are_not_examined_in_a_run_of_0_1_0(old: Path):
-    hall = Hall(mini.path(), old)
+    hall = AnnotationApp(mini.path(), old)
     try:
         assert "is read only" in hall.closed["exam"]
     finally:

@@ -27,7 +27,7 @@ from keju.models import ModelOptions
 from keju.running import Policy, run
 from keju.runs import RunFolder
 from keju.scoring import answer_code, read_scores
-from keju.scoring.table import read_fingerprint, write_scores
+from keju.scoring.scores_parquet import read_fingerprint, write_scores
 
 MODEL = "openai:served"
 OTHER = "openai:other"
@@ -218,7 +218,7 @@ def test_edited_references_are_refused_also_when_scoring_and_restored(
     for command in (["score", str(scored)], *commands(scored, tmp_path / "out"), judge):
         error = CliRunner().invoke(app, command).exception
         assert isinstance(error, DataError)
-        assert (Path(error.file).name, "keju run" in error.mend) == ("items.parquet", True)
+        assert (Path(error.file).name, "keju run" in error.hint) == ("items.parquet", True)
     ask(dataset, scored, chat, MODEL, OTHER)
     for command in commands(scored, tmp_path / "out"):
         invoke(*command)

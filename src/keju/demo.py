@@ -14,8 +14,8 @@ from keju.definitions import published_tasks, tasks
 from keju.errors import number_of
 from keju.models import model_kinds, role_of
 from keju.reporting import write_csv, write_report
+from keju.reporting.console import plain_table
 from keju.reporting.labels import NOTHING, higher_is_better, metric_label, percent
-from keju.reporting.plain import plain_table
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import Result, aggregate, score_run

@@ -78,7 +78,7 @@ class DataError(KejuError):
         problem: what is wrong, in a few words.
         file: the file it was found in.
         item: the item (or line, or element) in that file.
-        mend: the hint, that is, what the user can do about it.
+        hint: the hint, that is, what the user can do about it.
     """
 
     def __init__(
@@ -87,15 +87,15 @@ class DataError(KejuError):
         *,
         file: Path | str | None = None,
         item: str | None = None,
-        mend: str | None = None,
+        hint: str | None = None,
     ) -> None:
         self.problem = problem
         self.file = None if file is None else str(file)
         self.item = item
-        self.mend = mend
+        self.hint = hint
         place = ": ".join(part for part in (self.file, item) if part)
         text = f"{place}: {problem}" if place else problem
-        super().__init__(f"{text}. {mend}" if mend else text)
+        super().__init__(f"{text}. {hint}" if hint else text)
 
 
 class ProblemsError(DataError):
@@ -104,12 +104,12 @@ class ProblemsError(DataError):
     Args:
         lines: the problems.
         file: the source.
-        mend: the hints of all problems, which the lines contain already.
+        hint: the hints of all problems, which the lines contain already.
     """
 
-    def __init__(self, lines: Iterable[str], *, file: Path | str, mend: str | None = None) -> None:
+    def __init__(self, lines: Iterable[str], *, file: Path | str, hint: str | None = None) -> None:
         self.lines = tuple(str(KejuError(line)) for line in lines)
-        super().__init__("; ".join(self.lines), file=file, mend=mend)
+        super().__init__("; ".join(self.lines), file=file, hint=hint)
         self.args = ("\n".join(self.lines),)
 
 

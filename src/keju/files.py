@@ -68,7 +68,7 @@ def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
         _write_atomic(path, data)
     except OSError as error:
         raise DataError(
-            f"cannot be written: {error.strerror or error}", file=path, mend="Choose another place"
+            f"cannot be written: {error.strerror or error}", file=path, hint="Choose another place"
         ) from None
 
 
@@ -145,11 +145,11 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
     check_local(path)
     if path.exists() and not path.is_file():
         # A pipe would block.
-        raise DataError("this is no file", file=path, mend="Put the file in its place")
+        raise DataError("this is no file", file=path, hint="Put the file in its place")
     try:
         if (size := path.stat().st_size) > most:
             raise DataError(
-                f"{size >> 20:,} MB, more than {most >> 20:,} MB", file=path, mend="Split the file"
+                f"{size >> 20:,} MB, more than {most >> 20:,} MB", file=path, hint="Split the file"
             )
         data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except FileNotFoundError:
@@ -164,7 +164,7 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
             raise DataError(
                 f"half a character, {lone[0].decode('ascii', 'replace')}, at byte {lone.start()}",
                 file=path,
-                mend="Write \\ufffd in its place",
+                hint="Write \\ufffd in its place",
             ) from None
         raise DataError(f"not readable as JSON: {error}", file=path) from None
 
@@ -214,7 +214,7 @@ def read_jsonl_lines(
                     f"not readable: {error}",
                     file=path,
                     item=f"line {number}",
-                    mend="Delete that line to go on without it",
+                    hint="Delete that line to go on without it",
                 ) from None
             yield record, line
 
@@ -255,14 +255,14 @@ _TOML_TEXT = re.compile(
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MOST_KEY_PARTS}}}")
 
 
-def read_toml(path: Path, shape: type[T], *, what: str = "", mend: str | None = None) -> T:
+def read_toml(path: Path, shape: type[T], *, what: str = "", hint: str | None = None) -> T:
     """Read a TOML file as `shape`.
 
     Args:
         path: the file.
         shape: the type of its table.
         what: the kind of file for errors, such as "a price file".
-        mend: the hint of errors.
+        hint: the hint of errors.
 
     Raises:
         DataError: the file is missing, not a file, larger than `MOST_TOML`, not UTF-8, not TOML,
@@ -270,16 +270,16 @@ def read_toml(path: Path, shape: type[T], *, what: str = "", mend: str | None = 
         UsageError: the path is an address.
     """
     check_local(path)
-    table = _toml_table(path, f"not {what}" if what else "not readable as TOML", mend)
+    table = _toml_table(path, f"not {what}" if what else "not readable as TOML", hint)
     try:
         return msgspec.convert(table, type=shape)
     except (msgspec.ValidationError, RecursionError) as error:
         problem = f"not {what}" if what else "not readable"
-        raise DataError(f"{problem}: {error}", file=path, mend=mend) from None
+        raise DataError(f"{problem}: {error}", file=path, hint=hint) from None
 
 
-def _toml_table(path: Path, problem: str, mend: str | None) -> dict[str, Any]:
-    return parse_toml(toml_text(path, problem), file=path, problem=problem, mend=mend)
+def _toml_table(path: Path, problem: str, hint: str | None) -> dict[str, Any]:
+    return parse_toml(toml_text(path, problem), file=path, problem=problem, hint=hint)
 
 
 def toml_text(path: Path, problem: str) -> str:
@@ -292,11 +292,11 @@ def toml_text(path: Path, problem: str) -> str:
     try:
         return bounded_bytes(path, MOST_TOML).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{problem}: not UTF-8", file=path, mend="Save it as UTF-8") from None
+        raise DataError(f"{problem}: not UTF-8", file=path, hint="Save it as UTF-8") from None
 
 
 def parse_toml(
-    text: str, *, file: Path | str, problem: str, mend: str | None = None
+    text: str, *, file: Path | str, problem: str, hint: str | None = None
 ) -> dict[str, Any]:
     """The table in a TOML text.
 
@@ -305,17 +305,17 @@ def parse_toml(
             `MOST_KEY_PARTS` parts; `problem` is the beginning of the error message.
     """
     if len(text) > MOST_TOML:
-        raise DataError(f"larger than {MOST_TOML:,} bytes", file=file, mend="Split the file")
+        raise DataError(f"larger than {MOST_TOML:,} bytes", file=file, hint="Split the file")
     bare = _TOML_TEXT.sub(lambda found: "" if found[0][0] == "#" else "s", text)
     if _LONG_KEY.search(bare):
         raise DataError(
-            f"{problem}: a key of more than {MOST_KEY_PARTS} parts", file=file, mend="Shorten it"
+            f"{problem}: a key of more than {MOST_KEY_PARTS} parts", file=file, hint="Shorten it"
         )
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        slash = "Write / in paths, or put them into single quotes" if "\\" in str(error) else mend
-        raise DataError(f"{problem}: {error}", file=file, mend=slash) from None
+        slash = "Write / in paths, or put them into single quotes" if "\\" in str(error) else hint
+        raise DataError(f"{problem}: {error}", file=file, hint=slash) from None
 
 
 def bounded_bytes(path: Path, most: int = MOST_JSON) -> bytes:
@@ -326,10 +326,10 @@ def bounded_bytes(path: Path, most: int = MOST_JSON) -> bytes:
     """
     # Reading a device or a pipe may never end.
     if path.exists() and not path.is_file():
-        raise DataError("not a file", file=path, mend="Put the file in its place")
+        raise DataError("not a file", file=path, hint="Put the file in its place")
     try:
         if path.stat().st_size > most:
-            raise DataError(f"larger than {most:,} bytes", file=path, mend="Split the file")
+            raise DataError(f"larger than {most:,} bytes", file=path, hint="Split the file")
         return path.read_bytes()
     except FileNotFoundError:
         raise DataError("no such file", file=path) from None

@@ -155,7 +155,7 @@ def decoding(source: bytes | Path, name: str) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 - decoders raise almost anything on hostile bytes
         reason = str(error) or type(error).__name__
         raise DataError(
-            f"truncated or damaged image: {reason}", file=name, mend="Fetch the file again"
+            f"truncated or damaged image: {reason}", file=name, hint="Fetch the file again"
         ) from None
 
 
@@ -168,7 +168,7 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
         DataError: empty, larger than `MAX_PIXELS`, or a JPEG of too many scans.
     """
     if not (source if isinstance(source, bytes) else source.stat().st_size):
-        raise DataError("the file is empty", file=name, mend="Fetch it again")
+        raise DataError("the file is empty", file=name, hint="Fetch it again")
     opened = io.BytesIO(source) if isinstance(source, bytes) else source
     image = Image.open(opened, formats=_FORMATS)
     width, height = image.size
@@ -195,7 +195,7 @@ def frames_of(image: Image.Image, *, name: str) -> int:
     number = _sought(image) if walked else int(getattr(image, "n_frames", 1))
     image.seek(0)
     if number > MOST_FRAMES:
-        raise DataError(f"more than {MOST_FRAMES:,} frames", file=name, mend="Split the file")
+        raise DataError(f"more than {MOST_FRAMES:,} frames", file=name, hint="Split the file")
     return number
 
 
@@ -227,7 +227,7 @@ def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
         raise DataError(
             f"more than {most} scans of {pixels / 1e6:,.0f} megapixels",
             file=name,
-            mend="Save it as a baseline JPEG",
+            hint="Save it as a baseline JPEG",
         )
 
 
@@ -250,7 +250,7 @@ def _too_large(name: str, size: str) -> DataError:
     return DataError(
         f"{size}more than the limit of {MAX_PIXELS // 1_000_000} megapixels",
         file=name,
-        mend="Cut or scale it down first",
+        hint="Cut or scale it down first",
     )
 
 
@@ -269,7 +269,7 @@ def _not_an_image(source: bytes | Path, name: str) -> DataError:
         what = "a Git LFS pointer, not the image itself"
     else:
         what = "not an image in a format that keju reads"
-    return DataError(what, file=name, mend="Formats: JPEG, PNG, TIFF, WebP, JPEG 2000, GIF, BMP")
+    return DataError(what, file=name, hint="Formats: JPEG, PNG, TIFF, WebP, JPEG 2000, GIF, BMP")
 
 
 def check_sums(source: bytes | Path, image: Image.Image, *, name: str) -> None:

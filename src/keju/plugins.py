@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from msgspec import Meta
 
-from keju.building.bench import Bench as StepContext
 from keju.building.sources.base import Make, Site, SourceForm, SourceSettings, writing
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.datasets.readers.base import (
     NO_OPTIONS,
     Detect,

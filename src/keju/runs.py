@@ -215,7 +215,7 @@ class RunFolder:
             raise DataError(
                 f"format {manifest.format!r}, but this keju reads {FORMAT!r} and {FORMAT_1!r}",
                 file=self.manifest_path,
-                mend="Use the keju version that wrote it",
+                hint="Use the keju version that wrote it",
             )
         return manifest
 
@@ -260,7 +260,7 @@ class RunFolder:
             raise DataError(
                 "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
                 file=self.items_path,
-                mend="Restore the file, for example with the keju run command that made this run. "
+                hint="Restore the file, for example with the keju run command that made this run. "
                 "To use corrected references, make a dataset of them and give it to keju run "
                 "with the same --out: nothing is asked again",
             )
@@ -277,7 +277,7 @@ class RunFolder:
             DataError: the file does not exist.
         """
         if not self.items_path.is_file():
-            raise DataError("no such file", file=self.items_path, mend="Restore the run's items")
+            raise DataError("no such file", file=self.items_path, hint="Restore the run's items")
         return sha256_file(self.items_path)
 
     def write_items(self, items: list[Item]) -> None:
@@ -300,7 +300,7 @@ class RunFolder:
             raise DataError(
                 "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
                 file=self.examples_path,
-                mend="Restore the file, for example with the keju run command that made this run",
+                hint="Restore the file, for example with the keju run command that made this run",
             )
         return read_items(self.examples_path) if self.examples_path.is_file() else []
 

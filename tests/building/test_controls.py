@@ -13,7 +13,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
 from keju.items import Item, Line, Response
 from keju.metrics import distance
-from keju.scoring.recital import places, recitals
+from keju.scoring.memorization import places, recitals
 from keju.text import normalise
 
 ROWS = (

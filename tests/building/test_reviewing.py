@@ -121,7 +121,7 @@ def test_a_sheet_goes_out_and_comes_back_decided(given, tmp_path):
 @pytest.mark.parametrize("decision", ["", "accept", "mend"])
 def test_an_edit_where_the_item_is_shown_is_refused_not_lost(given, tmp_path, name, decision):
     sheet = tmp_path / name
-    for column, mend in (("answer", "Write it in new_answer and decide mend"),
+    for column, hint in (("answer", "Write it in new_answer and decide mend"),
                          ("task", "Leave task as it was exported")):  # fmt: skip
         sheet.unlink(missing_ok=True)
         export_review("sheet", given, given.items(), sheet)
@@ -136,7 +136,7 @@ def test_an_edit_where_the_item_is_shown_is_refused_not_lost(given, tmp_path, na
             rows = [json.loads(line) for line in sheet.read_text().splitlines()]
             rows[1] |= edit
             sheet.write_text("\n".join(map(json.dumps, rows)))
-        with pytest.raises(DataError, match=f"text: {column} was changed. {mend}"):
+        with pytest.raises(DataError, match=f"text: {column} was changed. {hint}"):
             read_review(sheet, items_of(given), "p")
 
 

@@ -272,7 +272,7 @@ def test_hostile_annotations_are_refused_in_one_line(read, tmp_path, name):
         read("obi-recognition", tmp_path / "s")
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
-    assert refused.value.mend
+    assert refused.value.hint
 
 
 def test_a_million_annotations_and_a_large_image_inside_json_are_bounded(read, tmp_path):

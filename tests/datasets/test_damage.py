@@ -49,7 +49,7 @@ def wrong_error(error: KejuError, named: str) -> str:
         return f"{named} is not named: {text}"
     if "\n" in text or not text.isprintable():
         return f"not one printable line: {text!r}"
-    if not isinstance(error, DataError) or not (error.file and error.mend):
+    if not isinstance(error, DataError) or not (error.file and error.hint):
         return f"without file or mend: {text}"
     return ""
 

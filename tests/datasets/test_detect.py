@@ -23,7 +23,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
 from keju.items import Item
-from keju.reporting.detected import as_data, lines
+from keju.reporting.detected_formats import as_data, lines
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
 LAYOUTS = {layout.name: layout for layout in layouts()}

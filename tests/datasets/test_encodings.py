@@ -80,7 +80,7 @@ def test_utf8_stays_utf8(text):
 def test_a_text_in_no_known_encoding_is_refused_in_one_line(data, words):
     with pytest.raises(DataError, match=words) as refused:
         decoded(data, FILE)
-    assert "--option encoding=NAME" in refused.value.mend
+    assert "--option encoding=NAME" in refused.value.hint
     assert "\n" not in str(refused.value)
 
 

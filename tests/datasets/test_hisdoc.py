@@ -77,7 +77,7 @@ def test_a_line_of_another_kind_is_named(read, tmp_path, row):
     put(tmp_path / "src/images/p1.png", picture(1))
     with pytest.raises(DataError, match=r"p1\.txt: line 3: expected x1,y1") as refused:
         read("hisdoc", tmp_path / "src")
-    assert refused.value.mend
+    assert refused.value.hint
 
 
 def test_a_page_without_image_stops_the_import_or_is_skipped(read, tmp_path):

@@ -59,7 +59,7 @@ def test_an_incomplete_layout_is_refused_with_what_is_missing(tmp_path, name):
         imported(layout, tmp_path)
     assert layout.missing in str(refused.value)
     assert refused.value.file
-    assert refused.value.mend
+    assert refused.value.hint
 
 
 DETECTED = [each for each in layouts() if FORMATS[each.reader].detect is not None]

@@ -160,7 +160,7 @@ def test_a_hostile_pdf_is_refused_in_one_line(tmp_path, data, words):
     with pytest.raises(DataError, match=words) as refused:
         read(tmp_path / "src", texts="no")
     assert "\n" not in str(refused.value)
-    assert refused.value.mend
+    assert refused.value.hint
 
 
 def test_a_page_that_takes_too_long_is_refused(tmp_path, monkeypatch):

@@ -169,7 +169,7 @@ def test_a_hostile_workbook_is_refused(tmp_path, kind):
     with pytest.raises(DataError, match=words) as refused:
         read_table(file)
     assert "\n" not in str(refused.value)
-    assert refused.value.mend
+    assert refused.value.hint
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
 from keju.definitions import NO_REFERENCE, is_undeciphered, missing_reference
 from keju.definitions.undeciphered import MARK, REASON
-from keju.reporting.gather import gather
+from keju.reporting.run_set import gather
 from keju.runs import RunFolder
 from keju.scoring import aggregate, read_scores, score_run
 
@@ -62,7 +62,7 @@ def test_an_unmarked_item_has_no_reference_and_the_notice_names_the_mark(
         image = Dataset.open(dataset).image_bytes(bare.images[0])
         writer.add(replace(bare, images=(writer.add_image(image, "x1.png"),)))
     (finding,) = validate(copy)
-    assert (finding.severity, MARK in finding.mend) == ("notice", True)
+    assert (finding.severity, MARK in finding.hint) == ("notice", True)
 
 
 def test_they_are_asked_unscored_with_the_reason_and_shown(

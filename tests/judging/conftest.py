@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from judged import GOOD, KEY, POOR, Bench, items
+from judged import GOOD, KEY, POOR, StepContext, items
 from making import make_dataset
 from serving import Chat
 
@@ -38,10 +38,10 @@ def judged_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
 
 
 @pytest.fixture
-def bench(chat: Chat, judged_run: RunFolder) -> Bench:
-    return Bench(chat, JudgementFolder(judged_run, read_rubrics()))
+def bench(chat: Chat, judged_run: RunFolder) -> StepContext:
+    return StepContext(chat, JudgementFolder(judged_run, read_rubrics()))
 
 
 @pytest.fixture
-def answers(bench: Bench):
+def answers(bench: StepContext):
     return answers_of(bench.folder.run, bench.folder.rubrics)

@@ -19,9 +19,9 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions import tasks
 from keju.items import Item
 from keju.judging import answers_of, read_rubrics
+from keju.reporting.csv_export import write_csv
 from keju.reporting.page import write_report
-from keju.reporting.same_as import read_same_as
-from keju.reporting.spreadsheets import write_csv
+from keju.reporting.same_models import read_same_as
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run

@@ -22,8 +22,8 @@ from keju.items import Request, Response
 from keju.models import ModelOptions, open_model, open_models
 from keju.models.base import Answer, AskError
 from keju.running import Selection, run
-from keju.running.keys import key_of
-from keju.running.lending import lend
+from keju.running.cache_key import key_of
+from keju.running.dataset_lending import lend
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
 from keju.scoring import stored_scores

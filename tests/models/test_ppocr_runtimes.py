@@ -19,7 +19,6 @@ from keju.errors import PrerequisiteError
 from keju.items import ImageRef, Line, Request
 from keju.models import ModelOptions, ppocr_runtimes
 from keju.models.base import Answer
-from keju.models.pictures import picture
 from keju.models.ppocr import PPOCR, PPOCROnOpenVINO
 from keju.models.ppocr_runtimes import (
     ONNXRUNTIME,
@@ -30,6 +29,7 @@ from keju.models.ppocr_runtimes import (
     model_files,
     workers,
 )
+from keju.models.request_pixels import picture
 from keju.running import Selection, run
 from keju.runs import RunFolder
 

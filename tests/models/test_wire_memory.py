@@ -10,14 +10,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from keju.models.wire import LARGE
+from keju.models.http_client import LARGE
 
 _BYTES = 16 << 20
 _AT_ONCE = 24
 
 _READER = """
 import asyncio, resource, sys
-from keju.models.wire import Wire
+from keju.models.http_client import Wire
 
 async def main(url, at_once):
     wire = Wire(url, 60)

@@ -20,10 +20,10 @@ from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.images import open_image
 from keju.reporting import write_report
-from keju.reporting.asked import empty_on_blank, run_table
 from keju.reporting.blank_pages import invented_lines, invented_rows
-from keju.reporting.browser import Browser
-from keju.reporting.gather import gather
+from keju.reporting.item_browser import Browser
+from keju.reporting.run_set import gather
+from keju.reporting.run_summary import empty_on_blank, run_table
 from keju.reporting.view import build_view
 from keju.running import run
 from keju.runs import RunFolder

@@ -11,11 +11,11 @@ import pytest
 
 from keju.building.review_form import review_form
 from keju.reporting.glossary import terms
-from keju.reporting.words import Words
+from keju.reporting.translations import Words
 from keju.text import in_script
 
 ROOT = Path(__file__).parents[2]
-TABLES = {room: Words("zh", room).table for room in ("keju.reporting", "keju.web")}
+TABLES = {room: Words("zh", room).table for room in ("keju.reporting", "keju.annotation")}
 PAGES = ("README.zh.md", "docs/audit.zh.md", "docs/audit-claims.zh.md", "docs/glossary.md")
 
 # What the word means, the word, and the variants that keju does not use.

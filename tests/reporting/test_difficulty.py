@@ -13,7 +13,7 @@ from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.reporting import write_report
 from keju.reporting.difficulty import LeftOut, difficulty
-from keju.reporting.gather import gather
+from keju.reporting.run_set import gather
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run

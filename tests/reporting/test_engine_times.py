@@ -19,7 +19,7 @@ from keju.reporting.engine_times import (
     time_lines,
     time_table,
 )
-from keju.reporting.gather import Gathered, Run, Voice
+from keju.reporting.run_set import ModelResponses, Run, RunSet
 from keju.running.machine import Machine
 from keju.running.prices import Price, Prices
 from keju.running.timing import Timing, add_timings
@@ -33,16 +33,17 @@ TIMED = Timing(
 )  # fmt: skip
 
 
-def gathered(path: Path, *timings: Timing) -> Gathered:
+def gathered(path: Path, *timings: Timing) -> RunSet:
     add_timings(RunFolder(path), timings)
     run = Run("run", path, SimpleNamespace(), SimpleNamespace())
     roles = {"ppocr": "engine", "openai:m": "model"}
     voices = {
-        name: Voice(name, "run", PromptVariant(), role, items=10, responses=10, seconds=50.0,
+        name: ModelResponses(name, "run", PromptVariant(), role,
+                             items=10, responses=10, seconds=50.0,
                     output_tokens=1000, input_tokens=9000, statuses=Counter(answered=10))
         for name, role in roles.items()
     }  # fmt: skip
-    return Gathered([run], voices, {}, {})
+    return RunSet([run], voices, {}, {})
 
 
 def test_a_speed_is_what_was_timed_and_names_machine_and_runtime(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keju.reporting.browser import _ties
+from keju.reporting.item_browser import _ties
 
 
 def test_those_that_share_a_rank_are_kept_together():

@@ -9,10 +9,10 @@ from lxml import html
 
 from keju.definitions import tasks
 from keju.reporting import write_report
-from keju.reporting.gather import gather
 from keju.reporting.glossary import glossary
 from keju.reporting.labels import metric_definition, metric_pooling
-from keju.reporting.words import Words
+from keju.reporting.run_set import gather
+from keju.reporting.translations import Words
 from keju.scoring import PROTOCOLS
 from keju.text import LAYERS
 

@@ -10,8 +10,8 @@ from tests.judging.conftest import _key, answers, bench, judged_run  # noqa: F40
 
 from keju.judging import grading_requests
 from keju.reporting import write_report
-from keju.reporting.gather import gather
 from keju.reporting.grades import grades
+from keju.reporting.run_set import gather
 from keju.scoring import score_run
 
 

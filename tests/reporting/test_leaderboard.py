@@ -7,10 +7,10 @@ import pytest
 
 from keju.items import ImageRef, Item, PromptVariant, Score
 from keju.reporting.cells import marks
-from keju.reporting.gather import Voice, gather
 from keju.reporting.intervals import interval_of_scores, intervals
 from keju.reporting.leaderboard import _money, chance
 from keju.reporting.resampling import resample_benchmark
+from keju.reporting.run_set import ModelResponses, gather
 from keju.reporting.view import build_view
 from keju.running.prices import Price, Prices
 from keju.scoring import aggregate, compare_models
@@ -175,7 +175,7 @@ def test_best_and_second_are_marked_as_printed_and_ties_share_them():
 )
 def test_money_is_by_the_tokens_that_were_counted(model, role, cost):
     prices = Prices(currency="USD", models=(Price(names=("m-*",), input=2.0, output=10.0),))
-    voice = Voice(
+    voice = ModelResponses(
         model, "run", PromptVariant(), role, items=10, input_tokens=20_000, output_tokens=500
     )
     assert _money(voice, prices) == cost

@@ -10,9 +10,9 @@ from own_pages import scored_pages
 
 from keju.reporting import write_report
 from keju.reporting.blank_pages import invented_lines
-from keju.reporting.gather import gather
+from keju.reporting.breakdowns import strata
 from keju.reporting.no_results import in_no_mean
-from keju.reporting.strata import strata
+from keju.reporting.run_set import gather
 from keju.runs import RunFolder
 from keju.scoring.blank_pages import FEWEST_BLANK
 

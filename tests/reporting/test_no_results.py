@@ -12,8 +12,8 @@ from making import picture
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.reporting import write_report
-from keju.reporting.asked import failure_lines, run_table
 from keju.reporting.conclusions import conclusion_lines
+from keju.reporting.run_summary import failure_lines, run_table
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run

@@ -16,9 +16,9 @@ from keju.reporting import write_report
 from keju.reporting.comparing import comparison_of
 from keju.reporting.comparison_sides import Wanted
 from keju.reporting.conclusions import conclusion_lines, verdicts
-from keju.reporting.gather import gather
 from keju.reporting.intervals import interval_of_scores
 from keju.reporting.labels import percent
+from keju.reporting.run_set import gather
 from keju.reporting.view import View, build_view
 from keju.running import run
 from keju.runs import RunFolder

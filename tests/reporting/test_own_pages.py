@@ -11,10 +11,10 @@ from tests.support.commanding import keju
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.reporting.comparing import comparison_lines, comparison_of, comparison_table
-from keju.reporting.gather import Gathered, gather
 from keju.reporting.latex import write_latex
-from keju.reporting.ledger import ledger_of
 from keju.reporting.page import write_report
+from keju.reporting.protocol_differences import ledger_of
+from keju.reporting.run_set import RunSet, gather
 from keju.reporting.view import View, build_view
 from keju.running import run
 from keju.runs import RunFolder
@@ -50,7 +50,7 @@ def own(tmp_path: Path) -> Path:
     return scored(tmp_path, "pages", "page_ocr")
 
 
-def viewed(path: Path, *, published: bool = False) -> tuple[Gathered, View]:
+def viewed(path: Path, *, published: bool = False) -> tuple[RunSet, View]:
     gathered = gather([path], picture_bytes=0)
     return gathered, build_view(gathered, title="mine", published=published)
 

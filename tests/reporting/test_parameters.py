@@ -18,8 +18,8 @@ from keju.definitions import OWN_BENCHMARK, OWN_PAGE
 from keju.items import Item
 from keju.models import Decoding, ModelOptions
 from keju.reporting import write_csv, write_report
-from keju.reporting.gather import gather
 from keju.reporting.parameters import parameters
+from keju.reporting.run_set import gather
 from keju.running import preset, run
 from keju.runs import RunFolder
 from keju.scoring import score_run

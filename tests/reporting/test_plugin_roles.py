@@ -9,8 +9,8 @@ from tests.support.plugged import run_here
 from keju.datasets.readers import import_dataset
 from keju.models import role_of
 from keju.reporting.blank_pages import blank_page_rows, invented_in, invented_rows
-from keju.reporting.gather import gather
 from keju.reporting.reading_lines import reading_lines
+from keju.reporting.run_set import gather
 from keju.reporting.swapped import swapped_in, swapped_of
 from keju.running.shown import Shown
 from keju.runs import RunFolder

@@ -9,9 +9,9 @@ from making import picture
 from keju.datasets.store import DatasetWriter
 from keju.definitions import prompt_of
 from keju.items import Item
-from keju.reporting.browser import Browser
-from keju.reporting.gather import gather
+from keju.reporting.item_browser import Browser
 from keju.reporting.prompts_sent import prompts_sent
+from keju.reporting.run_set import gather
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run

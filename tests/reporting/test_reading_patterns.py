@@ -18,11 +18,11 @@ from keju.datasets.store import DatasetWriter
 from keju.items import ImageRef, Item, Line, Response
 from keju.layout import ReadingPattern
 from keju.reporting import write_report
-from keju.reporting.gather import gather
 from keju.reporting.glossary import pattern_senses
 from keju.reporting.reading_patterns import PatternCounts, lines_as_read
+from keju.reporting.run_set import gather
+from keju.reporting.translations import Words
 from keju.reporting.view import build_view
-from keju.reporting.words import Words
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import metrics, score_run

@@ -15,13 +15,13 @@ from tests.reporting.test_engine_times import gathered as timed_engine
 
 from keju.definitions.blank import REASON
 from keju.reporting import write_report
-from keju.reporting.browser import Browser
 from keju.reporting.engine_times import Collection, Costs, time_table
-from keju.reporting.gather import gather
 from keju.reporting.glossary import terms
+from keju.reporting.item_browser import Browser
 from keju.reporting.page import render
+from keju.reporting.run_set import gather
+from keju.reporting.translations import Words
 from keju.reporting.view import build_view
-from keju.reporting.words import Words
 
 TEXTS = {
     f"b{number}/p": text * 2

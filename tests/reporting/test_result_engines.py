@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from keju.datasets.mini import path as mini
 from keju.reporting.engine_times import time_table
-from keju.reporting.gather import Gathered, gather
 from keju.reporting.labels import NOTHING
+from keju.reporting.run_set import RunSet, gather
 from keju.reporting.view import build_view
 from keju.running import Selection, run
 from keju.runs import RunFolder
@@ -20,7 +20,7 @@ SELECTION = Selection(tasks=("T1",), limit=2)
 
 
 @pytest.fixture(scope="module")
-def gathered(tmp_path_factory) -> Gathered:
+def gathered(tmp_path_factory) -> RunSet:
     """A report of an engine that read one of two pages, and of answers from a file."""
     folder: Path = tmp_path_factory.mktemp("results")
     (folder / "abbyy").mkdir()

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from keju.items import Item, Response
-from keju.reporting.gather import gather
 from keju.reporting.leaderboard import leaderboards
+from keju.reporting.run_set import gather
 from keju.reporting.task_tables import counted_items, task_tables
 from keju.reporting.view import build_view
 from keju.runs import RunFolder, RunManifest

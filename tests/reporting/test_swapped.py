@@ -17,8 +17,8 @@ from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import ImageRef, Item
 from keju.reporting import write_report
-from keju.reporting.gather import gather
-from keju.reporting.recitation import recitation
+from keju.reporting.contamination import recitation
+from keju.reporting.run_set import gather
 from keju.reporting.swapped import (
     SwapCheck,
     SwapFinder,

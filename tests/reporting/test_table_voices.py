@@ -6,10 +6,10 @@ from answered import answered_run
 
 from keju.items import Item
 from keju.reporting import write_report
-from keju.reporting.beside import beside_tables
-from keju.reporting.beside_inputs import input_tables
 from keju.reporting.figures import of_run
-from keju.reporting.gather import gather
+from keju.reporting.paper_table_inputs import input_tables
+from keju.reporting.paper_tables import beside_tables
+from keju.reporting.run_set import gather
 
 SETTINGS = {"image": 0.0, "own-ocr": 0.1, "gold-ocr": 0.2, "own-text": 0.3, "gold-text": 0.4}
 MODEL, PIPELINE = "openai:m", "ocr+llm:ppocr+openai:m"

@@ -13,7 +13,7 @@ from keju.datasets import Dataset, mini
 from keju.datasets.stats import stats
 from keju.definitions import tasks
 from keju.items import Item, Response
-from keju.reporting.plain import plain_table, print_json
+from keju.reporting.console import plain_table, print_json
 from keju.reporting.terminal import (
     scores_tables,
     stats_tables,
@@ -22,8 +22,8 @@ from keju.reporting.terminal import (
     variants_table,
 )
 from keju.scoring import ModelScores, aggregate, score_answer, summarise
-from keju.scoring.case import Case, Flaw
 from keju.scoring.score import score_cases
+from keju.scoring.scoring_sample import Flaw, ScoringSample
 from keju.scoring.variants import watched
 
 HOSTILE = "\x1b[2J\x1b]0;t\x07[red]m[/red]:smile:\u202e"
@@ -95,7 +95,7 @@ def test_each_setting_has_its_own_column():
         id="a", benchmark="MCS-Bench", task="T6", answer="天地玄黃", answer_simplified="天地玄黄"
     )
     cases = [
-        Case(
+        ScoringSample(
             item,
             Response(
                 key=f"{model}{setting}", item="a", model=model, benchmark="MCS-Bench", task="T6",
@@ -144,7 +144,7 @@ def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
             key=item.id, item=item.id, model="m", benchmark="MCS-Bench", task="T3",
             status="answered", text="天，",
         )  # fmt: skip
-        cases.append(Case(item, response, flaw))
+        cases.append(ScoringSample(item, response, flaw))
     summary = summarise(ModelScores("m", score_cases(cases), [], {}, []))
     (line,) = summary_lines([summary])
     assert line == (

@@ -75,7 +75,7 @@ def test_a_report_of_one_wording_has_no_such_section(runs: list[Path], tmp_path:
     chinese = tmp_path / "zh.html"
     assert keju("report", runs[0], "-o", chinese, "--language", "zh").returncode == 0
     assert "对提示词的敏感度" in chinese.read_text("utf-8")
-    from keju.reporting.gather import gather
+    from keju.reporting.run_set import gather
     from keju.reporting.wording_spread import wording_spread
 
     whole = gather(runs, picture_bytes=0)

@@ -13,9 +13,9 @@ from serving import Chat, run_command
 from keju.errors import UsageError
 from keju.items import Request, Usage
 from keju.models import ModelOptions
-from keju.reporting.asked import trouble_lines, usage_lines
+from keju.reporting.run_summary import trouble_lines, usage_lines
 from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
-from keju.running.budget import UNLIMITED_OUTPUT, Meter, Purse
+from keju.running.budget import UNLIMITED_OUTPUT, BudgetTracker, CostEstimator
 from keju.running.prices import Price, Prices
 from keju.runs import RunFolder
 
@@ -99,7 +99,7 @@ def test_money_is_never_overspent_and_the_same_command_again_spends_nothing(
     most = Budget(max_cost=0.03, prices=PRICES)
     summary = go(dataset, out, chat, budget=most)
     # One more of what may be written at most would have gone beyond it.
-    expected = Meter({"endpoint": "e", "model": "served"}, PRICES)
+    expected = CostEstimator({"endpoint": "e", "model": "served"}, PRICES)
     assert summary.cost == pytest.approx(stored(out) * EACH)
     assert summary.cost <= 0.03 < summary.cost + expected.cost(expected.expected(REQUEST)) + EACH
     assert summary.used_up.startswith("--max-cost 0.03 EUR: ")
@@ -120,10 +120,10 @@ def test_money_is_counted_where_it_is_not_limited(chat: Chat, dataset: Path, out
 
 def test_what_failed_and_may_be_paid_for_is_counted():
     async def body() -> None:
-        meter = Meter({"endpoint": "e", "model": "served", "max_tokens": "100"}, PRICES)
+        meter = CostEstimator({"endpoint": "e", "model": "served", "max_tokens": "100"}, PRICES)
         each = meter.cost(meter.expected(REQUEST))
         assert each == pytest.approx(4 * 2e-6 + 100 * 10e-6)
-        purse = Purse(Budget(max_cost=2.5 * each, prices=PRICES))
+        purse = BudgetTracker(Budget(max_cost=2.5 * each, prices=PRICES))
         for kind, spent in (("rate", 0), ("server", 0), ("timeout", 1), ("bad-response", 2)):
             taken = await purse.take(meter, REQUEST, lambda: True)
             purse.give_back(taken, kind)
@@ -156,9 +156,9 @@ def test_what_may_have_been_paid_for_is_remembered_by_the_next_call(
 
 def test_requests_wait_until_it_is_known_what_those_in_flight_cost():
     async def body() -> None:
-        meter = Meter({"endpoint": "e", "model": "served"}, PRICES)
+        meter = CostEstimator({"endpoint": "e", "model": "served"}, PRICES)
         each = meter.cost(meter.expected(REQUEST))
-        purse = Purse(Budget(max_cost=1.5 * each, prices=PRICES))
+        purse = BudgetTracker(Budget(max_cost=1.5 * each, prices=PRICES))
         first = await purse.take(meter, REQUEST, lambda: True)
         second = asyncio.create_task(purse.take(meter, REQUEST, lambda: True))
         await asyncio.sleep(0.01)
@@ -172,8 +172,8 @@ def test_requests_wait_until_it_is_known_what_those_in_flight_cost():
 
 def test_an_answer_dearer_than_expected_is_expected_from_then_on():
     async def body() -> None:
-        meter = Meter({"endpoint": "e", "model": "served", "max_tokens": "1"}, PRICES)
-        purse = Purse(Budget(max_cost=1.5, prices=PRICES))
+        meter = CostEstimator({"endpoint": "e", "model": "served", "max_tokens": "1"}, PRICES)
+        purse = BudgetTracker(Budget(max_cost=1.5, prices=PRICES))
         first = await purse.take(meter, REQUEST, lambda: True)
         purse.settle(first, meter, Usage(input_tokens=500_000, output_tokens=0))
         assert purse.spent == pytest.approx(1)
@@ -198,10 +198,10 @@ def test_a_wait_for_a_server_ends_with_the_hours(chat: Chat, dataset: Path, out:
 
 
 def test_a_model_on_this_machine_costs_nothing():
-    meter = Meter({"kind": "ppocr"}, PRICES)
+    meter = CostEstimator({"kind": "ppocr"}, PRICES)
     assert not meter.paid
     assert meter.cost(Usage(input_tokens=10**6)) == 0
-    unlimited = Meter({"endpoint": "e"}).expected(REQUEST)
+    unlimited = CostEstimator({"endpoint": "e"}).expected(REQUEST)
     assert (unlimited.input_tokens, unlimited.output_tokens) == (4, UNLIMITED_OUTPUT)
 
 

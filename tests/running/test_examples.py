@@ -21,7 +21,7 @@ from keju.items import Box, Item
 from keju.models import ModelOptions
 from keju.running import Selection, merge, request_key, run
 from keju.running.examples import Examples, with_examples
-from keju.running.selecting import Way
+from keju.running.selecting import RequestVariant
 from keju.running.shown import Shown
 from keju.runs import RunFolder
 from keju.scoring import score_responses, score_run
@@ -58,7 +58,7 @@ def items_of(dataset: Path) -> dict[str, Item]:
 
 def chosen(dataset: Path, item: str, wording: str = TWO) -> list[Item]:
     known = items_of(dataset)
-    return Examples(known.values()).items_of(known[item], Way(wording=wording))
+    return Examples(known.values()).items_of(known[item], RequestVariant(wording=wording))
 
 
 def command(dataset: Path, out: Path, chat: Chat, *more: object) -> list[object]:
@@ -132,7 +132,7 @@ def test_an_item_never_gets_an_example_of_its_own_group(dataset: Path):
 
 def test_the_draw_is_the_same_from_the_chosen_items_alone(dataset: Path):
     known = items_of(dataset)
-    items, ways = [known["a"], known["b"]], [Way(wording=TWO)]
+    items, ways = [known["a"], known["b"]], [RequestVariant(wording=TWO)]
     whole = Examples(known.values())
     part = Examples(whole.used(items, ways))
     for item in items:
@@ -160,7 +160,7 @@ def test_too_few_examples_are_refused(dataset: Path, options: list[object], word
 def test_a_dataset_without_reference_split_is_refused(dataset: Path):
     items = [item for item in items_of(dataset).values() if item.split == "test"]
     with pytest.raises(UsageError, match="no reference split"):
-        Examples(items).check(items[:1], [Way(wording=TWO)])
+        Examples(items).check(items[:1], [RequestVariant(wording=TWO)])
 
 
 def test_the_plan_counts_images_and_tokens_of_examples(dataset: Path):
@@ -279,7 +279,7 @@ def test_the_boxes_of_an_example_are_in_the_convention_asked_for(tmp_path: Path)
                             images=(ref,), boxes=(Box(x0=40, y0=20, x1=80, y1=60),), group=name,
                             split=split))  # fmt: skip
     known = items_of(path)
-    way = Way(wording="released+1-shot", boxes="yxyx-1000")
+    way = RequestVariant(wording="released+1-shot", boxes="yxyx-1000")
     (example,) = Examples(known.values()).of(known["t"], way)
     assert example.answer == "[100, 200, 300, 400]"
     assert "ymin" in example.prompt

@@ -16,8 +16,8 @@ from serving import Chat
 
 from keju.models import ModelOptions
 from keju.running import Policy, RunSummary, run
-from keju.running.ask import Lane
 from keju.running.progress import Pace
+from keju.running.request_runner import ModelQueue
 from keju.runs import RunFolder
 
 MODEL = "openai:served"
@@ -84,7 +84,7 @@ def test_the_progress_reports_until_when_a_model_is_paused():
         name = MODEL
         identity: ClassVar[dict[str, str]] = {}
 
-    lane = Lane(Asked(), iter(()), total=3, ceiling=2)
+    lane = ModelQueue(Asked(), iter(()), total=3, ceiling=2)
     lane.closed_by = "HTTP 429: slower, please"
 
     async def line() -> str:

@@ -18,9 +18,9 @@ from keju.errors import UsageError
 from keju.items import ImageRef, Item
 from keju.models import ModelOptions, open_model
 from keju.reporting import write_report
-from keju.reporting.gather import gather
 from keju.reporting.labels import NOTHING
 from keju.reporting.page import Report
+from keju.reporting.run_set import gather
 from keju.running import Policy, Selection, estimate, merge, run
 from keju.running.pair_reducing import reduced
 from keju.running.plan_forms import form_names, with_forms

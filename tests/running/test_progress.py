@@ -9,10 +9,10 @@ from rich.console import Console
 
 from keju.items import Failure, Response
 from keju.models import ModelOptions, open_model
-from keju.running import ask as running_ask
 from keju.running import progress
-from keju.running.ask import Lane
+from keju.running import request_runner as running_ask
 from keju.running.progress import Pace, duration, show
+from keju.running.request_runner import ModelQueue
 
 
 def response(*, failed: bool = False) -> Response:
@@ -23,9 +23,9 @@ def response(*, failed: bool = False) -> Response:
     )  # fmt: skip
 
 
-def lane(total: int = 100, ceiling: int = 8, *, started: bool = True) -> Lane:
+def lane(total: int = 100, ceiling: int = 8, *, started: bool = True) -> ModelQueue:
     model = open_model("baseline:copy", ModelOptions())
-    way = Lane(model, iter(()), total=total, ceiling=ceiling)
+    way = ModelQueue(model, iter(()), total=total, ceiling=ceiling)
     if started:
         way.stopwatch.start()
     return way

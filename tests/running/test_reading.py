@@ -17,7 +17,7 @@ from keju.definitions import prompt_of, task
 from keju.errors import UsageError
 from keju.items import Item
 from keju.models import ModelOptions, open_model
-from keju.reporting.gather import gather
+from keju.reporting.run_set import gather
 from keju.running import Policy, Selection, requests, run
 from keju.running.requests import with_source
 from keju.running.selecting import NO_TRANSCRIPTION

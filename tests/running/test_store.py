@@ -13,7 +13,7 @@ from keju.errors import DataError
 from keju.files import read_jsonl
 from keju.items import Failure, Response
 from keju.running import ResponseStore
-from keju.running.store import Slot, compact
+from keju.running.store import RequestId, compact
 from keju.runs import RunFolder, file_name, superseded
 
 HOSTILE = (
@@ -78,9 +78,9 @@ def test_what_is_known_is_found_by_its_place_in_the_run(folder: RunFolder):
         store.append(response("c", model="other"))
         known = store.known("m")
     assert known == {
-        Slot("a", "", "image", "released", 1): ("key-a", "answered", "", ""),
-        Slot("a", "", "image", "released", 2): ("k2", "answered", "", "5" * 64),
-        Slot("b", "", "image", "released", 1): ("key-b", "failed", "server", ""),
+        RequestId("a", "", "image", "released", 1): ("key-a", "answered", "", ""),
+        RequestId("a", "", "image", "released", 2): ("k2", "answered", "", "5" * 64),
+        RequestId("b", "", "image", "released", 1): ("key-b", "failed", "server", ""),
     }
 
 

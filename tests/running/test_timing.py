@@ -16,9 +16,9 @@ from keju.datasets.store import Dataset
 from keju.items import Request, Response
 from keju.models import Answer
 from keju.running import Selection, merge, run
-from keju.running.ask import Asker, Lane, Policy
 from keju.running.machine import Clocks, Machine, cores, this_machine
 from keju.running.outcomes import Job
+from keju.running.request_runner import ModelQueue, Policy, RequestRunner
 from keju.running.timing import Timing, read_timings
 from keju.runs import RunFolder
 
@@ -60,7 +60,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return Dataset.open(make_dataset(tmp_path_factory.mktemp("timing") / "d", pages=2))
 
 
-def lane(engine: Engine, dataset: Dataset, count: int = 9) -> Lane:
+def lane(engine: Engine, dataset: Dataset, count: int = 9) -> ModelQueue:
     images = dataset.items()[0].images
     jobs = (
         Job(
@@ -69,12 +69,12 @@ def lane(engine: Engine, dataset: Dataset, count: int = 9) -> Lane:
         )
         for n in range(count)
     )
-    return Lane(engine, jobs, total=count, ceiling=engine.concurrency)
+    return ModelQueue(engine, jobs, total=count, ceiling=engine.concurrency)
 
 
-def ask(dataset: Dataset, *lanes: Lane) -> list[Response]:
+def ask(dataset: Dataset, *lanes: ModelQueue) -> list[Response]:
     kept: list[Response] = []
-    asyncio.run(Asker(dataset, lanes, kept.append, Policy()).run())
+    asyncio.run(RequestRunner(dataset, lanes, kept.append, Policy()).run())
     return kept
 
 

@@ -10,7 +10,7 @@ from keju.errors import DataError, UsageError
 from keju.items import Item, Response
 from keju.scoring import answer_code, is_unclear, read_decisions, score_answer
 from keju.scoring.adjudicated import ACC, Decisions, adjudicated
-from keju.scoring.case import Case
+from keju.scoring.scoring_sample import ScoringSample
 
 ITEM = Item(
     id="i", benchmark="MCS-Bench", task="T5", question="何意？", options=("甲", "乙", "丙", "丁"),
@@ -47,7 +47,9 @@ def test_the_letter_that_people_name_counts_and_the_rules_elsewhere():
     decided = {answer_code(answers[0]): "B", answer_code(answers[1]): "none"}
     found = []
     cases = list(
-        adjudicated((Case(ITEM, each) for each in answers), Decisions(decided, "1f"), found)
+        adjudicated(
+            (ScoringSample(ITEM, each) for each in answers), Decisions(decided, "1f"), found
+        )
     )
     assert [case.response for case in cases] == answers
     assert [score.value for score in found] == [1, 0, 0, 1, 0]

@@ -11,9 +11,9 @@ from small_bert import write_bert
 import keju
 from keju.encoders import Encoders
 from keju.registry import PluginError, plugins
-from keju.scoring.case import Case
 from keju.scoring.own_metrics import GROUP, _collected
 from keju.scoring.score import score_cases
+from keju.scoring.scoring_sample import ScoringSample
 
 pytestmark = pytest.mark.semantic
 
@@ -42,7 +42,7 @@ def declare(function, **about):
 
 def scored(make, encoders, *texts, status=None, answer=TEXTS[0]):
     cases = [
-        Case(*make("T6", answer, text, name=f"i{place}", status=status))
+        ScoringSample(*make("T6", answer, text, name=f"i{place}", status=status))
         for place, text in enumerate(texts)
     ]
     scores = score_cases(cases, ("strict",), encoders)

@@ -21,10 +21,10 @@ import keju
 from keju.items import Box, ImageRef, Item, Response
 from keju.registry import PluginError, plugins
 from keju.scoring import aggregate, metric_of, metrics, score_answer
-from keju.scoring.case import Case
-from keju.scoring.given import preparations
+from keju.scoring.metric_inputs import preparations
 from keju.scoring.own_metrics import GROUP, _collected
 from keju.scoring.score import score_cases
+from keju.scoring.scoring_sample import ScoringSample
 
 RULE = "1 if the first character is the true one"
 FILE = f"""
@@ -161,7 +161,8 @@ def test_a_ranking_metric_gets_the_right_candidates_and_all_values():
         id="q", benchmark="OBI-Bench", task="retrieval", query="How", images=images, relevant=(2,)
     )
     cases = [
-        Case(item, Response(key=text, item="q", model="m", benchmark="OBI-Bench", task="retrieval",
+        ScoringSample(item, Response(key=text, item="q", model="m", benchmark="OBI-Bench",
+                                     task="retrieval",
                             query="How", status="answered", text=text, candidate=place))
         for place, text in enumerate(["0.1", "0.9", "0.2"], start=1)
     ]  # fmt: skip

@@ -10,8 +10,8 @@ import pytest
 from keju.definitions import task
 from keju.items import ImageRef, Item, Response
 from keju.scoring import aggregate
-from keju.scoring.case import Case
 from keju.scoring.score import score_cases
+from keju.scoring.scoring_sample import ScoringSample
 
 
 def gallery(candidates, relevant, *, query="How", task_id="retrieval", name="q1"):
@@ -26,7 +26,7 @@ def gallery(candidates, relevant, *, query="How", task_id="retrieval", name="q1"
 
 def answered(item, texts, *, model="m", round_=1, status="answered"):
     return [
-        Case(
+        ScoringSample(
             item,
             Response(
                 key=f"{item.id}-{place}", item=item.id, model=model, benchmark=item.benchmark,

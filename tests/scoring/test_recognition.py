@@ -139,7 +139,7 @@ def test_boxes_in_shares_of_the_side_are_read_by_the_declared_convention(ask, mo
     query = next(each for each in _queries() if each.name == "Where")
     declared = type(query)(**{f: getattr(query, f) for f in query.__struct_fields__}
                            | {"box_convention": "yxyx-1000"})  # fmt: skip
-    monkeypatch.setattr("keju.scoring.case.query_of", lambda item: declared)
+    monkeypatch.setattr("keju.scoring.scoring_sample.query_of", lambda item: declared)
     assert by_metric((item, response))["strict", "mIoU"].value == pytest.approx(1)
 
 

@@ -19,8 +19,8 @@ from keju.scoring import (
     summarise,
     summarise_with_json,
 )
-from keju.scoring.case import Case, Flaw
 from keju.scoring.score import score_cases
+from keju.scoring.scoring_sample import Flaw, ScoringSample
 from keju.text import LAYERS
 
 
@@ -119,9 +119,15 @@ def test_a_failure_has_the_worst_value_whatever_text_came_with_it(make, status):
 def test_a_failure_is_never_right_even_where_an_empty_answer_is(make):
     in_file = Flaw(in_file=True)
     item, response = make("T4", "", "", status="failed", answer_simplified="")
-    assert by_metric(score_cases([Case(item, response, in_file)]), "official")["F1"].value == 0
+    assert (
+        by_metric(score_cases([ScoringSample(item, response, in_file)]), "official")["F1"].value
+        == 0
+    )
     item, response = make("T4", "", "", status="empty", answer_simplified="")
-    assert by_metric(score_cases([Case(item, response, in_file)]), "official")["F1"].value == 1
+    assert (
+        by_metric(score_cases([ScoringSample(item, response, in_file)]), "official")["F1"].value
+        == 1
+    )
 
 
 def test_the_extracted_answer_and_its_origin_are_kept(make):

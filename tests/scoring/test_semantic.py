@@ -11,8 +11,8 @@ import pytest
 from keju.encoders import Encoders, parse_semantic
 from keju.items import Item, Response
 from keju.scoring import score_responses
-from keju.scoring.case import Case
 from keju.scoring.score import score_cases
+from keju.scoring.scoring_sample import ScoringSample
 
 
 def case(task, answer, text, *, name="a", model="m", status="answered", query="", benchmark=""):
@@ -34,7 +34,7 @@ def case(task, answer, text, *, name="a", model="m", status="answered", query=""
         status=status,
         text=text,
     )
-    return Case(item, response)
+    return ScoringSample(item, response)
 
 
 def values(scores, protocol, metric):

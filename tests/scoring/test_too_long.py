@@ -9,14 +9,14 @@ from keju.benchmarks.mcs_bench import metrics as official
 from keju.items import Item, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import aggregate, preparations, score_run, semantic
-from keju.scoring.case import Case
 from keju.scoring.score import score_cases
+from keju.scoring.scoring_sample import ScoringSample
 
 
 def cases(task, answers, **fields):
     for number, (truth, text) in enumerate(answers):
         item = Item(id=str(number), benchmark="MCS-Bench", task=task, answer=truth, **fields)
-        yield Case(
+        yield ScoringSample(
             item,
             Response(
                 key=str(number), item=item.id, model="m", benchmark="MCS-Bench", task=task,
@@ -58,7 +58,7 @@ def test_five_answers_too_long_to_encode_stay_in_the_mean(monkeypatch):
     family = encoder_families()[0]
     long = "x" * 501
     made = [
-        Case(item, Response(key=item.id, item=item.id, model="m", benchmark=item.benchmark,
+        ScoringSample(item, Response(key=item.id, item=item.id, model="m", benchmark=item.benchmark,
                             task=item.task, query=item.query, status="answered",
                             text=item.answer if number < 2 else long))
         for number, item in enumerate(family.items[:7])

@@ -6,17 +6,21 @@ import pytest
 
 from keju.benchmarks.mcs_bench.formulas import PAPER_FORMS
 from keju.scoring import aggregate, score_answer, to_json, variant_results
-from keju.scoring.case import Case, Flaw
+from keju.scoring.scoring_sample import Flaw, ScoringSample
 from keju.scoring.variants import variant_scores, variants_of, watched
 
 
 def scores_of(*pairs, flaw=None):
-    return [score for pair in pairs for score in variant_scores(Case(*pair, flaw or Flaw()))]
+    return [
+        score for pair in pairs for score in variant_scores(ScoringSample(*pair, flaw or Flaw()))
+    ]
 
 
 def test_each_formula_stands_beside_a_metric_of_the_script(make):
     beside = {
-        task: [(each.name, each.beside) for each in variants_of(Case(*make(task, "天", "天")))]
+        task: [
+            (each.name, each.beside) for each in variants_of(ScoringSample(*make(task, "天", "天")))
+        ]
         for task in ("T1", "T2", "T5", "T6", "page_level_ocr", "reasoning_qa")
     }
     assert beside == {
@@ -72,7 +76,7 @@ def test_a_task_has_the_mean_of_its_items(make):
 def test_no_value_of_a_protocol_changes_by_them(make):
     pair = make("T6", "学而时习", "学而")
     beside = []
-    list(watched([Case(*pair)], beside))
+    list(watched([ScoringSample(*pair)], beside))
     scores = score_answer(*pair)
     alone, both = to_json(scores), to_json(scores, beside)
     assert set(both) - set(alone) == {"variants"}

@@ -9,9 +9,9 @@ from typing import Any
 
 from keju.definitions import task
 from keju.items import Item, Response
-from keju.scoring.case import Case
-from keju.scoring.short import entity_set, same_short
-from keju.scoring.stated import extract_final_probability
+from keju.scoring.numeric_answer import extract_final_probability
+from keju.scoring.scoring_sample import ScoringSample
+from keju.scoring.short_answer import entity_set, same_short
 from keju.text import counted
 
 BANKS = Path(__file__).parents[1] / "banks"
@@ -37,7 +37,7 @@ def form_of(row: dict[str, Any]) -> str:
     return _NAMES.get(form, form)
 
 
-def case_of(row: dict[str, Any]) -> Case:
+def case_of(row: dict[str, Any]) -> ScoringSample:
     """A line as an item with its response."""
     form = form_of(row)
     name, query = _TASKS.get(form, "recognition"), _QUERIES.get(form, "")
@@ -54,7 +54,7 @@ def case_of(row: dict[str, Any]) -> Case:
         key="1", item="1", model="m", benchmark=item.benchmark, task=name, query=query,
         status="answered" if text.strip() else "empty", text=text,
     )  # fmt: skip
-    return Case(item, response)
+    return ScoringSample(item, response)
 
 
 def extracted(row: dict[str, Any]) -> Any:

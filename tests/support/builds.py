@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
 from keju.building.engine import Engine
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset, DatasetWriter
 
 
-def bench_over(given: Path, out: Path, step: str = "trial", *, seed: int = 0) -> Bench:
+def bench_over(given: Path, out: Path, step: str = "trial", *, seed: int = 0) -> StepContext:
     """A bench over a dataset; close its writer to see what came out."""
     writer = DatasetWriter(
         out, name="out", version="1", licence="CC0-1.0", source="made by the tests"
     )
-    return Bench(step, Dataset.open(given), writer, engine=Engine(), seed=seed)
+    return StepContext(step, Dataset.open(given), writer, engine=Engine(), seed=seed)
 
 
 def built(

@@ -19,8 +19,8 @@ from keju.definitions import prompt_of, task
 from keju.encoders import Encoders
 from keju.items import Box, Item, Protocol, Response
 from keju.scoring import PROTOCOLS, MetricResult, aggregate
-from keju.scoring.case import Case
 from keju.scoring.score import score_cases
+from keju.scoring.scoring_sample import ScoringSample
 from keju.text import han_only
 
 PASSAGES: list[str] = json.loads(
@@ -233,7 +233,7 @@ def earned(
             key=item.id, item=item.id, model="m", benchmark=item.benchmark, task=item.task,
             query=item.query, status="answered" if text.strip() else "empty", text=text,
         )  # fmt: skip
-        cases.append(Case(item, response))
+        cases.append(ScoringSample(item, response))
     found = {result.protocol: result for result in aggregate(score_cases(cases, encoders=encoders))}
     return {
         protocol: {

@@ -37,7 +37,7 @@ def items() -> list[Item]:
     return found
 
 
-class Bench:
+class StepContext:
     """Judges of one run: gives the server a rule for each request, and asks."""
 
     def __init__(self, chat: Chat, folder: JudgementFolder) -> None:

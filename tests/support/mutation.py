@@ -43,7 +43,7 @@ from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, KejuError, ProblemsError, UsageError, printable
-from keju.reporting.detected import as_data, lines
+from keju.reporting.detected_formats import as_data, lines
 
 SECONDS = 20
 MEMORY = 2 << 30
@@ -219,7 +219,7 @@ def _wrong(error: KejuError) -> str:
     for line in error.lines if isinstance(error, ProblemsError) else (text,):
         if line != printable(line) or len(line) > LONGEST:  # Private-use characters are text.
             return f"not one printable line of at most {LONGEST:,} characters: {line[:300]!a}"
-    if isinstance(error, DataError) and not several and not (error.file and error.mend):
+    if isinstance(error, DataError) and not several and not (error.file and error.hint):
         return f"without file or hint: {text}"
     if not isinstance(error, DataError | UsageError):
         return f"{type(error).__name__}: {text}"

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 from planted import CALLIGRAPHERS, COPIES, book_page, jpeg
 
-from keju.building.dedup.pictures import STEP as IMAGES
-from keju.building.dedup.pictures import DedupImagesSettings
+from keju.building.dedup.images import STEP as IMAGES
+from keju.building.dedup.images import DedupImagesSettings
 from keju.building.dedup.texts import STEP as TEXTS
 from keju.building.dedup.texts import DedupTextsSettings
 from keju.building.engine import Engine

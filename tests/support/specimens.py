@@ -17,8 +17,8 @@ from degenerate import COUNTS, NAMES, OPTIONS, PASSAGES, SHORT, columns, familie
 from keju.definitions import Query, Task, prompt_of
 from keju.encoders import Encoders
 from keju.items import ImageRef, Item, Response, Score
-from keju.scoring.case import Case
 from keju.scoring.score import score_cases
+from keju.scoring.scoring_sample import ScoringSample
 
 LENGTHS: dict[str, int] = json.loads(
     (Path(__file__).parent / "answer_lengths.json").read_text("utf-8")
@@ -130,4 +130,4 @@ def scores_of(task: Task, query: Query, specimen: str) -> list[Score]:
     none = Encoders({})
     none.paths.clear()  # nor the one that an installed package brings along
     pairs = responses_to(items_of(task, query), specimen)
-    return score_cases([Case(*pair) for pair in pairs], encoders=none)
+    return score_cases([ScoringSample(*pair) for pair in pairs], encoders=none)

@@ -13,8 +13,8 @@ from keju.errors import PrerequisiteError, number_of
 from keju.items import Score
 from keju.notebook import block, table
 from keju.reporting import leaderboard as boards
-from keju.reporting.gather import PEOPLE, Gathered, gather
 from keju.reporting.intervals import intervals
+from keju.reporting.run_set import PEOPLE, RunSet, gather
 from keju.runs import RunFolder
 from keju.scoring import BenchmarkResult
 
@@ -111,7 +111,7 @@ _TASKS = pl.Schema({**_PLACE, **_WHO, **_VALUE, **_COUNTS})
 
 
 def _overall_rows(
-    gathered: Gathered, found: Sequence[boards.Leaderboard]
+    gathered: RunSet, found: Sequence[boards.Leaderboard]
 ) -> Iterator[dict[str, object]]:
     """By benchmark, protocol and role; there the best first."""
     for board in found:
@@ -141,7 +141,7 @@ def _value(result: BenchmarkResult) -> float:
 
 
 def _domain_rows(
-    gathered: Gathered, found: Sequence[boards.Leaderboard]
+    gathered: RunSet, found: Sequence[boards.Leaderboard]
 ) -> Iterator[dict[str, object]]:
     for board in found:
         for (model, protocol), result in board.results.items():
@@ -153,7 +153,7 @@ def _domain_rows(
                 } | _who(gathered, model, protocol) | _bounds(bounds)  # fmt: skip
 
 
-def _task_rows(gathered: Gathered) -> Iterator[dict[str, object]]:
+def _task_rows(gathered: RunSet) -> Iterator[dict[str, object]]:
     mains = [each for by in gathered.mains.values() for scores in by.values() for each in scores]
     places = {
         (model, each.task, each.query, protocol, each.main.metric): (each, each.main)
@@ -177,7 +177,7 @@ def _task_rows(gathered: Gathered) -> Iterator[dict[str, object]]:
 _OF_METRIC = ("metric", "value", "without_failures", "items", "scored")
 
 
-def _who(gathered: Gathered, model: str, protocol: str) -> dict[str, object]:
+def _who(gathered: RunSet, model: str, protocol: str) -> dict[str, object]:
     voice = gathered.voices.get(model)
     return {"model": model, "role": voice.role if voice else PEOPLE, "protocol": protocol}
 

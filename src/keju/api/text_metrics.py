@@ -13,7 +13,7 @@ from keju.metrics import UndefinedMetricError
 from keju.scoring import Metric, metric_signature, metrics
 from keju.scoring.aggregate import pooled_value
 from keju.scoring.metric import EncoderMetric
-from keju.scoring.text_case import TextCase
+from keju.scoring.text_sample import TextCase
 
 _FORMS: tuple[AnswerForm, ...] = (
     "transcription", "text", "punctuated", "short", "entities", "letter",

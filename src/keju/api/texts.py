@@ -12,7 +12,7 @@ from keju.items import Item, Response
 from keju.metrics import UndefinedMetricError, distance
 from keju.models.base import status_of
 from keju.scoring import Extracted
-from keju.scoring.case import Case
+from keju.scoring.scoring_sample import ScoringSample
 from keju.text import LAYERS, Layer, counted_pair
 
 
@@ -126,7 +126,7 @@ def extract(
             raise ValueError("item has its own query, question and options. Give either")
         if item.task != task:
             raise ValueError(f"item {item.id} is of task {item.task}, not of {task}")
-    return Case(item, response_of(item, text, "")).taken
+    return ScoringSample(item, response_of(item, text, "")).taken
 
 
 def response_of(item: Item, text: str, model: str) -> Response:

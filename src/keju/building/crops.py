@@ -46,12 +46,12 @@ def classes_of(items: Iterable[Item]) -> Classes:
             raise DataError(
                 f"its picture is of class {name}, and elsewhere of class {owner}",
                 item=item.id,
-                mend="Take it out of one of the two",
+                hint="Take it out of one of the two",
             )
     if len(found) < 2:
         raise DataError(
             f"{number_of(len(found), 'class', 'classes')} of crops: two or more are needed",
-            mend="Import crops with: keju data import idx, obi-classification or obi-retrieval",
+            hint="Import crops with: keju data import idx, obi-classification or obi-retrieval",
         )
     return dict(sorted(found.items()))
 

@@ -8,10 +8,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
 from keju.building.crops import Classes, Crop, classes_of, sampled
 from keju.building.ranking_items import ranking_items
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.definitions import tasks
 from keju.errors import DataError, UsageError, number_of, unknown_name
 
@@ -43,7 +43,7 @@ class LeftOut(Struct, frozen=True):
     why: str
 
 
-def make_galleries(bench: Bench, settings: GallerySettings) -> None:
+def make_galleries(bench: StepContext, settings: GallerySettings) -> None:
     """Make queries from crops of each class against references of all classes and distractors.
 
     Raises:
@@ -58,7 +58,7 @@ def make_galleries(bench: Bench, settings: GallerySettings) -> None:
         raise DataError(
             f"{number_of(len(enough), 'class has', 'classes have')} {needed} crops or "
             "more: two are needed",
-            mend="Lower references or queries",
+            hint="Lower references or queries",
         )
     asked = sampled(enough, settings.classes, bench.rng("classes"))
     parts = {name: _shuffled(bench, name, crops) for name, crops in asked.items()}
@@ -96,24 +96,24 @@ def _task(name: str) -> str:
     return name or known[0]
 
 
-def _shuffled(bench: Bench, name: str, crops: Sequence[Crop]) -> list[Crop]:
+def _shuffled(bench: StepContext, name: str, crops: Sequence[Crop]) -> list[Crop]:
     return [crops[int(place)] for place in bench.rng("crops", name).permutation(len(crops))]
 
 
 def _distractors(
-    bench: Bench, settings: GallerySettings, every: Classes, asked: Classes
+    bench: StepContext, settings: GallerySettings, every: Classes, asked: Classes
 ) -> list[Crop]:
     others = [crop for name, crops in every.items() if name not in asked for crop in crops]
     if len(others) < settings.distractors:
         raise DataError(
             f"{settings.distractors} distractors are wanted, but the classes that are not asked "
             f"about have {len(others)} crops",
-            mend="Lower distractors, or ask about fewer classes",
+            hint="Lower distractors, or ask about fewer classes",
         )
     return _shuffled(bench, "distractors", others)[: settings.distractors]
 
 
-def _ask(bench: Bench, task_id: str, query: Crop, gallery: Sequence[Crop]) -> None:
+def _ask(bench: StepContext, task_id: str, query: Crop, gallery: Sequence[Crop]) -> None:
     for item in ranking_items(
         query.item.id,
         task_id,

@@ -80,7 +80,7 @@ def _add(part: Part, writer: DatasetWriter, seen: set[str]) -> int:
             name, renamed = f"{part.name}/{item.id}", renamed + 1
             if name in seen or name in mine:
                 raise DataError(
-                    "two items have this id", item=name, mend="Give the [[source]] another name"
+                    "two items have this id", item=name, hint="Give the [[source]] another name"
                 )
         mine.add(name)
         provenance = item.provenance if known else (*item.provenance, whence)

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 from msgspec import field
 
 from keju import __version__
-from keju.building.bench import SCRATCH
 from keju.building.engine import Engine
 from keju.building.joining import Part, join
 from keju.building.recipe import PlannedSource, Recipe
@@ -40,6 +39,7 @@ from keju.building.running import (
 from keju.building.settings import fingerprint, paths_in
 from keju.building.sources import SOURCES
 from keju.building.sources.base import Site, SourceForm
+from keju.building.step_context import SCRATCH
 from keju.datasets.manifest import UNFINISHED
 from keju.datasets.readers import FORMATS
 from keju.datasets.store import Dataset, DatasetManifest
@@ -352,7 +352,7 @@ def _point(link: Path, target: Path) -> None:
         raise DataError(
             f"no link to {target.name} can be made here: {error.strerror or error}",
             file=link,
-            mend=f"The dataset is {target}; build on another disk to have the link",
+            hint=f"The dataset is {target}; build on another disk to have the link",
         ) from None
 
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from keju.building.bench import SCRATCH, Bench
 from keju.building.engine import Engine
 from keju.building.settings import check_paths, fingerprint
 from keju.building.step import Step
+from keju.building.step_context import SCRATCH, StepContext
 from keju.building.steps import STEPS
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
@@ -105,9 +105,9 @@ def finished(out: Path, mark: str) -> Done | None:
         given = Dataset.open(out)
         whole = given.items_path.is_file() and _has_images(given)
     except DataError as error:
-        raise DataError(error.problem, file=error.file, mend=again) from None
+        raise DataError(error.problem, file=error.file, hint=again) from None
     if not whole:
-        raise DataError("files of it are gone", file=out, mend=again)
+        raise DataError("files of it are gone", file=out, hint=again)
     shutil.rmtree(out / SCRATCH, ignore_errors=True)
     return Done(record, given.manifest, anew=False)
 
@@ -148,7 +148,7 @@ def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
         _take_scratch(out, mark)
         writer.declare(**manifest.made)
         writer.declare_plugins(work.plugins)
-        bench = Bench(work.step.name, work.given, writer, engine=engine, seed=work.seed)
+        bench = StepContext(work.step.name, work.given, writer, engine=engine, seed=work.seed)
         try:
             work.step.run(bench, work.settings)
         except UsageError as error:
@@ -157,7 +157,7 @@ def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
             if error.file:
                 raise
             place = f"{work.given.path} ({work.step.name})"
-            raise DataError(error.problem, file=place, item=error.item, mend=error.mend) from None
+            raise DataError(error.problem, file=place, item=error.item, hint=error.hint) from None
         record = StepRecord(
             step=work.step.name,
             version=work.step.version,

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from keju.building.bench import Bench
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.errors import UsageError, unknown_name
 from keju.items import Item
 
@@ -29,7 +29,7 @@ class LeftOut(Struct, frozen=True):
     why: str
 
 
-def select(bench: Bench, settings: SelectSettings) -> None:
+def select(bench: StepContext, settings: SelectSettings) -> None:
     """Keep the selected items, and list the others.
 
     Raises:

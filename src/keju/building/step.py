@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from keju.building.bench import Bench
+    from keju.building.step_context import StepContext
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,5 +44,5 @@ class Step(Generic[S]):
     name: str
     summary: str
     settings: type[S]
-    run: Callable[[Bench, S], None]
+    run: Callable[[StepContext, S], None]
     version: int = 1

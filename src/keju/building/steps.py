@@ -37,7 +37,7 @@ STEPS: Registry[Step[Any]] = Registry(
         "galleries": "keju.building.galleries:STEP",
         "review": "keju.building.reviewing.step:STEP",
         "make-choices": "keju.building.choices.step:STEP",
-        "dedup-images": "keju.building.dedup.pictures:STEP",
+        "dedup-images": "keju.building.dedup.images:STEP",
         "dedup-texts": "keju.building.dedup.texts:STEP",
     },
     _step,

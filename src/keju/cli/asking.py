@@ -103,9 +103,9 @@ def plan(
     from keju.datasets.store import Dataset
     from keju.models import open_models
     from keju.models.request_fields import parse_extra_body, read_system_prompt
-    from keju.reporting.asked import unlike_paper
-    from keju.reporting.plain import print_json
+    from keju.reporting.console import print_json
     from keju.reporting.planning import forms_notes, forms_table
+    from keju.reporting.run_summary import unlike_paper
     from keju.running import estimate, lend
     from keju.running.options import RunOptions
     from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts

@@ -59,7 +59,7 @@ def audit(
     from keju.published import audit_leaderboard, audit_published, audit_run, benchmarks_of, rebuild
     from keju.reporting.audit_cells import write_cells
     from keju.reporting.audit_terminal import audit_report
-    from keju.reporting.plain import print_json
+    from keju.reporting.console import print_json
     from keju.reporting.published import rebuilt_table
 
     if benchmark.endswith(".toml"):

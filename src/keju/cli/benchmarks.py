@@ -74,7 +74,7 @@ def show(
     """Print what a known benchmark is, how to cite it, and its licence."""
     from keju.definitions import benchmark, know_all_installed
     from keju.definitions.registry import place_of
-    from keju.reporting.plain import print_json
+    from keju.reporting.console import print_json
 
     know_all_installed()
     found = benchmark(name)
@@ -99,7 +99,7 @@ def list_(as_json: AsJson = False) -> None:
     """List the benchmarks that keju ships and those that installed packages provide."""
     from keju.definitions import definitions, know_all_installed
     from keju.definitions.registry import place_of
-    from keju.reporting.plain import plain_table, print_json
+    from keju.reporting.console import plain_table, print_json
 
     know_all_installed()
     rows = [

@@ -23,14 +23,14 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
     from keju.building.choices import leaks
     from keju.datasets.store import Dataset
     from keju.errors import DataError
-    from keju.reporting.plain import plain_table, print_json
+    from keju.reporting.console import plain_table, print_json
 
     rows = leaks.check_choices(Dataset.open(dataset).items())
     if not rows:
         raise DataError(
             "no multiple-choice questions here",
             file=dataset,
-            mend="Make some with: keju build make-choices",
+            hint="Make some with: keju build make-choices",
         )
     found = [row for row in rows if row.verdict == "leak"]
     if as_json:

@@ -83,7 +83,7 @@ def draw_all(
         Whether there was something to draw, and every character of it is drawn by some font.
     """
     from keju.reporting.figures import Undrawn, write_figure
-    from keju.reporting.words import Words
+    from keju.reporting.translations import Words
 
     chosen, tell = formats_of(formats), note if quiet else say
     words = Words(language)
@@ -148,8 +148,8 @@ def _of_runs(
     paths: list[Path], which: list[str], published: bool, prices: Prices | None
 ) -> Iterable[Drawn]:
     from keju.reporting.figures import OfRun, of_run
-    from keju.reporting.gather import gather
     from keju.reporting.leaderboard import leaderboards
+    from keju.reporting.run_set import gather
 
     gathered = gather(paths, picture_bytes=_PICTURES)
     boards = leaderboards(gathered, gathered.results, prices)

@@ -71,7 +71,7 @@ def show_judging_plan(
 ) -> None:
     """Print the cost of judging without sending a request."""
     from keju.judging import open_judges, plan_judging
-    from keju.reporting.plain import print_json
+    from keju.reporting.console import print_json
 
     found = plan_judging(
         folder,

@@ -146,8 +146,8 @@ def grade(
         sampled_codes,
     )
     from keju.models.request_fields import parse_extra_body
+    from keju.reporting.console import print_json
     from keju.reporting.judging import agreement_table, grade_lines, grades_table
-    from keju.reporting.plain import print_json
     from keju.running.options import decoding_of
     from keju.runs import RunFolder
 
@@ -253,8 +253,8 @@ def probe(
         read_rubrics,
     )
     from keju.models.request_fields import parse_extra_body
+    from keju.reporting.console import print_json
     from keju.reporting.judging import probe_lines, probes_table
-    from keju.reporting.plain import print_json
     from keju.running.options import decoding_of
     from keju.runs import RunFolder
 
@@ -335,8 +335,8 @@ def align_(
     judge:NAME.
     """
     from keju.judging import align, code_of, graded_answers, judged_by, read_ratings, read_rubrics
+    from keju.reporting.console import print_json
     from keju.reporting.judging import alignment_lines, alignment_tables
-    from keju.reporting.plain import print_json
     from keju.runs import RunFolder
 
     known, grades = None, {}

@@ -35,7 +35,7 @@ def tasks(
     """List all tasks and how each is scored: published ones, own pages, and your own benchmarks."""
     from keju.definitions import know_all_installed, task_row
     from keju.definitions import tasks as all_tasks
-    from keju.reporting.plain import print_json
+    from keju.reporting.console import print_json
     from keju.reporting.terminal import tasks_tables
 
     know_all_installed()
@@ -57,7 +57,7 @@ def metrics(
     as_json: AsJson = False,
 ) -> None:
     """List all metrics of keju and of plug-ins, with what each measures."""
-    from keju.reporting.plain import print_json
+    from keju.reporting.console import print_json
     from keju.reporting.terminal import metrics_table
     from keju.scoring import metric_row
     from keju.scoring import metrics as all_metrics
@@ -79,7 +79,7 @@ def models(
     """List the kinds of model, how each is written, and whether it can be used on this machine."""
     from keju.models import model_kinds
     from keju.published import published_models
-    from keju.reporting.plain import print_json
+    from keju.reporting.console import print_json
     from keju.reporting.published import published_models_tables
     from keju.reporting.terminal import models_table
 

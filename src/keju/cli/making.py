@@ -43,8 +43,8 @@ def detect(
     """
     from keju.datasets.examine import examine, write_mapping
     from keju.datasets.readers.words import detect_command
-    from keju.reporting.detected import as_data, lines
-    from keju.reporting.plain import print_json
+    from keju.reporting.console import print_json
+    from keju.reporting.detected_formats import as_data, lines
 
     if write_map:
         write_mapping(src, write_map)
@@ -222,7 +222,7 @@ def validate_(dataset: DatasetPath) -> None:
 def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
     """Count and measure a dataset, in the columns of the papers' tables of their data."""
     from keju.datasets.stats import stats
-    from keju.reporting.plain import print_json
+    from keju.reporting.console import print_json
     from keju.reporting.terminal import stats_tables
 
     found = stats(dataset)

@@ -107,8 +107,8 @@ def leaks(
     from msgspec.structs import asdict
 
     from keju.building.releasing.leaks import Leak, leaks_of
-    from keju.reporting.plain import plain_table, print_json
-    from keju.reporting.spreadsheets import write_frame
+    from keju.reporting.console import plain_table, print_json
+    from keju.reporting.csv_export import write_frame
 
     found = leaks_of(dataset, against or [], pictures=pictures)
     if sheet:

@@ -131,11 +131,11 @@ def score(
 
 def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
     """The notes on a scored run that are printed below its scores."""
-    from keju.reporting.asked import unfinished_lines
-    from keju.reporting.asked_otherwise import otherwise_lines
     from keju.reporting.blank_pages import invented_lines
     from keju.reporting.own_drafts import own_draft_lines
+    from keju.reporting.run_summary import unfinished_lines
     from keju.reporting.swapped import swap_lines, swapped_in
+    from keju.reporting.unpublished_settings import otherwise_lines
     from keju.runs import RunFolder
     from keju.scoring import read_decisions, unused_decisions
 
@@ -165,10 +165,10 @@ def recital(
     Make the altered pages with: keju build controls. "Recited beyond slips" is the original text
     where the page shows another, minus the same mistakes on unaltered pages.
     """
-    from keju.reporting.plain import print_json
-    from keju.reporting.recital import recital_table
+    from keju.reporting.console import print_json
+    from keju.reporting.memorization import recital_table
     from keju.runs import RunFolder
-    from keju.scoring.recital import recitals
+    from keju.scoring.memorization import recitals
 
     folder = RunFolder.open(run)
     found = recitals(folder.items(), folder.responses())
@@ -198,8 +198,8 @@ def ledger(
     A difference is strict - official on one scale; an error counts as 1 - min(1, error).
     docs/ledger.md lists what the two protocols do on every task, on example answers.
     """
-    from keju.reporting.ledger import ledger_lines, ledger_of, ledger_tables
-    from keju.reporting.plain import print_json
+    from keju.reporting.console import print_json
+    from keju.reporting.protocol_differences import ledger_lines, ledger_of, ledger_tables
     from keju.runs import RunFolder
 
     found = ledger_of(RunFolder.open(run), models=model or (), tasks=task or (), most=top)
@@ -259,7 +259,7 @@ def compare(
     """
     from keju.reporting.comparing import comparison_lines, comparison_of, comparison_table
     from keju.reporting.comparison_sides import Wanted
-    from keju.reporting.plain import print_json
+    from keju.reporting.console import print_json
     from keju.runs import RunFolder
 
     wanted = Wanted(

@@ -80,10 +80,10 @@ def serve(
     Answers of the exam are stored in the run as human:NAME, which `score` and `report` treat like a
     model. Ratings, verdicts, decisions and new items are stored in RUN/people. See docs/serving.md
     """
+    from keju.annotation import AnnotationApp, Choice, is_loopback
+    from keju.annotation import serve as serve_pages
     from keju.running import Selection
     from keju.running.box_conventions import parse_boxes
-    from keju.web import Choice, Hall, is_loopback
-    from keju.web import serve as serve_pages
 
     for_all, of_model = parse_boxes(boxes or [])
     if of_model:
@@ -93,7 +93,7 @@ def serve(
         seed=seed if sample else 0, scripts=(script,), boxes=for_all,
     )  # fmt: skip
     selection = None if chosen == Selection() else chosen
-    hall = Hall(what, out, Choice(selection, per_task, seed, rubrics, every, scales))
+    hall = AnnotationApp(what, out, Choice(selection, per_task, seed, rubrics, every, scales))
     if collect:
         try:
             lines = hall.collect()

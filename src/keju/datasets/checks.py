@@ -30,7 +30,7 @@ class Flaw(NamedTuple):
     """An error or warning about an item; a grave one makes runs fail or scores wrong."""
 
     problem: str
-    mend: str
+    hint: str
     grave: bool = True
 
 
@@ -108,7 +108,7 @@ def check_item(item: Item) -> Iterator[Flaw]:
         asked = _Asked(item, kind, query_of(item))
         prompt_of(item)
     except DataError as error:
-        yield Flaw(error.problem, f"{error.mend or 'Mend the item'}.")
+        yield Flaw(error.problem, f"{error.hint or 'Mend the item'}.")
         return
     for check in _CHECKS:
         yield from check(asked)

@@ -80,5 +80,5 @@ def altered(path: Path) -> DataError:
     return DataError(
         "the image is not the one that was imported (size or SHA-256 differs)",
         file=path,
-        mend="Put the original back, or import the dataset again",
+        hint="Put the original back, or import the dataset again",
     )

@@ -41,7 +41,7 @@ _FEATURES = {
 }
 """Metadata by which the `datasets` library recognises the bytes as images."""
 
-_MEND = "Export the dataset again"
+_HINT = "Export the dataset again"
 
 
 def write_packed(
@@ -119,14 +119,14 @@ class Packed:
         """
         place = self._places.get(path)
         if place is None:
-            raise DataError("the image is in none of the tables", item=path, mend=_MEND)
+            raise DataError("the image is in none of the tables", item=path, hint=_HINT)
         file = self._paths[place.table]
         try:
             data = self._group(place.table, place.group)[place.row].as_py()
         except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
             raise _damaged(file, error) from None
         if not isinstance(data, bytes):
-            raise DataError("no image in it", file=file, item=path, mend=_MEND)
+            raise DataError("no image in it", file=file, item=path, hint=_HINT)
         return data
 
     def _group(self, table: int, group: int) -> pa.Array:
@@ -160,14 +160,14 @@ def _opened(path: Path) -> ParquetFile:
         raise _damaged(path, error) from None
     if not {"path", "image"} <= set(names):
         raise DataError(
-            f"expected the columns path, image; found {', '.join(names)}", file=path, mend=_MEND
+            f"expected the columns path, image; found {', '.join(names)}", file=path, hint=_HINT
         )
     return table
 
 
 def _damaged(path: Path, error: Exception) -> DataError:
     reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-    return DataError(f"not readable as parquet: {reason}", file=path, mend=_MEND)
+    return DataError(f"not readable as parquet: {reason}", file=path, hint=_HINT)
 
 
 def _schema() -> pa.Schema:

@@ -120,7 +120,7 @@ def _by_geometry(page: Page) -> tuple[Line, ...]:
         raise DataError(
             "no line has an outline, so geometry cannot order them",
             file=page.file,
-            mend="Use the document's order",
+            hint="Use the document's order",
         )
     numbered = [
         msgspec.structs.replace(line, id=str(place)) for place, line in enumerate(page.lines)

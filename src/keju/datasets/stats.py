@@ -80,7 +80,7 @@ def _item_row(item: Item) -> dict[str, object]:
     try:
         kind = task(item.task)
     except UsageError as error:
-        raise DataError(str(error), item=item.id, mend="See: keju data validate") from None
+        raise DataError(str(error), item=item.id, hint="See: keju data validate") from None
     return {
         "benchmark": kind.benchmark,
         "domain": kind.domain,

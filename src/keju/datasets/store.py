@@ -107,7 +107,7 @@ class Dataset:
             raise DataError(
                 f"format {manifest.format!r}, but this keju reads {FORMAT!r}",
                 file=file,
-                mend="Use the keju version that wrote it",
+                hint="Use the keju version that wrote it",
             )
         know_stored(path)
         return cls(path, manifest)
@@ -139,7 +139,7 @@ class Dataset:
             raise DataError(
                 f"the items are not those that {MANIFEST} describes (their hash differs)",
                 file=self.items_path,
-                mend="Import the dataset again",
+                hint="Import the dataset again",
             )
         return items
 
@@ -212,7 +212,7 @@ class Dataset:
             "the path of an image must stay inside the dataset",
             file=self.path,
             item=repr(ref.path),
-            mend="Import the dataset again",
+            hint="Import the dataset again",
         )
 
     def image_bytes(self, ref: ImageRef) -> bytes:
@@ -234,7 +234,7 @@ class Dataset:
         except OSError as error:
             reason = error.strerror or str(error)
             raise DataError(
-                f"image not readable: {reason}", file=path, mend="Import the dataset again"
+                f"image not readable: {reason}", file=path, hint="Import the dataset again"
             ) from None
         if sha256_bytes(data) != ref.sha256:
             raise altered(path)

@@ -191,7 +191,7 @@ class ItemTable:
         except (OSError, ArrowException, KeyError) as error:
             reason = next(iter(str(error).splitlines()), type(error).__name__)
             raise DataError(
-                f"not readable as a table of items: {reason}", file=path, mend="Make it again"
+                f"not readable as a table of items: {reason}", file=path, hint="Make it again"
             ) from None
 
     def item(self, name: str) -> Item:
@@ -236,7 +236,7 @@ def as_stored(item: Item) -> Item:
         return msgspec.json.decode(msgspec.json.encode(item), type=Item)
     except (UnicodeEncodeError, TypeError, msgspec.MsgspecError) as error:
         raise DataError(
-            f"cannot be stored: {error}", item=ascii(item.id), mend="Clean it at its source"
+            f"cannot be stored: {error}", item=ascii(item.id), hint="Clean it at its source"
         ) from None
 
 
@@ -296,7 +296,7 @@ def frame_of(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     try:
         data = path.read_bytes() if is_parquet(path) else b""
     except FileNotFoundError:
-        raise DataError("no such file", file=path, mend="Make the file again") from None
+        raise DataError("no such file", file=path, hint="Make the file again") from None
     except OSError as error:
         raise DataError(f"not readable: {error.strerror or error}", file=path) from None
     try:
@@ -304,7 +304,7 @@ def frame_of(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")
         raise DataError(
-            f"not readable as parquet: {reason}", file=path, mend="Make the file again"
+            f"not readable as parquet: {reason}", file=path, hint="Make the file again"
         ) from None
 
 

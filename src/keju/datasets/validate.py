@@ -39,10 +39,10 @@ class Finding(NamedTuple):
     item: str
     """The item's id, or the file if no item is affected."""
     problem: str
-    mend: str
+    hint: str
 
     def __str__(self) -> str:
-        line = f"{self.severity}: {self.item}: {self.problem}. {self.mend}"
+        line = f"{self.severity}: {self.item}: {self.problem}. {self.hint}"
         return printable(" ".join(line.split()))
 
 
@@ -77,7 +77,7 @@ def validate(path: Path) -> Iterator[Finding]:
         packed = dataset.packed
     except DataError as error:
         place = error.file or str(path)
-        yield Finding("error", place, error.problem, error.mend or f"{_AGAIN}.")
+        yield Finding("error", place, error.problem, error.hint or f"{_AGAIN}.")
         return
     yield from _manifest(dataset, items)
     yield from _items(items)
@@ -137,7 +137,7 @@ def _items(items: list[Item]) -> Iterator[Finding]:
             problem = f"its {field} contains characters that are not seen: {codes}"
             yield Finding("warning", name, problem, "Remove them, and import again.")
         for flaw in check_item(item):
-            yield Finding("error" if flaw.grave else "warning", name, flaw.problem, flaw.mend)
+            yield Finding("error" if flaw.grave else "warning", name, flaw.problem, flaw.hint)
 
 
 def _text_alone(items: list[Item]) -> Iterator[Finding]:

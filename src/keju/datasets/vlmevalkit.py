@@ -70,5 +70,5 @@ def item_in(cell: str, place: str) -> Item:
         return msgspec.json.decode(cell, type=Item)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise DataError(
-            f"the cell keju holds no item: {error}", item=place, mend="Take out the column keju"
+            f"the cell keju holds no item: {error}", item=place, hint="Take out the column keju"
         ) from None

@@ -162,10 +162,10 @@ class DatasetWriter:
             if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
                 raise DataError(
                     f"an image cannot be written: {error.strerror}", file=target,
-                    mend="Make room, and build again: what was done is kept",
+                    hint="Make room, and build again: what was done is kept",
                 ) from None  # fmt: skip
             raise DataError(
-                f"image not readable: {error.strerror or error}", file=path, mend="Build it again"
+                f"image not readable: {error.strerror or error}", file=path, hint="Build it again"
             ) from None
         self._refs[ref.sha256] = ref
         return ref
@@ -177,9 +177,9 @@ class DatasetWriter:
             DataError: its id is empty or taken, or an image of it was not added.
         """
         if not item.id:
-            raise DataError("an item without an id", mend="Give every item an id")
+            raise DataError("an item without an id", hint="Give every item an id")
         if item.id in self._items:
-            raise DataError("two items have this id", item=item.id, mend="Tell them apart")
+            raise DataError("two items have this id", item=item.id, hint="Tell them apart")
         for ref in item.images:
             if self._refs.get(ref.sha256) != ref:
                 raise DataError("an image that was not added", file=self.path, item=item.id)

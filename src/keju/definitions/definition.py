@@ -377,4 +377,4 @@ class _Parser:
                 )
 
     def _fail(self, problem: str, *, item: str = "", hint: str | None = None) -> NoReturn:
-        raise DataError(problem, file=self._place, item=item or None, mend=hint) from None
+        raise DataError(problem, file=self._place, item=item or None, hint=hint) from None

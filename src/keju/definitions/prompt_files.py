@@ -74,7 +74,7 @@ def read_prompts(path: Path) -> dict[str, Wording]:
             does not exist, lacks a placeholder of the published prompt, or changes nothing.
         UsageError: the path is an address.
     """
-    raw = read_toml(path, dict[str, object], what="a prompt file", mend=_FORM)
+    raw = read_toml(path, dict[str, object], what="a prompt file", hint=_FORM)
     source = _Source(path, path.read_text("utf-8-sig"))
     try:
         file = msgspec.convert(raw, _File)
@@ -104,7 +104,7 @@ def _invalid(source: _Source, said: str) -> DataError:
     """Error of a table that does not have the format, with the field that was probably meant."""
     field = re.search("unknown field `(.+?)`", said)
     if field is None:
-        return DataError(f"not a prompt file: {said}", file=source.path, mend=_FORM)
+        return DataError(f"not a prompt file: {said}", file=source.path, hint=_FORM)
     known = _Task.__struct_fields__ if "tasks[" in said else _File.__struct_fields__
     near = get_close_matches(field[1], known, n=1)
     hint = f" Did you mean {near[0]}?" if near else f" {_FORM}"

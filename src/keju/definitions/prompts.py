@@ -32,7 +32,7 @@ def query_of(item: Item) -> Query:
             return query
     names = ", ".join(query.name for query in queries if query.name) or "none, leave it empty"
     raise DataError(
-        f"task {item.task!r} has no query {item.query!r}", item=item.id, mend=f"Queries: {names}"
+        f"task {item.task!r} has no query {item.query!r}", item=item.id, hint=f"Queries: {names}"
     )
 
 
@@ -138,7 +138,7 @@ def _filled(item: Item, blank: str, value: str) -> str:
             raise DataError(
                 f"nothing fills the blank {{{blank}}}: its prompt is stored as released, whole",
                 item=item.id,
-                mend="Use {prompt} in the wording",
+                hint="Use {prompt} in the wording",
             )
         where = (
             f"the item's {blank}" if blank in {"question", "options"} else f"its fields: {blank}"
@@ -146,7 +146,7 @@ def _filled(item: Item, blank: str, value: str) -> str:
         raise DataError(
             f"nothing fills the blank {{{blank}}} of task {item.task!r}",
             item=item.id,
-            mend=f"Give {where}",
+            hint=f"Give {where}",
         )
     return value
 

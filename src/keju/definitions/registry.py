@@ -252,7 +252,7 @@ def _check_official(found: Known) -> None:
         raise DataError(
             f"official_as names {source!r}, which has no official metrics in keju",
             file=found.place,
-            mend=f"Use one of: {', '.join(published)}",
+            hint=f"Use one of: {', '.join(published)}",
         )
 
 
@@ -282,7 +282,7 @@ def _read_installed(point: metadata.EntryPoint) -> Known:
         raise DataError(
             f"the entry point {point.name!r} cannot be loaded: {error}",
             file=place,
-            mend=f"Correct the package, or remove it: pip uninstall {package}",
+            hint=f"Correct the package, or remove it: pip uninstall {package}",
         ) from error
     text = toml_text(path, _NOT_ONE)
     read = parse_definition(text, f"{place} ({path})")

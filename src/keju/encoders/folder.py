@@ -82,7 +82,7 @@ def model_config(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> dict[str
         raise DataError(
             f"model type {kind!r} is none of {', '.join(kinds)}",
             file=folder / "config.json",
-            mend="Give the folder of such a model",
+            hint="Give the folder of such a model",
         )
     return config
 
@@ -104,11 +104,11 @@ def weight_files(folder: Path) -> list[Path]:
             return found
         raise DataError("names weights that are not in this folder", file=index)
     if (folder / "pytorch_model.bin").exists():
-        raise DataError("has pytorch_model.bin only", file=folder, mend=_PICKLE_MEND)
+        raise DataError("has pytorch_model.bin only", file=folder, hint=_PICKLE_MEND)
     raise DataError(
         "has no model.safetensors",
         file=folder,
-        mend="Give the folder that holds config.json, model.safetensors and the tokenizer",
+        hint="Give the folder that holds config.json, model.safetensors and the tokenizer",
     )
 
 

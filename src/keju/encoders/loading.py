@@ -28,7 +28,7 @@ def check_whole(report: dict[str, Any], folder: Path, what: str) -> None:
         raise DataError(
             f"lacks {len(lacking)} of the {what}'s weights (first: {lacking[0]})",
             file=folder,
-            mend="Give the folder of the whole model",
+            hint="Give the folder of the whole model",
         )
 
 

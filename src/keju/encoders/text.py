@@ -277,6 +277,6 @@ def _load(folder: Path, dtype: Any) -> tuple[Any, Any]:  # noqa: ANN401 - transf
         raise DataError(
             f"the tokenizer has {words} tokens and the model {rows}",
             file=folder,
-            mend="Give the tokenizer's files that belong to these weights",
+            hint="Give the tokenizer's files that belong to these weights",
         )
     return tokenizer, model

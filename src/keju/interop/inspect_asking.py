@@ -29,7 +29,7 @@ from keju.models import AskError
 from keju.models.data_urls import mime_of
 from keju.models.inspect_answers import answer_of
 from keju.running.requests import request_for
-from keju.running.selecting import Selection, Way, refusal, select
+from keju.running.selecting import RequestVariant, Selection, refusal, select
 from keju.scoring import PROTOCOLS, score_answer
 from keju.text import answer_part
 
@@ -92,7 +92,7 @@ def _tasks(benchmark: str, opened: Dataset, names: Names) -> tuple[str, ...]:
     return chosen
 
 
-def _sample(item: Item, way: Way, opened: Dataset) -> Sample:
+def _sample(item: Item, way: RequestVariant, opened: Dataset) -> Sample:
     request = request_for(item, way)
     pictures: list[Content] = [ContentImage(image=_picture(ref, opened)) for ref in request.images]
     message = ChatMessageUser(content=[*pictures, ContentText(text=request.prompt)])
@@ -117,7 +117,7 @@ def _picture(ref: ImageRef, opened: Dataset) -> str:
     return f"data:{mime_of(ref)};base64,{data}"
 
 
-def _scorer(items: Mapping[str, Item], way: Way, *, several: bool) -> Scorer:
+def _scorer(items: Mapping[str, Item], way: RequestVariant, *, several: bool) -> Scorer:
     """Scorer with the main metrics of both protocols, and errors of the mean by group."""
     summed: list[Metric] = [mean(), stderr(cluster="group")]
     if several:
@@ -156,7 +156,7 @@ def _both(item: Item, response: Response) -> Score:
     return Score(value=values, answer=answer, explanation="\n\n".join(words), metadata=about)
 
 
-def _response(item: Item, way: Way, state: TaskState) -> Response:
+def _response(item: Item, way: RequestVariant, state: TaskState) -> Response:
     def made(**fields: object) -> Response:
         return Response(
             key="",

@@ -14,7 +14,7 @@ from keju.judging.folder import JudgementFolder
 from keju.models import Model, ModelOptions, Pipeline, open_model, role_of
 from keju.running import Asked, Plan, Policy, ResponseStore, RunSummary, plan_of
 from keju.running.prices import Prices
-from keju.running.questions import ask_questions, jobs_of
+from keju.running.request_queue import ask_questions, jobs_of
 
 OUTPUT_RULE = "a reply of 80 tokens: two sentences and the grade; thinking is not counted"
 REPLY_TOKENS = 80

@@ -15,7 +15,7 @@ from keju.judging.grades import LEAST, grade_in
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
 from keju.metrics.base import UndefinedMetricError
-from keju.running.questions import replies_of
+from keju.running.request_queue import replies_of
 from keju.runs import RunFolder
 from keju.statistics import group_bootstrap, krippendorff_alpha
 

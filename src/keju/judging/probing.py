@@ -13,7 +13,7 @@ from keju.judging.answers import AnswerId
 from keju.judging.folder import JudgementFolder
 from keju.judging.grades import Grade, grade_in
 from keju.judging.probes import Probe, Probing, declared_probes
-from keju.running.questions import replies_of
+from keju.running.request_queue import replies_of
 from keju.statistics import group_bootstrap
 
 MOVES = 0.5

@@ -17,7 +17,7 @@ JUDGE = "judge:"
 """Prefix of the names of columns with judges' grades."""
 
 _NAMED = ("item", "task", "model")
-_MEND = "Columns: item, task, model, rater, score; judge sample makes such sheets"
+_HINT = "Columns: item, task, model, rater, score; judge sample makes such sheets"
 
 
 class Rated(NamedTuple):
@@ -84,14 +84,14 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
                 continue
             rater = row.get("rater", "")
             if not rater:
-                raise DataError("no rater is named", file=path, item=place, mend="Name who rated")
+                raise DataError("no rater is named", file=path, item=place, hint="Name who rated")
             if rater in rated.raters:
                 raise DataError(f"{rater} rated {which.item} of {which.model} before", file=path,
-                                item=place, mend="Keep one of the two rows")  # fmt: skip
+                                item=place, hint="Keep one of the two rows")  # fmt: skip
             rated.raters[rater] = _number(path, place, "score", row["score"])
     found = [rated for rated in by_answer.values() if rated.raters]
     if not found:
-        raise DataError("nobody rated anything", file=paths[0], mend="Fill the column score")
+        raise DataError("nobody rated anything", file=paths[0], hint="Fill the column score")
     return Ratings(found, blank)
 
 
@@ -100,7 +100,7 @@ def _check_columns(path: Path, columns: set[str]) -> None:
     if CODE not in columns:
         missing += [name for name in _NAMED if name not in columns]
     if missing:
-        raise DataError(f"no column {', '.join(missing)}", file=path, mend=_MEND)
+        raise DataError(f"no column {', '.join(missing)}", file=path, hint=_HINT)
 
 
 def _which(
@@ -110,12 +110,12 @@ def _which(
         if known is None:
             raise DataError(
                 "a sheet of a sample does not say who answered", file=path,
-                mend="Name the run that it was drawn from with --run",
+                hint="Name the run that it was drawn from with --run",
             )  # fmt: skip
         if code not in known:
             raise DataError(
                 f"the run has no answer {code!r}", file=path, item=place,
-                mend="Name the run that the sample was drawn from; an answer that was asked for "
+                hint="Name the run that the sample was drawn from; an answer that was asked for "
                 "anew since is another one",
             )  # fmt: skip
         return known[code].id
@@ -140,7 +140,7 @@ def _check_answer(path: Path, place: str, row: Mapping[str, str], judged: Judged
     if "".join(answer.removeprefix("'").split()) != "".join(judged.text.removeprefix("'").split()):
         raise DataError(
             f"the answer of {judged.id.model} to {judged.id.item} is another one in the run",
-            file=path, item=place, mend="Rate the answer of this run, or name the run it is from",
+            file=path, item=place, hint="Rate the answer of this run, or name the run it is from",
         )  # fmt: skip
 
 
@@ -160,6 +160,6 @@ def _number(path: Path, place: str, column: str, value: str) -> float:
         number = float("nan")
     if not (isfinite(number) and LEAST <= number <= MOST):
         raise DataError(
-            f"{column} is {value!r}", file=path, item=place, mend="Give a number from 0 to 10"
+            f"{column} is {value!r}", file=path, item=place, hint="Give a number from 0 to 10"
         )
     return number

@@ -101,7 +101,7 @@ def check_rubrics(definition: Definition, place: str) -> None:
                     f"no rubric {shortened(query.rubric)!r}",
                     file=place,
                     item=f"tasks.{task.id}",
-                    mend=f"Rubrics: {', '.join(known)}",
+                    hint=f"Rubrics: {', '.join(known)}",
                 )
 
 
@@ -130,7 +130,7 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
     name = str(path or _SHIPPED)
     if path is not None:
         form = f"Its form is that of keju/judging/{_SHIPPED}"
-        found = read_toml(path, Rubrics, what="a file of rubrics", mend=form)
+        found = read_toml(path, Rubrics, what="a file of rubrics", hint=form)
     else:
         text = files("keju.judging").joinpath(_SHIPPED).read_text("utf-8")
         found = msgspec.convert(tomllib.loads(text), Rubrics)
@@ -141,7 +141,7 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
     known = {name for shipped in (True, False) for name, _ in _queries(shipped=shipped)}
     named = [name for each in found.rubrics.values() for name in each.tasks]
     if unknown := sorted(set(named) - known):
-        raise DataError(f"no such query: {', '.join(unknown)}", file=name, mend="See: keju tasks")
+        raise DataError(f"no such query: {', '.join(unknown)}", file=name, hint="See: keju tasks")
     if len(set(named)) < len(named):
         raise DataError("a query has two rubrics", file=name)
     return found

@@ -110,7 +110,7 @@ def sampled_codes(path: Path) -> frozenset[str]:
     codes = frozenset(plain_code(row.get(CODE, "")) for _, row in rows_of(path)) - {""}
     if not codes:
         raise DataError(
-            f"no column {CODE!r} that names answers", file=path, mend="See: judge sample"
+            f"no column {CODE!r} that names answers", file=path, hint="See: judge sample"
         )
     return codes
 

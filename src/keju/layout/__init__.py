@@ -25,7 +25,7 @@ The model of a page uses only geometry, neither text nor image.
    in the source. No line is lost.
 """
 
-from keju.layout.asides import ASIDE_KINDS
+from keju.layout.marginalia import ASIDE_KINDS
 from keju.layout.misplaced import Placed, bounds_of, misplaced, order_read, order_said
 from keju.layout.order import PageOrder, group_columns, order_lines, page_text
 from keju.layout.patterns import ReadingPattern, reading_pattern

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju.items import Line, LineKind, Record
-from keju.layout.asides import ASIDE_KINDS, find_centre, find_margins
 from keju.layout.boxes import Boxes, outline, straighten, turned
 from keju.layout.columns import cut_columns
+from keju.layout.marginalia import ASIDE_KINDS, find_centre, find_margins
 from keju.layout.notes import find_notes
 from keju.layout.pitch import measure_pitch
 from keju.layout.registers import split_registers

@@ -14,8 +14,9 @@ from keju.models.base import (
 )
 from keju.models.declarations import Role
 from keju.models.drafts import drafted_by
-from keju.models.fitting import Fit
-from keju.models.opening import (
+from keju.models.image_limits import Fit
+from keju.models.pipeline import Pipeline
+from keju.models.registry import (
     ModelKind,
     computes_here,
     model_kinds,
@@ -24,7 +25,6 @@ from keju.models.opening import (
     plugins_of,
     role_of,
 )
-from keju.models.pipeline import Pipeline
 
 __all__ = [
     "MISSING",

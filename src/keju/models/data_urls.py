@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from keju.errors import DataError
 from keju.items import ImageRef
 from keju.models.base import AskError
-from keju.models.fitting import Fit
+from keju.models.image_limits import Fit
 
 MIME = {
     "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp",
@@ -37,7 +37,7 @@ def mime_of(ref: ImageRef) -> str:
         raise DataError(
             f"no media type for the extension {extension!r}",
             item=ref.path,
-            mend="Import the dataset again",
+            hint="Import the dataset again",
         )
     return MIME[extension]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from keju.items import Item
-from keju.models.opening import role_of
+from keju.models.registry import role_of
 
 _DRAFT = "draft"
 """The step that records the author of a draft in an item's provenance."""

@@ -17,7 +17,7 @@ from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Request, Status
 from keju.local_paths import check_local
 from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.pictures import no_page, picture
+from keju.models.request_pixels import no_page, picture
 
 MOST_TOKENS = 4096
 """The default maximum of new tokens per image: the limit of its authors."""

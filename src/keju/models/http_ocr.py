@@ -16,12 +16,12 @@ from keju.files import sha256_bytes
 from keju.items import ImageRef, Line, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, ModelOptions, status_of
+from keju.models.http_client import Wire
 from keju.models.ocr_replies import bad_reply, lines_of
 from keju.models.ocr_services import Service, Value, service_of
 from keju.models.openai_errors import error_of_exception, error_of_reply, excerpt
-from keju.models.pictures import no_page
+from keju.models.request_pixels import no_page
 from keju.models.secrets import Secrets
-from keju.models.wire import Wire
 
 
 class HttpOcr:

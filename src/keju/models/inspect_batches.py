@@ -21,8 +21,8 @@ import aiohttp
 
 from keju.errors import UsageError
 from keju.models.base import AskError
+from keju.models.http_client import Wire
 from keju.models.openai_errors import error_of_status, excerpt
-from keju.models.wire import Wire
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig

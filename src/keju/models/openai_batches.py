@@ -18,8 +18,8 @@ import msgspec
 from msgspec import Struct
 
 from keju.models.base import AskError
+from keju.models.http_client import Form, Wire
 from keju.models.openai_errors import error_of_exception, error_of_reply
-from keju.models.wire import Form, Wire
 
 MOST_LINES, MOST_BYTES = 50_000, 190_000_000
 """The limits of one file: 50,000 requests, and a little less than 200 MB."""

@@ -27,6 +27,7 @@ from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts
 from keju.models.endpoints import checked_url
+from keju.models.http_client import Wire
 from keju.models.images_needed import lacks_image
 from keju.models.openai_answers import answer_of
 from keju.models.openai_batches import Batches, Result
@@ -34,7 +35,6 @@ from keju.models.openai_errors import error_of_exception, error_of_reply
 from keju.models.request_fields import check_no_secret, fields_of
 from keju.models.secrets import Secrets
 from keju.models.served_models import diagnosis_of
-from keju.models.wire import Wire
 
 PUBLIC_ENDPOINT = "https://api.openai.com/v1"
 _A_URL = msgspec.Raw(b"\0")  # a placeholder for an image; JSON never contains this byte

@@ -144,8 +144,8 @@ def archive(path: Path, data: bytes) -> list[Told]:
                 raise DataError("neither an Inspect log nor a workbook", file=path)
             return _inspect_told([_decoded(pack.read(name), _Sample) for name in samples])
     except NotImplementedError:
-        mend = "Write it as JSON: inspect log convert --to json --output-dir DIR FILE"
-        raise DataError("packed in a way that is not read here", file=path, mend=mend) from None
+        hint = "Write it as JSON: inspect log convert --to json --output-dir DIR FILE"
+        raise DataError("packed in a way that is not read here", file=path, hint=hint) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
         raise DataError(f"a damaged archive: {error}", file=path) from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
@@ -163,7 +163,7 @@ def tab_separated(path: Path, text: str, separator: str = "\t") -> list[Told]:
         return list(_table(path, _whole(path, reader)))
     except csv.Error as error:
         raise DataError(
-            f"not readable as a table: {error}", file=path, mend='Close the quotes "…"'
+            f"not readable as a table: {error}", file=path, hint='Close the quotes "…"'
         ) from None
 
 
@@ -177,7 +177,7 @@ def _whole(path: Path, rows: Iterator[list[str]]) -> Iterator[list[str]]:
                 f"{number_of(len(row), 'cell')}, but there should be {number_of(count, 'column')}",
                 file=path,
                 item=f"row {number}",
-                mend='Put responses with line breaks into quotes "…"',
+                hint='Put responses with line breaks into quotes "…"',
             )
         yield row
 

@@ -145,7 +145,7 @@ def _best(file: ResultFile, fits: dict[int, _Fit], pages: Sequence[NamedPage]) -
         raise DataError(
             f"the name fits several pages: {found}",
             file=file.path,
-            mend="Put the file into a folder named like that of its page, for example BOOK/PAGE",
+            hint="Put the file into a folder named like that of its page, for example BOOK/PAGE",
         )
     return best
 
@@ -163,7 +163,7 @@ def _nearest(page: NamedPage, found: list[tuple[_Fit, ResultFile]]) -> ResultFil
             f"two results for one page: {best[0].inside} and {best[1].inside}",
             file=best[0].path,
             item=f"page {page.item}",
-            mend="Keep one of them, or give the folder of one form, for example FOLDER/page",
+            hint="Keep one of them, or give the folder of one form, for example FOLDER/page",
         )
     return best[0]
 
@@ -222,7 +222,7 @@ def _first_numbers(files: Sequence[ResultFile], names: _Names) -> dict[_Parts, i
                 f"the results of {'/'.join(scan_name)} are numbered from 0 to {last}, but it has "
                 f"{last} pages",
                 file=given[0].path,
-                mend="Number the results like the pages, from 1 on",
+                hint="Number the results like the pages, from 1 on",
             )
         found[scan_name] = 0
     return found

@@ -26,7 +26,7 @@ from keju.items import Line, Request
 from keju.local_paths import check_local
 from keju.models.base import MISSING, RESULTS, Answer, AskError, ModelOptions, status_of
 from keju.models.page_matching import Matches, ResultFile, match_files
-from keju.models.pictures import no_page
+from keju.models.request_pixels import no_page
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f:=/\\]{1,60}")
 _HOW = "as in replay:Transkribus=FOLDER"
@@ -187,7 +187,7 @@ class _FolderFiles:
 
 def _checked_name(name: str) -> str:
     # Imported on demand: it imports this module.
-    from keju.models.opening import role_of  # noqa: PLC0415
+    from keju.models.registry import role_of  # noqa: PLC0415
 
     if not _NAME.fullmatch(name):
         raise UsageError(

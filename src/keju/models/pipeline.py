@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from keju.errors import UsageError
 from keju.items import OWN_READING, TRUE_READING, Request
 from keju.models.base import Answer, Model, ModelOptions, source_of
-from keju.models.opening import open_model
+from keju.models.registry import open_model
 
 
 class Pipeline:

@@ -16,7 +16,6 @@ from keju.files import sha256_file
 from keju.items import Line, Point, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.pictures import no_page, picture
 from keju.models.ppocr_runtimes import (
     ONNXRUNTIME,
     OPENVINO,
@@ -27,6 +26,7 @@ from keju.models.ppocr_runtimes import (
     model_files,
     workers,
 )
+from keju.models.request_pixels import no_page, picture
 
 
 class _Box(NamedTuple):

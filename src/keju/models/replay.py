@@ -201,7 +201,7 @@ def _add(found: dict[_Slot, Entry], path: Path, data: bytes, prompts_of: _Prompt
                 "two different answers",
                 file=path,
                 item=str(entry.item),
-                mend="Keep one of them, or give each its round",
+                hint="Keep one of them, or give each its round",
             )
         found[slot] = entry
 

@@ -70,9 +70,9 @@ def entries_in(path: Path, data: bytes) -> Iterator[Entry | Told]:
     elif start.startswith(b"["):
         yield from _list(path, data)
     elif start.startswith(_OLD_WORKBOOK):
-        raise DataError("the old form of Excel is not read", file=path, mend=_SAVE_AS)
+        raise DataError("the old form of Excel is not read", file=path, hint=_SAVE_AS)
     elif path.suffix == ".pkl":
-        raise DataError("a pickle is a program and is not read", file=path, mend=_SAVE_AS)
+        raise DataError("a pickle is a program and is not read", file=path, hint=_SAVE_AS)
     elif not start.startswith(b"{") and (separator := _separator(path, start)):
         yield from tab_separated(path, data.decode("utf-8", "replace"), separator)
     elif (log := inspect_log(data)) is not None:
@@ -132,7 +132,7 @@ def _json_lines(path: Path, data: bytes) -> Iterator[Entry | Told]:
                 f"not an object with item and text: {error}",
                 file=path,
                 item=f"line {number}",
-                mend=_READ,
+                hint=_READ,
             ) from None
     yield from lmms_told(samples)
 
@@ -152,7 +152,7 @@ def _rows(path: Path, rows: list[dict[str, Any]]) -> Iterator[Told]:
     heads = list(rows[0]) if rows else []
     columns = columns_of(heads)
     if columns is None:
-        raise DataError(f"{FORMS}; found {', '.join(heads[:20]) or 'none'}", file=path, mend=_READ)
+        raise DataError(f"{FORMS}; found {', '.join(heads[:20]) or 'none'}", file=path, hint=_READ)
     yield from (row_of(row, path, number, columns) for number, row in enumerate(rows, start=1))
 
 
@@ -168,7 +168,7 @@ def _list(path: Path, data: bytes) -> Iterator[Entry | Told]:
             continue
         name = row.get("ID")
         if not isinstance(name, str | int):
-            raise DataError("an object needs an ID", file=path, item=f"object {number}", mend=_READ)
+            raise DataError("an object needs an ID", file=path, item=f"object {number}", hint=_READ)
         if "Response" in row:
             content = content_of(row["Response"])
             yield Entry(

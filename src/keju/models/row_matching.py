@@ -58,7 +58,7 @@ def _unmatched(path: Path, reason: str) -> DataError:
     return DataError(
         f"the responses cannot be matched with items: {reason}, and no prompt decides",
         file=path,
-        mend="Add the ids of the items as id (keju data export vlmevalkit-tsv writes them)",
+        hint="Add the ids of the items as id (keju data export vlmevalkit-tsv writes them)",
     )
 
 

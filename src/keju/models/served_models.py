@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from keju.errors import printable, shortened
 from keju.models.base import AskError
-from keju.models.wire import Wire
+from keju.models.http_client import Wire
 
 _SECONDS = 10.0
 _MOST_BYTES = 4 << 20

@@ -18,7 +18,7 @@ from keju.errors import PrerequisiteError
 from keju.files import sha256_file
 from keju.items import Line, Request
 from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.pictures import no_page, picture
+from keju.models.request_pixels import no_page, picture
 
 _LANGUAGE = "chi_tra_vert"
 _INSTALL = "apt-get install tesseract-ocr tesseract-ocr-chi-tra-vert"

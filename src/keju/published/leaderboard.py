@@ -217,7 +217,7 @@ def _read(path: Path) -> Leaderboard:
         raise DataError(
             "not a table of names and numbers",
             file=path,
-            mend="The first line names the columns, the first column the rows",
+            hint="The first line names the columns, the first column the rows",
         )
     if len(lines) * len(lines[0]) > _MOST_CELLS:
         raise DataError(f"more than {_MOST_CELLS:,} cells", file=path)

@@ -224,7 +224,7 @@ def csv_rows(path: Path | None) -> list[dict[str, str]]:
     try:
         text = bounded_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError("not UTF-8", file=path, mend="Save it as UTF-8") from None
+        raise DataError("not UTF-8", file=path, hint="Save it as UTF-8") from None
     header, *lines = [*csv.reader(StringIO(text, newline=""))] or [[]]
     for number, line in enumerate(lines, start=2):
         if len(line) != len(header):

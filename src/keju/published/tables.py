@@ -38,7 +38,7 @@ class _Named(dict[str, V]):
         raise DataError(
             f"no {self._kind} {name!r}",
             file=self._place,
-            mend=f"Known: {shortened(', '.join(self), 200) or 'none'}",
+            hint=f"Known: {shortened(', '.join(self), 200) or 'none'}",
         )
 
 

@@ -6,14 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from keju.reporting.csv_export import write_csv
     from keju.reporting.latex import write_latex
     from keju.reporting.page import PICTURE_BYTES, Report, check_report_place, write_report
-    from keju.reporting.same_as import SameAs, read_same_as
-    from keju.reporting.spreadsheets import write_csv
+    from keju.reporting.same_models import SameAs, read_same_as
 
 _HOMES = {
-    "PICTURE_BYTES": "page", "Report": "page", "SameAs": "same_as",
-    "check_report_place": "page", "read_same_as": "same_as", "write_csv": "spreadsheets",
+    "PICTURE_BYTES": "page", "Report": "page", "SameAs": "same_models",
+    "check_report_place": "page", "read_same_as": "same_models", "write_csv": "csv_export",
     "write_latex": "latex", "write_report": "page",
 }  # fmt: skip
 

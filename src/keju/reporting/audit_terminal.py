@@ -30,7 +30,7 @@ from keju.reporting.audit_words import (
     title_text,
     words,
 )
-from keju.reporting.plain import plain_table, shown
+from keju.reporting.console import plain_table, shown
 
 _SHOWN = 2
 _METHOD = (

@@ -10,9 +10,9 @@ import msgspec
 from keju.definitions import is_blank
 from keju.errors import number_of, shortened
 from keju.items import PromptVariant, Response, variant_of
-from keju.reporting.gather import Gathered
 from keju.reporting.labels import task_name
 from keju.reporting.roles import model_role
+from keju.reporting.run_set import RunSet
 from keju.runs import RunFolder
 from keju.scoring import Summary
 from keju.scoring.blank_pages import FEWEST_BLANK, Invented, invented, invented_characters
@@ -37,7 +37,7 @@ class InventedRow(NamedTuple):
     place: int
 
 
-def invented_rows(gathered: Gathered) -> list[InventedRow]:
+def invented_rows(gathered: RunSet) -> list[InventedRow]:
     """Rows for every model except baselines, for each task with blank pages."""
     answers: dict[_Row, list[tuple[str, Response]]] = {}
     places: dict[str, int] = {}
@@ -57,7 +57,7 @@ def invented_rows(gathered: Gathered) -> list[InventedRow]:
     ]
 
 
-def _is_engine(gathered: Gathered, model: str) -> bool:
+def _is_engine(gathered: RunSet, model: str) -> bool:
     return gathered.voices[model].role == "engine"
 
 
@@ -95,7 +95,7 @@ def with_blank_pages(summary: Summary, counted: InventedBy) -> dict[str, bytes]:
     return parts
 
 
-def blank_page_rows(gathered: Gathered) -> list[dict[str, object]]:
+def blank_page_rows(gathered: RunSet) -> list[dict[str, object]]:
     """The number of invented characters in every response to a blank page, including baselines."""
     return [
         {

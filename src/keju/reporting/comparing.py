@@ -18,8 +18,8 @@ from keju.reporting.comparison_sides import (
     paired_scores,
     shared_variant,
 )
+from keju.reporting.console import plain_table
 from keju.reporting.labels import NOTHING, metric_label
-from keju.reporting.plain import plain_table
 from keju.reporting.terminal import model_head
 from keju.runs import RunFolder
 from keju.scoring import TaskComparison, compare_errors, compare_models, cut_note

@@ -9,11 +9,11 @@ from keju.errors import number_of, shortened
 from keju.items import Item
 from keju.reporting.confusions import Confusion, Misread
 from keju.reporting.engine_times import TimeTable
-from keju.reporting.gather import Gathered, ItemKey
 from keju.reporting.labels import NOTHING, percent, task_name
 from keju.reporting.nearly_empty import LIMIT, NearlyEmpty
 from keju.reporting.reading_errors import ErrorRow
 from keju.reporting.resampling import Resampled
+from keju.reporting.run_set import ItemKey, RunSet
 from keju.reporting.view import View
 from keju.statistics import groups_needed
 
@@ -74,7 +74,7 @@ class Verdict(NamedTuple):
 
 
 def conclusion_lines(
-    view: View, gathered: Gathered, misread: Sequence[Misread] = ()
+    view: View, gathered: RunSet, misread: Sequence[Misread] = ()
 ) -> Iterator[str]:
     """A line for each engine or model that transcribed, then the reliable conclusions.
 
@@ -108,7 +108,7 @@ def conclusion_lines(
         yield "--pages N converts the times to days for a collection of N pages"
 
 
-def _errors(view: View, gathered: Gathered) -> list[ErrorRow]:
+def _errors(view: View, gathered: RunSet) -> list[ErrorRow]:
     """The rows of errors of all but baselines."""
     return [row for row in view.errors if gathered.voices[row.model].role != "baseline"]
 
@@ -136,7 +136,7 @@ def _order(row: ErrorRow) -> str:
     return ": most characters are right, their order is wrong"
 
 
-def _pages(gathered: Gathered, row: ErrorRow) -> str:
+def _pages(gathered: RunSet, row: ErrorRow) -> str:
     """The number of pages with a reference for a row's model, and how many of them it answered."""
     statuses: dict[ItemKey, bool] = {}
     for key, asked in gathered.asked.items():
@@ -169,7 +169,7 @@ def _time(times: TimeTable | None, model: str) -> str:
     return f", {times.words(row)}"
 
 
-def verdicts(view: View, gathered: Gathered, misread: Sequence[Misread] = ()) -> list[Verdict]:
+def verdicts(view: View, gathered: RunSet, misread: Sequence[Misread] = ()) -> list[Verdict]:
     """The conclusions of a comparison of engines on own pages, and what to do next.
 
     `misread` are the confusions of the report. Empty for other benchmarks, and where nothing was
@@ -199,7 +199,7 @@ def _lacking(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
         yield Verdict(each.cause, pages=each.pages, next=steps)
 
 
-def _compared(view: View, gathered: Gathered, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
+def _compared(view: View, gathered: RunSet, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
     if len(errors) > 1:
         for board in view.boards:
             yield from _reliable(board.sure["strict"], gathered)
@@ -268,7 +268,7 @@ def _in_wrong_order(row: ErrorRow) -> Verdict:
     )
 
 
-def _reliable(sure: Resampled, gathered: Gathered) -> Iterator[Verdict]:
+def _reliable(sure: Resampled, gathered: RunSet) -> Iterator[Verdict]:
     pairs = {pair: gap for pair, gap in sure.gaps.items() if gap.difference > 0}
     if not pairs:
         yield Verdict(

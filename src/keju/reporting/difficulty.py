@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from keju.definitions import options_of, query_of
 from keju.items import Item, Protocol, Score
-from keju.reporting.gather import Gathered, main_metric
 from keju.reporting.labels import percent, task_name
+from keju.reporting.run_set import RunSet, main_metric
 
 Json = dict[str, Any]
 
@@ -76,7 +76,7 @@ class _Tried(NamedTuple):
         return median(value - means[model] for model, value in self.values.items())
 
 
-def difficulty(gathered: Gathered, without_results: Collection[str] = ()) -> Difficulty:
+def difficulty(gathered: RunSet, without_results: Collection[str] = ()) -> Difficulty:
     """The items that are hardest for most models, and each task's spread; without baselines.
 
     The difficulty of an item is the median over models of the difference from their own mean of the
@@ -116,7 +116,7 @@ def _means(of_task: Sequence[_Tried]) -> dict[str, float]:
     return {model: fmean(own) for model, own in values.items()}
 
 
-def _tried(gathered: Gathered) -> Iterator[_Tried]:
+def _tried(gathered: RunSet) -> Iterator[_Tried]:
     for place, asked in enumerate(gathered.asked.values()):
         values: dict[str, list[float]] = {}
         main = ("strict", main_metric(asked.item, "strict"))
@@ -143,7 +143,7 @@ def _hard(below: float, name: str, tried: _Tried) -> HardItem:
     )
 
 
-def option_errors(gathered: Gathered, protocol: Protocol = "strict") -> list[Json]:
+def option_errors(gathered: RunSet, protocol: Protocol = "strict") -> list[Json]:
     """Per task with options: the error rate of each option where it is the right one.
 
     A row is ``[option, times right, [error rate of each model], chosen instead, times wrongly
@@ -180,7 +180,7 @@ def _text(options: tuple[str, ...], letter: str) -> str:
     return options[place] if 0 <= place < len(options) else ""
 
 
-def _option_table(gathered: Gathered, name: str, by_true: dict[str, list[tuple[str, str]]]) -> Json:
+def _option_table(gathered: RunSet, name: str, by_true: dict[str, list[tuple[str, str]]]) -> Json:
     real = {model for model, voice in gathered.voices.items() if voice.role != "baseline"}
     wrongly = Counter(
         took

@@ -16,9 +16,9 @@ from keju.definitions import query_of, task
 from keju.items import Item
 from keju.metrics.edit import distance
 from keju.reporting.cells import Cell, correlation_cell
-from keju.reporting.gather import Gathered, main_metric
+from keju.reporting.contamination import readings_of
 from keju.reporting.labels import task_name
-from keju.reporting.recitation import readings_of
+from keju.reporting.run_set import RunSet, main_metric
 from keju.running.reading import name_of_images
 from keju.statistics import associate
 from keju.text import counted
@@ -58,12 +58,12 @@ class _Pairs(NamedTuple):
         self.groups.append(group)
 
 
-def downstream(gathered: Gathered) -> list[Downstream]:
+def downstream(gathered: RunSet) -> list[Downstream]:
     """Every correlation that has enough pairs: over models first, then over items."""
     return [*_over_models(gathered), *_over_items(gathered)]
 
 
-def _over_models(gathered: Gathered) -> Iterator[Downstream]:
+def _over_models(gathered: RunSet) -> Iterator[Downstream]:
     values: dict[str, dict[str, dict[str, float]]] = {}
     for (model, protocol), result in gathered.results.items():
         if protocol != "strict" or gathered.voices[model].role == "baseline":
@@ -94,7 +94,7 @@ def _is_transcription(name: str) -> bool:
     return any(each.form == "transcription" for each in task(task_id).queries if each.name == query)
 
 
-def _over_items(gathered: Gathered) -> Iterator[Downstream]:
+def _over_items(gathered: RunSet) -> Iterator[Downstream]:
     read = _accuracies(gathered)
     given = _given(gathered)
     found: dict[tuple[str, str, str, str], _Pairs] = {}
@@ -122,7 +122,7 @@ def _over_items(gathered: Gathered) -> Iterator[Downstream]:
             yield _correlated(*key, pairs)
 
 
-def _accuracies(gathered: Gathered) -> dict[tuple[str, str], float]:
+def _accuracies(gathered: RunSet) -> dict[tuple[str, str], float]:
     """The accuracy of each model's transcriptions, by the images."""
     found: dict[tuple[str, str], list[float]] = {}
     for asked in gathered.asked.values():
@@ -137,7 +137,7 @@ def _accuracies(gathered: Gathered) -> dict[tuple[str, str], float]:
     return {key: fmean(values) for key, values in found.items()}
 
 
-def _given(gathered: Gathered) -> dict[tuple[str, str], float]:
+def _given(gathered: RunSet) -> dict[tuple[str, str], float]:
     """The accuracy of the transcription that a voice was sent with an item."""
     readings = readings_of(gathered)
     found = {}

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from keju.errors import UsageError
 from keju.models import RESULTS
-from keju.reporting.gather import Gathered, Voice
 from keju.reporting.labels import NOTHING
+from keju.reporting.run_set import ModelResponses, RunSet
 from keju.running.machine import Machine
 from keju.running.prices import Prices
 from keju.running.timing import Timing, read_timings
@@ -147,7 +147,7 @@ def collection_of(pages: int | None, machine_price: str) -> Collection | None:
     return Collection(pages, price, found[1] or found[3])
 
 
-def speeds(gathered: Gathered) -> dict[str, Speed]:
+def speeds(gathered: RunSet) -> dict[str, Speed]:
     """The speed of each engine and baseline of a report, by its name there."""
     stored = {run.name: read_timings(RunFolder(run.path)) for run in gathered.runs}
     return {
@@ -211,7 +211,7 @@ def _runtime(timing: Timing) -> str:
 
 
 def time_table(
-    gathered: Gathered, collection: Collection | None = None, prices: Prices | None = None
+    gathered: RunSet, collection: Collection | None = None, prices: Prices | None = None
 ) -> TimeTable | None:
     """Times of each engine, and the costs of each model with a known price; None without any."""
     from keju.reporting.leaderboard import money  # noqa: PLC0415 - it shows these times itself
@@ -266,7 +266,7 @@ def _cost(seconds: float | None, collection: Collection | None) -> str:
     return NOTHING if seconds is None or price is None else f"{seconds / _HOUR * price:,.2f}"
 
 
-def _of_server(name: str, voice: Voice, cost: float, prices: Prices | None) -> TimeRow:
+def _of_server(name: str, voice: ModelResponses, cost: float, prices: Prices | None) -> TimeRow:
     currency = f" {prices.currency}" if prices else ""
     return TimeRow(
         model=name, machine="a server", runtime=NOTHING, pages=f"{voice.items:,}", first=NOTHING,

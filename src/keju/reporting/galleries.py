@@ -8,7 +8,7 @@ from typing import NamedTuple
 from keju.definitions.pair_forms import reduction_of
 from keju.items import MIXED_GALLERY, Item
 from keju.published import paper, paper_galleries, papers
-from keju.reporting.gather import Gathered
+from keju.reporting.run_set import RunSet
 
 Place = tuple[str, str, str]
 """Task, query and the item's id in the report."""
@@ -21,7 +21,7 @@ class Gallery(NamedTuple):
     size: int
 
 
-def galleries(gathered: Gathered) -> dict[Place, Gallery]:
+def galleries(gathered: RunSet) -> dict[Place, Gallery]:
     """The gallery of each item with one whose pairs were all compared."""
     asked = {
         place: item
@@ -50,7 +50,7 @@ def other_galleries(found: Mapping[Place, Gallery]) -> dict[Place, Gallery]:
     return {place: each for place, each in found.items() if not _as_in_paper(place[0], each)}
 
 
-def reduced_forms(gathered: Gathered) -> dict[Place, str]:
+def reduced_forms(gathered: RunSet) -> dict[Place, str]:
     """The items with pairs that were not compared, each with its reduced form."""
     forms = ((place, reduction_of(item)) for place, item in gathered.items.items())
     return {place: form for place, form in forms if form}

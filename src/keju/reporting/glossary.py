@@ -16,7 +16,7 @@ from keju.items import Protocol, Record
 from keju.layout import ReadingPattern
 from keju.reporting.labels import metric_definition, metric_pooling, task_name
 from keju.reporting.leaderboard import Results
-from keju.reporting.words import Words
+from keju.reporting.translations import Words
 from keju.scoring import PROTOCOLS
 
 _TAG = re.compile(r"<[^>]*>")

@@ -20,8 +20,8 @@ from keju.judging import (
     stored_rubrics,
 )
 from keju.reporting.cells import Cell, correlation_cell, marks
-from keju.reporting.gather import Gathered, Run
 from keju.reporting.labels import metric_label, percent, task_name
+from keju.reporting.run_set import Run, RunSet
 from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS
 from keju.statistics import associate
@@ -73,7 +73,7 @@ class Grades(NamedTuple):
     """Each judge's mean grade, by the model's name in this report and the task."""
 
 
-def grades(gathered: Gathered) -> Grades:
+def grades(gathered: RunSet) -> Grades:
     """The grades stored with the runs' responses, and their correlation with the metrics."""
     found = Grades([], [], {})
     for run in gathered.runs:
@@ -101,7 +101,7 @@ def _judgements(folder: RunFolder, rubrics: Rubrics) -> list[Judgement]:
     return judgements_of(graded_answers(folder, rubrics), known)
 
 
-def _rows(gathered: Gathered, run: Run, grades: Sequence[TaskGrade]) -> Iterator[GradeRow]:
+def _rows(gathered: RunSet, run: Run, grades: Sequence[TaskGrade]) -> Iterator[GradeRow]:
     by_place: dict[tuple[str, str, str], dict[str, TaskGrade]] = {}
     for each in grades:
         who = _name(gathered, run, each)
@@ -123,7 +123,7 @@ def _rows(gathered: Gathered, run: Run, grades: Sequence[TaskGrade]) -> Iterator
         yield GradeRow(task_name(name, query), judge, metric, cells)
 
 
-def _name(gathered: Gathered, run: Run, grade: TaskGrade) -> str:
+def _name(gathered: RunSet, run: Run, grade: TaskGrade) -> str:
     """The name of the graded model in this report; empty where it is not included."""
     wanted = (run.name, grade.model, (grade.setting, grade.script, grade.wording))
     return next(
@@ -145,7 +145,7 @@ def _cell(grade: TaskGrade, strict: str | None) -> Cell:
     return Cell(f"{grade.mean:.2f}", note="\n".join(notes), title=grade.signature)
 
 
-def _strict_mains(gathered: Gathered, name: str, query: str) -> tuple[str, dict[str, str]]:
+def _strict_mains(gathered: RunSet, name: str, query: str) -> tuple[str, dict[str, str]]:
     """The strict main metric of a task, and each model's value of it."""
     metric, values = "", {}
     for model in gathered.models:
@@ -157,7 +157,7 @@ def _strict_mains(gathered: Gathered, name: str, query: str) -> tuple[str, dict[
 
 
 def _against_metrics(
-    gathered: Gathered, run: Run, judgements: Sequence[Judgement]
+    gathered: RunSet, run: Run, judgements: Sequence[Judgement]
 ) -> Iterator[MetricJudge]:
     """For each judge and task: every metric against the grades, over all answers with both."""
     values = _values(gathered, run)
@@ -193,7 +193,7 @@ def _against_metrics(
                 )
 
 
-def _values(gathered: Gathered, run: Run) -> dict[tuple[AnswerId, Protocol, str], float]:
+def _values(gathered: RunSet, run: Run) -> dict[tuple[AnswerId, Protocol, str], float]:
     """Each answer's value of each metric."""
     known = get_args(Protocol)
     return {

@@ -17,17 +17,17 @@ from keju.statistics import (
     resample_suite,
 )
 
-Measured = tuple[str, str, str, Protocol, str]
+MetricValue = tuple[str, str, str, Protocol, str]
 """Model, task, query, protocol and metric."""
 
 
-def intervals(scores: Iterable[Score], *, metrics: set[Measured]) -> dict[Measured, Interval]:
+def intervals(scores: Iterable[Score], *, metrics: set[MetricValue]) -> dict[MetricValue, Interval]:
     """The 95 % interval by group of each requested value.
 
     A value that is not a ratio of sums or a mean of such ratios (a median, a harmonic mean) and one
     from a single group have none.
     """
-    grouped: dict[Measured, list[Score]] = defaultdict(list)
+    grouped: dict[MetricValue, list[Score]] = defaultdict(list)
     for score in scores:
         key = (score.model, score.task, score.query, score.protocol, score.metric)
         if key in metrics and score.value is not None and has_interval(score):

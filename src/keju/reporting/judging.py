@@ -9,9 +9,9 @@ from rich.table import Table
 
 from keju.items import PromptVariant
 from keju.judging import Agreement, Alignment, Estimate, Graded, Probed
-from keju.reporting.asked import dropped_words
+from keju.reporting.console import plain_table
 from keju.reporting.labels import NOTHING
-from keju.reporting.plain import plain_table
+from keju.reporting.run_summary import dropped_words
 from keju.running import RunSummary
 from keju.running.failures import Hint
 

@@ -12,7 +12,7 @@ from keju.reporting.cells import Cell
 from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard
 from keju.reporting.page import Report
-from keju.reporting.papers_form import BesideRow, BesideTable
+from keju.reporting.paper_table_form import BesideRow, PaperTable
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -83,7 +83,7 @@ def _board(board: Leaderboard, title: str) -> Iterator[str]:
     )
 
 
-def _beside(table: BesideTable, data: Sequence[str]) -> Iterator[str]:
+def _beside(table: PaperTable, data: Sequence[str]) -> Iterator[str]:
     heads = [
         ["Model", *(escaped(heading.title) for heading in table.headings)],
         ["", *(escaped(heading.metric) for heading in table.headings)],

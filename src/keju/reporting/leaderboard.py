@@ -23,13 +23,13 @@ from keju.definitions import (
 from keju.items import Item, Protocol
 from keju.reporting.cells import Cell
 from keju.reporting.engine_times import Speed, span, speeds
-from keju.reporting.gather import PEOPLE, Gathered, Voice
+from keju.reporting.human_rows import NOTE, with_people
 from keju.reporting.labels import NOTHING, percent, task_name
 from keju.reporting.no_results import unranked
 from keju.reporting.own_drafts import own_draft_notes
 from keju.reporting.own_prompts import prompt_notes
-from keju.reporting.people import NOTE, with_people
 from keju.reporting.resampling import Resampled, resample_benchmark
+from keju.reporting.run_set import PEOPLE, ModelResponses, RunSet
 from keju.running.prices import Prices
 from keju.scoring import NO_RESPONSES, PROTOCOLS, BenchmarkResult, MeanResult, Result
 
@@ -86,7 +86,7 @@ class Leaderboard(NamedTuple):
 
 
 def leaderboards(
-    gathered: Gathered, results: Results, prices: Prices | None = None
+    gathered: RunSet, results: Results, prices: Prices | None = None
 ) -> list[Leaderboard]:
     """One leaderboard for each benchmark; with the cost of a thousand items at these prices.
 
@@ -101,7 +101,7 @@ def leaderboards(
 
 
 def _leaderboard(
-    gathered: Gathered, results: Results, name: str, prices: Prices | None
+    gathered: RunSet, results: Results, name: str, prices: Prices | None
 ) -> Leaderboard:
     found = {
         (model, protocol): benchmark
@@ -161,7 +161,7 @@ def _leaderboard(
     )
 
 
-def _ranked(gathered: Gathered) -> list[str]:
+def _ranked(gathered: RunSet) -> list[str]:
     return [name for name, voice in gathered.voices.items() if voice.role in _RANKED]
 
 
@@ -172,7 +172,7 @@ def _head(benchmark: str, protocol: Protocol) -> str:
 
 
 def _standing(
-    voice: Voice,
+    voice: ModelResponses,
     model: str,
     domains: Sequence[str],
     found: Mapping[tuple[str, Protocol], BenchmarkResult],
@@ -244,7 +244,7 @@ def _number(cells: Iterable[Cell]) -> float:
     return shown[-1] if shown else -1.0
 
 
-def _hours(voice: Voice, speed: Speed | None) -> str:
+def _hours(voice: ModelResponses, speed: Speed | None) -> str:
     """The time of a thousand items; for people, who pause, from the median of one answer.
 
     For models that compute on this machine it is as measured, over all tasks, without the start-up.
@@ -256,7 +256,7 @@ def _hours(voice: Voice, speed: Speed | None) -> str:
     return NOTHING if voice.seconds_an_item is None else span(voice.seconds_an_item * 1000)
 
 
-def _tokens(voice: Voice) -> str:
+def _tokens(voice: ModelResponses) -> str:
     if voice.output_tokens is None or not voice.items:
         return NOTHING
     counts = [(voice.input_tokens, "in"), (voice.output_tokens, "out")]
@@ -265,12 +265,12 @@ def _tokens(voice: Voice) -> str:
     )
 
 
-def _money(voice: Voice, prices: Prices | None) -> str:
+def _money(voice: ModelResponses, prices: Prices | None) -> str:
     spent = money(voice, prices)
     return NOTHING if spent is None else f"{spent:,.2f}"
 
 
-def money(voice: Voice, prices: Prices | None) -> float | None:
+def money(voice: ModelResponses, prices: Prices | None) -> float | None:
     """The cost of a thousand items by the tokens that the server counted; None where not known."""
     said = voice.model.removeprefix("ocr+llm:").rpartition("+")[2]
     price = prices.price(said.partition(":")[2]) if prices and ":" in said else None

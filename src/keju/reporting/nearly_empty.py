@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from keju.definitions import is_blank, query_of
 from keju.items import Item, Response
-from keju.reporting.gather import Gathered
 from keju.reporting.labels import task_name
+from keju.reporting.run_set import RunSet
 from keju.scoring import transcription_of
 from keju.text import counted
 
@@ -31,7 +31,7 @@ class NearlyEmpty(NamedTuple):
     of: int
 
 
-def nearly_empty(gathered: Gathered) -> list[NearlyEmpty]:
+def nearly_empty(gathered: RunSet) -> list[NearlyEmpty]:
     """The nearly empty pages of every model except baselines; failed requests are not counted."""
     found: dict[tuple[str, str], dict[str, int]] = {}
     read: dict[tuple[str, str], set[str]] = {}
@@ -42,7 +42,7 @@ def nearly_empty(gathered: Gathered) -> list[NearlyEmpty]:
     return [NearlyEmpty(*key, list(pages.items()), len(read[key])) for key, pages in found.items()]
 
 
-def _readings(gathered: Gathered) -> Iterator[tuple[tuple[str, str], Item, int, Response]]:
+def _readings(gathered: RunSet) -> Iterator[tuple[tuple[str, str], Item, int, Response]]:
     for place, asked in enumerate(gathered.asked.values()):
         item = asked.item
         if query_of(item).form != "transcription" or is_blank(item):

@@ -10,7 +10,7 @@ from keju.definitions import query_of
 from keju.errors import number_of
 from keju.items import Response
 from keju.models import MISSING, RESULTS
-from keju.reporting.gather import Gathered
+from keju.reporting.run_set import RunSet
 
 MOST = 0.1
 """The share of pages without a result up to which an engine is ranked and compared."""
@@ -54,7 +54,7 @@ class NoResults(NamedTuple):
         return f"{count} failed with {self.model} ({kinds})"
 
 
-def no_results(gathered: Gathered) -> list[NoResults]:
+def no_results(gathered: RunSet) -> list[NoResults]:
     """The missing results of every model, except baselines, that transcribed some pages."""
     found: dict[str, NoResults] = {}
     asked: dict[str, set[str]] = {}
@@ -69,7 +69,7 @@ def no_results(gathered: Gathered) -> list[NoResults]:
     return [each._replace(of=len(asked[each.model])) for each in found.values()]
 
 
-def in_no_mean(gathered: Gathered) -> list[NoResults]:
+def in_no_mean(gathered: RunSet) -> list[NoResults]:
     """The models that are in no mean over models of a transcription, since too much is missing.
 
     None where all models are such.
@@ -79,7 +79,7 @@ def in_no_mean(gathered: Gathered) -> list[NoResults]:
     return left if len(left) < len(real) else []
 
 
-def _readings(gathered: Gathered) -> Iterator[tuple[tuple[str, int], str, Response]]:
+def _readings(gathered: RunSet) -> Iterator[tuple[tuple[str, int], str, Response]]:
     """Page, with its position in the browser, the model and the response of each transcription."""
     for place, asked in enumerate(gathered.asked.values()):
         if query_of(asked.item).form == "transcription":
@@ -88,7 +88,7 @@ def _readings(gathered: Gathered) -> Iterator[tuple[tuple[str, int], str, Respon
                     yield (asked.item.id, place), answer.model, answer.response
 
 
-def unranked(gathered: Gathered) -> Iterator[tuple[str, str]]:
+def unranked(gathered: RunSet) -> Iterator[tuple[str, str]]:
     """The models with too many missing results to be ranked, with the reason."""
     for each in no_results(gathered):
         if each.too_many:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from keju.definitions import is_undeciphered, task, tasks
 from keju.items import Item
-from keju.reporting.gather import Gathered, Run
+from keju.reporting.run_set import Run, RunSet
 
 _UNITS = {"items": "", "images": " images"}
 """The unit after a count; items need none."""
 
 
-def other_data(gathered: Gathered) -> list[str]:
+def other_data(gathered: RunSet) -> list[str]:
     """Notes that are necessary for a comparison of a run with a paper, one line per dataset.
 
     Counts are in the unit of the paper: items or images.

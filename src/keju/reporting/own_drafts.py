@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keju.items import Item
 from keju.models import drafted_by
-from keju.reporting.gather import Gathered
+from keju.reporting.run_set import RunSet
 from keju.runs import RunFolder
 
 
@@ -31,7 +31,7 @@ def own_draft_line(name: str, model: str, items: Iterable[Item]) -> str:
     )
 
 
-def own_draft_notes(gathered: Gathered, benchmark: str) -> Iterator[str]:
+def own_draft_notes(gathered: RunSet, benchmark: str) -> Iterator[str]:
     """A line for each model of a report whose own drafts are among a benchmark's items."""
     answered: dict[str, list[Item]] = {name: [] for name in gathered.voices}
     for asked in gathered.asked.values():

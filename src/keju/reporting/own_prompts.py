@@ -12,8 +12,8 @@ from keju.definitions import prompt_of, query_of
 from keju.definitions.wordings import Wording, own_wordings
 from keju.errors import KejuError
 from keju.items import Item, PromptScript
-from keju.reporting.gather import Gathered
 from keju.reporting.labels import task_name
+from keju.reporting.run_set import RunSet
 from keju.runs import RunFolder
 
 _LONGEST = 60
@@ -36,7 +36,7 @@ class OwnPrompt(NamedTuple):
     sent: str
 
 
-def own_prompts(gathered: Gathered) -> list[OwnPrompt]:
+def own_prompts(gathered: RunSet) -> list[OwnPrompt]:
     """Every prompt of the users' own wordings, each text once."""
     several = len(gathered.runs) > 1
     found: dict[tuple[str, str], OwnPrompt] = {}
@@ -48,7 +48,7 @@ def own_prompts(gathered: Gathered) -> list[OwnPrompt]:
     return list(found.values())
 
 
-def _prompts(gathered: Gathered, name: str, own: Wording, script: str) -> Iterator[OwnPrompt]:
+def _prompts(gathered: RunSet, name: str, own: Wording, script: str) -> Iterator[OwnPrompt]:
     """The prompts of one wording, and the published ones that only get its system prompt."""
     firsts = {(item.task, item.query): item for item in reversed(gathered.items.values())}
     forms = {"/".join(filter(None, place)): item for place, item in firsts.items()}
@@ -80,7 +80,7 @@ class ShownExample(NamedTuple):
     questions: int
 
 
-def shown_examples(gathered: Gathered) -> list[ShownExample]:
+def shown_examples(gathered: RunSet) -> list[ShownExample]:
     """The examples by wording and question form, the most frequent first."""
     counts: Counter[tuple[str, str, str, str]] = Counter()
     asked: set[tuple[str, str, str, str]] = set()
@@ -112,7 +112,7 @@ def shown_examples(gathered: Gathered) -> list[ShownExample]:
     return sorted(rows, key=lambda row: (row.wording, row.form, -row.questions))
 
 
-def prompt_notes(gathered: Gathered, benchmark: str) -> Iterator[str]:
+def prompt_notes(gathered: RunSet, benchmark: str) -> Iterator[str]:
     """The rows of a benchmark's leaderboard with another prompt than the paper's."""
     asked = {
         answer.model

@@ -16,17 +16,17 @@ from markupsafe import Markup
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import write_atomic
 from keju.local_paths import check_local
-from keju.reporting.browser import Browser
-from keju.reporting.buying import SIGNALS
+from keju.reporting.breakdowns import OWN_STRATA, Json
 from keju.reporting.conclusions import POINTS, Verdict, verdicts
 from keju.reporting.confusions import Misread
 from keju.reporting.engine_times import Costs
-from keju.reporting.gather import Gathered, gather
-from keju.reporting.papers_form import BesideTable
-from keju.reporting.same_as import SameAs, check_same_as
-from keju.reporting.strata import OWN_STRATA, Json
+from keju.reporting.item_browser import Browser
+from keju.reporting.paper_table_form import PaperTable
+from keju.reporting.risk_coverage import SIGNALS
+from keju.reporting.run_set import RunSet, gather
+from keju.reporting.same_models import SameAs, check_same_as
+from keju.reporting.translations import Words, check_language
 from keju.reporting.view import View, build_view, only_own_pages, papers_tables
-from keju.reporting.words import Words, check_language
 from keju.running.prices import Prices
 
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ _PAGE, _ITEMS, _PICTURES = "index.html", "items", "pictures"
 class Report(NamedTuple):
     """A report that was written: its data and its content, for further tables."""
 
-    gathered: Gathered
+    gathered: RunSet
     view: View
     misread: Sequence[Misread]
     page: Path
     size: int
 
     @property
-    def beside(self) -> list[BesideTable]:
+    def beside(self) -> list[PaperTable]:
         """The paper tables; without the papers' rows unless requested."""
         results = self.gathered.results
         given = self.view.grades.means
@@ -142,7 +142,7 @@ def check_report_place(out: Path) -> None:
 
 
 def _figures(
-    gathered: Gathered, view: View, words: Words, *, published: bool, prices: Prices | None
+    gathered: RunSet, view: View, words: Words, *, published: bool, prices: Prices | None
 ) -> tuple[Sequence[Shown], str]:
     """The page's figures; without the packages for drawing, none and what to install."""
     try:
@@ -253,5 +253,5 @@ def _inert(data: object) -> Markup:
     return Markup(text)  # noqa: S704 - escaped just above
 
 
-def _title(gathered: Gathered) -> str:
+def _title(gathered: RunSet) -> str:
     return " and ".join(dict.fromkeys(run.manifest.dataset for run in gathered.runs))

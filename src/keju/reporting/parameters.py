@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
 from keju.models.decoding import not_sent
-from keju.reporting.gather import Gathered
+from keju.reporting.run_set import RunSet
 from keju.running.presets import preset_of
 
 _EXTRA = "extra_body."
@@ -39,7 +39,7 @@ class ParametersRow(NamedTuple):
     differences: list[str] | None
 
 
-def parameters(gathered: Gathered) -> list[ParametersRow]:
+def parameters(gathered: RunSet) -> list[ParametersRow]:
     """A row for each model of a report that is behind a server, in the report's order."""
     runs = {run.name: run for run in gathered.runs}
     identities = {
@@ -56,7 +56,7 @@ def parameters(gathered: Gathered) -> list[ParametersRow]:
 
 
 def _sent(
-    gathered: Gathered, asked: Mapping[str, Mapping[str, str]]
+    gathered: RunSet, asked: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Counter[tuple[tuple[str, str], ...] | None]]:
     """By model, the number of answers by parameters; failures have none."""
     found: dict[str, Counter[tuple[tuple[str, str], ...] | None]] = {
@@ -105,7 +105,7 @@ def _differences(
     return found if stated else None
 
 
-def _benchmarks(gathered: Gathered, label: str) -> list[str]:
+def _benchmarks(gathered: RunSet, label: str) -> list[str]:
     return list(
         dict.fromkeys(
             each.item.benchmark

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from keju.definitions.pair_forms import RANKERS
-from keju.reporting.plain import plain_table
+from keju.reporting.console import plain_table
 from keju.running import Plan
 
 _UNKNOWN = "?"

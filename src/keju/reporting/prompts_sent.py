@@ -7,10 +7,10 @@ from typing import NamedTuple
 from keju.definitions import prompt_of
 from keju.errors import KejuError
 from keju.items import OWN_READING, Item
-from keju.reporting.gather import PEOPLE, Asked, Gathered, Voice, reader_of_voice
+from keju.reporting.run_set import PEOPLE, Asked, ModelResponses, RunSet, reader_of_voice
 from keju.running.box_conventions import convention_in
 from keju.running.requests import request_for
-from keju.running.selecting import Way
+from keju.running.selecting import RequestVariant
 
 READING = "〔…〕"
 """The replacement in a prompt for the transcription by the model itself or an engine."""
@@ -25,7 +25,7 @@ class PromptSent(NamedTuple):
     text: str
 
 
-def prompts_sent(asked: Asked, gathered: Gathered) -> tuple[list[PromptSent], bool]:
+def prompts_sent(asked: Asked, gathered: RunSet) -> tuple[list[PromptSent], bool]:
     """The different prompts of an item, and whether any model was sent one.
 
     OCR engines and most baselines get only the image; if only they answered, the task's own prompt
@@ -47,14 +47,14 @@ def prompts_sent(asked: Asked, gathered: Gathered) -> tuple[list[PromptSent], bo
     ], True
 
 
-def _boxes(voice: Voice, gathered: Gathered) -> str:
+def _boxes(voice: ModelResponses, gathered: RunSet) -> str:
     """The box convention of a model's requests; empty for the benchmark's own."""
     settings = next(run.manifest.settings for run in gathered.runs if run.name == voice.run)
     return convention_in(settings, voice.model)
 
 
-def _prompt(item: Item, voice: Voice, boxes: str) -> str:
-    way = Way(**voice.variant._asdict(), boxes=boxes)
+def _prompt(item: Item, voice: ModelResponses, boxes: str) -> str:
+    way = RequestVariant(**voice.variant._asdict(), boxes=boxes)
     read = voice.variant.setting in OWN_READING or reader_of_voice(voice)
     try:
         return request_for(item, way, READING if read else None).prompt

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from keju.published import PublishedModel, Rebuilt, paper
-from keju.reporting.plain import plain_table
+from keju.reporting.console import plain_table
 
 
 def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from keju.definitions import query_of
 from keju.items import Item, Response
-from keju.reporting.gather import Gathered
 from keju.reporting.labels import NOTHING, percent, task_name
 from keju.reporting.leaderboard import Results
+from keju.reporting.run_set import RunSet
 from keju.scoring import MetricResult, Result, TaskResult, WrongPage, wrong_page_errors
 from keju.text import LAYERS
 
@@ -68,7 +68,7 @@ def error_rows(
             yield _error_row(model, parts, floors.get((model, parts.task)))
 
 
-def wrong_pages(gathered: Gathered) -> dict[tuple[str, str], WrongPage | None]:
+def wrong_pages(gathered: RunSet) -> dict[tuple[str, str], WrongPage | None]:
     """The permutation floors of both errors, by model and task."""
     answers: dict[tuple[str, str], list[tuple[Item, Response]]] = {}
     for asked in gathered.asked.values():

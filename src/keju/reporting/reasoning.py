@@ -11,7 +11,7 @@ from keju.runs import RunFolder
 from keju.scoring import Result, aggregate, stored_reasoned_scores
 
 if TYPE_CHECKING:
-    from keju.reporting.gather import Gathered
+    from keju.reporting.run_set import RunSet
 
 OVERALL = "OverAll"
 
@@ -64,7 +64,7 @@ def reasoning_rows(alone: Result, with_reasoning: Result) -> list[ReasoningRow]:
     return rows
 
 
-def reasoning_tables(gathered: Gathered) -> Iterator[ReasoningTable]:
+def reasoning_tables(gathered: RunSet) -> Iterator[ReasoningTable]:
     """A table for each name of a report that has such reasoning.
 
     Raises:

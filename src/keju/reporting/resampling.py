@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from keju.items import Score
-from keju.reporting.gather import Mains
 from keju.reporting.intervals import has_interval, interval_of_scores, ratios_of
 from keju.reporting.labels import task_name
+from keju.reporting.run_set import Mains
 from keju.scoring import BenchmarkResult
 from keju.statistics import (
     FEWEST_GROUPS,

@@ -23,8 +23,8 @@ from zlib import crc32
 
 from keju.definitions import OWN_BENCHMARK, query_of
 from keju.items import Item, Response
-from keju.reporting.gather import Gathered
 from keju.reporting.roles import model_role
+from keju.reporting.run_set import RunSet
 from keju.runs import RunFolder
 from keju.scoring import body_of
 from keju.text import counted
@@ -296,7 +296,7 @@ def swapped_in(run: RunFolder) -> SwapCheck:
     return finder.check()
 
 
-def swapped_of(gathered: Gathered) -> SwapCheck:
+def swapped_of(gathered: RunSet) -> SwapCheck:
     """The swapped pages in the runs of a report; models and items have the report's names."""
     finder = SwapFinder(asked.item for asked in gathered.asked.values())
     for asked in gathered.asked.values() if finder.needed else ():
@@ -340,7 +340,7 @@ def _kind(each: Swapped) -> str:
     return "swap" if len(each.places) == 2 else "cycle"
 
 
-def swap_table(found: Sequence[Swapped], gathered: Gathered) -> list[SwapLine]:
+def swap_table(found: Sequence[Swapped], gathered: RunSet) -> list[SwapLine]:
     """The chains as the report lists them, with the number of each item in the report."""
     numbers = {place_of(asked.item): at for at, asked in enumerate(gathered.asked.values())}
     return [

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from keju.definitions import benchmark_title, tasks
 from keju.items import Protocol
 from keju.reporting.cells import Cell, marks
-from keju.reporting.gather import Gathered, Voice
-from keju.reporting.intervals import Measured, intervals
+from keju.reporting.intervals import MetricValue, intervals
 from keju.reporting.labels import higher_is_better, metric_label, metric_pooling, percent
 from keju.reporting.leaderboard import Results
+from keju.reporting.run_set import ModelResponses, RunSet
 from keju.scoring import PROTOCOLS, MetricResult, Result, TaskResult
 from keju.statistics import Interval
 
@@ -55,7 +55,7 @@ class MetricRow(NamedTuple):
     signature: str
 
 
-def task_tables(gathered: Gathered, results: Results) -> list[TaskTable]:
+def task_tables(gathered: RunSet, results: Results) -> list[TaskTable]:
     """One table per benchmark; a task has a row for each protocol that scores it."""
     mains = [each for by in gathered.mains.values() for of_task in by.values() for each in of_task]
     sure = intervals(mains, metrics=_main_metrics(results))
@@ -114,7 +114,7 @@ def _find(result: Result | None, name: str, query: str) -> TaskResult | None:
     return next((each for each in result.tasks if (each.task, each.query) == (name, query)), None)
 
 
-def _main_metrics(results: Results) -> set[Measured]:
+def _main_metrics(results: Results) -> set[MetricValue]:
     return {
         (model, each.task, each.query, protocol, each.main.metric)
         for (model, protocol), result in results.items()
@@ -124,10 +124,10 @@ def _main_metrics(results: Results) -> set[Measured]:
 
 
 def _main_cells(
-    voices: Mapping[str, Voice],
+    voices: Mapping[str, ModelResponses],
     mains: Mapping[str, MetricResult],
     place: tuple[str, str, Protocol, str],
-    sure: Mapping[Measured, Interval],
+    sure: Mapping[MetricValue, Interval],
 ) -> list[Cell]:
     real = {
         model: round(100 * main.value, 1)

@@ -16,8 +16,8 @@ from keju.definitions.blank import REASON as BLANK_PAGE
 from keju.errors import number_of, shortened
 from keju.items import PromptVariant, Protocol
 from keju.models import ModelKind
+from keju.reporting.console import plain_table, shown
 from keju.reporting.labels import NOTHING, metric_label, percent
-from keju.reporting.plain import plain_table, shown
 from keju.reporting.reasoning import reasoning_rows
 from keju.scoring import PROTOCOLS, Metric, MetricResult, Result, Summary, joined
 from keju.scoring.reasoned import FORM

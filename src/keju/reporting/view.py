@@ -17,14 +17,10 @@ from keju.definitions import (
 )
 from keju.models import RESULTS
 from keju.published import papers
-from keju.reporting.asked_otherwise import asked_otherwise
-from keju.reporting.beside import beside_tables
-from keju.reporting.beside_data import data_tables
-from keju.reporting.beside_inputs import input_tables
-from keju.reporting.beside_own import Given
 from keju.reporting.blank_pages import InventedRow, invented_rows
-from keju.reporting.buying import Effort, Surest, efforts, surest
+from keju.reporting.breakdowns import Json, strata
 from keju.reporting.cells import Cell
+from keju.reporting.contamination import Recitation, recitation
 from keju.reporting.difficulty import Difficulty, difficulty, option_errors
 from keju.reporting.downstream import Downstream, downstream
 from keju.reporting.engine_times import (
@@ -34,26 +30,30 @@ from keju.reporting.engine_times import (
     speeds,
     time_table,
 )
-from keju.reporting.gather import Gathered, Voice
 from keju.reporting.glossary import Glossary, glossary
 from keju.reporting.grades import Grades, grades
+from keju.reporting.input_settings import StepTable, step_tables
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.nearly_empty import NearlyEmpty, nearly_empty
 from keju.reporting.no_results import NoResults, in_no_mean, no_results
 from keju.reporting.other_data import other_data
 from keju.reporting.own_prompts import OwnPrompt, ShownExample, own_prompts, shown_examples
+from keju.reporting.paper_table_data import data_tables
+from keju.reporting.paper_table_form import PaperTable
+from keju.reporting.paper_table_inputs import input_tables
+from keju.reporting.paper_table_runs import Given
+from keju.reporting.paper_tables import beside_tables
 from keju.reporting.paper_texts import PaperTexts, paper_texts
-from keju.reporting.papers_form import BesideTable
 from keju.reporting.parameters import ParametersRow, parameters
 from keju.reporting.reading_errors import ErrorRow, error_rows, wrong_pages
 from keju.reporting.reasoning import ReasoningTable, reasoning_tables
-from keju.reporting.recitation import Recitation, recitation
-from keju.reporting.same_as import SameAs
-from keju.reporting.steps import StepTable, step_tables
-from keju.reporting.strata import Json, strata
+from keju.reporting.risk_coverage import PostEditCost, RiskCoverageRow, efforts, surest
+from keju.reporting.run_set import ModelResponses, RunSet
+from keju.reporting.same_models import SameAs
 from keju.reporting.swapped import SwapLine, swap_table, swapped_of
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
+from keju.reporting.unpublished_settings import asked_otherwise
 from keju.reporting.wording_spread import WordingSpread, wording_spread
 from keju.running.prices import Prices
 
@@ -108,7 +108,7 @@ class View(NamedTuple):
     examples: list[ShownExample]
     boards: list[Leaderboard]
     missing: list[str]
-    beside: list[BesideTable]
+    beside: list[PaperTable]
     other_data: list[str]
     own_pages: bool
     own_definitions: dict[str, Definition]
@@ -127,8 +127,8 @@ class View(NamedTuple):
     strata: list[Json]
     options: list[Json]
     grades: Grades
-    efforts: list[Effort]
-    surest: list[Surest]
+    efforts: list[PostEditCost]
+    surest: list[RiskCoverageRow]
     recitation: Recitation
     downstream: list[Downstream]
     task_ids: list[str]
@@ -137,7 +137,7 @@ class View(NamedTuple):
 
 
 def build_view(
-    gathered: Gathered,
+    gathered: RunSet,
     *,
     title: str,
     published: bool = False,
@@ -230,19 +230,19 @@ def _own_definitions(boards: Sequence[Leaderboard]) -> dict[str, Definition]:
     }
 
 
-def only_own_pages(gathered: Gathered) -> bool:
+def only_own_pages(gathered: RunSet) -> bool:
     """Whether all items are pages of one's own, and none is of a published benchmark."""
     return all(each.item.benchmark == OWN_BENCHMARK for each in gathered.asked.values())
 
 
 def papers_tables(
-    gathered: Gathered,
+    gathered: RunSet,
     results: Results,
     given: Given,
     *,
     published: bool,
     same_as: Sequence[SameAs] = (),
-) -> list[BesideTable]:
+) -> list[PaperTable]:
     """The run in all paper tables, with the papers' own rows if requested, in their order."""
     found = [
         *beside_tables(gathered, results, published=published, given=given, same_as=same_as),
@@ -258,7 +258,7 @@ def _number(name: str) -> int:
     return int(name.split()[1])
 
 
-def _model_row(gathered: Gathered, name: str, timed: Speed | None) -> ModelRow:
+def _model_row(gathered: RunSet, name: str, timed: Speed | None) -> ModelRow:
     voice = gathered.voices[name]
     return ModelRow(
         name=name,
@@ -272,14 +272,14 @@ def _model_row(gathered: Gathered, name: str, timed: Speed | None) -> ModelRow:
     )
 
 
-def _seconds(voice: Voice, timed: Speed | None) -> str:
+def _seconds(voice: ModelResponses, timed: Speed | None) -> str:
     """Seconds per item: as measured for models that compute on this machine, else sequential."""
     if timed is not None:
         return NOTHING if timed.thousand is None else f"{timed.thousand / 1000:.2f}"
     return NOTHING if voice.seconds_an_item is None else f"{voice.seconds_an_item:.2f}"
 
 
-def _asked(voice: Voice) -> Cell:
+def _asked(voice: ModelResponses) -> Cell:
     """The items; below them the rounds and requests, if they differ."""
     whole = voice.items % voice.rounds == 0
     shown = f"× {voice.rounds} rounds" if whole else f"answers in {voice.rounds} rounds"
@@ -290,7 +290,7 @@ def _asked(voice: Voice) -> Cell:
     return Cell(f"{items:,}", note="\n".join(notes))
 
 
-def _synthetic(gathered: Gathered) -> list[str]:
+def _synthetic(gathered: RunSet) -> list[str]:
     """Notes on synthetic data, and on other data beside it."""
     drawn = dict.fromkeys(r.manifest.dataset for r in gathered.runs if r.manifest.synthetic)
     others = dict.fromkeys(r.manifest.dataset for r in gathered.runs if not r.manifest.synthetic)
@@ -305,7 +305,7 @@ def _synthetic(gathered: Gathered) -> list[str]:
     return lines
 
 
-def _without_reference(gathered: Gathered) -> str:
+def _without_reference(gathered: RunSet) -> str:
     """The number of items without a reference; empty where all have one."""
     reasons = [missing_reference(asked.item) for asked in gathered.asked.values()]
     if count := reasons.count(NO_REFERENCE):
@@ -316,7 +316,7 @@ def _without_reference(gathered: Gathered) -> str:
     return ""
 
 
-def _kind(voice: Voice) -> str:
+def _kind(voice: ModelResponses) -> str:
     """The kind of a model, as text."""
     kind = RESULTS if voice.kind == RESULTS else voice.model.partition(":")[0]
     if kind == "ocr+llm" and voice.role == "baseline":
@@ -324,7 +324,7 @@ def _kind(voice: Voice) -> str:
     return _KINDS.get(kind, "model")
 
 
-def _missing_lines(gathered: Gathered, results: Results) -> Iterator[str]:
+def _missing_lines(gathered: RunSet, results: Results) -> Iterator[str]:
     """The parts missing in the overall numbers, one line per model, protocol, benchmark and reason.
 
     The tasks that are not in the data are only counted, in one line per benchmark.
@@ -348,6 +348,6 @@ def _missing_lines(gathered: Gathered, results: Results) -> Iterator[str]:
     yield from lines
 
 
-def _task_ids(gathered: Gathered) -> list[str]:
+def _task_ids(gathered: RunSet) -> list[str]:
     asked = {item.task for item in (each.item for each in gathered.asked.values())}
     return [each.id for each in tasks() if each.id in asked]

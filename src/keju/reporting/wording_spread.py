@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from keju.items import Protocol, Score
-from keju.reporting.gather import Gathered, Voice
 from keju.reporting.labels import percent, task_name
+from keju.reporting.run_set import ModelResponses, RunSet
 from keju.scoring import PROTOCOLS, is_ratio_of_sums
 from keju.scoring.aggregate import task_value
 from keju.statistics import (
@@ -96,7 +96,7 @@ _Kept = Mapping[str, list[Score]]
 """The scores of one task by wording, of the items that were answered in all of them."""
 
 
-def wording_spread(gathered: Gathered) -> WordingSpread:
+def wording_spread(gathered: RunSet) -> WordingSpread:
     """The spread of every model, task and protocol over wordings, and pairs whose order changes.
 
     Only items that a model answered in all wordings of the task are compared.
@@ -155,7 +155,7 @@ def _macro(by_task: Sequence[Sequence[Sequence[Score]]]) -> VariantSpread:
     return macro_variant_spread(sums, groups=count)
 
 
-def _series(voices: Mapping[str, Voice]) -> dict[_Series, dict[str, str]]:
+def _series(voices: Mapping[str, ModelResponses]) -> dict[_Series, dict[str, str]]:
     """The names of the report by wording, for each series with at least two wordings."""
     found: dict[_Series, dict[str, str]] = {}
     for label, voice in voices.items():

@@ -27,9 +27,9 @@ from keju.models.inspect_batches import MOST, check_provider
 from keju.models.inspect_provider import InspectModel
 from keju.models.openai_batches import MOST_BYTES, MOST_LINES, Batches, Result
 from keju.models.openai_compatible import OpenAICompatible
-from keju.running.ask import Asker, Lane, Policy
 from keju.running.outcomes import Job, response_of
 from keju.running.request_images import Images
+from keju.running.request_runner import ModelQueue, Policy, RequestRunner
 from keju.runs import RunFolder
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class BatchLane:
 
     def __init__(
         self,
-        lane: Lane,
+        lane: ModelQueue,
         dataset: Dataset,
         folder: RunFolder,
         keep: Callable[[Response], None],
@@ -275,7 +275,7 @@ class HeldLane:
 
     def __init__(
         self,
-        lane: Lane,
+        lane: ModelQueue,
         dataset: Dataset,
         keep: Callable[[Response], None],
         policy: Policy,
@@ -288,7 +288,7 @@ class HeldLane:
         self._keep = keep
         self._policy = policy
 
-    async def run(self, go: Callable[[Asker], Awaitable[bool]]) -> bool:
+    async def run(self, go: Callable[[RequestRunner], Awaitable[bool]]) -> bool:
         """Send one request directly, then the others in batches.
 
         Args:
@@ -305,7 +305,7 @@ class HeldLane:
             return False
         await self._model.check_batches()
         self._model.in_batches()
-        return await go(Asker(self._dataset, [self.lane], self._keep, held(self._policy)))
+        return await go(RequestRunner(self._dataset, [self.lane], self._keep, held(self._policy)))
 
 
 def held(policy: Policy) -> Policy:
@@ -322,8 +322,8 @@ def held(policy: Policy) -> Policy:
 async def _asked_alone(model: Model, job: Job, dataset: Dataset, policy: Policy) -> list[Response]:
     """The response to one request that is sent directly; none if the run was stopped."""
     there: list[Response] = []
-    alone = Lane(model, iter([job]), total=1, ceiling=1)
-    await Asker(dataset, [alone], there.append, policy).run()
+    alone = ModelQueue(model, iter([job]), total=1, ceiling=1)
+    await RequestRunner(dataset, [alone], there.append, policy).run()
     return there
 
 

@@ -87,7 +87,7 @@ class Budget(Record, frozen=True, kw_only=True):
             )
 
 
-class Meter:
+class CostEstimator:
     """Cost estimate: tokens and money of requests to one model.
 
     Args:
@@ -151,7 +151,7 @@ class Meter:
         return self.price.of(usage.input_tokens or 0, usage.output_tokens or 0)
 
 
-class Purse:
+class BudgetTracker:
     """Budget tracker: the rest of a budget, shared by all models of a run.
 
     Args:
@@ -166,7 +166,7 @@ class Purse:
         self.used_up = ""
         self._ends = monotonic() + 3600 * budget.max_hours if budget.max_hours is not None else None
         self._held: dict[int, float] = {}
-        self._dearest: dict[Meter, float] = {}
+        self._dearest: dict[CostEstimator, float] = {}
         self._settled = asyncio.Event()
 
     @property
@@ -174,7 +174,9 @@ class Purse:
         """Seconds until the hours are used up, or None if they are not limited."""
         return None if self._ends is None else max(0.0, self._ends - monotonic())
 
-    async def take(self, meter: Meter, request: Request, waiting: Callable[[], bool]) -> int | None:
+    async def take(
+        self, meter: CostEstimator, request: Request, waiting: Callable[[], bool]
+    ) -> int | None:
         """Reserve the maximum cost of a request as soon as it fits the budget.
 
         Args:
@@ -204,7 +206,9 @@ class Purse:
             await self._settled.wait()
         return None
 
-    def settle(self, taken: int, meter: Meter, usage: Usage, uncounted: Usage = _NONE) -> None:
+    def settle(
+        self, taken: int, meter: CostEstimator, usage: Usage, uncounted: Usage = _NONE
+    ) -> None:
         """Replace the reservation of a request with the cost of its answer.
 
         Args:
@@ -240,7 +244,7 @@ class Purse:
     def _currency(self) -> str:
         return self.budget.prices.currency if self.budget.prices else ""
 
-    def _expected(self, meter: Meter, request: Request) -> float:
+    def _expected(self, meter: CostEstimator, request: Request) -> float:
         if self.budget.max_cost is None or meter.price is None:
             return 0.0
         return max(meter.cost(meter.expected(request)), self._dearest.get(meter, 0.0))
@@ -279,7 +283,7 @@ def spent_so_far(
     Raises:
         DataError: a stored line is damaged.
     """
-    meters = {name: Meter(identity, prices) for name, identity in identities.items()}
+    meters = {name: CostEstimator(identity, prices) for name, identity in identities.items()}
     spent = 0.0
     for path in (*folder.response_files(), *folder.reading_files()):
         for response in read_jsonl(path, _Used, appended=True):
@@ -289,7 +293,7 @@ def spent_so_far(
     return spent
 
 
-def check_priced(meters: Iterable[tuple[str, Meter]], budget: Budget) -> None:
+def check_priced(meters: Iterable[tuple[str, CostEstimator]], budget: Budget) -> None:
     """Check that the price of every model is known if the cost is limited.
 
     Raises:

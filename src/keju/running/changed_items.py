@@ -16,10 +16,10 @@ from keju.datasets.store import Dataset
 from keju.definitions import query_of
 from keju.errors import number_of
 from keju.items import TRUE_READING, Item
+from keju.running.cache_key import request_key
 from keju.running.examples import has_examples
-from keju.running.keys import request_key
 from keju.running.requests import requests_for
-from keju.running.selecting import Selection, Way, refusal
+from keju.running.selecting import RequestVariant, Selection, refusal
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 
@@ -66,7 +66,7 @@ class ChangedItems(NamedTuple):
 
 
 def changed_items(
-    run: RunFolder, dataset: Dataset, chosen: Collection[str], ways: Sequence[Way]
+    run: RunFolder, dataset: Dataset, chosen: Collection[str], ways: Sequence[RequestVariant]
 ) -> ChangedItems:
     """Compare the items of a run with the chosen ones of its dataset as it is now.
 
@@ -120,7 +120,7 @@ def drop_stale(found: ChangedItems, store: ResponseStore) -> None:
         store.replace(model, kept)
 
 
-def _asks(item: Item, ways: Sequence[Way]) -> list[str]:
+def _asks(item: Item, ways: Sequence[RequestVariant]) -> list[str]:
     """The requests of an item, as hashes; of readings before them only the images count."""
     return [
         refusal(item, way) or request_key(request, {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from keju.running.ask import Lane
+from keju.running.request_runner import ModelQueue
 
 _KINDS = frozenset({"bad-request", "bad-response", "connection"})
 
@@ -15,7 +15,7 @@ class _Diagnosable(Protocol):
         """What the server reports about its models and its address; empty if nothing."""
 
 
-async def diagnose(lane: Lane) -> None:
+async def diagnose(lane: ModelQueue) -> None:
     """Add the server's models to the hint of a queue that was stopped before any answer."""
     failure = lane.halted_by
     if failure is None or failure.kind not in _KINDS or lane.answered:

@@ -19,7 +19,7 @@ from keju.files import sha256_bytes
 from keju.items import OWN_READING, Example, Item, Request
 from keju.metrics.boxes import box_convention, from_pixels
 from keju.running.requests import request_for
-from keju.running.selecting import Selection, Way, refusal
+from keju.running.selecting import RequestVariant, Selection, refusal
 from keju.text import in_script
 
 MOST = 50
@@ -39,9 +39,9 @@ class Examples:
             if item.split == "reference" and _is_usable(item):
                 self._forms.setdefault((item.task, item.query), []).append(item)
         self._orders: dict[tuple[str, str, int], list[Item]] = {}
-        self._made: dict[tuple[str, Way], Example] = {}
+        self._made: dict[tuple[str, RequestVariant], Example] = {}
 
-    def items_of(self, item: Item, way: Way) -> list[Item]:
+    def items_of(self, item: Item, way: RequestVariant) -> list[Item]:
         """The examples of an item; fewer than requested if the split has no more."""
         shots = shots_of(way.wording)
         if not shots.examples or refusal(item, way):
@@ -50,11 +50,11 @@ class Examples:
         usable = (each for each in order if not _leaks(each, item) and not refusal(each, way))
         return [each for each, _ in zip(usable, range(shots.examples), strict=False)]
 
-    def of(self, item: Item, way: Way) -> tuple[Example, ...]:
+    def of(self, item: Item, way: RequestVariant) -> tuple[Example, ...]:
         """The examples of an item in a prompt variant."""
         return tuple(self._example(each, way) for each in self.items_of(item, way))
 
-    def check(self, items: Sequence[Item], ways: Sequence[Way]) -> None:
+    def check(self, items: Sequence[Item], ways: Sequence[RequestVariant]) -> None:
         """Check that every item has as many examples as requested.
 
         Raises:
@@ -73,7 +73,7 @@ class Examples:
                 if (found := len(self.items_of(item, way))) < count:
                     raise UsageError(self._lacking(item, count, found))
 
-    def used(self, items: Sequence[Item], ways: Sequence[Way]) -> list[Item]:
+    def used(self, items: Sequence[Item], ways: Sequence[RequestVariant]) -> list[Item]:
         """The reference items that are examples in these prompt variants, each once."""
         found: dict[tuple[str, str, str], Item] = {}
         for way in {replace(way, round=1) for way in ways}:
@@ -106,7 +106,7 @@ class Examples:
             f"shown. {hint}"
         )
 
-    def _example(self, item: Item, way: Way) -> Example:
+    def _example(self, item: Item, way: RequestVariant) -> Example:
         base = replace(way, wording=shots_of(way.wording).base, round=1)
         known = self._made.get((f"{item.task}/{item.query}/{item.id}", base))
         if known is None:

@@ -11,7 +11,7 @@ from threading import Lock
 from rich.console import Console
 
 from keju.errors import number_of
-from keju.running.ask import Asker
+from keju.running.request_runner import RequestRunner
 
 
 class Interruption:
@@ -35,7 +35,7 @@ class Interruption:
 
     @contextmanager
     def watching(
-        self, asker: Asker, task: asyncio.Task[None], console: Console | None
+        self, asker: RequestRunner, task: asyncio.Task[None], console: Console | None
     ) -> Iterator[None]:
         """Let interruptions stop the request runner, and then cancel its task."""
         loop = asyncio.get_running_loop()

@@ -34,9 +34,9 @@ def read_item_ids(file: Path) -> tuple[str, ...]:
     """
     ids = _ids_in(file)
     if not ids:
-        raise DataError("no item id in the list", file=file, mend="Write one id per line")
+        raise DataError("no item id in the list", file=file, hint="Write one id per line")
     if twice := _repeated(ids):
-        raise DataError(f"listed twice: {_some(twice)}", file=file, mend="List every item once")
+        raise DataError(f"listed twice: {_some(twice)}", file=file, hint="List every item once")
     return ids
 
 
@@ -83,7 +83,7 @@ def _ids_in(file: Path) -> tuple[str, ...]:
         raise DataError(
             f"no column of item ids; found {', '.join(map(str, rows[0].cells))}",
             file=file,
-            mend=f"Name the column {COLUMNS[0]}",
+            hint=f"Name the column {COLUMNS[0]}",
         )
     return tuple(str(row.cells.get(column, "")).strip() for row in rows if row.cells.get(column))
 

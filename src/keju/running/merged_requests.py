@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from keju.errors import UsageError, shortened
 from keju.items import OWN_READING, Item, Request
 from keju.running.box_conventions import convention_in
+from keju.running.cache_key import request_key
 from keju.running.examples import Examples
-from keju.running.keys import request_key
 from keju.running.reading import NO_READING, Read, reading_request
 from keju.running.requests import requests_for
-from keju.running.selecting import Selection, Way, refusal
-from keju.running.store import Slot, Stored
+from keju.running.selecting import RequestVariant, Selection, refusal
+from keju.running.store import RequestId, Stored
 from keju.runs import RunFolder, RunManifest
 
 _PIPELINE = "ocr+llm:"
 """The prefix of the names of pipelines, whose engine gets other requests than a model."""
 
 
-def variants_of(manifest: RunManifest, model: str = "") -> list[Way]:
+def variants_of(manifest: RunManifest, model: str = "") -> list[RequestVariant]:
     """The prompt variants and rounds of each item in a run, with a model's box convention."""
     return Selection(
         settings=tuple(manifest.shown),
@@ -31,7 +31,7 @@ def variants_of(manifest: RunManifest, model: str = "") -> list[Way]:
 
 
 def check_requests(
-    run: RunFolder, model: str, items: Sequence[Item], stored: Mapping[Slot, Stored]
+    run: RunFolder, model: str, items: Sequence[Item], stored: Mapping[RequestId, Stored]
 ) -> None:
     """Compare the cache key of each stored response with that of the request made now.
 
@@ -43,7 +43,7 @@ def check_requests(
     """
     identity = run.manifest().models[model]
     for request in _requests(run, model, identity, items):
-        found = stored.get(Slot.of(request))
+        found = stored.get(RequestId.of(request))
         if found is None or found.kind == NO_READING:
             continue
         if found.key != request_key(request, identity, found.source_sha256):

@@ -24,7 +24,7 @@ from keju.running.merged_requests import check_requests, variants_of
 from keju.running.requests import candidates_of
 from keju.running.selecting import in_shard
 from keju.running.session import relative_path
-from keju.running.store import ResponseStore, Slot
+from keju.running.store import RequestId, ResponseStore
 from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest
 
@@ -180,7 +180,7 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
             has two.
     """
     items = parts[0].folder.items()
-    taken: dict[str, dict[Slot, Path]] = {}
+    taken: dict[str, dict[RequestId, Path]] = {}
     missing = []
     for part in parts:
         path, manifest = part.folder.path, part.manifest
@@ -212,11 +212,11 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
     return missing
 
 
-def _slots(items: Iterable[Item], manifest: RunManifest) -> dict[Slot, None]:
+def _slots(items: Iterable[Item], manifest: RunManifest) -> dict[RequestId, None]:
     """The ids of all requests about these items, including those that a model does not support."""
     ways = variants_of(manifest)
     return dict.fromkeys(
-        Slot(item.id, item.query, way.setting, way.script, way.round, candidate, way.wording)
+        RequestId(item.id, item.query, way.setting, way.script, way.round, candidate, way.wording)
         for item in items
         for way in ways
         for candidate in candidates_of(item)

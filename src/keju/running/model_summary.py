@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import field
 
 from keju.items import Record
-from keju.running.ask import Lane
 from keju.running.failures import Hint, hint_of
+from keju.running.request_runner import ModelQueue
 from keju.running.store import Stored
 
 
@@ -48,7 +48,7 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def summary_of(
-    lane: Lane,
+    lane: ModelQueue,
     standing: Sequence[Stored],
     planned: int,
     not_asked: Mapping[str, int] | None = None,

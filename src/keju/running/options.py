@@ -16,13 +16,13 @@ from keju.errors import UsageError
 from keju.items import Record
 from keju.models import Decoding, Fit, ModelOptions
 from keju.models.request_fields import checked_extra_body, declared_dtype
-from keju.running.ask import Policy
 from keju.running.box_conventions import parse_boxes
 from keju.running.budget import Budget
 from keju.running.examples import with_examples
 from keju.running.item_list import read_item_ids
 from keju.running.presets import Preset, preset
 from keju.running.prices import read_prices
+from keju.running.request_runner import Policy
 from keju.running.selecting import Selection
 from keju.running.throttle import Limits
 

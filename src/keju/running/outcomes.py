@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from keju.items import Failure, Request, Response, Status, Usage
 from keju.models import Answer, AskError, Model, source_of
-from keju.running.keys import request_key
+from keju.running.cache_key import request_key
 
 _NONE = Usage()
 

@@ -11,15 +11,15 @@ from keju.definitions.pair_forms import pair_form
 from keju.items import Item, Request, without_images
 from keju.models import Fit, Model
 from keju.running.box_conventions import check_models
+from keju.running.cache_key import key_of
 from keju.running.examples import Examples, has_examples
-from keju.running.keys import key_of
 from keju.running.pair_reducing import reduced
 from keju.running.plan_records import READING, Plan, PlanRow, PlanTotal
 from keju.running.prices import Prices
 from keju.running.reading import Reader, declined_by, reader_of, reading_requests
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selecting import Selection, Way, in_shard, refusal, select
-from keju.running.store import ResponseStore, Slot
+from keju.running.selecting import RequestVariant, Selection, in_shard, refusal, select
+from keju.running.store import RequestId, ResponseStore
 from keju.running.tokens import image_rule, request_tokens, text_tokens, texts_of
 from keju.runs import RunFolder
 
@@ -182,7 +182,7 @@ def _rows(
                 if said := declined_by(model, first or request):
                     count.decline(said)
                     continue
-                there = Slot.of(request) in known
+                there = RequestId.of(request) in known
                 count.add(request, answer, there=there)
                 if reads and item.transcription is None and not there:
                     count.leave_out(UNREAD)
@@ -195,7 +195,7 @@ def _reading_rows(
     models: Sequence[Model], items: Sequence[Item], selection: Selection, folder: RunFolder | None
 ) -> Iterator[_Count]:
     """The transcriptions that are made before, one row per reader: two models may share one."""
-    readers: dict[tuple[str, bool], tuple[Reader, list[tuple[Item, Way]]]] = {}
+    readers: dict[tuple[str, bool], tuple[Reader, list[tuple[Item, RequestVariant]]]] = {}
     for model in models:
         for way in selection.ways:
             if reader := reader_of(model, way.setting):
@@ -215,7 +215,7 @@ def _reading_rows(
         yield count
 
 
-def _is_asked(model: Model, item: Item, way: Way) -> bool:
+def _is_asked(model: Model, item: Item, way: RequestVariant) -> bool:
     return not refusal(item, way) and not declined_by(model, request_for(item, way))
 
 

@@ -67,7 +67,7 @@ def read_prices(path: Path) -> Prices:
         found = msgspec.convert(tomllib.loads(text), Prices)
     else:
         form = f"Its form is that of keju/running/{_SHIPPED}"
-        found = read_toml(path, Prices, what="a price file", mend=form)
+        found = read_toml(path, Prices, what="a price file", hint=form)
     for price in found.models:
         if not (0 <= price.input < _MILLION and 0 <= price.output < _MILLION):
             raise DataError(

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from keju.errors import printable, shortened
 from keju.models import MISSING, REPLAYED
-from keju.running.ask import Lane
+from keju.running.request_runner import ModelQueue
 
 _TICK = 0.25
 _LINE_EVERY = 10.0
@@ -30,7 +30,7 @@ class Pace:
         lane: the model queue.
     """
 
-    def __init__(self, lane: Lane) -> None:
+    def __init__(self, lane: ModelQueue) -> None:
         self.lane = lane
         self._seen: deque[tuple[float, int]] = deque()
 
@@ -109,7 +109,7 @@ def duration(seconds: float | None) -> str:
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-async def show(lanes: Sequence[Lane], console: Console) -> None:
+async def show(lanes: Sequence[ModelQueue], console: Console) -> None:
     """Show the progress of the queues until the task is cancelled, and once more then."""
     paces = [Pace(lane) for lane in lanes if lane.total]
     if console.is_terminal:

@@ -26,8 +26,8 @@ from keju.items import (
     Setting,
 )
 from keju.models import Model, Pipeline, role_of
-from keju.running.keys import key_of, request_key
-from keju.running.selecting import Way
+from keju.running.cache_key import key_of, request_key
+from keju.running.selecting import RequestVariant
 from keju.text import answer_part, in_script
 
 NO_READING = "no-reading"
@@ -62,12 +62,12 @@ class Reader(NamedTuple):
     every_round: bool
     prompted: bool = True
 
-    def request(self, item: Item, way: Way) -> Request:
+    def request(self, item: Item, way: RequestVariant) -> Request:
         """A request for a transcription of an item's images."""
         number = way.round if self.every_round else 1
         return reading_request(item, number, way.script if self.prompted else "released")
 
-    def key(self, item: Item, way: Way) -> str:
+    def key(self, item: Item, way: RequestVariant) -> str:
         """The key of a transcription."""
         return key_of(self.request(item, way), self.model)
 
@@ -104,7 +104,9 @@ def is_prompted(reader: str, stored: str = "") -> bool:
     return (stored or role_of(reader)) == "model"
 
 
-def reading_requests(reader: Reader, turns: Iterable[tuple[Item, Way]]) -> Iterator[Request]:
+def reading_requests(
+    reader: Reader, turns: Iterable[tuple[Item, RequestVariant]]
+) -> Iterator[Request]:
     """The requests to a reader for these items: one per image or row of pages and round."""
     seen: set[tuple[str, str, str, int]] = set()
     for item, way in turns:
@@ -122,7 +124,7 @@ class Readings:
         self.reader = reader
         self._stored = {response.key: response for response in stored}
 
-    def of(self, item: Item, way: Way) -> Response | None:
+    def of(self, item: Item, way: RequestVariant) -> Response | None:
         """The transcription of an item's images, or None if it was not made yet."""
         return self._stored.get(self.reader.key(item, way))
 

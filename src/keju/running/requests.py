@@ -13,11 +13,11 @@ from keju.definitions.pair_forms import asked_candidates, reduction_of
 from keju.definitions.wordings import worded
 from keju.errors import DataError
 from keju.items import TEXT_ONLY, TRUE_READING, Example, ImageRef, Item, PromptScript, Request
-from keju.running.selecting import NO_TRANSCRIPTION, Selection, Way, refusal, select
+from keju.running.selecting import NO_TRANSCRIPTION, RequestVariant, Selection, refusal, select
 from keju.running.transcriptions import reference_text
 from keju.text import Script, in_script
 
-PLAINLY = Way()
+PLAINLY = RequestVariant()
 """The default prompt variant: the image, with the prompt of the benchmark."""
 
 _NO_WORDINGS: dict[Script, str] = {}
@@ -77,7 +77,7 @@ def request_count(item: Item) -> int:
 
 def requests_for(
     item: Item,
-    way: Way = PLAINLY,
+    way: RequestVariant = PLAINLY,
     reading: str | None = None,
     examples: tuple[Example, ...] = (),
 ) -> Iterator[Request]:
@@ -96,7 +96,7 @@ def requests_for(
 
 def request_for(
     item: Item,
-    way: Way = PLAINLY,
+    way: RequestVariant = PLAINLY,
     reading: str | None = None,
     examples: tuple[Example, ...] = (),
 ) -> Request:
@@ -167,7 +167,7 @@ def _script_of(prompt: str) -> Script:
 
 def _true_text(item: Item) -> str:
     if not (item.transcription or "").strip():
-        raise DataError(NO_TRANSCRIPTION, item=item.id, mend="Use --setting image")
+        raise DataError(NO_TRANSCRIPTION, item=item.id, hint="Use --setting image")
     return item.transcription or ""
 
 
@@ -192,7 +192,7 @@ def requests(
                     yield item, request
 
 
-def _convention(item: Item, query: Query, way: Way) -> str:
+def _convention(item: Item, query: Query, way: RequestVariant) -> str:
     """The box convention of a request; a question as released, or in a wording, states its own."""
     own = worded(item, way.wording)
     if own and own.box_convention:
@@ -201,5 +201,5 @@ def _convention(item: Item, query: Query, way: Way) -> str:
     return way.boxes if turned else query.box_convention
 
 
-def _prompt(item: Item, way: Way) -> str:
+def _prompt(item: Item, way: RequestVariant) -> str:
     return prompt_of(item, way.boxes, way.script, way.wording)

@@ -19,17 +19,17 @@ from keju.errors import UsageError
 from keju.items import TRUE_READING, Item
 from keju.models import Model, ModelOptions, open_models, role_of
 from keju.registry import check_installed
-from keju.running.ask import Asker, Lane, Policy
 from keju.running.box_conventions import check_models
-from keju.running.budget import Purse
+from keju.running.budget import BudgetTracker
+from keju.running.dataset_lending import lend
 from keju.running.diagnosis import diagnose
 from keju.running.examples import Examples, has_examples
 from keju.running.interruption import Interruption
-from keju.running.lending import lend
 from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
 from keju.running.pair_reducing import check_replayed, reduced_for_run
 from keju.running.progress import show
 from keju.running.reading import reader_of
+from keju.running.request_runner import ModelQueue, Policy, RequestRunner
 from keju.running.requests import to_ask
 from keju.running.run_summary import RunSummary
 from keju.running.selecting import Selection, select
@@ -236,24 +236,24 @@ def _reduced(
 async def _ask(
     session: Session,
     policy: Policy,
-    purse: Purse,
+    purse: BudgetTracker,
     console: Console | None,
     interruption: Interruption,
-) -> list[Lane]:
+) -> list[ModelQueue]:
     """Transcribe the images where a setting needs it, then send the items."""
     dataset, store = session.dataset, session.store
     try:
         session.show_notes(console)
         reading = session.reading_lanes(policy)
         if reading:
-            asker = Asker(dataset, reading, store.append_reading, policy, purse)
+            asker = RequestRunner(dataset, reading, store.append_reading, policy, purse)
             await ask_all(asker, console, interruption)
         session.note_timings(reading)
         lanes = [session.lane(model, policy) for model in session.models]
         session.note_declined()
         session.show_notes(console)
         if not interruption.count and not purse.used_up:
-            asker = Asker(dataset, lanes, store.append, policy, purse)
+            asker = RequestRunner(dataset, lanes, store.append, policy, purse)
             await ask_all(asker, console, interruption)
             session.note_timings(lanes)
         for lane in lanes:
@@ -275,7 +275,7 @@ def _check_batches(session: Session, policy: Policy) -> None:
 
 async def _by_batches(
     session: Session, policy: Policy, console: Console | None, interruption: Interruption
-) -> tuple[int, list[Lane]]:
+) -> tuple[int, list[ModelQueue]]:
     """Collect from the vendors' batches and submit to them, or wait for those of Inspect.
 
     Returns:
@@ -317,7 +317,7 @@ def _check_no_batches(folder: RunFolder) -> None:
 
 
 async def ask_all(
-    asker: Asker, console: Console | None, interruption: Interruption | None = None
+    asker: RequestRunner, console: Console | None, interruption: Interruption | None = None
 ) -> bool:
     """Run the request runner with progress until done or interrupted; return the latter."""
     interruption = interruption or Interruption()

@@ -43,7 +43,7 @@ NO_TRANSCRIPTION = "it has no transcription, and no T1 item has its image's: not
 """Why an item is skipped in `gold-ocr` and `gold-text`."""
 
 
-class Way(Record, frozen=True, kw_only=True):
+class RequestVariant(Record, frozen=True, kw_only=True):
     """One prompt variant of an item: setting, script, wording, box convention and round.
 
     `script` is that of Chinese prompts; a page's text is sent as it was transcribed. `wording` is
@@ -68,11 +68,11 @@ class Selection(Record, frozen=True, kw_only=True):
     within a task its groups take turns, in an order drawn with `seed`. A smaller sample with the
     same seed is a part of a larger one. `limit` is applied before `sample`. Each item is sent in
     each of the `settings`, each of the `scripts` and each of the `wordings`, in `rounds` rounds
-    each; `boxes` is as in `Way`. `shard`, such as ``2/4``, selects only that part of the chosen
-    items. `boxes_of` maps the names of models to conventions that replace `boxes` for them. `items`
-    are the ids of the only items that may be selected (see `listed_items`), None for all; `tasks`,
-    `limit` and `sample` choose among them. `pairs` is the name of a reduced form of pair tasks
-    (`PairForm`), None for the paper's.
+    each; `boxes` is as in `RequestVariant`. `shard`, such as ``2/4``, selects only that part of the
+    chosen items. `boxes_of` maps the names of models to conventions that replace `boxes` for them.
+    `items` are the ids of the only items that may be selected (see `listed_items`), None for all;
+    `tasks`, `limit` and `sample` choose among them. `pairs` is the name of a reduced form of pair
+    tasks (`PairForm`), None for the paper's.
     """
 
     tasks: tuple[str, ...] | None = None
@@ -102,15 +102,17 @@ class Selection(Record, frozen=True, kw_only=True):
         return said | {f"{OF_MODEL}{model}": name for model, name in self.boxes_of.items()}
 
     @property
-    def ways(self) -> list[Way]:
+    def ways(self) -> list[RequestVariant]:
         """All prompt variants of each item, by setting, script, wording and round."""
         return self.ways_of("")
 
-    def ways_of(self, model: str) -> list[Way]:
+    def ways_of(self, model: str) -> list[RequestVariant]:
         """All prompt variants of each item for one model, in its own box convention."""
         boxes = self.boxes_of.get(model, self.boxes)
         return [
-            Way(setting=setting, script=script, wording=wording, boxes=boxes, round=number)
+            RequestVariant(
+                setting=setting, script=script, wording=wording, boxes=boxes, round=number
+            )
             for setting in _known(self.settings, _SETTINGS, "setting")
             for script in _known(self.scripts, _SCRIPTS, "script")
             for wording in _known_wordings(self.wordings)
@@ -169,7 +171,7 @@ def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
     return [item for item in items if places[item.images or item.id] % count == number - 1]
 
 
-def refusal(item: Item, way: Way) -> str:
+def refusal(item: Item, way: RequestVariant) -> str:
     """The skip reason of an item in a prompt variant for every model; or an empty string."""
     if shots_of(way.wording).examples and task(item.task).of_pairs:
         return "tasks of pairs are asked without examples"

@@ -20,8 +20,7 @@ from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError, number_of
 from keju.items import Item, Request, Response, Setting
 from keju.models import Model, Pipeline, plugins_of, role_of
-from keju.running.ask import Lane, Policy
-from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
+from keju.running.budget import Budget, BudgetTracker, CostEstimator, check_priced, spent_so_far
 from keju.running.changed_items import (
     ChangedItems,
     changed_items,
@@ -41,9 +40,10 @@ from keju.running.reading import (
     reading_requests,
 )
 from keju.running.renewing import Renewal
+from keju.running.request_runner import ModelQueue, Policy
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selecting import Selection, Way, in_shard, refusal
-from keju.running.store import ResponseStore, Slot, Stored
+from keju.running.selecting import RequestVariant, Selection, in_shard, refusal
+from keju.running.store import RequestId, ResponseStore, Stored
 from keju.running.timing import add_timings
 from keju.runs import RunFolder, RunManifest
 from keju.text import answer_part
@@ -53,7 +53,7 @@ class _Place(NamedTuple):
     """A request that is still to be made."""
 
     item: Item
-    way: Way
+    way: RequestVariant
     candidate: int
 
 
@@ -171,7 +171,7 @@ class Session:
         if used := self._examples.used(self.items, self.selection.ways):
             self.store.folder.write_examples(used)
 
-    def lane(self, model: Model, policy: Policy) -> Lane:
+    def lane(self, model: Model, policy: Policy) -> ModelQueue:
         """The queue of a model: all requests that are planned but not stored.
 
         Raises:
@@ -184,7 +184,7 @@ class Session:
         shown = dict.fromkeys(way.setting for way in self.selection.ways)
         readings = {setting: self._readings(model, setting) for setting in shown}
         todo: list[_Place] = []
-        failed_before: dict[Slot, Stored] = {}
+        failed_before: dict[RequestId, Stored] = {}
         planned = unread = 0
         for item, way in self._turns(model):
             if why := refusal(item, way):
@@ -201,18 +201,18 @@ class Session:
                 if read and reading is None:
                     unread += 1
                     continue
-                stored = known.get(Slot.of(request))
+                stored = known.get(RequestId.of(request))
                 if stored is not None and not renewal.is_needed(
                     stored, job_of(model, request), reading
                 ):
                     if not (policy.retry_failed and stored.status == "failed"):
                         standing.append(stored)
                         continue
-                    failed_before[Slot.of(request)] = stored
+                    failed_before[RequestId.of(request)] = stored
                 todo.append(_Place(item, way, request.candidate))
         self.planned[model.name] = planned
         self.notes += renewal.lines()
-        return Lane(
+        return ModelQueue(
             model,
             self._jobs(model, todo, readings),
             total=len(todo) + unread,
@@ -222,7 +222,7 @@ class Session:
             failed_before=failed_before,
         )
 
-    def purse(self, budget: Budget) -> Purse:
+    def purse(self, budget: Budget) -> BudgetTracker:
         """The rest of a budget after the cost of all that the run contains.
 
         Raises:
@@ -230,22 +230,22 @@ class Session:
             DataError: a stored line is damaged.
         """
         if budget.prices is None:
-            return Purse(budget)
+            return BudgetTracker(budget)
         now = {model.name: model.identity for model in self.models}
         for model in self.models:
             for way in self.selection.ways:
                 if reader := reader_of(model, way.setting):
                     now[reader.model.name] = reader.model.identity
-        meters = {name: Meter(identity, budget.prices) for name, identity in now.items()}
+        meters = {name: CostEstimator(identity, budget.prices) for name, identity in now.items()}
         check_priced(meters.items(), budget)
         folder = self.store.folder
         known = {**(folder.manifest().models if folder.exists() else {}), **now}
-        return Purse(budget, spent_so_far(folder, known, budget.prices))
+        return BudgetTracker(budget, spent_so_far(folder, known, budget.prices))
 
-    def reading_lanes(self, policy: Policy) -> list[Lane]:
+    def reading_lanes(self, policy: Policy) -> list[ModelQueue]:
         """The transcriptions to make before models answer, one queue per reader."""
         readers: dict[tuple[str, bool], Reader] = {}
-        turns: dict[tuple[str, bool], list[tuple[Item, Way]]] = {}
+        turns: dict[tuple[str, bool], list[tuple[Item, RequestVariant]]] = {}
         for model in self.models:
             for item, way in self._turns(model):
                 reader = reader_of(model, way.setting)
@@ -259,8 +259,8 @@ class Session:
         return [lane for lane in lanes if lane.total]
 
     def _reading_lane(
-        self, reader: Reader, turns: Iterable[tuple[Item, Way]], policy: Policy
-    ) -> Lane:
+        self, reader: Reader, turns: Iterable[tuple[Item, RequestVariant]], policy: Policy
+    ) -> ModelQueue:
         model = reader.model
         stored = {each.key: each.status for each in self.store.folder.readings(model.name)}
         again = {"failed"} if policy.retry_failed else set()
@@ -269,7 +269,7 @@ class Session:
             for job in (job_of(model, request) for request in reading_requests(reader, turns))
             if job.key not in stored or stored[job.key] in again
         ]
-        return Lane(
+        return ModelQueue(
             model,
             iter(jobs),
             total=len(jobs),
@@ -279,13 +279,15 @@ class Session:
             succeeded=any(status != "failed" for status in stored.values()),
         )
 
-    def _is_asked(self, model: Model, item: Item, way: Way) -> bool:
+    def _is_asked(self, model: Model, item: Item, way: RequestVariant) -> bool:
         if refusal(item, way):
             return False
         examples = self._examples.of(item, way)
         return not declined_by(model, request_for(item, way, examples=examples))
 
-    def _requests(self, item: Item, way: Way, reading: Response | None) -> Iterator[Request]:
+    def _requests(
+        self, item: Item, way: RequestVariant, reading: Response | None
+    ) -> Iterator[Request]:
         return requests_for(item, way, _text(reading), self._examples.of(item, way))
 
     def _readings(self, model: Model, setting: Setting) -> Readings | None:
@@ -302,7 +304,7 @@ class Session:
         others = {name: c for name, c in manifest.not_asked.items() if name not in self.declined}
         folder.write_manifest(replace(manifest, not_asked={**others, **counts}))
 
-    def note_timings(self, lanes: Sequence[Lane]) -> None:
+    def note_timings(self, lanes: Sequence[ModelQueue]) -> None:
         """Store the times of the engines of this machine."""
         alone = not any(lane.meter.paid for lane in lanes)
         found = [
@@ -312,7 +314,7 @@ class Session:
         ]
         add_timings(self.store.folder, [each for each in found if each])
 
-    def summary(self, lane: Lane) -> ModelSummary:
+    def summary(self, lane: ModelQueue) -> ModelSummary:
         """The counts of a model, including what was stored before."""
         name = lane.model.name
         return summary_of(lane, self.standing[name], self.planned[name], self.declined[name])
@@ -331,7 +333,7 @@ class Session:
                 if request.candidate in missing:
                     yield job_of(model, request, failure)
 
-    def _turns(self, model: Model) -> Iterator[tuple[Item, Way]]:
+    def _turns(self, model: Model) -> Iterator[tuple[Item, RequestVariant]]:
         ways = self.selection.ways_of(model.name)
         for item in self.asked:
             for way in ways:

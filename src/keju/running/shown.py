@@ -14,7 +14,7 @@ from keju.running.box_conventions import convention_in
 from keju.running.examples import Examples
 from keju.running.reading import Read, is_prompted, reading_request
 from keju.running.requests import request_for, with_source
-from keju.running.selecting import Way
+from keju.running.selecting import RequestVariant
 from keju.running.transcriptions import with_transcriptions
 from keju.runs import FORMAT_1, RunFolder
 
@@ -53,7 +53,7 @@ class Shown:
             DataError: the run does not have the examples of the request.
         """
         settings = self.manifest.settings
-        way = Way(
+        way = RequestVariant(
             setting=response.setting,
             script=response.script,
             wording=response.wording,
@@ -68,7 +68,7 @@ class Shown:
                 "the examples that the response was given to are not those of examples.parquet",
                 file=self._folder.examples_path,
                 item=response.item,
-                mend="Restore the file, for example with the keju run command that made this run",
+                hint="Restore the file, for example with the keju run command that made this run",
             )
         request = request_for(item, way, self._reading(item, response), examples)
         if request.source and self.manifest.format == FORMAT_1:

@@ -30,7 +30,7 @@ from keju.runs import RunFolder, superseded
 _MODE = 0o644
 
 
-class Slot(NamedTuple):
+class RequestId(NamedTuple):
     """Request id within a run: each has one response."""
 
     item: str
@@ -42,7 +42,7 @@ class Slot(NamedTuple):
     wording: str = "released"
 
     @classmethod
-    def of(cls, record: Request | Response) -> Slot:
+    def of(cls, record: Request | Response) -> RequestId:
         """The id of a request, or of the request that a response belongs to."""
         return cls(
             record.item, record.query, record.setting, record.script, record.round,
@@ -122,12 +122,12 @@ class ResponseStore:
         if self._lock is not None:
             self._lock.release()
 
-    def known(self, model: str) -> dict[Slot, Stored]:
+    def known(self, model: str) -> dict[RequestId, Stored]:
         """The stored responses of a model, by request id."""
-        found: dict[Slot, Stored] = {}
+        found: dict[RequestId, Stored] = {}
         for path in self.folder.response_files(model):
             for head in read_jsonl(path, _Head, appended=True):
-                slot = Slot(
+                slot = RequestId(
                     self.folder.item_now(head.item),
                     head.query,
                     head.setting,
@@ -185,7 +185,7 @@ class ResponseStore:
                 f"a response could not be written: {error.strerror}",
                 file=path,
                 item=response.item,
-                mend="Make room, then run the same command again: all before it is stored",
+                hint="Make room, then run the same command again: all before it is stored",
             ) from None
 
     def close(self) -> None:

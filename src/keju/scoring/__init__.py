@@ -22,21 +22,28 @@ from keju.scoring.aggregate import (
     cut_note,
     is_ratio_of_sums,
 )
-from keju.scoring.answers import Extracted, body_of
-from keju.scoring.box_lists import BoxList, extract_boxes
+from keju.scoring.box_parsing import BoxList, extract_boxes
 from keju.scoring.comparing import TaskComparison, compare_errors, compare_models
 from keju.scoring.definition_metrics import check_metrics, known_metrics
 from keju.scoring.entities import extract_entities
 from keju.scoring.export import pieces, to_json
+from keju.scoring.extraction import Extracted, body_of
 from keju.scoring.floors import WrongPage, wrong_page_errors
-from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differences, parting_steps
-from keju.scoring.letters import extract_letter
 from keju.scoring.lookup import metric_names, metric_of, metric_row, metrics
 from keju.scoring.metric import Metric
+from keju.scoring.multiple_choice import extract_letter
+from keju.scoring.numeric_answer import extract_count, extract_probability
 from keju.scoring.open_text import open_text_of
 from keju.scoring.own_metrics import metric
 from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
+from keju.scoring.protocol_differences import (
+    ItemDifference,
+    ProtocolDifference,
+    TaskDifference,
+    differences,
+    parting_steps,
+)
 from keju.scoring.rules import counting, pooling
 from keju.scoring.run import (
     ModelScores,
@@ -47,11 +54,10 @@ from keju.scoring.run import (
     score_run,
 )
 from keju.scoring.score import PROTOCOLS, models_of, score_answer
+from keju.scoring.scores_parquet import read_fingerprint, read_scores, scores_frame, write_scores
 from keju.scoring.signatures import metric_signature, signature
-from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.stored import check_scores, stored_reasoned_scores, stored_scores
 from keju.scoring.summary import Summary, Unscored, joined, summarise, summarise_with_json
-from keju.scoring.table import read_fingerprint, read_scores, scores_frame, write_scores
 from keju.scoring.variants import VariantResult, variant_results
 from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
@@ -69,7 +75,7 @@ __all__ = [
     "Metric",
     "MetricResult",
     "ModelScores",
-    "Parting",
+    "ProtocolDifference",
     "Result",
     "Summary",
     "TaskComparison",

@@ -19,9 +19,9 @@ from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, sha256_file
 from keju.items import Item, Response, Score
 from keju.runs import FORMAT_1, RunFolder, setting_in_format_1
-from keju.scoring.answers import body_of
-from keju.scoring.case import Case
-from keju.scoring.measured import mean
+from keju.scoring.extraction import body_of
+from keju.scoring.metric_value import mean
+from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.signatures import signature
 
 ACC = "Acc_adjudicated"
@@ -43,7 +43,7 @@ def is_unclear(item: Item, response: Response) -> bool:
     """Whether an answer to a question with options is there, and no rule takes one of them."""
     if response.status in _WITHOUT or not body_of(response.text).strip():
         return False
-    case = Case(item, response)
+    case = ScoringSample(item, response)
     return case.form == "letter" and case.taken.answer is None
 
 
@@ -86,7 +86,7 @@ def read_decisions(path: Path) -> Decisions:
                 if not code or not (letter == NONE or (len(letter) == 1 and letter.isalpha())):
                     raise DataError(
                         "no decision: it needs answer_key, and letter as one letter or none",
-                        file=path, item=f"row {line}", mend="Write it with keju serve",
+                        file=path, item=f"row {line}", hint="Write it with keju serve",
                     )  # fmt: skip
                 said.setdefault(code, Counter())[letter] += 1
     except (UnicodeDecodeError, csv.Error) as error:
@@ -111,7 +111,9 @@ def _most(votes: Counter[str]) -> str:
     return "" if others and others[0][1] == count else letter
 
 
-def adjudicated(cases: Iterable[Case], decisions: Decisions, scores: list[Score]) -> Iterator[Case]:
+def adjudicated(
+    cases: Iterable[ScoringSample], decisions: Decisions, scores: list[Score]
+) -> Iterator[ScoringSample]:
     """The cases as they come; those with options add their score to the list as they pass.
 
     Right is 1: by the people's letter where they decided, else by the letter that the rules take.
@@ -122,7 +124,7 @@ def adjudicated(cases: Iterable[Case], decisions: Decisions, scores: list[Score]
         yield case
 
 
-def _score(case: Case, decisions: Decisions) -> Score:
+def _score(case: ScoringSample, decisions: Decisions) -> Score:
     response, item = case.response, case.item
     letter = decisions.letters.get(answer_code(response, of_0_1_0=case.flaw.cut), case.taken.answer)
     value = float(letter == case.truth.strip().upper())

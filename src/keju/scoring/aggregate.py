@@ -21,8 +21,8 @@ from keju.items import (
 )
 from keju.registry import PluginError
 from keju.scoring.lookup import metric_of
-from keju.scoring.measured import CUT
 from keju.scoring.metric import Metric, Stats
+from keju.scoring.metric_value import CUT
 from keju.scoring.signatures import origin_of
 from keju.text import LAYERS
 

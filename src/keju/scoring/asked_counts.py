@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from keju.metrics import english_number, parse_number
-from keju.scoring.answers import Extracted, spoken
 from keju.scoring.counted_things import (
     MEASURED,
     Asked,
@@ -15,8 +14,9 @@ from keju.scoring.counted_things import (
     without_bounds,
     without_ranges,
 )
-from keju.scoring.objects import json_phrase
-from keju.scoring.stated import LONGEST, extract_count, without_first_sight
+from keju.scoring.extraction import Extracted, spoken
+from keju.scoring.json_answers import json_phrase
+from keju.scoring.numeric_answer import LONGEST, extract_count, without_first_sight
 from keju.scoring.wordings import folded, wording
 from keju.text import narrowed
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from keju.items import Response
-from keju.scoring.answers import body_of
+from keju.scoring.extraction import body_of
 from keju.scoring.passages import transcription_of
 from keju.scoring.verdicts import is_refusal
 from keju.text import counted

@@ -61,5 +61,5 @@ def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: s
         + " in pairs" * task.of_pairs,
         file=place,
         item=f"tasks.{task.id}" + (f".queries.{query.name}" if query.name else ""),
-        mend=hint,
+        hint=hint,
     )

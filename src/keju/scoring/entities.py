@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from keju.scoring.answers import Extracted, json_names, json_text, spoken, unfenced
 from keju.scoring.blocks import kind_of_label
+from keju.scoring.extraction import Extracted, json_names, json_text, spoken, unfenced
 from keju.scoring.remarks import is_modern, is_remark, speaks_of_the_page
-from keju.scoring.short import name_in
+from keju.scoring.short_answer import name_in
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from keju.items import Item, Response
 from keju.metrics import ErrorParts, error_parts
-from keju.scoring.case import LONGEST
 from keju.scoring.passages import transcription_of
 from keju.scoring.preparations import MAX_CELLS
+from keju.scoring.scoring_sample import LONGEST
 from keju.text import counted_alike
 
 _MOST_SHIFTS = 5

@@ -19,7 +19,7 @@ from keju.encoders import Encoders, Pair
 from keju.items import AnswerForm, Protocol
 from keju.metrics import PRF, prf
 from keju.registry import provided
-from keju.scoring.measured import Measured, mean, ratio
+from keju.scoring.metric_value import MetricValue, mean, ratio
 
 GROUP = "keju.metrics"
 """The entry-point group of plug-ins and of benchmarks' folders that declare metrics."""
@@ -65,8 +65,8 @@ class Metric:
     """A metric of one answer form under one protocol.
 
     `benchmark` is empty where it is the same for all benchmarks. `function` returns a value, which
-    a task averages, or a `Measured`. `worst` is the value of a failure; for unbounded errors it is
-    that of an empty answer. `source` names where the definition is from. `origin` names the
+    a task averages, or a `MetricValue`. `worst` is the value of a failure; for unbounded errors it
+    is that of an empty answer. `source` names where the definition is from. `origin` names the
     plug-in of a metric that is not keju's; it is part of the signature.
     """
 
@@ -99,14 +99,14 @@ class Metric:
         """What a failed call is worth, in words."""
         return f"{self.worst:g}"
 
-    def measure(self, case: Any) -> Measured:  # noqa: ANN401 - a case, or a gallery
+    def measure(self, case: Any) -> MetricValue:  # noqa: ANN401 - a case, or a gallery
         """The value of one case, or of one gallery.
 
         Raises:
             UndefinedMetricError: it has no value; the reason is in it.
         """
         found = self.function(*self.prepare.given(case))
-        return found if isinstance(found, Measured) else mean(found)
+        return found if isinstance(found, MetricValue) else mean(found)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -231,11 +231,11 @@ Hits = tuple[int, int, int]
 """How many of the predicted are right, how many were predicted, how many the reference has."""
 
 
-def _rate(hits: int, total: int) -> Measured:
+def _rate(hits: int, total: int) -> MetricValue:
     return ratio(hits, total, hits / total if total else 0.0)
 
 
-def _f1(hits: int, predicted: int, expected: int) -> Measured:
+def _f1(hits: int, predicted: int, expected: int) -> MetricValue:
     """F1 as a ratio of sums; nothing predicted where nothing was to be found is right."""
     value = prf(hits, predicted, expected).f1 if predicted or expected else 1.0
     return ratio(
@@ -243,7 +243,7 @@ def _f1(hits: int, predicted: int, expected: int) -> Measured:
     )
 
 
-_RATES: dict[str, Callable[[int, int, int], Measured]] = {
+_RATES: dict[str, Callable[[int, int, int], MetricValue]] = {
     "Precision": lambda hits, predicted, _expected: _rate(hits, predicted),
     "Recall": lambda hits, _predicted, expected: _rate(hits, expected),
     "F1": _f1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from keju.scoring.answers import Extracted
+from keju.scoring.extraction import Extracted
 from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from keju.scoring.answers import Extracted, spoken, unfenced
-from keju.scoring.objects import json_passage
+from keju.scoring.extraction import Extracted, spoken, unfenced
+from keju.scoring.json_answers import json_passage
 from keju.scoring.unanswered import only_declines
 from keju.scoring.wordings import folded, wording
 

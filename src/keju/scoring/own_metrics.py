@@ -22,8 +22,6 @@ from keju.items import AnswerForm, Protocol
 from keju.metrics import UndefinedMetricError
 from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, declare, load_plugin_files
 from keju.registry.plugins import claims
-from keju.scoring.given import preparations
-from keju.scoring.measured import Measured, mean, ratio
 from keju.scoring.metric import (
     GROUP,
     MEAN,
@@ -34,6 +32,8 @@ from keju.scoring.metric import (
     Preparation,
     keju_metrics,
 )
+from keju.scoring.metric_inputs import preparations
+from keju.scoring.metric_value import MetricValue, mean, ratio
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,7 +61,7 @@ class OwnMetric(Metric):
         """Whether it is of the answers to all pairs of an item."""
         return self.form == "probability"
 
-    def measure(self, case: Any) -> Measured:  # noqa: ANN401 - a case, or a gallery
+    def measure(self, case: Any) -> MetricValue:  # noqa: ANN401 - a case, or a gallery
         """The value of one case, or of one gallery.
 
         Raises:
@@ -81,7 +81,7 @@ class OwnMetric(Metric):
             raise UndefinedMetricError(f"{self.name} of {self.origin}: {reason}") from None
         return self._checked(found, case)
 
-    def _checked(self, found: object, case: Any) -> Measured:  # noqa: ANN401 - as measure
+    def _checked(self, found: object, case: Any) -> MetricValue:  # noqa: ANN401 - as measure
         if self.over is MEAN:
             number = _number(found)
             if number is None:

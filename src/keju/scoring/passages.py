@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from keju.scoring.answers import Extracted, spoken, unfenced
 from keju.scoring.blocks import Piece, pieces_of
+from keju.scoring.extraction import Extracted, spoken, unfenced
+from keju.scoring.json_answers import json_passage
 from keju.scoring.named_characters import named_character
-from keju.scoring.objects import json_passage
 from keju.scoring.quotations import quoted_text, recommended, stated_quotation
 from keju.scoring.remarks import PassageForm, is_mostly_latin, is_remark
 from keju.scoring.unanswered import is_prose

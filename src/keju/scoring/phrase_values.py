@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 
 from keju.metrics import english_number, parse_number
-from keju.scoring.answers import Extracted
 from keju.scoring.asked_phrases import asked_phrase, links_in
 from keju.scoring.categories import of_category, of_kind
+from keju.scoring.extraction import Extracted
 from keju.scoring.phrase_marks import (
     BOLD,
     CLOSE,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from keju.scoring.answers import Extracted, spoken, unfenced
 from keju.scoring.asked_phrases import asked_phrase
 from keju.scoring.clause_parts import sentences_of
-from keju.scoring.objects import json_phrase, labelled_phrase
+from keju.scoring.extraction import Extracted, spoken, unfenced
+from keju.scoring.json_answers import json_phrase, labelled_phrase
 from keju.scoring.phrase_clauses import (
     CERTAIN,
     CONCLUDED,

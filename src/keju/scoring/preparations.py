@@ -12,9 +12,9 @@ from keju.metrics import (
     punctuation_counts,
 )
 from keju.metrics.base import TooLongError
-from keju.scoring.case import Case, once
 from keju.scoring.metric import Preparation
-from keju.scoring.short import entity_set
+from keju.scoring.scoring_sample import ScoringSample, once
+from keju.scoring.short_answer import entity_set
 from keju.text import LAYERS, Layer, Pair, counted_alike, counted_pair, normalise
 
 MAX_CELLS = 10**10
@@ -36,13 +36,13 @@ def bounded(pair: Pair) -> Pair:
 
 
 @once
-def raw_pair(case: Case) -> Pair:
+def raw_pair(case: ScoringSample) -> Pair:
     """The reference and the content as they are."""
     return bounded(Pair(case.truth, case.text))
 
 
 @once
-def counted_pairs(case: Case) -> dict[Layer, Pair]:
+def counted_pairs(case: ScoringSample) -> dict[Layer, Pair]:
     """Reference and transcription as OCR scoring counts them, at each layer."""
     read = case.transcription.answer or ""
     pairs = {layer: counted_pair(case.truth, read, layer) for layer in LAYERS}
@@ -52,7 +52,7 @@ def counted_pairs(case: Case) -> dict[Layer, Pair]:
 
 
 @once
-def best_counts(case: Case) -> EditCounts:
+def best_counts(case: ScoringSample) -> EditCounts:
     """Edits of the alignment with most matches, at the last layer.
 
     Raises:
@@ -64,13 +64,13 @@ def best_counts(case: Case) -> EditCounts:
     return counts
 
 
-def counted(case: Case) -> Pair:
+def counted(case: ScoringSample) -> Pair:
     """Reference and transcription at the last layer."""
     best_counts(case)
     return counted_pairs(case)["script"]
 
 
-def counted_lines(case: Case) -> tuple[list[str], list[str]]:
+def counted_lines(case: ScoringSample) -> tuple[list[str], list[str]]:
     """The lines of reference and transcription, each as `counted` has them."""
     best_counts(case)
     truth = case.truth.split("\n")
@@ -79,19 +79,19 @@ def counted_lines(case: Case) -> tuple[list[str], list[str]]:
 
 
 @once
-def marks(case: Case) -> MarkCounts:
+def marks(case: ScoringSample) -> MarkCounts:
     """Punctuation marks matched one to one, characters compared at the last layer."""
     return punctuation_counts(case.truth, case.taken.answer or "", fold=_folded)
 
 
 @once
-def names(case: Case) -> tuple[frozenset[str], frozenset[str]]:
+def names(case: ScoringSample) -> tuple[frozenset[str], frozenset[str]]:
     """The true and the predicted set of names, normalised."""
     return entity_set(case.truth), entity_set(case.taken.answer or "")
 
 
 @once
-def normalised(case: Case) -> Pair:
+def normalised(case: ScoringSample) -> Pair:
     """Running text on both sides at the last layer, for translation and open answers."""
     return bounded(Pair(normalise(case.truth), normalise(case.taken.answer or "")))
 

@@ -15,12 +15,12 @@ from keju.definitions.pair_forms import asked_candidates, reduction_of
 from keju.items import Item, PromptVariant, Protocol, Score, Status, variant_of
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank
-from keju.scoring.case import Case
 from keju.scoring.lookup import metric_names, metric_of, unavailable
-from keju.scoring.measured import mean
 from keju.scoring.metric import Metric
+from keju.scoring.metric_value import mean
+from keju.scoring.numeric_answer import extract_probability
+from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.signatures import metric_signature, wording_part
-from keju.scoring.stated import extract_probability
 from keju.scoring.verdicts import Verdict
 from keju.scoring.yes_no import first_yes_no
 
@@ -78,7 +78,7 @@ class Gallery:
         """The right candidates, numbered from 0."""
         return [place - 1 for place in self.item.relevant]
 
-    def add(self, case: Case) -> None:
+    def add(self, case: ScoringSample) -> None:
         """Take in the answer to one pair."""
         response = case.response
         if response.candidate <= self._first:
@@ -175,7 +175,7 @@ class Galleries:
     def __init__(self) -> None:
         self._found: dict[GalleryKey, Gallery] = {}
 
-    def add(self, case: Case) -> None:
+    def add(self, case: ScoringSample) -> None:
         """Take in the answer to one pair."""
         item, response = case.item, case.response
         key = GalleryKey(

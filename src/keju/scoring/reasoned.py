@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from keju.definitions import benchmark
 from keju.encoders import Encoders
 from keju.items import Item, Score, variant_of
-from keju.scoring.case import Case
 from keju.scoring.score import score_cases
+from keju.scoring.scoring_sample import ScoringSample
 from keju.text import with_reasoning
 
 FORM = "<think>REASONING</think>CONTENT"
@@ -25,7 +25,7 @@ FORM = "<think>REASONING</think>CONTENT"
 _SIGNED = "|reasoning:<think>+content"
 
 
-def noted(cases: Iterable[Case], reasoned: list[Case]) -> Iterator[Case]:
+def noted(cases: Iterable[ScoringSample], reasoned: list[ScoringSample]) -> Iterator[ScoringSample]:
     """The cases as they come; those with such reasoning are noted in the list, joined with it."""
     for case in cases:
         if (joined := _joined(case)) is not None:
@@ -33,7 +33,7 @@ def noted(cases: Iterable[Case], reasoned: list[Case]) -> Iterator[Case]:
         yield case
 
 
-def _joined(case: Case) -> Case | None:
+def _joined(case: ScoringSample) -> ScoringSample | None:
     """The case with its reasoning in the content; None where it has none, or none that is known.
 
     Of a run of keju 0.1.0 it is not known whether reasoning came in a field or in the content.
@@ -44,11 +44,14 @@ def _joined(case: Case) -> Case | None:
     if case.flaw.cut or response.status in {"failed", "filtered"}:
         return None
     text = with_reasoning(response.text, response.thinking)
-    return Case(case.item, replace(response, text=text, thinking=""), case.flaw)
+    return ScoringSample(case.item, replace(response, text=text, thinking=""), case.flaw)
 
 
 def reasoned_scores(
-    reasoned: Sequence[Case], scores: Iterable[Score], encoders: Encoders, items: Sequence[Item]
+    reasoned: Sequence[ScoringSample],
+    scores: Iterable[Score],
+    encoders: Encoders,
+    items: Sequence[Item],
 ) -> list[Score]:
     """The official scores of such benchmarks with the reasoning, in the order of `scores`.
 

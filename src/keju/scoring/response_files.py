@@ -7,11 +7,11 @@ from pathlib import Path
 
 from keju.errors import DataError
 from keju.registry import Registry, provided
-from keju.scoring.case import Case
+from keju.scoring.scoring_sample import ScoringSample
 
 GROUP = "keju.responses"
 
-ReadResponses = Callable[[Path], list[Case]]
+ReadResponses = Callable[[Path], list[ScoringSample]]
 """Reads a file, or raises `DataError` with the reason where it is not in the form."""
 
 
@@ -26,7 +26,7 @@ FORMS: Registry[ReadResponses] = Registry(
 )
 
 
-def read_responses(path: Path) -> list[Case]:
+def read_responses(path: Path) -> list[ScoringSample]:
     """Read a file of responses in the first of the forms that fits.
 
     Raises:

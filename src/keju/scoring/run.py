@@ -21,15 +21,15 @@ from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.runs import FORMAT_1, RunFolder, file_name
 from keju.scoring.adjudicated import Decisions, adjudicated
-from keju.scoring.case import LONGEST, Case, Flaw
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
 from keju.scoring.lookup import metric_names, metric_of
 from keju.scoring.metric import EncoderMetric
 from keju.scoring.reasoned import noted, reasoned_scores
 from keju.scoring.response_files import read_responses
 from keju.scoring.score import PROTOCOLS, score_cases
+from keju.scoring.scores_parquet import write_scores
+from keju.scoring.scoring_sample import LONGEST, Flaw, ScoringSample
 from keju.scoring.stored import reasoned_scores_path, scores_path
-from keju.scoring.table import write_scores
 from keju.scoring.variants import watched
 
 T = TypeVar("T")
@@ -206,7 +206,7 @@ def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encod
     places = {_key(item): place for place, item in enumerate(items)}
     strays: dict[str, int] = {}
     variants: list[Score] = []
-    noted_cases: list[Case] = []
+    noted_cases: list[ScoringSample] = []
     by_key = {key: items[place] for key, place in places.items()}
     cases = noted(_cases_of(run, model, by_key, strays), noted_cases)
     if task.variants:
@@ -244,7 +244,7 @@ def _signed(scores: Iterable[Score], part: str) -> list[Score]:
 
 def _cases_of(
     run: RunFolder, model: str, items: Mapping[_Key, Item], strays: dict[str, int]
-) -> Iterator[Case]:
+) -> Iterator[ScoringSample]:
     flaw = Flaw(cut=run.manifest().format == FORMAT_1)
     shared = SharedAnswers(items.values())
     for response in run.responses(model):
@@ -258,7 +258,7 @@ def _cases_of(
                 yield _case(items[_key_of(copy)], copy, flaw)
 
 
-def _case(item: Item, response: Response, flaw: Flaw) -> Case:
+def _case(item: Item, response: Response, flaw: Flaw) -> ScoringSample:
     """An item and its response; of one that is too long to be scored, only the beginning."""
     size = len(response.text)
     if size > LONGEST:
@@ -266,7 +266,7 @@ def _case(item: Item, response: Response, flaw: Flaw) -> Case:
         flaw = flaw._replace(too_long=f"{size:,} characters, more than {LONGEST:,}: not read")
     if len(response.thinking) > LONGEST:
         response = replace(response, thinking=response.thinking[:LONGEST])
-    return Case(item, response, flaw)
+    return ScoringSample(item, response, flaw)
 
 
 def _key(item: Item) -> _Key:
@@ -294,7 +294,7 @@ def _models_in(run: RunFolder) -> list[str]:
             raise DataError(
                 f"holds responses of {first.model}",
                 file=folder,
-                mend=f"Name the folder {file_name(first.model)}",
+                hint=f"Name the folder {file_name(first.model)}",
             )
         models.append(first.model)
     order = {name: place for place, name in enumerate(run.manifest().models)}

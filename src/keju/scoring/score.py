@@ -13,11 +13,11 @@ from keju.errors import PrerequisiteError
 from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
-from keju.scoring.case import Case, kind_of
 from keju.scoring.lookup import metric_names, metric_of, unavailable
-from keju.scoring.measured import CUT, Measured, mean
 from keju.scoring.metric import EncoderMetric, Metric
+from keju.scoring.metric_value import CUT, MetricValue, mean
 from keju.scoring.rankings import Galleries
+from keju.scoring.scoring_sample import ScoringSample, kind_of
 from keju.scoring.semantic import Batch
 from keju.scoring.signatures import metric_signature, wording_part
 
@@ -40,11 +40,11 @@ def score_answer(
     Raises:
         DataError: the item's task or query is not in the catalogue.
     """
-    return score_cases([Case(item, response)], protocols)
+    return score_cases([ScoringSample(item, response)], protocols)
 
 
 def score_cases(
-    cases: Iterable[Case],
+    cases: Iterable[ScoringSample],
     protocols: Sequence[Protocol] = PROTOCOLS,
     encoders: Encoders | None = None,
     items: Sequence[Item] = (),
@@ -85,7 +85,7 @@ class _Known:
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, Protocol], list[tuple[str, Metric | None]]] = {}
 
-    def __call__(self, case: Case, protocol: Protocol) -> list[tuple[str, Metric | None]]:
+    def __call__(self, case: ScoringSample, protocol: Protocol) -> list[tuple[str, Metric | None]]:
         benchmark, place = case.item.benchmark, (case.item.task, case.item.query, protocol)
         if place not in self._found:
             self._found[place] = [
@@ -96,7 +96,12 @@ class _Known:
 
 
 def _score(
-    case: Case, protocol: Protocol, name: str, metric: Metric | None, batch: Batch, place: int
+    case: ScoringSample,
+    protocol: Protocol,
+    name: str,
+    metric: Metric | None,
+    batch: Batch,
+    place: int,
 ) -> Score:
     """One metric of one case; what an encoder computes is noted in the batch, by its place."""
     reason = case.flaw.answer or _without_reference(case, protocol)
@@ -122,17 +127,17 @@ def _score(
     return _record(case, protocol, name, metric_signature(metric), measured=measured)
 
 
-def _too_long(case: Case, metric: Metric, batch: Batch, why: str) -> Score:
+def _too_long(case: ScoringSample, metric: Metric, batch: Batch, why: str) -> Score:
     """The worst value: what an empty answer is worth, with the reason kept (our reading)."""
     if isinstance(metric, EncoderMetric):
         measured, signed = mean(metric.worst), batch.signature(metric)
     else:
-        empty = Case(case.item, replace(case.response, text="", not_text=""), case.flaw)
+        empty = ScoringSample(case.item, replace(case.response, text="", not_text=""), case.flaw)
         measured, signed = _failed(metric.measure(empty), metric), metric_signature(metric)
     return _record(case, metric.protocol, metric.name, signed, measured=measured, reason=why)
 
 
-def _without_reference(case: Case, protocol: Protocol) -> str:
+def _without_reference(case: ScoringSample, protocol: Protocol) -> str:
     """Why there is nothing to score against; `official` reads a file as the authors' script does.
 
     Their script compares with an empty ``Answer_Simplified``, so `official` scores of a file in
@@ -143,7 +148,7 @@ def _without_reference(case: Case, protocol: Protocol) -> str:
     return missing_reference(case.item)
 
 
-def _unread(case: Case, protocol: Protocol) -> str:
+def _unread(case: ScoringSample, protocol: Protocol) -> str:
     """Why `strict` does not read a response that is not text.
 
     A list is read as its texts, and what has a text too (an answer of a server) as that.
@@ -154,21 +159,21 @@ def _unread(case: Case, protocol: Protocol) -> str:
     return "" if isinstance(value, list) else f"Response is {kind_of(value)}"
 
 
-def _failed(measured: Measured, metric: Metric) -> Measured:
+def _failed(measured: MetricValue, metric: Metric) -> MetricValue:
     """The worst value, which for an empty answer is not always what the script computes."""
     if measured.value == metric.worst:
         return measured
     stats = measured.stats | {"numerator": metric.worst * measured.stats["denominator"]}
-    return Measured(metric.worst, stats)
+    return MetricValue(metric.worst, stats)
 
 
 def _record(
-    case: Case,
+    case: ScoringSample,
     protocol: Protocol,
     metric: str,
     signed: str = "",
     *,
-    measured: Measured | None = None,
+    measured: MetricValue | None = None,
     reason: str = "",
 ) -> Score:
     response, item = case.response, case.item

@@ -18,10 +18,10 @@ from keju.items import Item, Response
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
-from keju.scoring.case import Case
-from keju.scoring.measured import Measured, mean
 from keju.scoring.metric import EncoderMetric, Preparation, keju_metric
+from keju.scoring.metric_value import MetricValue, mean
 from keju.scoring.preparations import AS_IT_IS
+from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.signatures import metric_signature
 from keju.text import said_once
 
@@ -60,7 +60,7 @@ class Batch:
         self._wanted: dict[_Group, list[Wanted]] = defaultdict(list)
         self._signatures: dict[str, str] = {}
 
-    def add(self, place: int, case: Case, metric: EncoderMetric) -> None:
+    def add(self, place: int, case: ScoringSample, metric: EncoderMetric) -> None:
         """Note that the score at `place` is that metric of a case.
 
         Raises:
@@ -77,7 +77,7 @@ class Batch:
         group = _Group(metric, case.item.task, case.item.query)
         self._wanted[group].append(Wanted(place, (candidate, reference), beside, failed))
 
-    def values(self) -> Iterator[tuple[int, Measured | str]]:
+    def values(self) -> Iterator[tuple[int, MetricValue | str]]:
         """Each place with its value, or with the reason why there is none."""
         for group, wanted in self._wanted.items():
             metric = group.metric
@@ -101,7 +101,7 @@ class Batch:
         for item in self._items:
             if (item.task, item.query) == (group.task, group.query) and has_reference(item):
                 with suppress(UndefinedMetricError):
-                    yield group.metric.prepare.given(Case(item, _no_response(item)))[1]
+                    yield group.metric.prepare.given(ScoringSample(item, _no_response(item)))[1]
 
     def signature(self, metric: EncoderMetric) -> str:
         """The signature of a metric's values, with its encoder's."""
@@ -185,7 +185,7 @@ def _known(floor: float | None) -> float:
     return floor
 
 
-def _as_it_is(case: Case) -> Pair:
+def _as_it_is(case: ScoringSample) -> Pair:
     return case.text, case.truth
 
 

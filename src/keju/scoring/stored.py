@@ -14,7 +14,7 @@ from keju.errors import UsageError, shortened
 from keju.items import Score
 from keju.runs import RunFolder, file_name
 from keju.scoring.fingerprints import Changes, Fingerprint, changes_since
-from keju.scoring.table import read_fingerprint, read_scores
+from keju.scoring.scores_parquet import read_fingerprint, read_scores
 
 
 def scores_path(run: RunFolder, model: str) -> Path:

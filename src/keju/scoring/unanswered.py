@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 
 from keju.items import AnswerForm
-from keju.scoring.answers import json_value, spoken, unfenced
 from keju.scoring.blocks import Piece
+from keju.scoring.extraction import json_value, spoken, unfenced
 from keju.scoring.remarks import is_modern, is_mostly_latin
 from keju.scoring.wordings import folded, wording
 from keju.text import han_only, is_han

@@ -20,9 +20,9 @@ from keju.items import (
 )
 from keju.metrics import UndefinedMetricError
 from keju.scoring.adjudicated import ACC
-from keju.scoring.case import Case
-from keju.scoring.measured import mean
 from keju.scoring.metric import Preparation, load_declared
+from keju.scoring.metric_value import mean
+from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.signatures import signature
 
 
@@ -64,7 +64,7 @@ class VariantResult(Record, frozen=True, kw_only=True):
         return PromptVariant(self.setting, self.script, self.wording)
 
 
-def variants_of(case: Case) -> list[Variant]:
+def variants_of(case: ScoringSample) -> list[Variant]:
     """The paper's formulas that stand beside the official metrics of a case."""
     load_declared()
     place = case.item.benchmark, case.form
@@ -75,12 +75,12 @@ def variants_of(case: Case) -> list[Variant]:
     ]
 
 
-def variant_scores(case: Case) -> list[Score]:
+def variant_scores(case: ScoringSample) -> list[Score]:
     """One score for each of the paper's formulas that a case has."""
     return [_score(case, each) for each in variants_of(case)]
 
 
-def watched(cases: Iterable[Case], scores: list[Score]) -> Iterator[Case]:
+def watched(cases: Iterable[ScoringSample], scores: list[Score]) -> Iterator[ScoringSample]:
     """The cases as they come, their variants' scores added to the list as they pass."""
     for case in cases:
         scores += variant_scores(case)
@@ -114,7 +114,7 @@ def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
     return found
 
 
-def _score(case: Case, variant: Variant) -> Score:
+def _score(case: ScoringSample, variant: Variant) -> Score:
     response, item = case.response, case.item
     value, signed, reason = None, "", case.flaw.response or case.flaw.answer
     if not reason:

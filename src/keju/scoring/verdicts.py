@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from rapidfuzz.distance import LCSseq
 
 from keju.items import AnswerForm, Response
-from keju.scoring.answers import body_of
+from keju.scoring.extraction import body_of
 from keju.text import counted, han_only
 
 Verdict = Literal[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from keju.scoring.answers import (
+from keju.scoring.extraction import (
     Extracted,
     body_of,
     boxed_answer,

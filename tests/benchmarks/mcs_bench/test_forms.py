@@ -174,7 +174,7 @@ def test_a_conversation_of_another_form_is_refused(messages: object) -> None:
     with pytest.raises(DataError) as refused:
         without_conversation({"messages": messages}, PLACE)
     assert (refused.value.file, refused.value.item) == ("data.json", "1")
-    assert refused.value.mend
+    assert refused.value.hint
 
 
 @pytest.mark.parametrize(

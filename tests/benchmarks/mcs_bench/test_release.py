@@ -11,8 +11,8 @@ from serving import Chat
 
 from keju.cli import app
 from keju.datasets.store import Dataset
-from keju.reporting.gather import gather
-from keju.reporting.strata import strata
+from keju.reporting.breakdowns import strata
+from keju.reporting.run_set import gather
 from keju.runs import RunFolder
 from keju.scoring import read_scores, score_responses
 

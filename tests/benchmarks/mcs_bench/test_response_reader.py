@@ -7,7 +7,7 @@ import pytest
 
 from keju.errors import DataError
 from keju.scoring import score_responses, to_json
-from keju.scoring.case import LONGEST
+from keju.scoring.scoring_sample import LONGEST
 
 GOOD = {"ID": "a", "Task_ID": 1, "Answer_Simplified": "天地", "Response": "天地"}
 

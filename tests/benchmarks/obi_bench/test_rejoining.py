@@ -151,7 +151,7 @@ def test_hostile_pairs_are_refused_in_one_line(read, tmp_path, name):
     with pytest.raises(DataError, match=says) as refused:
         read("obi-rejoining", tmp_path / "s")
     assert "\n" not in str(refused.value)
-    assert refused.value.mend
+    assert refused.value.hint
 
 
 def test_other_tables_are_not_taken_for_pairs(read, tmp_path):

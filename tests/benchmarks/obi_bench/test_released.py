@@ -295,7 +295,7 @@ def test_a_list_that_does_not_fit_is_refused(read, tmp_path: Path, text: str, sa
     with pytest.raises(DataError) as refused:
         read("obi-classification", tmp_path / "s", items=str(put(tmp_path / "l.txt", text)))
     assert says in str(refused.value)
-    assert refused.value.mend
+    assert refused.value.hint
 
 
 def finished(*arguments: object) -> str:
@@ -364,4 +364,4 @@ def test_no_damage_to_a_table_of_characters_ends_in_a_traceback(read, tmp_path, 
         except DataError as error:
             refused.append(error)
     assert 0 < len(refused) <= 25
-    assert all(error.file and error.mend and str(error).isprintable() for error in refused)
+    assert all(error.file and error.hint and str(error).isprintable() for error in refused)

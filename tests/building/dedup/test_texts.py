@@ -10,7 +10,7 @@ import pytest
 from builds import bench_over, keju, need_ray
 from making import make_dataset, picture
 
-from keju.building.dedup.subjects import CLUSTER, short
+from keju.building.dedup.item_subjects import CLUSTER, short
 from keju.building.dedup.texts import DedupTextsSettings, dedup_texts, group_texts
 from keju.building.engine import Engine
 from keju.datasets.store import Dataset, DatasetWriter

@@ -13,7 +13,7 @@ from showing import Stored, of_pair, pair, said, stored
 from keju.items import ImageRef, Item, Request
 from keju.models import AskError, ModelOptions, open_model
 from keju.models.baselines.pairs import PairBaseline, best_threshold
-from keju.models.pictures import Grey
+from keju.models.request_pixels import Grey
 
 DARK, GREY, LIGHT = (stored(np.full((4, 4), level, np.uint8)) for level in (0, 100, 250))
 

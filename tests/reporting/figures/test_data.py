@@ -32,10 +32,10 @@ from keju.reporting.figures.task_values import (
     paper_values,
     task_box_rows,
 )
-from keju.reporting.gather import Answer, Asked, Gathered
+from keju.reporting.input_settings import StepRow, StepTable, step_tables
 from keju.reporting.labels import percent
-from keju.reporting.steps import StepRow, StepTable, step_tables
-from keju.reporting.words import Words
+from keju.reporting.run_set import Answer, Asked, RunSet
+from keju.reporting.translations import Words
 
 
 def value(model, number, *, task="T7", higher=True, source=OWN_SOURCE):
@@ -351,7 +351,7 @@ def test_a_runs_curve_is_its_accuracy_by_number_of_candidates():
                                 task="classification", query="How", status="answered")  # fmt: skip
             key = ("h", "classification", "How", item.id)
             asked[key] = Asked(item, None, [Answer("m", response, [score])])
-    gathered = Gathered(runs=[], voices={}, asked=asked, not_asked={})
+    gathered = RunSet(runs=[], voices={}, asked=asked, not_asked={})
     found = own_class_rows(gathered, "classification")
     rows = {(row["classes"], row["value"], row["guessing"]) for row in found}
     assert rows == {(4, 100.0, 25.0), (9, 50.0, 11.1111)}

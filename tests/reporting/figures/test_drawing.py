@@ -23,7 +23,7 @@ from keju.reporting.figures.figure import Figure, Undrawn
 from keju.reporting.figures.glyphs import missing
 from keju.reporting.figures.in_report import report_figures
 from keju.reporting.figures.theme import DARK
-from keju.reporting.words import Words
+from keju.reporting.translations import Words
 
 EN = Words("en")
 HOSTILE = "</text><script>alert(1)</script>&amp;\"'`${1}<!--\u202egnp\x1b[31m\x00\ufffe"

@@ -42,7 +42,7 @@ def _metadata(plate: Plate, benchmark: str) -> dict[str, str]:
         raise DataError(
             "AncientDoc asks for the kind of book and its dynasty",
             item=plate.id,
-            mend=f"Give the passage {passage.id} a category and a period",
+            hint=f"Give the passage {passage.id} a category and a period",
         )
     script = "regular" if plate.script == "楷书" else "cursive_or_semi_cursive"
     return plate.metadata | {
@@ -74,7 +74,7 @@ def _need_whole(plate: Plate, task_id: str) -> None:
             f"task {task_id} asks about the whole passage {plate.passage.id}, but {placed} of its "
             f"{count_signs(plate.passage)} characters are on the page",
             item=plate.id,
-            mend="Give the page more columns or rows, or leave its heading out",
+            hint="Give the page more columns or rows, or leave its heading out",
         )
 
 
@@ -105,7 +105,7 @@ def _entities(plate: Plate, questions: Questions) -> Iterator[Item]:
                 raise DataError(
                     f"the names {'、'.join(absent)} are not on the page",
                     item=plate.id,
-                    mend="Give the page more columns or rows",
+                    hint="Give the page more columns or rows",
                 )
             yield _answered(_base(plate, "T4"), "、".join(known.names), transcription=plate.text)
 
@@ -137,7 +137,7 @@ def _words(plate: Plate, questions: Questions) -> Iterator[Item]:
             raise DataError(
                 f"the term {choice.term} is not on the page",
                 item=plate.id,
-                mend="Ask about another word, or give the page more columns",
+                hint="Ask about another word, or give the page more columns",
             )
         yield msgspec.structs.replace(
             _choice(plate, "T5", choice, number),
@@ -189,7 +189,7 @@ def items_about(plate: Plate, questions: Questions) -> Iterator[Item]:
     for wanted in plate.asks:
         if wanted not in MAKERS:
             known = ", ".join(MAKERS)
-            raise DataError(f"task {wanted} has no maker", item=plate.id, mend=f"One of {known}")
+            raise DataError(f"task {wanted} has no maker", item=plate.id, hint=f"One of {known}")
     for name, make in MAKERS.items():
         if name in plate.asks:
             items = list(make(plate, questions))

@@ -65,7 +65,7 @@ class Examiner:
             raise DataError(
                 f"{task_id}: {right!r} is to be chosen from {list(options)}",
                 item=exhibit.id,
-                mend="Give the right option once, and others beside it",
+                hint="Give the right option once, and others beside it",
             )
         self._asked[task_id, exhibit.split] += 1
         letter = ascii_uppercase[list(options).index(right)]

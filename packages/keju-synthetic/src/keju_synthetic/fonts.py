@@ -178,5 +178,5 @@ def check_coverage(font: Font, text: str, *, what: str) -> None:
         raise DataError(
             f"the font {font.record.family} has no outline for {missing}",
             item=what,
-            mend="Choose another hand, another passage, or give the hand a form it can write",
+            hint="Choose another hand, another passage, or give the hand a form it can write",
         )

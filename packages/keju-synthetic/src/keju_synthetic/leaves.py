@@ -75,7 +75,7 @@ def compose_page(spec: PageSpec, passage: Passage, hand_of: Callable[[str], Hand
             f"{spec.columns} columns of {spec.rows} rows at height {spec.height} make more than "
             f"{_MOST_PIXELS:,} pixels",
             item=spec.id,
-            mend="Lower height or columns, or raise rows",
+            hint="Lower height or columns, or raise rows",
         )
     top, bottom = spec.height * _HEAD, spec.height * (1 - _FOOT)
     flow = _flow(spec, passage, hand_of, plan, top, bottom)

@@ -29,7 +29,7 @@ def _page(studio: Studio, spec: PageSpec) -> Iterator[Item]:
     ]
     if not all(any(line.kind in READ for line in layout.lines) for layout in layouts):
         raise DataError(
-            "the passage ends before this picture", item=spec.id, mend="Lower skip or pictures"
+            "the passage ends before this picture", item=spec.id, hint="Lower skip or pictures"
         )
     facts = {"form": spec.form, "made": spec.made}
     brushed = spec.made == "manuscript"

@@ -72,6 +72,6 @@ def load_questions(path: Path = DATA / "questions.toml") -> Questions:
                 f"the answer {choice.answer!r} is not among the options",
                 file=path,
                 item=f"{choice.passage} {choice.term}".strip(),
-                mend=f"One of {', '.join(letters)}",
+                hint=f"One of {', '.join(letters)}",
             )
     return questions

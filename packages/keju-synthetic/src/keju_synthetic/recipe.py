@@ -124,7 +124,7 @@ class Recipe(NamedTuple):
         except KeyError:
             known = ", ".join(self.hands)
             raise DataError(
-                f"no hand '{name}' in the recipe", item=asked_by, mend=f"Known: {known}"
+                f"no hand '{name}' in the recipe", item=asked_by, hint=f"Known: {known}"
             ) from None
 
 
@@ -169,13 +169,13 @@ def _head(path: Path, values: dict[str, Any], known: frozenset[str]) -> _Head:
             raise _unknown(path, key, {*_Head.__struct_fields__, "hands", *known})
     head = _shaped(values, _Head, path)
     if head.format != FORMAT:
-        raise DataError(f"format is {head.format!r}", file=path, mend=f"Expected {FORMAT!r}")
+        raise DataError(f"format is {head.format!r}", file=path, hint=f"Expected {FORMAT!r}")
     return head
 
 
 def _unknown(path: Path, key: str, known: Iterable[str]) -> DataError:
     return DataError(
-        f"no family draws '{key}'", file=path, item=key, mend=f"Known: {', '.join(sorted(known))}"
+        f"no family draws '{key}'", file=path, item=key, hint=f"Known: {', '.join(sorted(known))}"
     )
 
 
@@ -183,7 +183,7 @@ def _beside(recipe: Path, name: str) -> Path:
     where = PurePosixPath(name)
     if where.is_absolute() or ".." in where.parts or not where.name:
         raise DataError(
-            f"the part {name!r} lies elsewhere", file=recipe, mend="Put it beneath the recipe"
+            f"the part {name!r} lies elsewhere", file=recipe, hint="Put it beneath the recipe"
         )
     return recipe.parent / where
 
@@ -192,7 +192,7 @@ def _entries(file: Path, section: str, body: dict[str, Any]) -> Iterable[_Entry]
     found = body.get(section, [])
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise DataError(
-            f"'{section}' is no list of tables", file=file, item=section, mend=f"Use [[{section}]]"
+            f"'{section}' is no list of tables", file=file, item=section, hint=f"Use [[{section}]]"
         )
     for number, values in enumerate(found, start=1):
         named = values.get("id")

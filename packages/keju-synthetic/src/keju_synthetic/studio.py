@@ -80,7 +80,7 @@ class Studio:
             return self.passages[name]
         except KeyError:
             known = ", ".join(self.passages)
-            raise DataError(f"no passage '{name}'", item=asked_by, mend=f"Known: {known}") from None
+            raise DataError(f"no passage '{name}'", item=asked_by, hint=f"Known: {known}") from None
 
     def add_image(self, picture: Image.Image | bytes, name: str) -> ImageRef:
         """Put a picture on the dataset's shelf.

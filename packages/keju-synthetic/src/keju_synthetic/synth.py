@@ -109,7 +109,7 @@ def _drawn(studio: Studio, recipe: Path) -> list[Item]:
     except DataError as error:
         if error.file is not None:
             raise
-        raise DataError(error.problem, file=recipe, item=error.item, mend=error.mend) from None
+        raise DataError(error.problem, file=recipe, item=error.item, hint=error.hint) from None
 
 
 def in_catalogue_order(items: list[Item]) -> list[Item]:

@@ -115,7 +115,7 @@ def numeral(number: int) -> str:
     '二十一'
     """
     if not 1 <= number <= 99:
-        raise DataError(f"no page number {number}", mend="Use 1 to 99")
+        raise DataError(f"no page number {number}", hint="Use 1 to 99")
     digits = "零一二三四五六七八九"
     tens, ones = divmod(number, 10)
     front = "" if tens == 0 else ("十" if tens == 1 else digits[tens] + "十")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from keju.metrics import PRF, character_error_rate, chrf, distance, position_prf
-from keju.scoring.measured import Measured, mean, ratio
 from keju.scoring.metric import EncoderMetric, Pooling, Stats, declare, declare_rates, register
+from keju.scoring.metric_value import MetricValue, mean, ratio
 from keju.scoring.preparations import AS_IT_IS, RAW
 from keju.scoring.semantic import CANDIDATE_AS_IT_IS, matched
 
@@ -28,7 +28,7 @@ _ocr = partial(_official, form="transcription")
     worst=1.0,
     higher_is_better=False,
 )
-def error_rate(reference: str, response: str) -> Measured:
+def error_rate(reference: str, response: str) -> MetricValue:
     """CER of the texts as they are."""
     value = character_error_rate(reference, response)
     return mean(value, edits=distance(reference, response), length=len(reference))
@@ -62,7 +62,7 @@ def harmonic_of_means(scored: Sequence[Stats]) -> float:
     "F1 of characters at equal positions",
     over=Pooling("harmonic mean of mean precision and mean recall", harmonic_of_means),
 )
-def position_f1(reference: str, response: str) -> Measured:
+def position_f1(reference: str, response: str) -> MetricValue:
     """F1 of one page; a task's is the harmonic mean of mean precision and mean recall."""
     rates = position_prf(reference, response)
     return ratio(rates.f1, 1, rates.f1, precision=rates.precision, recall=rates.recall)

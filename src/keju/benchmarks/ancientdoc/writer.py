@@ -69,6 +69,6 @@ def _page(item: Item) -> str:
     plain = PurePosixPath(name)
     if plain.is_absolute() or ".." in plain.parts or any(mark in name for mark in "\\\0:"):
         raise DataError(
-            f"the page {name!r} leads out of the folder", item=item.id, mend="Rename the page"
+            f"the page {name!r} leads out of the folder", item=item.id, hint="Rename the page"
         )
     return name

@@ -21,9 +21,9 @@ from keju.metrics import (
     set_prf,
 )
 from keju.metrics.base import TooLongError
-from keju.scoring.case import Case
-from keju.scoring.measured import Measured, mean
 from keju.scoring.metric import EncoderMetric, Preparation, declare, declare_rates, register
+from keju.scoring.metric_value import MetricValue, mean
+from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import first_token
 
 # jieba's time grows with the square of a run of characters that are in no word of its dictionary.
@@ -57,7 +57,7 @@ _text = partial(_official, form="text", prepare=CHARACTERS)
     "1 - edits / true characters; below 0 where edits outnumber them",
     prepare=EDITS,
 )
-def accurate(counts: EditCounts) -> Measured:
+def accurate(counts: EditCounts) -> MetricValue:
     """AR of the cleaned texts."""
     return mean(accurate_rate(counts), **counts._asdict())
 
@@ -68,7 +68,7 @@ def accurate(counts: EditCounts) -> Measured:
     "characters cost nothing",
     prepare=EDITS,
 )
-def correct(counts: EditCounts) -> Measured:
+def correct(counts: EditCounts) -> MetricValue:
     """CR of the cleaned texts."""
     return mean(correct_rate(counts), **counts._asdict())
 
@@ -181,7 +181,7 @@ def contained(reference: str, response: str) -> float:
     return float(reference in response)
 
 
-def _pair(case: Case) -> tuple[str, str]:
+def _pair(case: ScoringSample) -> tuple[str, str]:
     """Candidate and reference."""
     return texts.converted(case), texts.truth(case)
 

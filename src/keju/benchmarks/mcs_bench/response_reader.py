@@ -12,7 +12,7 @@ from keju.definitions import Task, is_task_word, tasks, tasks_named
 from keju.errors import DataError
 from keju.files import read_json
 from keju.items import Failure, Item, Response, Status
-from keju.scoring.case import LONGEST, Case, Flaw, kind_of
+from keju.scoring.scoring_sample import LONGEST, Flaw, ScoringSample, kind_of
 from keju.text import content_of
 
 _LARGEST = 2 << 30
@@ -22,7 +22,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 _STOPS = "the authors' script stops here: TypeError, "
 
 
-def read_responses(path: Path) -> list[Case]:
+def read_responses(path: Path) -> list[ScoringSample]:
     """Read a file in the authors' form.
 
     Each object has ``ID`` and ``Task_ID`` (1 to 45; or a ``Task_Name`` that is one task's alone,
@@ -41,17 +41,17 @@ def read_responses(path: Path) -> list[Case]:
             message names the file and the item.
     """
     if path.is_file() and path.stat().st_size > _LARGEST:
-        raise DataError("more than 2 GiB", file=path, mend="Score it in parts")
+        raise DataError("more than 2 GiB", file=path, hint="Score it in parts")
     cases = list(_cases(path, _rows(path)))
     if not cases:
         raise DataError("holds no responses", file=path)
     if all(case.flaw.answer_missing for case in cases):
         raise DataError(
-            "no item has Answer_Simplified", file=path, mend="Rename the field that has the answers"
+            "no item has Answer_Simplified", file=path, hint="Rename the field that has the answers"
         )
     if all(case.response.status == "failed" for case in cases):
         raise DataError(
-            "no item has Response", file=path, mend="Rename the field that has the responses"
+            "no item has Response", file=path, hint="Rename the field that has the responses"
         )
     return cases
 
@@ -70,7 +70,7 @@ def _rows(path: Path) -> list[object]:
         return rows
 
 
-def _cases(file: Path, rows: list[object]) -> Iterator[Case]:
+def _cases(file: Path, rows: list[object]) -> Iterator[ScoringSample]:
     numbers = {task.id.removeprefix("T") for task in tasks() if task.benchmark == BENCHMARK}
     seen: set[tuple[str, str]] = set()
     for place, row in enumerate(rows, start=1):
@@ -85,14 +85,14 @@ def _cases(file: Path, rows: list[object]) -> Iterator[Case]:
                 f"Task_ID {ascii(row['Task_ID'])[:40]} is no task of {BENCHMARK}",
                 file=file,
                 item=where,
-                mend="Use 1 to 45",
+                hint="Use 1 to 45",
             )
         if (number, name) in seen:
             raise DataError(
                 f"ID and Task_ID {number} stand there twice",
                 file=file,
                 item=where,
-                mend="Leave one of them out",
+                hint="Leave one of them out",
             )
         seen.add((number, name))
         _check_names(file, where, row, task_numbered(int(number)))
@@ -120,18 +120,20 @@ def _check_names(file: Path, where: str, row: Mapping[str, object], task: Task) 
                 f"Task_ID {task.id} is {' '.join(names)}, but {key} is {said[:20]}",
                 file=file,
                 item=where,
-                mend="Correct one of them",
+                hint="Correct one of them",
             )
 
 
-def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: int) -> Case:
+def _case(
+    file: Path, where: str, row: Mapping[str, object], name: str, number: int
+) -> ScoringSample:
     for key, value in row.items():
         if isinstance(value, str) and len(value) > LONGEST:
             raise DataError(
                 f"{key} has {len(value):,} characters, more than {LONGEST:,}",
                 file=file,
                 item=where,
-                mend="Shorten it, or leave the item out",
+                hint="Shorten it, or leave the item out",
             )
     flaw = Flaw(
         response=_half(row, "Response"),
@@ -153,7 +155,7 @@ def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: 
         answer=_first(row, _ANSWERS) if answer else "",
         answer_simplified=_optional(row, "Answer_Simplified"),
     )
-    return Case(item, _response(item, file.stem, row), flaw)
+    return ScoringSample(item, _response(item, file.stem, row), flaw)
 
 
 def _response(item: Item, model: str, row: Mapping[str, object]) -> Response:
@@ -192,7 +194,7 @@ def _named(file: Path, where: str, row: Mapping[str, object], key: str) -> str:
         problem,
         file=file,
         item=where,
-        mend="Each item needs ID, Task_ID, Answer_Simplified and Response",
+        hint="Each item needs ID, Task_ID, Answer_Simplified and Response",
     )
 
 

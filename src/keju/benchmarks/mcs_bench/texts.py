@@ -9,8 +9,8 @@ from keju.benchmarks.mcs_bench.script import official_edits
 from keju.errors import PrerequisiteError
 from keju.items import Item
 from keju.metrics import EditCounts, UndefinedMetricError
-from keju.scoring.case import Case, kind_of, once
 from keju.scoring.preparations import bounded
+from keju.scoring.scoring_sample import ScoringSample, kind_of, once
 from keju.text import Pair, official_convert, official_convert_value
 
 _NOT_KEPT = re.compile(r"[^\u4e00-\u9fff\w]")
@@ -38,7 +38,7 @@ def official_answer(item: Item) -> str:
     return official_convert(item.answer)
 
 
-def require_answer(case: Case) -> None:
+def require_answer(case: ScoringSample) -> None:
     """Stop where the script stops for want of an answer.
 
     Raises:
@@ -49,7 +49,7 @@ def require_answer(case: Case) -> None:
 
 
 @once
-def truth(case: Case) -> str:
+def truth(case: ScoringSample) -> str:
     """The answer, simplified.
 
     Raises:
@@ -63,7 +63,7 @@ def truth(case: Case) -> str:
 
 
 @once
-def converted(case: Case) -> str:
+def converted(case: ScoringSample) -> str:
     """The response converted to simplified, as the script reads it where it doesn't clean.
 
     Raises:
@@ -80,7 +80,7 @@ def converted(case: Case) -> str:
 
 
 @once
-def unspaced(case: Case) -> str:
+def unspaced(case: ScoringSample) -> str:
     """The response without spaces (U+0020), then converted, as the script's ROUGE reads it.
 
     Raises:
@@ -92,7 +92,7 @@ def unspaced(case: Case) -> str:
 
 
 @once
-def cleaned(case: Case) -> str:
+def cleaned(case: ScoringSample) -> str:
     """The response cleaned, then converted.
 
     Raises:
@@ -104,35 +104,35 @@ def cleaned(case: Case) -> str:
 
 
 @once
-def cleaned_pair(case: Case) -> Pair:
+def cleaned_pair(case: ScoringSample) -> Pair:
     """Both texts cleaned, then the response converted; a missing answer is an empty text."""
     reference = "" if case.flaw.answer_missing else truth(case)
     return bounded(Pair(official_clean(reference), cleaned(case)))
 
 
-def cleaned_with_answer(case: Case) -> Pair:
+def cleaned_with_answer(case: ScoringSample) -> Pair:
     """`cleaned_pair` where there is an answer."""
     require_answer(case)
     return cleaned_pair(case)
 
 
-def converted_pair(case: Case) -> Pair:
+def converted_pair(case: ScoringSample) -> Pair:
     """The answer with the response converted."""
     return Pair(truth(case), converted(case))
 
 
-def unspaced_pair(case: Case) -> Pair:
+def unspaced_pair(case: ScoringSample) -> Pair:
     """The answer with the response without spaces, converted."""
     return Pair(truth(case), unspaced(case))
 
 
 @once
-def edits(case: Case) -> EditCounts:
+def edits(case: ScoringSample) -> EditCounts:
     """Substitutions, deletions and insertions along the script's path."""
     return official_edits(*cleaned_pair(case))
 
 
-def _stopped(case: Case, how: str) -> UndefinedMetricError:
+def _stopped(case: ScoringSample, how: str) -> UndefinedMetricError:
     what = kind_of(json.loads(case.response.not_text))
     return UndefinedMetricError(f"the authors' script stops here: {how}, Response is {what}")
 

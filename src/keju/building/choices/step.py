@@ -10,12 +10,12 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
 from keju.building.choices.leaks import LeakCheck, OptionUse, check_choices, option_uses, told
 from keju.building.choices.making import Asked, Choice, make_choices
 from keju.building.dedup.canonical import canonical
-from keju.building.dedup.subjects import picture_of
+from keju.building.dedup.item_subjects import picture_of
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.definitions import prompt_of, query_of, task
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
@@ -61,7 +61,7 @@ class _Taken(NamedTuple):
     pool: str
 
 
-def make_choices_of_items(bench: Bench, settings: MakeChoicesSettings) -> None:
+def make_choices_of_items(bench: StepContext, settings: MakeChoicesSettings) -> None:
     """Give options to the selected items; others stay as they are.
 
     Raises:
@@ -189,10 +189,10 @@ def _some(choices: Mapping[str, Choice], not_made: Sequence[NotMade]) -> None:
     if choices:
         return
     if not not_made:
-        raise DataError("no item is taken", mend="Name their tasks, or metadata that they have")
+        raise DataError("no item is taken", hint="Name their tasks, or metadata that they have")
     first = not_made[0]
     raise DataError(
         f"no multiple-choice question could be made of {len(not_made)} items: {first.reason}",
         item=first.item,
-        mend="Give larger pools, or fewer options",
+        hint="Give larger pools, or fewer options",
     )

@@ -10,15 +10,15 @@ import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
 from keju.building.controls.altering import Alphabet, Alteration, altered
-from keju.building.lots import outside
+from keju.building.sampling import outside
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.datasets.line_kinds import FLOW
 from keju.definitions import query_of
 from keju.errors import DataError, number_of
 from keju.items import Item
-from keju.scoring.recital import CONTROL, CONTROL_OF, WRONG_PAGE
+from keju.scoring.memorization import CONTROL, CONTROL_OF, WRONG_PAGE
 
 Kind = Literal["look-alike", "other", "swapped", "blanked", "wrong-page"]
 
@@ -55,7 +55,7 @@ class Control(Struct, frozen=True):
     places: int
 
 
-def make_controls(bench: Bench, settings: ControlSettings) -> None:
+def make_controls(bench: StepContext, settings: ControlSettings) -> None:
     """Keep every item, and append controls.
 
     Raises:
@@ -86,7 +86,7 @@ def make_controls(bench: Bench, settings: ControlSettings) -> None:
                 made.append(Control(control[0].id, kind, item.id, control[1]))
                 count += 1
         if not count:
-            raise DataError(f"no item can be made a control of the kind {kind}", mend=_MENDS[kind])
+            raise DataError(f"no item can be made a control of the kind {kind}", hint=_MENDS[kind])
         bench.note(f"{kind}: {count} controls")
     bench.table("controls", made, Control)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from keju.building.dedup.components import Indices, Joined
+from keju.building.dedup.union_find import Indices, Joined
 
 _BLOCK = 2048
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from keju.building.dedup.subjects import CLUSTER
+from keju.building.dedup.item_subjects import CLUSTER
 from keju.items import Item
 
 Kind = Literal["exact", "canonical", "near"]

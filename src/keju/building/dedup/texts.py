@@ -10,15 +10,15 @@ import numpy as np
 from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
-from keju.building.bench import Bench
 from keju.building.dedup.canonical import Canonical, canonical, same_answer
-from keju.building.dedup.components import Indices, Joined
 from keju.building.dedup.groups import Duplicate, Kind, Links, keeper
-from keju.building.dedup.near import THRESHOLD, near_pairs
+from keju.building.dedup.item_subjects import SameImage, needs_picture, picture_of
+from keju.building.dedup.minhash import THRESHOLD, near_pairs
 from keju.building.dedup.shingles import BANDS, Keys, band_keys, jaccard, shingles
-from keju.building.dedup.subjects import SameImage, needs_picture, picture_of
+from keju.building.dedup.union_find import Indices, Joined
 from keju.building.engine import Engine
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.items import Item
 
 _BLOCK = 1000
@@ -75,7 +75,7 @@ class Grouped(NamedTuple):
     capped: int
 
 
-def dedup_texts(bench: Bench, settings: DedupTextsSettings) -> None:
+def dedup_texts(bench: StepContext, settings: DedupTextsSettings) -> None:
     """Keep one item of each group, and list the others.
 
     Raises:

@@ -20,7 +20,7 @@ from keju.models.base import UNKNOWN_DTYPE
 from keju.models.request_fields import declared_dtype, parse_extra_body
 from keju.running import Budget, Limits, Policy, ResponseStore
 from keju.running.prices import read_prices
-from keju.running.questions import ask_questions, replies_of
+from keju.running.request_queue import ask_questions, replies_of
 from keju.runs import RunFolder
 from keju.text import answer_part
 
@@ -191,7 +191,7 @@ class Drafting:
             raise DataError(
                 f"{done.left} of {len(requests)} requests have no reply yet"
                 f"{f': {why}' if why else ''}",
-                mend=next((each.hint for each in done.models if each.hint), "")
+                hint=next((each.hint for each in done.models if each.hint), "")
                 or "The replies so far are kept. Run the same command again to resume",
             )
         replies = replies_of(self.folder, model.name, model.identity, requests)

@@ -12,7 +12,7 @@ from keju.building.drafting.templates import KNOWN, Kind, Stage, Templates
 from keju.definitions import prompt_of
 from keju.definitions import task as declared
 from keju.items import ImageRef, Item, Request
-from keju.running.sealing import seal_of, without_marks
+from keju.running.prompt_delimiters import seal_of, without_marks
 
 DRAFT = "draft"
 """The name of the step in provenance."""

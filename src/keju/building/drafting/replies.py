@@ -14,7 +14,7 @@ import msgspec
 
 from keju.building.drafting.templates import Kind, Stage
 from keju.errors import number_of
-from keju.scoring.answers import body_of, unfenced
+from keju.scoring.extraction import body_of, unfenced
 from keju.text import counted
 
 MOST_CHARACTERS = 20_000

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
 from keju.building.drafting.asking import Drafting, DraftSettings, Unused
 from keju.building.drafting.making import item_of, read_item
 from keju.building.drafting.pages import Page, asked_of, pages_of, question_of, targets_of
 from keju.building.drafting.replies import Values, refused, taken, unfit
 from keju.building.drafting.templates import Kind, Templates, read_templates, shown_from
 from keju.building.step import Step
+from keju.building.step_context import StepContext
 from keju.definitions import benchmark, definitions
 from keju.definitions import task as declared
 from keju.errors import DataError, UsageError, number_of, unknown_name
@@ -32,7 +32,7 @@ _STEPS = "steps"
 """The directory of a build's steps."""
 
 
-def draft(bench: Bench, settings: DraftSettings) -> None:
+def draft(bench: StepContext, settings: DraftSettings) -> None:
     """Keep every item and add the proposals, each a draft.
 
     A page whose text is known is not transcribed again, and earlier drafts are not proposed again.
@@ -306,12 +306,12 @@ def _check_failed(work: Drafting) -> None:
         raise DataError(
             f"{number_of(len(failed), 'request')} failed, the first so: {failed[0].why}",
             item=failed[0].page,
-            mend="What was answered is kept: run the same again, or say leave_failed",
+            hint="What was answered is kept: run the same again, or say leave_failed",
         )
 
 
 def _say(
-    bench: Bench, drafts: Sequence[tuple[Item, str]], lacks: Sequence[str], work: Drafting
+    bench: StepContext, drafts: Sequence[tuple[Item, str]], lacks: Sequence[str], work: Drafting
 ) -> None:
     counts = Counter(signature.split()[0] for _, signature in drafts)
     said = ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"

@@ -9,9 +9,9 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta, Struct
 
-from keju.building.bench import Bench
 from keju.building.releasing.splitting import group_of
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.datasets.values import value_label
 from keju.errors import UsageError, unknown_name
 from keju.items import Item
@@ -64,7 +64,7 @@ class LeftOut(Struct, frozen=True):
     stratum: str
 
 
-def balance(bench: Bench, settings: BalanceSettings) -> None:
+def balance(bench: StepContext, settings: BalanceSettings) -> None:
     """Drop items of strata that are too large.
 
     Raises:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from keju.building.bench import Bench
+from keju.building.step_context import StepContext
 from keju.definitions import query_of
 from keju.files import sha256_bytes
 from keju.images import open_image
@@ -16,7 +16,7 @@ from keju.items import Item
 _CHUNK = 64
 
 
-def matches_of(bench: Bench, items: Sequence[Item], clip: Path) -> dict[str, float]:
+def matches_of(bench: StepContext, items: Sequence[Item], clip: Path) -> dict[str, float]:
     """The cosine of an item's first image and its answer, by the item's id.
 
     Only of items with a text about an image: a letter or a transcription does not describe what an

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
 from keju.building.filtering.limits import (
     UNKNOWN,
     Fault,
@@ -23,6 +22,7 @@ from keju.building.filtering.report import FILE, Quality, Spread, quality_report
 from keju.building.filtering.texts import TextMeasures, measure_texts, read_words, said_by
 from keju.building.markdown import cell
 from keju.building.step import Step
+from keju.building.step_context import StepContext
 from keju.errors import UsageError, number_of, unknown_name
 from keju.files import write_atomic
 
@@ -40,7 +40,7 @@ class _Measured(NamedTuple):
     texts: dict[str, TextMeasures]
 
 
-def measure(bench: Bench, settings: MeasureSettings) -> None:
+def measure(bench: StepContext, settings: MeasureSettings) -> None:
     """Keep every item, with tables of measures and a report beside them.
 
     Raises:
@@ -52,7 +52,7 @@ def measure(bench: Bench, settings: MeasureSettings) -> None:
     _report(bench, found, [], 0)
 
 
-def filter_(bench: Bench, settings: FilterSettings) -> None:
+def filter_(bench: StepContext, settings: FilterSettings) -> None:
     """Drop items that exceed a limit, each listed with the measure, the value and the limit.
 
     Raises:
@@ -87,7 +87,7 @@ FILTER = Step("filter", "Drop blurred, blank, damaged, looping … items beyond 
               FilterSettings, filter_)  # fmt: skip
 
 
-def _measure(bench: Bench, settings: MeasureSettings) -> _Measured:
+def _measure(bench: StepContext, settings: MeasureSettings) -> _Measured:
     items = bench.items()
     refs = {ref.path: ref for item in items for ref in item.images}
     rows = [Seen(path, str(bench.image_path(ref))) for path, ref in refs.items()]
@@ -106,7 +106,7 @@ def _measure(bench: Bench, settings: MeasureSettings) -> _Measured:
     return _Measured(pictures, {item.id: text for item, text in zip(items, texts, strict=True)})
 
 
-def _report(bench: Bench, found: _Measured, faults: list[Fault], dropped: int) -> None:
+def _report(bench: StepContext, found: _Measured, faults: list[Fault], dropped: int) -> None:
     pictures, texts = list(found.pictures.values()), list(found.texts.values())
     quality = Quality(bench.items(), pictures, texts, faults, dropped)
     listed = [Listed(text.item, text.task, text.listed) for text in texts if text.listed]

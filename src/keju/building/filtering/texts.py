@@ -86,7 +86,7 @@ def read_words(path: Path | None = None) -> Words:
     if path is None:
         return _own()
     form = "Write [[kind]] with name and words"
-    return _words(read_toml(path, _List, what="a list of words", mend=form))
+    return _words(read_toml(path, _List, what="a list of words", hint=form))
 
 
 @cache

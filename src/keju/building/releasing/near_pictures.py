@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from keju.building.dedup.alike import ALIKE, Likeness, PicturePair, likeness_of
-from keju.building.dedup.renderings import Hashes, Picture, hashes_of, near_hashes
+from keju.building.dedup.image_hashes import Hashes, Picture, hashes_of, near_hashes
+from keju.building.dedup.image_similarity import ALIKE, Likeness, PicturePair, likeness_of
 from keju.building.engine import Engine
 from keju.datasets.store import Dataset
 from keju.errors import DataError

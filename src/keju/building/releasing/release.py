@@ -24,7 +24,6 @@ import polars as pl
 from msgspec import Meta
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
 from keju.building.markdown import cell
 from keju.building.releasing import RELEASE, card, croissant
 from keju.building.releasing.datasheet import FILE as SHEET
@@ -33,6 +32,7 @@ from keju.building.releasing.facts import Check, Known
 from keju.building.releasing.licences import misfits, unusual
 from keju.building.releasing.splitting import group_of
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.datasets.checks import unscored
 from keju.datasets.stats import stats
 from keju.datasets.store import Dataset
@@ -129,7 +129,7 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
     return Released(out, (*names, SUMS), checks, tuple(notes))
 
 
-def release(bench: Bench, settings: ReleaseSettings) -> None:
+def release(bench: StepContext, settings: ReleaseSettings) -> None:
     """Keep every item, and write the release to OUT/release.
 
     Raises:
@@ -223,7 +223,7 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
             raise DataError(
                 f"the {word} is {value!r}, and nothing may be released without one",
                 file=dataset.path / "dataset.json",
-                mend=f"Find it out, and give it to the release: --{word} …",
+                hint=f"Find it out, and give it to the release: --{word} …",
             )
         yield Check(f"there is a {word}", value, passed=True)
     yield _covered(dataset, items, settings)
@@ -234,7 +234,7 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
             "accepted",
             file=dataset.path,
             item=drafts[0],
-            mend="Have them reviewed, or say --drafts to release them as they are",
+            hint="Have them reviewed, or say --drafts to release them as they are",
         )
     yield Check(
         "no item is a draft that no person has accepted",
@@ -245,7 +245,7 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
     for finding in validate(dataset.path):
         if finding.severity == "error":
             raise DataError(finding.problem, file=dataset.path, item=finding.item,
-                            mend=f"{finding.mend} See: keju data validate")  # fmt: skip
+                            hint=f"{finding.hint} See: keju data validate")  # fmt: skip
         counts[finding.severity] += 1
     yield Check(
         "every item and image is sound (keju data validate: each image decoded, its size and "
@@ -272,7 +272,7 @@ def _covered(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings)
             f"the release is to be {licence}, but not all of its material: {found[0]}{more}",
             file=dataset.path,
             item=found[0].first,
-            mend="Release it under a licence that demands as much (without one in the recipe it "
+            hint="Release it under a licence that demands as much (without one in the recipe it "
             "is all of the sources'), leave those items out, or, if the holders of the rights "
             "agree, say --rights-cleared (rights_cleared = true)",
         )

@@ -10,9 +10,9 @@ import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
-from keju.building.dedup.components import Joined
+from keju.building.dedup.union_find import Joined
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.definitions import has_reference, task
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
@@ -122,7 +122,7 @@ def divide(units: Sequence[Unit], share: float, rng: np.random.Generator) -> set
     return chosen
 
 
-def split(bench: Bench, settings: SplitSettings) -> None:
+def split(bench: StepContext, settings: SplitSettings) -> None:
     """Assign a split to every item.
 
     Items of pair tasks keep theirs, since their reference split has labelled images and no
@@ -188,7 +188,7 @@ def _of_pairs(item: Item) -> bool:
     try:
         return task(item.task).of_pairs
     except UsageError as error:
-        raise DataError(str(error), item=item.id, mend="Give it the id of a task") from None
+        raise DataError(str(error), item=item.id, hint="Give it the id of a task") from None
 
 
 def _rows(

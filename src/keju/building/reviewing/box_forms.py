@@ -51,11 +51,11 @@ def write_boxes(form: str, dataset: Dataset, items: Sequence[Item], out: Path) -
                     f"other boxes on the picture of {first.id}",
                     file=dataset.path,
                     item=item.id,
-                    mend="Export one of the two at a time, or to Label Studio",
+                    hint="Export one of the two at a time, or to Label Studio",
                 )
     if not boxed:
         raise DataError(
-            "no item has boxes", file=dataset.path, mend="Export the items as a sheet instead"
+            "no item has boxes", file=dataset.path, hint="Export the items as a sheet instead"
         )
     names = send_pictures(dataset, (item.images[0] for item in boxed.values()), out)
     sheets = [_Sheet(names[h], item.images[0], item.boxes) for h, item in boxed.items()]
@@ -170,7 +170,7 @@ def _known(name: str, refs: Mapping[str, ImageRef], file: Path) -> str:
         raise DataError(
             f"the picture {name[:80]!r} did not go out with boxes of this dataset",
             file=file,
-            mend="Keep the names of the pictures that were exported",
+            hint="Keep the names of the pictures that were exported",
         )
     return found
 
@@ -202,7 +202,7 @@ def _read_coco(src: Path, refs: Mapping[str, ImageRef]) -> Found:
         if picture is None:
             raise DataError(
                 f"no image {each.image_id}", file=file, item=f"annotation {number}",
-                mend="Export it again",
+                hint="Export it again",
             )  # fmt: skip
         x, y, wide, high = each.bbox
         box = Box(x0=x, y0=y, x1=x + wide, y1=y + high)
@@ -248,7 +248,7 @@ def _yolo_line(line: str, file: Path, number: int) -> list[float]:
             f"{line[:60]!r} is no box of YOLO: class, then middle and size as parts of one",
             file=file,
             item=f"line {number}",
-            mend="Export it again",
+            hint="Export it again",
         )
     return values
 
@@ -276,7 +276,7 @@ def _read_labelme(src: Path, refs: Mapping[str, ImageRef]) -> Found:
             if not shape.points:
                 raise DataError(
                     "a shape without points", file=file, item=f"shape {number}",
-                    mend="Draw it again",
+                    hint="Draw it again",
                 )  # fmt: skip
             xs, ys = ([point[axis] for point in shape.points] for axis in (0, 1))
             box = Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))

@@ -57,7 +57,7 @@ def export_review(
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise UsageError(f"{out}: is there already. Choose another --out")
     if not items:
-        raise DataError("nothing to review", file=dataset.path, mend="Choose other items")
+        raise DataError("nothing to review", file=dataset.path, hint="Choose other items")
     if form in box_forms.FORMS and scales:
         raise UsageError(f"{form}: tools for boxes have no place for marks. Leave the scales out")
     scales = scales or review_form()
@@ -115,10 +115,10 @@ def read_review(
     if src.suffix.casefold() in SUFFIXES:
         return read_sheet(src, items, person, scales)
     if src.suffix.casefold() == ".zip":
-        raise DataError("an archive", file=src, mend="Unpack it. From Label Studio, export as JSON")
+        raise DataError("an archive", file=src, hint="Unpack it. From Label Studio, export as JSON")
     if src.suffix.casefold() in _WORKBOOKS:
         raise DataError(
-            "a spreadsheet's own file", file=src, mend="Save it as .xlsx or CSV (UTF-8)"
+            "a spreadsheet's own file", file=src, hint="Save it as .xlsx or CSV (UTF-8)"
         )
     if src.is_dir() and (src / TASKS).is_file():
         return read_tasks(src / TASKS, items, person, scales)
@@ -130,7 +130,7 @@ def read_review(
             "no review in it: neither a sheet, nor Label Studio's tasks, nor boxes of COCO, VOC, "
             "YOLO or labelme",
             file=src,
-            mend="Give what the tool exported",
+            hint="Give what the tool exported",
         )
     return box_forms.read_boxes(form, src, list(items.values()), person)
 

@@ -196,7 +196,7 @@ def read_tasks(
                 "no task of Label Studio: it holds no data",
                 file=file,
                 item=f"task {number}",
-                mend="Export as JSON, not as JSON-MIN",
+                hint="Export as JSON, not as JSON-MIN",
             )
         name = task.data.get("item")
         item = items.get(name) if isinstance(name, str) else None
@@ -205,7 +205,7 @@ def read_tasks(
                 f"no item is called {str(name)[:80]!r}",
                 file=file,
                 item=f"task {number}",
-                mend="Review what was exported from this dataset",
+                hint="Review what was exported from this dataset",
             )
         seal = task.data.get("seal")
         given: dict[str, Verdict] = {}
@@ -221,7 +221,7 @@ def read_tasks(
                     error.problem,
                     file=file,
                     item=f"task {number}, {item.id}",
-                    mend=error.mend or "Review it again",
+                    hint=error.hint or "Review it again",
                 ) from None
     return verdicts
 
@@ -230,7 +230,7 @@ def _check_same(first: Verdict, verdict: Verdict) -> None:
     if first != verdict:
         raise DataError(
             f"two different annotations of {verdict.person}",
-            mend="Delete one of them in Label Studio and export again",
+            hint="Delete one of them in Label Studio and export again",
         )
 
 
@@ -242,7 +242,7 @@ def _verdict(
         raise DataError(f"more than {_MOST_RESULTS:,} texts and boxes")
     if other := next((result.type for result in results if result.type in _OTHER_SHAPES), ""):
         # If it were ignored, its boxes would count as removed.
-        raise DataError(f"a shape of the type {other!r}; keju reads boxes", mend="Draw a box")
+        raise DataError(f"a shape of the type {other!r}; keju reads boxes", hint="Draw a box")
     mended: dict[str, Any] = {}
     for name in _TEXTS:
         text = _text(results, name)
@@ -274,7 +274,7 @@ def _verdict(
     if not seal:
         raise DataError(
             "no seal, so what was reviewed can't be told",
-            mend="Import keju's own tasks.json into Label Studio",
+            hint="Import keju's own tasks.json into Label Studio",
         )
     return verdict
 
@@ -283,7 +283,7 @@ def _decision(results: list[_Result], mended: Mapping[str, Any]) -> Decision:
     ticked = [choice for result in results if result.from_name == "decision"
               for choice in result.value.choices]  # fmt: skip
     if len(ticked) > 1 or any(choice not in _DECISIONS for choice in ticked):
-        raise DataError(f"its decision is {', '.join(ticked)[:60]!r}", mend="Tick one of three")
+        raise DataError(f"its decision is {', '.join(ticked)[:60]!r}", hint="Tick one of three")
     if ticked == ["reject"]:
         return "reject"
     if ticked == ["mend"]:
@@ -300,7 +300,7 @@ def _marks(results: list[_Result], form: ReviewForm) -> dict[str, int]:
         if result.from_name not in scales:
             raise DataError(
                 f"a choice {result.from_name[:60]!r}, which is no scale of the form",
-                mend=OTHER_FORM,
+                hint=OTHER_FORM,
             )
         scale, value = scales[result.from_name], result.value
         told = value.choices if value.rating is None else [*value.choices, str(value.rating)]
@@ -308,7 +308,7 @@ def _marks(results: list[_Result], form: ReviewForm) -> dict[str, int]:
         if mark is None:
             raise DataError(
                 f"{', '.join(told)[:60]!r} is no mark for {scale.name}",
-                mend=f"Tick one of {len(scale.marks)}, or none",
+                hint=f"Tick one of {len(scale.marks)}, or none",
             )
         given[scale.name] = mark
     return {scale.name: given[scale.name] for scale in form.scale if scale.name in given}
@@ -330,11 +330,11 @@ def _box(item: Item, result: _Result) -> Box:
     if size != (wide, high):
         raise DataError(
             f"a box drawn on a picture of {size[0]}x{size[1]} pixels; this one has {wide}x{high}",
-            mend="Put the picture there that was exported",
+            hint="Put the picture there that was exported",
         )
     value = result.value
     if value.rotation or result.image_rotation:
-        raise DataError("a box is turned; keju's are upright", mend="Draw it upright")
+        raise DataError("a box is turned; keju's are upright", hint="Draw it upright")
     x0, y0 = value.x * wide / 100, value.y * high / 100
     return Box(x0=x0, y0=y0, x1=x0 + value.width * wide / 100, y1=y0 + value.height * high / 100)
 

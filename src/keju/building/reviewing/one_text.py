@@ -35,7 +35,7 @@ def on_one_text(item: Item, verdict: Verdict) -> Verdict:
         raise DataError(
             "a new answer and another new transcription, which are one text in this task",
             item=item.id,
-            mend="Write it once, in either",
+            hint="Write it once, in either",
         )
     mended = replace(verdict.mended, answer=text, transcription=UNSET)
     return replace(verdict, mended=mended)

@@ -50,7 +50,7 @@ def send_pictures(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict
             raise DataError(
                 "EXIF alone turns it upright, and tools disagree whether to",
                 file=source,
-                mend="Turn its pixels first: keju build standardise",
+                hint="Turn its pixels first: keju build standardise",
             )
         names[ref.sha256] = picture_name(len(names) + 1, ref)
         target = out / IMAGES / names[ref.sha256]
@@ -71,7 +71,7 @@ def drawn_anew(item: Item, found: Sequence[Box], *, within: float) -> tuple[Box,
     size = (item.images[0].width, item.images[0].height)
     for box in found:
         if fault := box_fault(box, size):
-            raise DataError(f"the box {fault}", item=item.id, mend="Draw it again")
+            raise DataError(f"the box {fault}", item=item.id, hint="Draw it again")
     left = list(found)
     kept = []
     for own in item.boxes:

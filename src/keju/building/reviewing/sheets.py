@@ -149,10 +149,10 @@ def _verdicts(
         if found is None:
             continue
         if fault := form.fault(found.marks):
-            raise DataError(fault, file=file, item=f"{place.item}, {found.item}", mend=OTHER_FORM)
+            raise DataError(fault, file=file, item=f"{place.item}, {found.item}", hint=OTHER_FORM)
         if fault := found.fault():
             raise DataError(
-                fault, file=file, item=f"{place.item}, {found.item}", mend="Review it again"
+                fault, file=file, item=f"{place.item}, {found.item}", hint="Review it again"
             )
         yield found
     if changed:
@@ -165,7 +165,7 @@ def _table(file: Path) -> list[Row]:
     separator = separator_of(file, text, COLUMNS)
     rows = list(delimited(file, io.StringIO(text, newline=""), separator))
     if not rows:
-        raise DataError("a table without lines", file=file, mend="Give what came back")
+        raise DataError("a table without lines", file=file, hint="Give what came back")
     return rows
 
 
@@ -174,7 +174,7 @@ def _converted(cells: JsonObject, place: Place) -> Verdict:
         return msgspec.convert(cells, Verdict)
     except msgspec.ValidationError as error:
         raise DataError(
-            f"no verdict: {error}", file=place.file, item=place.item, mend="Review it again"
+            f"no verdict: {error}", file=place.file, item=place.item, hint="Review it again"
         ) from None
 
 
@@ -188,7 +188,7 @@ def _row_text(cells: JsonObject, place: Place, returned: Returned) -> dict[str, 
         raise DataError(
             "a CSV export of Label Studio, which lacks what was drawn and by whom",
             file=place.file,
-            mend="Export as JSON",
+            hint="Export as JSON",
         )
     missing = [name for name in ("item", "decision", "seal") if name not in cells]
     if missing:
@@ -196,7 +196,7 @@ def _row_text(cells: JsonObject, place: Place, returned: Returned) -> dict[str, 
             f"no column {missing[0]!r}",
             file=place.file,
             item=place.item,
-            mend="Use the sheet that was written by: keju build review export",
+            hint="Use the sheet that was written by: keju build review export",
         )
     quoted = place.file.suffix != ".jsonl"
     text = {name: _text(cells, name, place, quoted=quoted) for name in COLUMNS}
@@ -223,14 +223,14 @@ def _from_row(
             f"{said[:40]!r} is no decision" if said else f"{given}, but no decision",
             file=place.file,
             item=place.item,
-            mend="Write accept, mend or reject",
+            hint="Write accept, mend or reject",
         )
     if not text["seal"]:
         raise DataError(
             "no seal, so what was reviewed can't be told",
             file=place.file,
             item=f"{place.item}, {text['item']}",
-            mend="Keep the column as it was exported",
+            hint="Keep the column as it was exported",
         )
     if "options" in told:
         lines: Iterable[str] = told.pop("options").splitlines()
@@ -282,7 +282,7 @@ def _of_changed(file: Path, changed: Sequence[_Changed]) -> DataError:
             f"{first.name} was changed",
             file=file,
             item=f"{first.place.item}, {first.item}",
-            mend=f"Write it in {own} and decide mend; leave {first.name} as it was"
+            hint=f"Write it in {own} and decide mend; leave {first.name} as it was"
             if own
             else f"Leave {first.name} as it was exported",
         )
@@ -295,7 +295,7 @@ def _of_changed(file: Path, changed: Sequence[_Changed]) -> DataError:
         f"{number_of(len(changed), 'cell was', 'cells were')} changed "
         f"({'; '.join(named[:_MOST_NAMED])}{more})",
         file=file,
-        mend="Write changes in the columns new_… and decide mend; leave the others as exported",
+        hint="Write changes in the columns new_… and decide mend; leave the others as exported",
     )
 
 
@@ -319,7 +319,7 @@ def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:
                 f"the column {head[:60]!r} is of another form",
                 file=place.file,
                 item=place.item,
-                mend=OTHER_FORM,
+                hint=OTHER_FORM,
             )
         scale, told = columns[head], "" if value is None else str(value).strip()
         mark = scale.mark_of(told)
@@ -328,11 +328,11 @@ def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:
                 f"{told[:40]!r} is no mark for {scale.name}",
                 file=place.file,
                 item=place.item,
-                mend=f"Write a number from 1 to {len(scale.marks)}, or nothing",
+                hint=f"Write a number from 1 to {len(scale.marks)}, or nothing",
             )
         if mark is not None and given.setdefault(scale.name, mark) != mark:
             raise DataError(
-                f"two marks for {scale.name}", file=place.file, item=place.item, mend="Keep one"
+                f"two marks for {scale.name}", file=place.file, item=place.item, hint="Keep one"
             )
     return {scale.name: given[scale.name] for scale in form.scale if scale.name in given}
 
@@ -340,7 +340,7 @@ def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:
 def _text(cells: JsonObject, name: str, place: Place, *, quoted: bool) -> str:
     value = cells.get(name) or ""
     if not isinstance(value, str):
-        raise DataError(f"{name!r} is no text", file=place.file, item=place.item, mend="Write text")
+        raise DataError(f"{name!r} is no text", file=place.file, item=place.item, hint="Write text")
     plain = value.replace("\r\n", "\n")
     return (
         plain[1:] if quoted and plain.startswith("'") and plain[1:2] in {*FORMULA, "'"} else plain

@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
 from keju.building.review_form import ReviewForm, review_form
 from keju.building.reviewing.deciding import (
     AgreementRow,
@@ -27,6 +26,7 @@ from keju.building.reviewing.forms import read_review
 from keju.building.reviewing.one_text import on_one_text
 from keju.building.reviewing.verdicts import Verdict, last_words, seal_of
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.datasets.boxes import box_fault
 from keju.datasets.readers.base import listed
 from keju.errors import DataError, UsageError, number_of
@@ -81,7 +81,7 @@ class Decided(Struct, frozen=True):
     note: str
 
 
-def review(bench: Bench, settings: ReviewSettings) -> None:
+def review(bench: StepContext, settings: ReviewSettings) -> None:
     """Apply the decision to each reviewed item; others stay as they are.
 
     Raises:
@@ -192,7 +192,7 @@ def _check_same(verdict: Verdict, src: Path, first: Path, before: Verdict) -> No
             f"{verdict.person!r}, as the files don't say by whom",
             file=src,
             item=verdict.item,
-            mend="Give each file its own name and leave --person out, or fill the column person",
+            hint="Give each file its own name and leave --person out, or fill the column person",
         )
 
 
@@ -206,20 +206,20 @@ def _checked(
                 "no item of this name",
                 file=src,
                 item=verdict.item,
-                mend="Review what was exported from this dataset",
+                hint="Review what was exported from this dataset",
             )
         if verdict.seal and verdict.seal != seal_of(item):
             raise DataError(
                 "it has changed since it was reviewed",
                 file=src,
                 item=verdict.item,
-                mend="Review it again as it is now",
+                hint="Review it again as it is now",
             )
         _check_boxes(verdict, item, src)
         try:
             yield on_one_text(item, verdict)
         except DataError as error:
-            raise DataError(error.problem, file=src, item=item.id, mend=error.mend) from None
+            raise DataError(error.problem, file=src, item=item.id, hint=error.hint) from None
 
 
 def _check_boxes(verdict: Verdict, item: Item, src: Path) -> None:
@@ -228,11 +228,11 @@ def _check_boxes(verdict: Verdict, item: Item, src: Path) -> None:
         raise DataError("boxes, but it has no picture", file=src, item=item.id)
     for box in boxes:
         if fault := box_fault(box, (item.images[0].width, item.images[0].height)):
-            raise DataError(f"the box {fault}", file=src, item=item.id, mend="Draw it again")
+            raise DataError(f"the box {fault}", file=src, item=item.id, hint="Draw it again")
 
 
 def _say(
-    bench: Bench, states: Mapping[State, int], agreed: Sequence[AgreementRow], unseen: int
+    bench: StepContext, states: Mapping[State, int], agreed: Sequence[AgreementRow], unseen: int
 ) -> None:
     told = ", ".join(f"{count} {state}" for state, count in states.items())
     bench.note(f"{told}; {unseen} not reviewed")

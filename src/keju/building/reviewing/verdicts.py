@@ -102,7 +102,7 @@ def read_verdicts(path: Path, *, appended: bool = False) -> list[Verdict]:
     try:
         for verdict in read_jsonl(path, Verdict, appended=appended):
             if fault := verdict.fault():
-                raise DataError(fault, file=path, item=verdict.item, mend="Review it again")
+                raise DataError(fault, file=path, item=verdict.item, hint="Review it again")
             verdicts.append(verdict)
     except OSError as error:
         raise DataError(f"not readable: {error.strerror or error}", file=path) from None

@@ -95,12 +95,12 @@ class Fetcher:
                     raise DataError(f"refused: {reason}", file=url) from None
                 wait = _retry_after(error.headers, 2.0**attempt * self._pause)
             except UnicodeError:
-                mend = "Write the name of the host in ASCII"
-                raise DataError("the host cannot be asked", file=url, mend=mend) from None
+                hint = "Write the name of the host in ASCII"
+                raise DataError("the host cannot be asked", file=url, hint=hint) from None
             except (OSError, http.client.HTTPException) as error:
                 reason = str(error) or type(error).__name__
                 wait = 2.0**attempt * self._pause
-        raise NotNowError(f"no answer: {reason}", file=url, mend="Build again later to go on")
+        raise NotNowError(f"no answer: {reason}", file=url, hint="Build again later to go on")
 
     def _read(self, url: str) -> bytes:
         # Libraries write Chinese and spaces into addresses, which servers do not accept unquoted.
@@ -131,12 +131,12 @@ class Fetcher:
                 raise NotNowError(
                     f"the server took more than {self._longest:g} s to send {size:,} bytes",
                     file=url,
-                    mend="Build again later to go on",
+                    hint="Build again later to go on",
                 )
         return b"".join(parts)
 
     def _too_large(self, url: str) -> DataError:
-        return DataError(f"larger than {self._most:,} bytes", file=url, mend="Raise 'most_bytes'")
+        return DataError(f"larger than {self._most:,} bytes", file=url, hint="Raise 'most_bytes'")
 
 
 class _SameHosts(urllib.request.HTTPRedirectHandler):

@@ -10,12 +10,12 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
-from keju.building.bench import TABLES
 from keju.building.sources.base import Site, SourceForm, writing
 from keju.building.sources.fetching import Fetcher, NotNowError, host_of
 from keju.building.sources.manifests import Manifest, Page, manifests_in, read_manifest
 from keju.building.standardising.step import PIXEL_BUDGET
 from keju.building.step import Settings
+from keju.building.step_context import TABLES
 from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, inside, source_bytes
 from keju.datasets.store import DatasetWriter

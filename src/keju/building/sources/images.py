@@ -8,9 +8,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from keju.building.bench import TABLES
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.standardising.pictures import Picture, Standard, probe
+from keju.building.step_context import TABLES
 from keju.building.tables import write_table
 from keju.datasets.readers.base import image_files
 from keju.definitions import OWN_PAGE, task

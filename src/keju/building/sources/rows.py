@@ -14,11 +14,11 @@ from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct, field
 
-from keju.building.bench import TABLES
 from keju.building.drafting.templates import DESCRIPTION, KEYWORDS, NOTES
 from keju.building.settings import FaultsError, gathering
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.sources.saved_pages import SavedPage, read_saved
+from keju.building.step_context import TABLES
 from keju.building.tables import write_table
 from keju.datasets.readers.base import inside
 from keju.datasets.readers.import_log import logging_import

@@ -15,11 +15,11 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.bench import TABLES
 from keju.building.drafting.templates import NOTES
 from keju.building.sources.base import Site, SourceForm, writing
 from keju.building.sources.saved_pages import SavedPage, image_of, read_saved, sidecar_of
 from keju.building.step import Settings
+from keju.building.step_context import TABLES
 from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, source_bytes
 from keju.definitions import task

@@ -220,7 +220,7 @@ class _Limit(NamedTuple):
                 f"{image.width}x{image.height} pixels of {image.format} ({image.mode}) can only be "
                 f"decoded in one piece, and that is beyond {self.whole} megapixels",
                 file=self.name,
-                mend="Save it as baseline JPEG or as TIFF in strips, or raise 'whole'",
+                hint="Save it as baseline JPEG or as TIFF in strips, or raise 'whole'",
             )
 
 

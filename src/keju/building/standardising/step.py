@@ -11,9 +11,9 @@ import PIL
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
 from keju.building.standardising.pictures import Measure, Picture, Standard, standardise
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.errors import DataError, number_of
 from keju.items import Box, ImageRef, Item, Line
 
@@ -90,7 +90,7 @@ class Dropped(Struct, frozen=True):
     error: str
 
 
-def standardise_all(bench: Bench, settings: StandardiseSettings) -> None:
+def standardise_all(bench: StepContext, settings: StandardiseSettings) -> None:
     """Standardise every image, and scale boxes and outlines on it by the same factor.
 
     An item with an image that cannot be converted is dropped and listed. Of several pages or frames
@@ -153,7 +153,7 @@ def _far_smaller(made: Sequence[Standard]) -> int:
     return small if 2 * small > len(sound) else 0
 
 
-def _stored(bench: Bench, ref: ImageRef, made: Standard) -> ImageRef:
+def _stored(bench: StepContext, ref: ImageRef, made: Standard) -> ImageRef:
     if not made.file:
         return ref
     new = ImageRef(

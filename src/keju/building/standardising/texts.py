@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.definitions import query_of
 from keju.errors import number_of
 from keju.items import AnswerForm, Item
@@ -57,7 +57,7 @@ class Change(Struct, frozen=True):
     after: str
 
 
-def standardise_texts(bench: Bench, settings: TextSettings) -> None:
+def standardise_texts(bench: StepContext, settings: TextSettings) -> None:
     """Convert every item's texts to one form; each change is a row of a table.
 
     Text of an image is never changed: transcriptions, lines, and answers that repeat them. Neither

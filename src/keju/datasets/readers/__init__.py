@@ -77,7 +77,7 @@ AUTO = "auto"
 """The value in place of a format that selects the one found by `detecting.best`, with its options.
 """
 
-_MEND = "See what it must look like: keju data formats {}"
+_HINT = "See what it must look like: keju data formats {}"
 
 
 class Imported(NamedTuple):
@@ -135,14 +135,14 @@ def import_dataset(
         other = _other_format(src, reader)
         if isinstance(error, ProblemsError) and other:
             lines = [*error.lines, f"{src}: {other}"]
-            raise ProblemsError(lines, file=src, mend=other) from None
-        if isinstance(error, ProblemsError) or (error.file and error.mend and not other):
+            raise ProblemsError(lines, file=src, hint=other) from None
+        if isinstance(error, ProblemsError) or (error.file and error.hint and not other):
             raise
         raise DataError(
             error.problem,
             file=error.file or src,
             item=error.item,
-            mend=other or error.mend or _MEND.format(reader.name),
+            hint=other or error.hint or _HINT.format(reader.name),
         ) from None
     finally:
         writer.abandon()

@@ -143,7 +143,7 @@ def plain_file(path: Path) -> Path:
     """
     if not path.is_file():
         wrong = "this is no file" if path.exists() else "no such file"
-        raise DataError(wrong, file=path, mend="Put the file in its place")
+        raise DataError(wrong, file=path, hint="Put the file in its place")
     return path
 
 
@@ -163,12 +163,12 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         size = plain_file(path).stat().st_size
         if size > most:
             raise DataError(
-                f"{size >> 20:,} MB, more than {most >> 20:,} MB", file=path, mend="Split the file"
+                f"{size >> 20:,} MB, more than {most >> 20:,} MB", file=path, hint="Split the file"
             )
         return path.read_bytes()
     except OSError as error:
         raise DataError(
-            f"not readable: {error.strerror or error}", file=path, mend="Put the file there"
+            f"not readable: {error.strerror or error}", file=path, hint="Put the file there"
         ) from None
 
 
@@ -186,7 +186,7 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
     data = source_bytes(path, most)
     if data.startswith(LFS_POINTER):
         raise DataError(
-            "a Git LFS pointer, not the file itself", file=path, mend="Download it: git lfs pull"
+            "a Git LFS pointer, not the file itself", file=path, hint="Download it: git lfs pull"
         )
     found = decoded(data, path, log.encoding)
     if found.encoding != UTF_8:
@@ -200,14 +200,14 @@ LFS_POINTER = b"version https://git-lfs"
 RENAME = "Rename it; a whole tree: convmv -r -f ENCODING -t UTF-8"
 
 
-def check_name(name: str, file: Path, mend: str = RENAME) -> None:
+def check_name(name: str, file: Path, hint: str = RENAME) -> None:
     """Check that a name does not contain bytes that are not UTF-8, since no item can store it.
 
     Raises:
         DataError: the name contains such bytes.
     """
     if any("\ud800" <= char <= "\udfff" for char in name):
-        raise DataError(f"the name {shortened(name)!r} is not UTF-8", file=file, mend=mend)
+        raise DataError(f"the name {shortened(name)!r} is not UTF-8", file=file, hint=hint)
 
 
 def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
@@ -226,14 +226,14 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
                 path.lstat()
         except OSError as error:
             problem = f"image {shown!r}: {error.strerror or error}"
-            raise DataError(problem, file=file, item=item, mend="Give it another name") from None
+            raise DataError(problem, file=file, item=item, hint="Give it another name") from None
         if not leads_out(path, root):
             return path
     raise DataError(
         f"image {shown!r} must lie under {root}",
         file=file,
         item=item,
-        mend="Put it there, and name it from there on",
+        hint="Put it there, and name it from there on",
     )
 
 
@@ -272,7 +272,7 @@ def kept_inside(path: Path, folder: Path) -> Path:
     """
     if path.is_symlink() and leads_out(path, folder):
         raise DataError(
-            f"a link that leads out of {folder}", file=path, mend="Put the file itself there"
+            f"a link that leads out of {folder}", file=path, hint="Put the file itself there"
         )
     return path
 

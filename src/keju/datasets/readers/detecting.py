@@ -46,7 +46,7 @@ def best(listing: Listing, readers: Iterable[Reader]) -> Candidate:
         UsageError: no reader fits, or several fit equally; the error lists their commands.
     """
     if found := obstacle(listing):
-        raise DataError(found.problem, file=listing.src, mend=found.hint)
+        raise DataError(found.problem, file=listing.src, hint=found.hint)
     ranked = candidates(listing, readers)
     fitting = [each for each in ranked if each.detection.fit >= LOWEST]
     detect = f"keju data detect {shell_word(str(listing.src))}"
@@ -61,7 +61,7 @@ def best(listing: Listing, readers: Iterable[Reader]) -> Candidate:
         raise DataError(
             f"{fitting[0].reader.name} fits, but it needs {missing}",
             file=listing.src,
-            mend=f"See: {detect}",
+            hint=f"See: {detect}",
         )
     return fitting[0]
 

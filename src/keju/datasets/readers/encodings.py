@@ -127,7 +127,7 @@ def detected(head: bytes, file: Path, *, whole: bool) -> str:
         raise DataError(
             "the text seems to be Shift_JIS, which is not detected",
             file=file,
-            mend=f"Give --option {OPTION}=shift_jis, or convert the file to UTF-8",
+            hint=f"Give --option {OPTION}=shift_jis, or convert the file to UTF-8",
         )
     if not fits and plain is not None:
         return UTF_8
@@ -139,7 +139,7 @@ def detected(head: bytes, file: Path, *, whole: bool) -> str:
             f"the encoding is uncertain: {_sample(head, first)} as {first}, "
             f"{_sample(head, second)} as {second}",
             file=file,
-            mend=f"Name it: --option {OPTION}=NAME, or convert the file to UTF-8",
+            hint=f"Name it: --option {OPTION}=NAME, or convert the file to UTF-8",
         )
     return fits[0][1]
 
@@ -256,7 +256,7 @@ def _check_text(data: bytes, file: Path) -> None:
     """
     if what := next((each for mark, each in _NO_TEXTS.items() if data.startswith(mark)), ""):
         raise DataError(
-            f"{what}, not a text", file=file, mend="Save it as plain text, a table as CSV (UTF-8)"
+            f"{what}, not a text", file=file, hint="Save it as plain text, a table as CSV (UTF-8)"
         )
 
 
@@ -275,7 +275,7 @@ def _undecodable(data: bytes, file: Path, encoding: str) -> DataError:
     return DataError(
         wrong,
         file=file,
-        mend=f"Name its encoding: --option {OPTION}=NAME, or convert it to UTF-8",
+        hint=f"Name its encoding: --option {OPTION}=NAME, or convert it to UTF-8",
     )
 
 

@@ -95,7 +95,7 @@ class ImageIndex:
                     f"several images fit {shortened(name)!r}: {names}",
                     file=file,
                     item=item,
-                    mend="Name the image with its folder, or give --option images=FOLDER",
+                    hint="Name the image with its folder, or give --option images=FOLDER",
                 )
             import_log().matched(_way(parts, path, size), shortened(name), self._shown(path))
             return path
@@ -120,7 +120,7 @@ class ImageIndex:
                     f"several images are called after it: {names}",
                     file=file,
                     item=item,
-                    mend="Put the images of each task into a folder that is called after the task",
+                    hint="Put the images of each task into a folder that is called after the task",
                 )
             if path:
                 found.append(path)
@@ -149,7 +149,7 @@ class ImageIndex:
                 raise DataError(
                     f"more than {MOST_FILES:,} images, so they cannot be searched",
                     file=tops[0],
-                    mend="Give the folder of the images: --option images=FOLDER",
+                    hint="Give the folder of the images: --option images=FOLDER",
                 )
             found.append(path)
         return tuple(found)
@@ -226,7 +226,7 @@ def decoded_image(text: str, *, file: Path, item: str) -> bytes | None:
         return b64decode("".join(encoded.split()).translate(_URL_SAFE), validate=True)
     except (Base64Error, ValueError):
         raise DataError(
-            "the image is not valid base64", file=file, item=item, mend="Fetch the file again"
+            "the image is not valid base64", file=file, item=item, hint="Fetch the file again"
         ) from None
 
 

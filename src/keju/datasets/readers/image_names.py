@@ -77,7 +77,7 @@ class ImageNames:
         raise DataError(
             f"its image is missing: expected {file.stem}.jpg or another image of that name",
             file=file,
-            mend="Put the image there, or remove the annotation",
+            hint="Put the image there, or remove the annotation",
         )
 
     def _nearest(self, same: list[Path], file: Path, name: str, item: str) -> Path | None:
@@ -95,7 +95,7 @@ class ImageNames:
                 f"{listed(map(str, same))}",
                 file=file,
                 item=item or None,
-                mend="Name the image with its folder, or put the annotation beside it",
+                hint="Name the image with its folder, or put the annotation beside it",
             )
         return nearest[0]
 

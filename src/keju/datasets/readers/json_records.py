@@ -36,7 +36,7 @@ def objects_in(file: Path) -> list[JsonObject]:
         if _seem_lines(text):
             return _lines(file, text)
         raise _half_character(file, text) or DataError(
-            f"not readable as JSON: {error}", file=file, mend="Fetch the file again"
+            f"not readable as JSON: {error}", file=file, hint="Fetch the file again"
         ) from None
     if isinstance(content, dict):
         content = _list_within(file, content)
@@ -48,10 +48,10 @@ def objects_in(file: Path) -> list[JsonObject]:
                 f"expected an object; found {type(record).__name__}",
                 file=file,
                 item=f"object {number}",
-                mend="Write {…}, or take it out",
+                hint="Write {…}, or take it out",
             )
     if not content:
-        raise DataError("the list is empty", file=file, mend="Fetch the file again")
+        raise DataError("the list is empty", file=file, hint="Fetch the file again")
     return content
 
 
@@ -79,7 +79,7 @@ def json_in(file: Path, shape: type[T]) -> T:
         return msgspec.json.decode(text, type=shape)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise _half_character(file, text) or DataError(
-            f"not readable as JSON: {error}", file=file, mend="Fetch the file again"
+            f"not readable as JSON: {error}", file=file, hint="Fetch the file again"
         ) from None
 
 
@@ -93,7 +93,7 @@ def _lines(file: Path, text: str) -> list[JsonObject]:
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             place = f"line {number}"
             raise _half_character(file, line, [place]) or DataError(
-                f"not readable: {error}", file=file, item=place, mend="Mend it, or take it out"
+                f"not readable: {error}", file=file, item=place, hint="Mend it, or take it out"
             ) from None
     return found
 
@@ -123,7 +123,7 @@ def _list_within(file: Path, content: dict[str, object]) -> object:
         raise DataError(
             f"several lists of objects: {listed(lists)}",
             file=file,
-            mend="Save the list that is meant as a file of its own",
+            hint="Save the list that is meant as a file of its own",
         )
     if not lists:
         raise _no_list(file, f"an object with {listed(content) or 'nothing'}")
@@ -132,7 +132,7 @@ def _list_within(file: Path, content: dict[str, object]) -> object:
 
 def _no_list(file: Path, found: str) -> DataError:
     return DataError(
-        f"expected a list of objects; found {found}", file=file, mend="Write [{…}, {…}]"
+        f"expected a list of objects; found {found}", file=file, hint="Write [{…}, {…}]"
     )
 
 
@@ -151,7 +151,7 @@ def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataEr
                     f"half a character, {ascii(half[0])[1:-1]}, in {key!r}",
                     file=file,
                     item=place + (f" ({name})" if name else ""),
-                    mend="Write \\ufffd in its place",
+                    hint="Write \\ufffd in its place",
                 )
     return None
 

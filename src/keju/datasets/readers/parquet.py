@@ -48,7 +48,7 @@ def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator
     file = src / _ITEMS
     if not file.is_file():
         raise DataError(
-            f"expected a folder with {_ITEMS}", file=src, mend="See: keju data formats parquet"
+            f"expected a folder with {_ITEMS}", file=src, hint="See: keju data formats parquet"
         )
     know_stored(src)
     if (src / _MANIFEST).is_file():
@@ -109,6 +109,6 @@ def _image(src: Path, name: str, tables: Packed, file: Path, item: str) -> tuple
             f"the image {name!r} is missing from the tables of images",
             file=file,
             item=item,
-            mend="Export the dataset again",
+            hint="Export the dataset again",
         )
     return tables.image_bytes(name), f"{src}: {name}"

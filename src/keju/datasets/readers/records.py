@@ -66,7 +66,7 @@ def map_fields(
                 f"no field for the {role} (expected {looked_for}); found the fields "
                 f"{', '.join(keys[:30]) or 'none'}",
                 file=file,
-                mend=f"Call it {field.names[0]}"
+                hint=f"Call it {field.names[0]}"
                 if options is None
                 else f"Give its name: --option {FIELD_OPTION}{role}=NAME",
             )
@@ -109,7 +109,7 @@ def text_of(record: JsonObject, key: str | None, place: Place) -> str:
         f"expected text in {key!r}; found {type(value).__name__}",
         file=place.file,
         item=place.item,
-        mend="Write it as a text",
+        hint="Write it as a text",
     )
 
 
@@ -127,7 +127,7 @@ def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
             f"expected texts in {key!r}",
             file=place.file,
             item=place.item,
-            mend="Write a list of texts",
+            hint="Write a list of texts",
         )
     text = text_of(record, key, place)
     return [text] if text.strip() else []
@@ -171,7 +171,7 @@ class Pictures:
                 f"expected an image or its name; found {type(value).__name__}",
                 file=file,
                 item=item,
-                mend="Name the image's file",
+                hint="Name the image's file",
             )
         path = self._index.find(value, file=file, item=item, near=near)
         if path is None:
@@ -208,7 +208,7 @@ class Pictures:
                 f"{names}; looked in "
                 f"{', '.join(map(str, self._index.roots))}",
                 file=src,
-                mend="Give their folder: --option images=FOLDER, or skip them: "
+                hint="Give their folder: --option images=FOLDER, or skip them: "
                 "--option skip-missing=yes",
             )
 

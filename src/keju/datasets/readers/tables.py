@@ -62,7 +62,7 @@ def find_table(folder: Path, name: str) -> Path | None:
     found = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").exists()]
     if len(found) > 1:
         raise DataError(
-            f"both {found[0].name} and {found[1].name}", file=folder, mend="Keep one of them"
+            f"both {found[0].name} and {found[1].name}", file=folder, hint="Keep one of them"
         )
     return kept_inside(found[0], folder) if found else None
 
@@ -90,7 +90,7 @@ def read_table(file: Path) -> list[Row]:
         text = source_text(file)
         rows = list(delimited(file, io.StringIO(text, newline=""), separator_of(file, text)))
     if not rows:
-        raise DataError("a table without lines", file=file, mend="Fill it, or take it away")
+        raise DataError("a table without lines", file=file, hint="Fill it, or take it away")
     return rows
 
 
@@ -180,7 +180,7 @@ def delimited(file: Path, lines: Iterable[str], separator: str = "") -> Iterator
                     f"{number_of(len(heads), 'column')}",
                     file=file,
                     item=place.item,
-                    mend='Put cells that hold the separator into quotes "…"',
+                    hint='Put cells that hold the separator into quotes "…"',
                 )
             yield Row(place, dict(zip(heads, cells, strict=True)))
     except csv.Error as error:
@@ -192,7 +192,7 @@ def _unclosed(file: Path, error: csv.Error, line: int) -> DataError:
         f"not readable as a table: {error}",
         file=file,
         item=f"line {line}",
-        mend='Close the quotes "…", and double a quote inside them',
+        hint='Close the quotes "…", and double a quote inside them',
     )
 
 
@@ -202,7 +202,7 @@ def _check_heads(file: Path, heads: list[str]) -> None:
     twice = sorted(head for head, count in Counter(heads).items() if count > 1)
     if not heads or twice:
         wrong = f"two columns are called {twice[0]!r}" if twice else "no line of column names"
-        raise DataError(wrong, file=file, mend="Give every column a name of its own")
+        raise DataError(wrong, file=file, hint="Give every column a name of its own")
 
 
 def _workbook(file: Path) -> Iterator[Row]:
@@ -217,7 +217,7 @@ def _workbook(file: Path) -> Iterator[Row]:
         raise DataError(
             f"sheets with different columns: {listed(sheet.name for sheet in sheets)}",
             file=file,
-            mend="Save the sheet that is meant as a file of its own",
+            hint="Save the sheet that is meant as a file of its own",
         )
     for sheet in sheets:
         for number, cells in sheet.rows[1:]:
@@ -229,7 +229,7 @@ def _workbook(file: Path) -> Iterator[Row]:
                     f"{number_of(len(heads[0]), 'column')}",
                     file=file,
                     item=place.item,
-                    mend="Give every column a name in the first line",
+                    hint="Give every column a name in the first line",
                 )
             padded = cells + [""] * (len(heads[0]) - len(cells))
             yield Row(place, dict(zip(heads[0], padded, strict=True)))
@@ -260,7 +260,7 @@ def _parquet(file: Path) -> list[JsonObject]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")
         raise DataError(
-            f"not readable as parquet: {reason}", file=file, mend="Fetch the file again"
+            f"not readable as parquet: {reason}", file=file, hint="Fetch the file again"
         ) from None
 
 
@@ -288,7 +288,7 @@ def _bytes_in(column: pl.Series) -> int:
 
 
 def _too_large(file: Path, problem: str) -> DataError:
-    return DataError(f"the table is too large: {problem}", file=file, mend="Part it into files")
+    return DataError(f"the table is too large: {problem}", file=file, hint="Part it into files")
 
 
 def number_in(cells: JsonObject, key: str, place: Place) -> float:
@@ -309,7 +309,7 @@ def number_in(cells: JsonObject, key: str, place: Place) -> float:
             f"{str(value)[:40]!r} in {key!r} is no coordinate",
             file=place.file,
             item=place.item,
-            mend="Write pixels, as a number",
+            hint="Write pixels, as a number",
         )
     return found
 

@@ -58,7 +58,7 @@ def read_vlmevalkit(src: Path, writer: DatasetWriter, options: Options) -> list[
         raise DataError(
             "expected a .tsv file, or a folder with .tsv files; found none",
             file=src,
-            mend="See: keju data formats vlmevalkit-tsv",
+            hint="See: keju data formats vlmevalkit-tsv",
         )
     for file in files:
         images = _Images(writer, image_roots(src, file, options))
@@ -68,7 +68,7 @@ def read_vlmevalkit(src: Path, writer: DatasetWriter, options: Options) -> list[
             writer.add(_item(row, refs, options))
             count += 1
         if not count:
-            raise DataError("a table without rows", file=file, mend="Fetch the file again")
+            raise DataError("a table without rows", file=file, hint="Fetch the file again")
     return []
 
 
@@ -103,7 +103,7 @@ READER = Reader(
 def _rows(file: Path) -> Iterator[Row]:
     """The rows of a table, streamed, since tables of a gigabyte are usual."""
     if not file.is_file():
-        raise DataError("this is no file", file=file, mend="Put the file in its place")
+        raise DataError("this is no file", file=file, hint="Put the file in its place")
     try:
         with file.open(encoding=_encoding(file), newline="") as lines:
             for row in delimited(file, _bounded(file, lines)):
@@ -113,7 +113,7 @@ def _rows(file: Path) -> Iterator[Row]:
         raise DataError(
             f"the text is not {error.encoding} throughout",
             file=file,
-            mend="Name its encoding: --option encoding=NAME, or convert it to UTF-8",
+            hint="Name its encoding: --option encoding=NAME, or convert it to UTF-8",
         ) from None
 
 
@@ -129,7 +129,7 @@ def _bounded(file: Path, lines: TextIO) -> Iterator[str]:
                 f"a line of more than {MAX_CELL >> 20} million characters",
                 file=file,
                 item=f"line {number}",
-                mend="Fetch the file again",
+                hint="Fetch the file again",
             )
         yield line
 
@@ -153,7 +153,7 @@ def _check_columns(row: Row) -> None:
         raise DataError(
             f"no column {missing[0]}; found {', '.join(list(cells)[:20])}",
             file=row.place.file,
-            mend="Name the columns as VLMEvalKit does",
+            hint="Name the columns as VLMEvalKit does",
         )
 
 
@@ -287,5 +287,5 @@ def _choices(said: Mapping[str, str], place: Place) -> tuple[str, ...]:
     return tuple(choices)
 
 
-def _wrong(place: Place, problem: str, mend: str) -> DataError:
-    return DataError(problem, file=place.file, item=place.item, mend=mend)
+def _wrong(place: Place, problem: str, hint: str) -> DataError:
+    return DataError(problem, file=place.file, item=place.item, hint=hint)

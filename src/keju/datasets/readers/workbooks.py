@@ -92,7 +92,7 @@ def workbook_sheets(
     except Exception as error:  # noqa: BLE001 - the library raises almost anything on damaged files
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise DataError(
-            f"not readable as a workbook: {reason}", file=file, mend="Save it as CSV (UTF-8)"
+            f"not readable as a workbook: {reason}", file=file, hint="Save it as CSV (UTF-8)"
         ) from None
     return [sheet for sheet in sheets if sheet.rows]
 
@@ -115,7 +115,7 @@ def check_archive(file: Path, data: bytes) -> None:
                     raise _too_large(file, f"it has more than {MOST_TAGS:,} XML tags")
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise DataError(
-            f"not readable as a workbook: {error}", file=file, mend="Fetch the file again"
+            f"not readable as a workbook: {error}", file=file, hint="Fetch the file again"
         ) from None
 
 
@@ -129,13 +129,13 @@ def _tags_in(file: Path, pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
                 raise DataError(
                     f"{part.filename!r} declares XML entities",
                     file=file,
-                    mend="Save the table as CSV (UTF-8)",
+                    hint="Save the table as CSV (UTF-8)",
                 )
             if _NEGATIVE.search(plain):
                 raise DataError(
                     f"{part.filename!r} has a cell with a negative shared string",
                     file=file,
-                    mend="Save the table again",
+                    hint="Save the table again",
                 )
             tags += chunk.count(b"<")
             tail = plain[-64:]
@@ -188,5 +188,5 @@ def _unescaped(found: re.Match[str]) -> str:
 
 def _too_large(file: Path, problem: str) -> DataError:
     return DataError(
-        f"the workbook is too large: {problem}", file=file, mend="Save the table as CSV (UTF-8)"
+        f"the workbook is too large: {problem}", file=file, hint="Save the table as CSV (UTF-8)"
     )

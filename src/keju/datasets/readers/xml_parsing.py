@@ -32,7 +32,7 @@ def parse_xml(path: Path) -> etree._Element:
     size = plain_file(path).stat().st_size
     if size > MAX_BYTES:
         raise DataError(
-            f"{size} bytes, but a page has at most {MAX_BYTES}", file=path, mend="Take it out"
+            f"{size} bytes, but a page has at most {MAX_BYTES}", file=path, hint="Take it out"
         )
     data = source_bytes(path)
     if b"<!DOCTYPE" in data.replace(b"\0", b""):
@@ -49,7 +49,7 @@ def parse_xml(path: Path) -> etree._Element:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise DataError(
-            f"not well-formed XML: {error.msg}", file=path, mend="Export it again, as UTF-8"
+            f"not well-formed XML: {error.msg}", file=path, hint="Export it again, as UTF-8"
         ) from None
     if root.getroottree().docinfo.internalDTD is not None:
         raise _doctype(path)
@@ -57,7 +57,7 @@ def parse_xml(path: Path) -> etree._Element:
 
 
 def _doctype(path: Path) -> DataError:
-    return DataError("it carries a DOCTYPE", file=path, mend="Take the DOCTYPE out")
+    return DataError("it carries a DOCTYPE", file=path, hint="Take the DOCTYPE out")
 
 
 def name_of(element: etree._Element) -> str:
@@ -94,11 +94,11 @@ def number(value: str | None, *, file: Path, item: str) -> float:
         found = math.nan
     if math.isnan(found):
         raise DataError(
-            f"{value[:40]!r} is not a number", file=file, item=item, mend="Write pixels there"
+            f"{value[:40]!r} is not a number", file=file, item=item, hint="Write pixels there"
         )
     if abs(found) > LARGEST:
         raise DataError(
-            f"{value[:40]!r} is too large for a page", file=file, item=item, mend="Draw it again"
+            f"{value[:40]!r} is too large for a page", file=file, item=item, hint="Draw it again"
         )
     return found
 
@@ -116,7 +116,7 @@ def points(text: str, *, file: Path, item: str) -> tuple[Point, ...]:
     ]
     if len(values) % 2:
         raise DataError(
-            "an outline with an odd number of values", file=file, item=item, mend="Draw it again"
+            "an outline with an odd number of values", file=file, item=item, hint="Draw it again"
         )
     return tuple(zip(values[::2], values[1::2], strict=True))
 

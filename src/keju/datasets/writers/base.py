@@ -53,7 +53,7 @@ class Holder:
         if not found:
             why = "; ".join(self.notes()) or "there are no items"
             raise DataError(
-                f"nothing that {self._form} can hold: {why}", mend="Export another form: parquet"
+                f"nothing that {self._form} can hold: {why}", hint="Export another form: parquet"
             )
         return found
 
@@ -82,4 +82,4 @@ def copy_image(dataset: Dataset, ref: ImageRef, path: Path) -> None:
     if not path.exists():
         write_atomic(path, data)
     elif path.read_bytes() != data:
-        raise DataError("two images would have this name", file=path, mend="Rename one of them")
+        raise DataError("two images would have this name", file=path, hint="Rename one of them")

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from keju.items import Request, without_images
 from keju.models.base import Answer, ModelOptions
-from keju.models.baselines.wrapped import Wrapped
+from keju.models.baselines.wrapped import WrappedModel
 
 
-class Blind(Wrapped):
+class Blind(WrappedModel):
     """Sends the same prompt to a model without the images.
 
     Whatever it still answers correctly did not require the image: it was in the question, or

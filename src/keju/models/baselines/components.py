@@ -14,8 +14,8 @@ from keju.items import Request
 from keju.metrics.boxes import box_convention, from_pixels
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.base import Baseline
-from keju.models.pictures import grey_image
-from keju.models.recent import Recent
+from keju.models.lru import Recent
+from keju.models.request_pixels import grey_image
 from keju.outlines import Grey, border_level
 
 _BOARD = 0.25

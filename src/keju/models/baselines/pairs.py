@@ -15,8 +15,8 @@ from keju.files import sha256_bytes
 from keju.items import ImageRef, Item, Request
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.base import Baseline
-from keju.models.pictures import grey_image
-from keju.models.recent import Recent
+from keju.models.lru import Recent
+from keju.models.request_pixels import grey_image
 from keju.outlines import Grey
 
 _T = TypeVar("_T")

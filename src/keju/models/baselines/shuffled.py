@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Request
 from keju.models.base import Answer, AskError, ModelOptions, Shown, source_of
-from keju.models.baselines.wrapped import Wrapped
+from keju.models.baselines.wrapped import WrappedModel
 
 _Images = tuple[ImageRef, ...]
 
 
-class Shuffled(Wrapped):
+class Shuffled(WrappedModel):
     """Sends the same prompt to a model with the images of another group of the same task.
 
     Together with `blind` it shows the effect of an image of the right kind with the wrong content.

@@ -6,10 +6,10 @@ from keju.errors import UsageError
 from keju.items import Request
 from keju.models.base import Model, ModelOptions
 from keju.models.declarations import Role
-from keju.models.opening import open_model, role_of
+from keju.models.registry import open_model, role_of
 
 
-class Wrapped:
+class WrappedModel:
     """Another model, with a name and an identity that include the wrapper.
 
     Args:

@@ -29,11 +29,11 @@ from keju.reporting.figures.parts import (
 )
 from keju.reporting.figures.theme import FILL, INK, OWN, PAPERS, RULE, SHAPES
 from keju.reporting.galleries import galleries, reduced_forms
-from keju.reporting.gather import Gathered, ItemKey
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.latex import slug
-from keju.reporting.papers_form import Source
-from keju.reporting.words import Words
+from keju.reporting.paper_table_form import Source
+from keju.reporting.run_set import ItemKey, RunSet
+from keju.reporting.translations import Words
 from keju.scoring.aggregate import task_value
 
 _MOST_OPTIONS = 20
@@ -197,7 +197,7 @@ def _with_places(rows: Sequence[Row]) -> list[Row]:
     return [{**row, "label_at": at.get(n)} for n, row in enumerate(rows)]
 
 
-def own_class_rows(gathered: Gathered, task: str) -> list[Row]:
+def own_class_rows(gathered: RunSet, task: str) -> list[Row]:
     """Acc@1 (`official`) of each model on a task by the number of candidates; at least two numbers.
 
     A model that was run on several datasets has one curve through all of them. The paper's
@@ -238,7 +238,7 @@ def _curve_name(model: str, of: str, *, several: bool) -> str:
     return f"{model} · {of or NOTHING}" if named_source else model
 
 
-def _curves(gathered: Gathered) -> dict[str, str]:
+def _curves(gathered: RunSet) -> dict[str, str]:
     """The names of curves by the names of the report.
 
     A model's runs on different items form one curve; its settings, and two runs of it on the same

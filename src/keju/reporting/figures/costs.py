@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import altair as alt
 
-from keju.reporting.buying import Surest, surest
 from keju.reporting.engine_times import speeds
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import (
@@ -21,7 +20,8 @@ from keju.reporting.figures.parts import (
 from keju.reporting.figures.theme import OWN, PAPERS, RULE, SERIES, SHAPES
 from keju.reporting.latex import slug
 from keju.reporting.leaderboard import Leaderboard, money
-from keju.reporting.words import Words
+from keju.reporting.risk_coverage import RiskCoverageRow, surest
+from keju.reporting.translations import Words
 
 _MOST_STEPS = 60
 """Maximum points of a curve; longer ones are thinned."""
@@ -125,7 +125,7 @@ def risks(source: OfRun) -> Iterator[Drawn]:
     )
 
 
-def risk_rows(found: Sequence[Surest]) -> list[Row]:
+def risk_rows(found: Sequence[RiskCoverageRow]) -> list[Row]:
     """A row for each drawn point of each curve; coverage and risk in percent."""
     rows: list[Row] = []
     for each in found:

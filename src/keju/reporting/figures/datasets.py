@@ -16,7 +16,7 @@ from keju.reporting.figures.parts import data, distinct, heading
 from keju.reporting.figures.theme import FILL, INK, PAPERS, SOFT
 from keju.reporting.labels import is_numbered
 from keju.reporting.latex import slug
-from keju.reporting.words import Words
+from keju.reporting.translations import Words
 
 _MOST_STRATA = 30
 _BAR = 16

@@ -16,13 +16,13 @@ from PIL import Image
 
 from keju.errors import printable, shortened
 from keju.files import write_atomic
+from keju.reporting.csv_export import write_frame
 from keju.reporting.figures.breaking import wrapped
 from keju.reporting.figures.figure import Figure, Row
 from keju.reporting.figures.glyphs import missing, use_fonts
 from keju.reporting.figures.pdf import in_order
 from keju.reporting.figures.theme import DARK, themed
-from keju.reporting.spreadsheets import write_frame
-from keju.reporting.words import Words
+from keju.reporting.translations import Words
 
 Format = Literal["svg", "png", "pdf"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import altair as alt
 
-from keju.reporting.words import Words
+from keju.reporting.translations import Words
 
 Row = Mapping[str, str | float | int | bool | None]
 """One row of data, as in the figure's CSV."""

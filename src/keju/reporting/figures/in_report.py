@@ -11,7 +11,7 @@ from keju.reporting.figures.catalogue import of_run
 from keju.reporting.figures.drawing import caption, embedded, title
 from keju.reporting.figures.figure import Undrawn
 from keju.reporting.figures.parts import OfRun
-from keju.reporting.words import Words
+from keju.reporting.translations import Words
 
 _SHOWN = ("standings", "differences", "heatmap", "settings", "costs")
 _LEFT_OUT = "-official"

@@ -14,7 +14,7 @@ from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import PAPER_SOURCE, cycled, data, distinct, heading, named, said
 from keju.reporting.figures.theme import INK, OWN, PAPER, PAPERS, SERIES, SHAPES, SOFT
 from keju.reporting.latex import slug
-from keju.reporting.words import Words
+from keju.reporting.translations import Words
 
 _SIDE = 190
 _JITTER = 0.18

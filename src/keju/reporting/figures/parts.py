@@ -11,9 +11,9 @@ import altair as alt
 from keju.definitions import task
 from keju.reporting.figures.figure import AnyChart, Row
 from keju.reporting.figures.theme import INK, OWN, PAPER, PAPERS, PAPERS_MARK
-from keju.reporting.gather import Gathered
 from keju.reporting.leaderboard import Leaderboard
-from keju.reporting.papers_form import Source
+from keju.reporting.paper_table_form import Source
+from keju.reporting.run_set import RunSet
 from keju.running.prices import Prices
 
 OWN_SOURCE: Source = "this run"
@@ -29,7 +29,7 @@ AS_PRINTED_MARKS = "Filled marks are this run's; hollow ones with † are as the
 class OfRun(NamedTuple):
     """The data for figures of a run. `published` adds the papers' models."""
 
-    gathered: Gathered
+    gathered: RunSet
     boards: Sequence[Leaderboard]
     published: bool = False
     prices: Prices | None = None

@@ -26,7 +26,7 @@ def in_order(pdf: bytes) -> bytes:
     objects = _objects(pdf)
     root = re.search(rb"/Root (\d+) 0 R", pdf[pdf.rindex(b"trailer") :])
     if root is None:
-        raise DataError("no root in the PDF", mend="Write SVG or PNG instead")
+        raise DataError("no root in the PDF", hint="Write SVG or PNG instead")
     numbers = {old: place for place, old in enumerate(_walk(objects, root[1]), start=1)}
     out = bytearray(pdf[: pdf.index(b"\n\n") + 2])
     offsets = []
@@ -55,7 +55,7 @@ def _objects(pdf: bytes) -> dict[bytes, bytes]:
         head = _OBJECT.match(pdf, place)
         end = pdf.rfind(_END, place, following)
         if head is None or end < 0:
-            raise DataError("the PDF is not as expected", mend="Write SVG or PNG instead")
+            raise DataError("the PDF is not as expected", hint="Write SVG or PNG instead")
         found[head[1]] = pdf[head.end() : end]
     return found
 

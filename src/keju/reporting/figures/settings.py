@@ -22,10 +22,10 @@ from keju.reporting.figures.parts import (
     points,
 )
 from keju.reporting.figures.theme import PAPERS, SETTINGS, SOFT
+from keju.reporting.input_settings import StepTable, step_tables
 from keju.reporting.labels import NOTHING
 from keju.reporting.latex import slug
-from keju.reporting.steps import StepTable, step_tables
-from keju.reporting.words import Words
+from keju.reporting.translations import Words
 
 THREE: tuple[Setting, ...] = ("image", "own-ocr", "gold-ocr")
 """The image, with the model's own transcription, and with the true text."""

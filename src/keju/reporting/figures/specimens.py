@@ -17,10 +17,10 @@ from keju.reporting.figures.breaking import wrapped
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import OfRun, data
 from keju.reporting.figures.theme import INK, OWN, RULE, SOFT
-from keju.reporting.gather import Asked, main_metric
 from keju.reporting.labels import percent, task_name
 from keju.reporting.latex import slug
-from keju.reporting.words import Words
+from keju.reporting.run_set import Asked, main_metric
+from keju.reporting.translations import Words
 
 _ITEMS = 8
 _MODELS = 10

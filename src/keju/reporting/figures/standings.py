@@ -35,7 +35,7 @@ from keju.reporting.figures.theme import (
 )
 from keju.reporting.latex import slug
 from keju.reporting.leaderboard import Leaderboard
-from keju.reporting.words import Words
+from keju.reporting.translations import Words
 
 _SIDE = 32
 _MOST_PAIRS = 30

@@ -48,8 +48,8 @@ from keju.reporting.figures.theme import (
 )
 from keju.reporting.labels import higher_is_better, is_numbered, task_name
 from keju.reporting.latex import slug
-from keju.reporting.papers_form import Source
-from keju.reporting.words import Words
+from keju.reporting.paper_table_form import Source
+from keju.reporting.translations import Words
 
 _CELL = 27
 _BOX = 26

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from functools import partial
 
 from keju.metrics import UndefinedMetricError
-from keju.scoring.case import Case
 from keju.scoring.metric import Preparation, declare
 from keju.scoring.preparations import COUNTED, NO_TEXT
-from keju.scoring.short import same_short
+from keju.scoring.scoring_sample import ScoringSample
+from keju.scoring.short_answer import same_short
 
 
-def letters(case: Case) -> tuple[str, str | None]:
+def letters(case: ScoringSample) -> tuple[str, str | None]:
     """The letter of the right option and the one that was extracted."""
     return case.truth.strip().upper(), case.taken.answer
 
 
-def letters_of_options(case: Case) -> tuple[str, str | None, int]:
+def letters_of_options(case: ScoringSample) -> tuple[str, str | None, int]:
     """`letters`, and how many options there are.
 
     Raises:
@@ -29,7 +29,7 @@ def letters_of_options(case: Case) -> tuple[str, str | None, int]:
     return *letters(case), offered
 
 
-def accepted(case: Case) -> tuple[Sequence[str], Sequence[str]]:
+def accepted(case: ScoringSample) -> tuple[Sequence[str], Sequence[str]]:
     """The answers that are right, and the readings of the one that was extracted."""
     return (case.truth, *case.item.also_accepted), case.taken.readings
 

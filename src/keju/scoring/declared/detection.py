@@ -10,15 +10,15 @@ from statistics import fmean, median
 from keju.metrics import UndefinedMetricError, parse_number
 from keju.metrics import relative_error as relative_error_of
 from keju.metrics.boxes import Boxes, box_convention, box_hits, match_boxes, to_pixels
-from keju.scoring.box_lists import BoxList, extract_boxes
-from keju.scoring.case import Case, once
-from keju.scoring.measured import Measured, mean, ratio
+from keju.scoring.box_parsing import BoxList, extract_boxes
 from keju.scoring.metric import Pooling, Preparation, Stats, declare
+from keju.scoring.metric_value import MetricValue, mean, ratio
 from keju.scoring.preparations import NO_TEXT
+from keju.scoring.scoring_sample import ScoringSample, once
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
 
 
-def true_polarity(case: Case) -> str:
+def true_polarity(case: ScoringSample) -> str:
     """Yes or No, as the item's answer has it."""
     found = extract_yes_no(case.truth).answer
     if found is None:
@@ -26,7 +26,7 @@ def true_polarity(case: Case) -> str:
     return found
 
 
-def true_count(case: Case) -> float:
+def true_count(case: ScoringSample) -> float:
     """The item's answer, or where it has none the number of its boxes."""
     if not case.item.answer and case.item.boxes:
         return float(len(case.item.boxes))
@@ -36,7 +36,7 @@ def true_count(case: Case) -> float:
     return number
 
 
-def boxes_of(case: Case, given: BoxList) -> tuple[Boxes, Boxes]:
+def boxes_of(case: ScoringSample, given: BoxList) -> tuple[Boxes, Boxes]:
     """True and predicted boxes in pixels; a response without a box gives none."""
     if not case.item.boxes:
         raise UndefinedMetricError("the item has no true boxes")
@@ -56,24 +56,24 @@ def boxes_of(case: Case, given: BoxList) -> tuple[Boxes, Boxes]:
     return truth, predicted
 
 
-def _polarities(case: Case) -> tuple[str, str | None]:
+def _polarities(case: ScoringSample) -> tuple[str, str | None]:
     return true_polarity(case), case.taken.answer
 
 
-def _counts(case: Case) -> tuple[float, str | None]:
+def _counts(case: ScoringSample) -> tuple[float, str | None]:
     return true_count(case), case.taken.answer
 
 
 @once
-def _official_boxes(case: Case) -> BoxList:
+def _official_boxes(case: ScoringSample) -> BoxList:
     return extract_boxes(case.text, case.box_convention.axes)
 
 
-def _official_polarities(case: Case) -> tuple[str, str | None]:
+def _official_polarities(case: ScoringSample) -> tuple[str, str | None]:
     return true_polarity(case), first_yes_no(case.text).answer
 
 
-def _official_counts(case: Case) -> tuple[float, str | None]:
+def _official_counts(case: ScoringSample) -> tuple[float, str | None]:
     return true_count(case), case.official_count.answer
 
 
@@ -102,7 +102,7 @@ def mean_of_recalls(scored: Sequence[Stats]) -> float:
     prepare=YES_NO,
     over=Pooling("mean of the shares of true yeses and true noes that are right", mean_of_recalls),
 )
-def right_polarity(truth: str, taken: str | None) -> Measured:
+def right_polarity(truth: str, taken: str | None) -> MetricValue:
     """1 if the answer taken is the true one; a task's value is the mean of its two recalls.
 
     `positive` says which recall the item belongs to. Where all items are of one class the value is
@@ -157,7 +157,7 @@ def mean_overlap(truth: Boxes, predicted: Boxes) -> float:
     prepare=BOXES,
     over=Pooling("boxes of all items together"),
 )
-def overlap_f1(truth: Boxes, predicted: Boxes) -> Measured:
+def overlap_f1(truth: Boxes, predicted: Boxes) -> MetricValue:
     """F1 of boxes found, mean over the IoU thresholds .5 to .95; over all items together."""
     found = box_hits(truth, predicted)
     numerator = 2 * sum(found.hits) / len(found.hits)

@@ -6,9 +6,9 @@ from functools import partial
 
 from keju.encoders import Pair
 from keju.metrics import chrf_counts, chrf_of_counts, sentence_bleu
-from keju.scoring.case import Case
 from keju.scoring.metric import EncoderMetric, Preparation, declare, register
 from keju.scoring.preparations import AS_IT_IS, SCRIPT, normalised
+from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import matched_above_floor, sentence_above_floor
 
 _strict = partial(declare, form="text", protocol="strict", source="keju")
@@ -40,12 +40,12 @@ def bleu_of_characters(reference: str, answer: str) -> float:
     return sentence_bleu(truth, text)
 
 
-def _normalised(case: Case) -> Pair:
+def _normalised(case: ScoringSample) -> Pair:
     reference, hypothesis = normalised(case)
     return hypothesis, reference
 
 
-def _answer(case: Case) -> Pair:
+def _answer(case: ScoringSample) -> Pair:
     return case.taken.answer or "", case.truth
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from keju.metrics import EditCounts, distance, error_parts, flexible_edits
-from keju.scoring.measured import Measured, ratio
 from keju.scoring.metric import Hits, Pooling, declare, declare_pooled_rates
+from keju.scoring.metric_value import MetricValue, ratio
 from keju.scoring.preparations import (
     COUNTED,
     COUNTED_LINES,
@@ -42,7 +42,7 @@ def character_accuracy(counts: EditCounts) -> float:
     worst=1.0,
     higher_is_better=False,
 )
-def error_rate(pairs: dict[Layer, Pair], _counts: EditCounts) -> Measured:
+def error_rate(pairs: dict[Layer, Pair], _counts: EditCounts) -> MetricValue:
     """CER at the last layer, with edits and length at each layer (`edits_exact` …)."""
     stats = {}
     for layer, pair in pairs.items():
@@ -60,7 +60,7 @@ def error_rate(pairs: dict[Layer, Pair], _counts: EditCounts) -> Measured:
     worst=1.0,
     higher_is_better=False,
 )
-def recognition_error(reference: str, read: str) -> Measured:
+def recognition_error(reference: str, read: str) -> MetricValue:
     """Bag-of-characters error: CER if the characters read could be in any order."""
     parts = error_parts(reference, read)
     return ratio(parts.recognition, parts.expected, parts.recognition_error)
@@ -72,7 +72,7 @@ def recognition_error(reference: str, read: str) -> Measured:
     over=_EDITS_OF_ALL,
     higher_is_better=False,
 )
-def layout_error(reference: str, read: str) -> Measured:
+def layout_error(reference: str, read: str) -> MetricValue:
     """CER minus the recognition error."""
     parts = error_parts(reference, read)
     return ratio(parts.layout, parts.expected, parts.layout_error)

@@ -104,7 +104,7 @@ def sign_items(
             raise DataError(
                 f"task {name} cannot be asked about the sign {sign.char}",
                 item=exhibit.id,
-                mend="Use T28, T29 (needs `explains`), deciphering (needs `shows`)",
+                hint="Use T28, T29 (needs `explains`), deciphering (needs `shows`)",
             )
 
 

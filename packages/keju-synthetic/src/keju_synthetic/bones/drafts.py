@@ -69,7 +69,7 @@ def draft(name: str, look: PieceLook, texts: Sequence[str], rng: np.random.Gener
     missing = sorted({char for text in texts for char in text} - signs.keys())
     if missing:
         raise DataError(
-            f"no stroke model of {''.join(missing)}", item=name, mend="Use other characters"
+            f"no stroke model of {''.join(missing)}", item=name, hint="Use other characters"
         )
     piece = blank_piece(look.size, look.kind, rng, cracks=look.cracks)
     if look.lost:
@@ -92,7 +92,7 @@ def draft(name: str, look: PieceLook, texts: Sequence[str], rng: np.random.Gener
     raise DataError(
         f"{sum(map(len, texts))} characters find no room on the piece",
         item=name,
-        mend="Make it larger, or shorten its texts",
+        hint="Make it larger, or shorten its texts",
     )
 
 

@@ -315,7 +315,7 @@ def _known(char: str, item: str) -> Sign:
         raise DataError(
             f"no stroke model of the sign {char!r}",
             item=item,
-            mend="Draw one in synthesis/data/bones.toml, or use another sign",
+            hint="Draw one in synthesis/data/bones.toml, or use another sign",
         ) from None
 
 

@@ -92,7 +92,7 @@ def strokes_in(crop: Image.Image) -> Image.Image:
     mask = to_image(strokes)
     box = mask.point(lambda value: 255 if value > 127 else 0).getbbox()
     if box is None or float(grey.max()) == float(grey.min()):
-        raise DataError("nothing is written on the crop", mend="Give a crop with strokes")
+        raise DataError("nothing is written on the crop", hint="Give a crop with strokes")
     return mask.crop(box)
 
 

@@ -66,11 +66,11 @@ def tear(
         DataError: no break leaves parts large enough: the mask is too small or too thin.
     """
     if not 1 <= parts <= 40:
-        raise DataError(f"cannot break a piece into {parts} parts", mend="Ask for 1 to 40")
+        raise DataError(f"cannot break a piece into {parts} parts", hint="Ask for 1 to 40")
     whole = _largest_region(mask > 0.5)
     labels: Labels = whole.astype(np.uint8)
     if not whole.any():
-        raise DataError("nothing to break: the mask is empty", mend="Give a mask of the piece")
+        raise DataError("nothing to break: the mask is empty", hint="Give a mask of the piece")
     enough = least * area(whole.astype(np.float32)) / parts
     for number in range(2, parts + 1):
         sizes = np.bincount(labels.ravel(), minlength=number)[1:]
@@ -98,7 +98,7 @@ def _break(
                 return
     raise DataError(
         f"no break leaves parts of {enough:.0f} pixels",
-        mend="Ask for fewer parts, or give a larger mask",
+        hint="Ask for fewer parts, or give a larger mask",
     )
 
 

@@ -125,7 +125,7 @@ def load_works(path: Path = DATA / "calligraphy.toml") -> dict[str, Work]:
                 f"script {work.script!r}, school {work.school!r}",
                 file=path,
                 item=work.id,
-                mend=f"Known: {', '.join((*_SCRIPTS, *_SCHOOLS))}",
+                hint=f"Known: {', '.join((*_SCRIPTS, *_SCHOOLS))}",
             )
         works[work.id] = work
     return works
@@ -154,14 +154,14 @@ class _Scene(NamedTuple):
 def _asked(studio: Studio, spec: SheetPicture, examiner: Examiner) -> Iterator[Item]:
     works = load_works()
     if spec.work not in works:
-        raise DataError(f"no work '{spec.work}'", item=spec.id, mend=f"Known: {', '.join(works)}")
+        raise DataError(f"no work '{spec.work}'", item=spec.id, hint=f"Known: {', '.join(works)}")
     work = works[spec.work]
     hand = studio.hand(spec.hand, asked_by=spec.id)
     if hand.script != work.script:
         raise DataError(
             f"{work.title} is {work.script}, the hand '{spec.hand}' writes {hand.script}",
             item=spec.id,
-            mend="Choose another hand",
+            hint="Choose another hand",
         )
     text = written(unpunctuated(work.text)[: spec.length], hand)
     signature = written(spec.signature, hand)
@@ -228,7 +228,7 @@ def _item(
     raise DataError(
         f"task {name}: nothing is known about {work.title}",
         item=exhibit.id,
-        mend="Use T8 to T15, and fill in the work in calligraphy.toml",
+        hint="Use T8 to T15, and fill in the work in calligraphy.toml",
     )
 
 
@@ -290,7 +290,7 @@ def _signed(
 ) -> Written:
     """The signature: small, at the left of the last sheet, lower than the text."""
     if scene.made.cut is not None:
-        raise DataError("a fan is signed in its text", item=scene.spec.id, mend="Leave it out")
+        raise DataError("a fan is signed in its text", item=scene.spec.id, hint="Leave it out")
     inner, heart = scene.made.inner[-1], scene.made.hearts[-1]
     wide, high = inner.x1 - inner.x0, inner.y1 - inner.y0
     usual = sorted(sign.em for sign in body.signs)[len(body.signs) // 2]

@@ -106,7 +106,7 @@ def draw_illustrations(studio: Studio) -> Iterator[Item]:
 def _printed(studio: Studio, spec: DrawnSpec, work: Print, examiner: Examiner) -> Iterator[Item]:
     if work.scene not in SCENES:
         raise DataError(
-            f"no scene '{work.scene}'", item=spec.id, mend=f"Known: {', '.join(SCENES)}"
+            f"no scene '{work.scene}'", item=spec.id, hint=f"Known: {', '.join(SCENES)}"
         )
     wear = wear_at(spec.difficulty, {"show": 0.0}, item=spec.id)
     wide, high = work.size

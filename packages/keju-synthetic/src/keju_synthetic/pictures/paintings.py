@@ -94,7 +94,7 @@ def draw_paintings(studio: Studio) -> Iterator[Item]:
 def _painted(studio: Studio, spec: DrawnSpec, work: Painting, examiner: Examiner) -> Iterator[Item]:
     if work.scene not in SCENES:
         raise DataError(
-            f"no scene '{work.scene}'", item=spec.id, mend=f"Known: {', '.join(SCENES)}"
+            f"no scene '{work.scene}'", item=spec.id, hint=f"Known: {', '.join(SCENES)}"
         )
     wear = wear_at(spec.difficulty, {}, item=spec.id)
     wide, high = work.size

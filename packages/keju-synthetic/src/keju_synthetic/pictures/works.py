@@ -128,7 +128,7 @@ def find_work(works: Mapping[str, W], spec: DrawnSpec) -> W:
     """
     name = spec.work or spec.id
     if name not in works:
-        raise DataError(f"no work '{name}'", item=spec.id, mend=f"Known: {', '.join(works)}")
+        raise DataError(f"no work '{name}'", item=spec.id, hint=f"Known: {', '.join(works)}")
     return works[name]
 
 
@@ -204,7 +204,7 @@ def items_about(
             raise DataError(
                 f"nothing is known of '{work.id}' for task {name}",
                 item=exhibit.id,
-                mend=f"Known: {', '.join(sorted(known))}",
+                hint=f"Known: {', '.join(sorted(known))}",
             )
     wanted = set(asks) or known
     if work.reads in wanted:
@@ -229,5 +229,5 @@ def _counted(short: Short, counts: Mapping[str, int], picture: str) -> str:
         raise DataError(
             f"the answer {short.answer!r} counts what is not drawn",
             item=picture,
-            mend=f"Counted: {', '.join(counts)}",
+            hint=f"Counted: {', '.join(counts)}",
         ) from None

@@ -79,7 +79,7 @@ def load_relics(path: Path = DATA / "relics.toml") -> dict[str, Relic]:
         if relic.shape not in load_shapes():
             raise DataError(
                 f"no shape '{relic.shape}'", file=path, item=relic.id,
-                mend=f"Known: {', '.join(load_shapes())}",
+                hint=f"Known: {', '.join(load_shapes())}",
             )  # fmt: skip
         relics[relic.id] = relic
     return relics
@@ -101,12 +101,12 @@ def _asked(studio: Studio, spec: RelicPicture, examiner: Examiner) -> Iterator[I
     relics = load_relics()
     if spec.relic not in relics:
         raise DataError(
-            f"no relic '{spec.relic}'", item=spec.id, mend=f"Known: {', '.join(relics)}"
+            f"no relic '{spec.relic}'", item=spec.id, hint=f"Known: {', '.join(relics)}"
         )
     relic = relics[spec.relic]
     if spec.labelled and "T32" in spec.asks:
         raise DataError(
-            "the label gives the name away", item=spec.id, mend="Drop T32, or the label"
+            "the label gives the name away", item=spec.id, hint="Drop T32, or the label"
         )
     shape = load_shapes()[relic.shape]
     label = (relic.name,) if spec.labelled else ()
@@ -160,5 +160,5 @@ def _item(examiner: Examiner, exhibit: Exhibit, relic: Relic, name: str) -> Item
     raise DataError(
         f"task {name}: nothing is known about {relic.name}",
         item=exhibit.id,
-        mend="Use T32 to T36, and fill in the relic in relics.toml",
+        hint="Use T32 to T36, and fill in the relic in relics.toml",
     )

@@ -123,7 +123,7 @@ def load_shapes(path: Path = DATA / "relic_shapes.toml") -> dict[str, Shape]:
             if band.pattern not in PATTERNS:
                 raise DataError(
                     f"no ornament '{band.pattern}'", file=path, item=shape.id,
-                    mend=f"Known: {', '.join(PATTERNS)}",
+                    hint=f"Known: {', '.join(PATTERNS)}",
                 )  # fmt: skip
         shapes[shape.id] = shape
     return shapes

@@ -71,7 +71,7 @@ def column_counts(cut: Cut) -> tuple[int, ...]:
     count = len(cut.legend)
     if not 1 <= count <= _MOST:
         raise DataError(
-            f"a legend of {count} characters", item=cut.legend, mend=f"Use 1 to {_MOST}"
+            f"a legend of {count} characters", item=cut.legend, hint=f"Use 1 to {_MOST}"
         )
     given = cut.columns or _even_columns(count, cut.shape)
     if sum(given) != count or min(given) < 1:
@@ -144,7 +144,7 @@ def cut_seal(cut: Cut, height: int, rng: np.random.Generator) -> Image.Image:
     if missing:
         raise DataError(
             f"no seal-script model of {missing}", item=cut.legend,
-            mend="Choose another legend, or add the models to seal_script.toml",
+            hint="Choose another legend, or add the models to seal_script.toml",
         )  # fmt: skip
     high = height * _OVERSIZE
     canvas = _Canvas(round(high * ASPECT[cut.shape]), high, cut, rng)

@@ -111,4 +111,4 @@ def _asked(studio: Studio, spec: SealPicture, examiner: Examiner) -> Iterator[It
             yield examiner.choice(exhibit, name, owned.owner, owned.others)
         else:
             known = "no owner in seals.toml" if name == "T31" else "not about seals"
-            raise DataError(f"task {name}: {known}", item=spec.id, mend="Use T30, T31")
+            raise DataError(f"task {name}: {known}", item=spec.id, hint="Use T30, T31")

@@ -148,7 +148,7 @@ class SealScript:
         )
 
     def _fault(self, sign: str, what: str) -> DataError:
-        return DataError(what, file=self._path, item=sign, mend="Choose another legend, or mend it")
+        return DataError(what, file=self._path, item=sign, hint="Choose another legend, or mend it")
 
 
 @lru_cache(maxsize=1)

@@ -11,9 +11,9 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from PIL import Image
 
-from keju.building.bench import Bench
 from keju.building.crops import Classes, Crop, classes_of, sampled
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.errors import DataError, UsageError, number_of
 from keju.images import open_image
 from keju.items import Box
@@ -85,7 +85,7 @@ class LeftOut(Struct, frozen=True):
     why: str
 
 
-def make_composites(bench: Bench, settings: CompositeSettings) -> None:
+def make_composites(bench: StepContext, settings: CompositeSettings) -> None:
     """Make inscriptions of labelled crops; ask what, whether, how many and where.
 
     Raises:
@@ -109,7 +109,7 @@ def make_composites(bench: Bench, settings: CompositeSettings) -> None:
             continue
         parts += _keep(bench, settings, plan, crops, picture)
     if not parts:
-        raise DataError(left[0].why, mend="Ask for fewer characters, or a larger height")
+        raise DataError(left[0].why, hint="Ask for fewer characters, or a larger height")
     bench.table("parts", parts, Part)
     bench.table("left-out", left, LeftOut)
     count = len(plans) - len(left)
@@ -167,7 +167,7 @@ def _sized(crop: Image.Image, side: float) -> Image.Image:
 class _Shelf:
     """Crops to choose from, without those that show more than strokes: a rim, a flake, a stain."""
 
-    def __init__(self, bench: Bench, settings: CompositeSettings, classes: Classes) -> None:
+    def __init__(self, bench: StepContext, settings: CompositeSettings, classes: Classes) -> None:
         self._bench = bench
         self._even = settings.sampling == "even"
         self._classes = list(classes.values())
@@ -192,7 +192,7 @@ class _Shelf:
             if self._is_clear(crop):
                 return crop
         raise DataError(
-            f"of {_TRIES} crops none shows strokes alone", mend="Give crops of single characters"
+            f"of {_TRIES} crops none shows strokes alone", hint="Give crops of single characters"
         )
 
     def _is_clear(self, crop: Crop) -> bool:
@@ -216,13 +216,15 @@ def has_patch(strokes: Image.Image) -> bool:
     return bool(windows.all(axis=(2, 3)).any())
 
 
-def _drawn(bench: Bench, settings: CompositeSettings, shelf: _Shelf, number: int) -> list[Crop]:
+def _drawn(
+    bench: StepContext, settings: CompositeSettings, shelf: _Shelf, number: int
+) -> list[Crop]:
     rng = bench.rng("characters", str(number))
     count = int(rng.integers(settings.fewest, settings.most + 1))
     return [shelf.choose(rng) for _ in range(count)]
 
 
-def _plan(bench: Bench, number: int, crops: Sequence[Crop]) -> Plan:
+def _plan(bench: StepContext, number: int, crops: Sequence[Crop]) -> Plan:
     name = f"composite-{number + 1:04d}"
     rng = bench.rng("piece", name)
     return Plan(
@@ -234,7 +236,7 @@ def _plan(bench: Bench, number: int, crops: Sequence[Crop]) -> Plan:
 
 
 def _keep(
-    bench: Bench, settings: CompositeSettings, plan: Plan, crops: Sequence[Crop], made: Made
+    bench: StepContext, settings: CompositeSettings, plan: Plan, crops: Sequence[Crop], made: Made
 ) -> list[Part]:
     numbers = made.boxes
     boxes = tuple(

@@ -47,7 +47,7 @@ def masked(data: bytes, *, name: str, most_side: int) -> tuple[Image.Image, Plan
         raise DataError(
             f"nothing in it stands apart ({share:.0%} of it would be the piece)",
             file=name,
-            mend="Give pictures on a plain ground, or with the ground transparent",
+            hint="Give pictures on a plain ground, or with the ground transparent",
         )
     return picture, mask
 

@@ -15,13 +15,13 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.bench import Bench
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.datasets.pages import TextChoice, chosen
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item, Line
-from keju.scoring.recital import CONTROL_OF
+from keju.scoring.memorization import CONTROL_OF
 from keju_synthetic.plates import Style, draw_plate
 from keju_synthetic.recipe import Scan
 from keju_synthetic.typesetting import Look, compose_set, inked, typeface, typefaces
@@ -106,7 +106,7 @@ class Set(Struct, frozen=True):
     error: str = ""
 
 
-def set_type(bench: Bench, settings: SetTypeSettings) -> None:
+def set_type(bench: StepContext, settings: SetTypeSettings) -> None:
     """Draw every page whose lines have outlines; list what was left out, of pages and of lines.
 
     Raises:
@@ -129,7 +129,7 @@ def set_type(bench: Bench, settings: SetTypeSettings) -> None:
     if not pages:
         raise DataError(
             "no page to set: no item is a transcription with outlines of its lines",
-            mend="Import PAGE-XML or ALTO",
+            hint="Import PAGE-XML or ALTO",
         )
     drawn = bench.engine.map("set", [job for _, job in pages], set_page, Set, chunk=_CHUNK)
     kept = 0
@@ -188,7 +188,7 @@ def set_page(job: Job) -> Set:
     )
 
 
-def _job(bench: Bench, settings: SetTypeSettings, item: Item) -> Job | str:
+def _job(bench: StepContext, settings: SetTypeSettings, item: Item) -> Job | str:
     """What is to be drawn for an item, or why nothing is."""
     if query_of(item).form != "transcription":
         return "it asks for no transcription"
@@ -231,7 +231,7 @@ def _size(item: Item) -> tuple[float, float] | None:
     return (wide, high) if wide and 1 / 50 < high / wide < 50 else None
 
 
-def _drawn(bench: Bench, item: Item, job: Job, page: Set, lines: tuple[Line, ...]) -> Item:
+def _drawn(bench: StepContext, item: Item, job: Job, page: Set, lines: tuple[Line, ...]) -> Item:
     """The item with its new picture and lines, and without what was said of another picture."""
     told = {name: text for name, text in item.metadata.items() if name not in _OF_THE_SOURCE}
     look = {
@@ -264,7 +264,7 @@ def _fonts(faces: set[str]) -> Iterator[FontUsed]:
             )
 
 
-def _say(bench: Bench, left: list[LeftOut], kept: int) -> None:
+def _say(bench: StepContext, left: list[LeftOut], kept: int) -> None:
     bench.note(f"{number_of(kept, 'page')} set, {len(bench.items()) - kept} left out")
     counts = Counter(each.why for each in left if each.line)
     signs = Counter(sign for each in left if each.why == "no font has it" for sign in each.text)

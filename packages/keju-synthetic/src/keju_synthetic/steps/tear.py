@@ -13,10 +13,10 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from PIL import Image
 
-from keju.building.bench import Bench
-from keju.building.lots import outside
 from keju.building.ranking_items import ranking_items
+from keju.building.sampling import outside
 from keju.building.step import Settings, Step
+from keju.building.step_context import StepContext
 from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
@@ -111,7 +111,7 @@ class _Shown(NamedTuple):
     joins: tuple[int, ...]
 
 
-def tear_pieces(bench: Bench, settings: TearSettings) -> None:
+def tear_pieces(bench: StepContext, settings: TearSettings) -> None:
     """Tear each picture once, and ask every fragment which of others it joins.
 
     Raises:
@@ -135,7 +135,7 @@ def tear_pieces(bench: Bench, settings: TearSettings) -> None:
     if not whole:
         raise DataError(
             f"no picture of a piece to tear: {left[0].why if left else 'no item has a picture'}",
-            mend="Give pictures on a plain ground, or with the ground transparent",
+            hint="Give pictures on a plain ground, or with the ground transparent",
         )
     shelf: list[_Shown] = []
     rows: list[Fragment] = []
@@ -195,7 +195,7 @@ def tear_one(whole: Whole, settings: TearSettings) -> Torn:
     )
 
 
-def _shelved(bench: Bench, item: Item, piece: Torn) -> Iterator[tuple[_Shown, Fragment]]:
+def _shelved(bench: StepContext, item: Item, piece: Torn) -> Iterator[tuple[_Shown, Fragment]]:
     """The fragments of a piece, their pictures on the dataset's shelf."""
     name = item.images[0].sha256
     write_atomic(bench.out / LABELS / f"{name}.png", piece.labels)
@@ -209,7 +209,11 @@ def _shelved(bench: Bench, item: Item, piece: Torn) -> Iterator[tuple[_Shown, Fr
 
 
 def _ask(
-    bench: Bench, settings: TearSettings, shelf: Sequence[_Shown], place: int, mine: Sequence[int]
+    bench: StepContext,
+    settings: TearSettings,
+    shelf: Sequence[_Shown],
+    place: int,
+    mine: Sequence[int],
 ) -> None:
     """The items about one fragment, if it joins any: `mine` are those that it joins."""
     own, gone = shelf[place], sorted((place, *mine))

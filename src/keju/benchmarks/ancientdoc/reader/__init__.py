@@ -212,13 +212,13 @@ def _check_tree(src: Path, options: Options) -> None:
         raise DataError(
             "label.csv is missing, so the images have no questions and no answers",
             file=src,
-            mend="Put label.csv beside imgs, or import the images without answers: "
+            hint="Put label.csv beside imgs, or import the images without answers: "
             "--option without-answers=yes",
         )
     raise DataError(
         "expected label.csv, a .jsonl file, or a folder with one; found none",
         file=src,
-        mend="See: keju data formats ancientdoc",
+        hint="See: keju data formats ancientdoc",
     )
 
 

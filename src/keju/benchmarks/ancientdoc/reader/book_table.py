@@ -41,5 +41,5 @@ def book_table(src: Path, options: Options, *, read: Read) -> Iterator[Table]:
     rows = [(book, *(about.get(key, "") for key in columns[1:])) for book, about in known.items()]
     rows = sorted(row for row in rows if row[0])
     if not rows:
-        raise DataError("no book is found in it", file=src, mend="Give the folder with imgs")
+        raise DataError("no book is found in it", file=src, hint="Give the folder with imgs")
     yield Table("books", columns, rows, ("dynasty", "script"), ("books",))

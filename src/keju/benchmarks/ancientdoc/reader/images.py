@@ -34,7 +34,7 @@ class PageImage(NamedTuple):
         if self.file is not None:
             return writer.add_image(source_bytes(self.file), str(self.file))
         if self.ref is None:
-            raise DataError("an image without a file", item=str(self.page), mend="Import it again")
+            raise DataError("an image without a file", item=str(self.page), hint="Import it again")
         return self.ref
 
 

@@ -101,7 +101,7 @@ def task_named(name: str, place: Place) -> Task:
             f"unknown task {name[:40]!r}; expected one of {ids}, or the paper's names",
             file=place.file,
             item=place.item,
-            mend="See: keju tasks",
+            hint="See: keju tasks",
         )
     return found
 

@@ -65,7 +65,7 @@ def long_items(
         question = newlines.convert(text_of(cells, fields["question"], place))
         if not question.strip():
             raise DataError(
-                "the question is empty", file=place.file, item=place.item, mend="Write the question"
+                "the question is empty", file=place.file, item=place.item, hint="Write the question"
             )
         answer = newlines.convert(text_of(cells, fields["answer"], place))
         known = metadata_of(cells, others)
@@ -90,7 +90,7 @@ def embedded(
     data, name = cell.get("bytes"), cell.get("path")
     if not isinstance(data, bytes):
         raise DataError(
-            "the image is not in it", file=place.file, item=place.item, mend="Fetch the file again"
+            "the image is not in it", file=place.file, item=place.item, hint="Fetch the file again"
         )
     ref = writer.add_image(data, f"{place.file}: {place.item}")
     if not (isinstance(name, str) and name):
@@ -100,7 +100,7 @@ def embedded(
             f"the image's path {shortened(name)!r} names no file",
             file=place.file,
             item=place.item,
-            mend="Write CLASS/BOOK/PAGE.jpg, or leave the path empty",
+            hint="Write CLASS/BOOK/PAGE.jpg, or leave the path empty",
         )
     return name, ref
 

@@ -110,7 +110,7 @@ def books_in(options: Options) -> Books:
         raise DataError(
             f"no column for dynasty or script; found the columns {listed(records[0])}",
             file=file,
-            mend="Add the column dynasty or script",
+            hint="Add the column dynasty or script",
         )
     columns = dict.fromkeys(key for record in records for key in record)
     others = other_metadata(records, [key for key in columns if key not in fields.values()])
@@ -120,7 +120,7 @@ def books_in(options: Options) -> Books:
         title = text_of(cells, fields["book"], place).strip()
         if not title_key(title) or title_key(title) in seen:
             problem = "a line without a book" if not title else "another line has this book"
-            raise DataError(problem, file=file, item=place.item, mend="Keep one line per book")
+            raise DataError(problem, file=file, item=place.item, hint="Keep one line per book")
         seen.add(title_key(title))
         said = {kind: text_of(cells, fields.get(kind), place) for kind in ("dynasty", "script")}
         books[title] = metadata_of(cells, others) | {

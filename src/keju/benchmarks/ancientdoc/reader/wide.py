@@ -125,7 +125,7 @@ class WideTable:
                     f"{task} of {shortened(page)} differs from {earlier}",
                     file=place.file,
                     item=place.item,
-                    mend="Keep the row that is right",
+                    hint="Keep the row that is right",
                 )
             if earlier == place.item:
                 new.append((task, question, answer))
@@ -144,7 +144,7 @@ class WideTable:
             return PageImage(_page(category, name, path), ref=ref)
         if not name:
             raise DataError(
-                "the row has no page name", file=place.file, item=place.item, mend="Write the name"
+                "the row has no page name", file=place.file, item=place.item, hint="Write the name"
             )
         found = images.find(category, name)
         if found is None:
@@ -184,7 +184,7 @@ class WideTable:
                 f"{number_of(len(self.missing), 'row')} without image: {names}; expected "
                 "imgs/CATEGORY/BOOK/page_N.png",
                 file=self.file,
-                mend="Put imgs beside the table, give its folder: --option images=FOLDER, or skip "
+                hint="Put imgs beside the table, give its folder: --option images=FOLDER, or skip "
                 "these rows: --option skip-missing=yes",
             )
 

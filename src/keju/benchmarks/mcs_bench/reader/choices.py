@@ -106,7 +106,7 @@ def _wrong(place: Place) -> DataError:
         "the options are not a list of texts",
         file=place.file,
         item=place.item,
-        mend='Write ["…", "…"], or {"A": "…", "B": "…"}',
+        hint='Write ["…", "…"], or {"A": "…", "B": "…"}',
     )
 
 
@@ -133,7 +133,7 @@ def _unordered(found: str, place: Place) -> DataError:
         f"expected options A, B, C …; found {found}",
         file=place.file,
         item=place.item,
-        mend="Letter them from A on",
+        hint="Letter them from A on",
     )
 
 
@@ -201,5 +201,5 @@ def first_index(choices: Sequence[Choice], given: str) -> int:
         f"the answers are numbers of options, which {both}",
         file=places[0][2].file,
         item=places[0][2].item,
-        mend="Say from where: --option answers-from=0, or 1",
+        hint="Say from where: --option answers-from=0, or 1",
     )

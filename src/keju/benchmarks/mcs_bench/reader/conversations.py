@@ -112,4 +112,4 @@ def _image_of(part: JsonObject) -> object:
 
 
 def _wrong(problem: str, hint: str, place: Place) -> DataError:
-    return DataError(problem, file=place.file, item=place.item, mend=hint)
+    return DataError(problem, file=place.file, item=place.item, hint=hint)

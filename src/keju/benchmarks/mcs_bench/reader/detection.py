@@ -94,7 +94,7 @@ def _missing(error: DataError | UsageError) -> str:
         return str(error)
     role = _NO_FIELD.match(error.problem)
     needed = f"the {role[1]}" if role else "a correction"
-    return ". ".join(filter(None, (f"{needed}: {error.problem}", error.mend)))
+    return ". ".join(filter(None, (f"{needed}: {error.problem}", error.hint)))
 
 
 def _check_unlike(names: Iterable[str]) -> None:
@@ -105,7 +105,7 @@ def _check_unlike(names: Iterable[str]) -> None:
     """
     again = [name for name, count in Counter(names).items() if count > 1]
     if again:
-        raise DataError(f"{len(again)} IDs are used twice: {listed(again)}", mend="Change them")
+        raise DataError(f"{len(again)} IDs are used twice: {listed(again)}", hint="Change them")
 
 
 def _is_large(listing: Listing, files: Sequence[PurePosixPath]) -> bool:

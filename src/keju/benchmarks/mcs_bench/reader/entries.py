@@ -91,7 +91,7 @@ class _Reader:
     def entry(self, record: JsonObject, place: Place) -> Entry:
         name = self._text(record, "id", place).strip()
         if not name and "id" in self._fields.roles:
-            raise DataError("without an ID", file=place.file, item=place.item, mend="Give it one")
+            raise DataError("without an ID", file=place.file, item=place.item, hint="Give it one")
         place = Place(place.file, name or place.item)
         kind = self._task(record, place)
         texts = {role: self._text(record, role, place) for role in _TEXTS}
@@ -173,7 +173,7 @@ class _Reader:
                     + (f" of the domain {domain[:20]}" if domain and not several else ""),
                     file=place.file,
                     item=place.item,
-                    mend="Give Task_ID, or Domain too. See: keju tasks",
+                    hint="Give Task_ID, or Domain too. See: keju tasks",
                 )
         return self._task_of_place(value, name, place)
 
@@ -192,7 +192,7 @@ class _Reader:
                 f"expected the name of one task; {name[:20]!r} names no task",
                 file=place.file,
                 item=place.item,
-                mend="Give Task_ID, or Domain too. See: keju tasks",
+                hint="Give Task_ID, or Domain too. See: keju tasks",
             )
         if value:
             raise _no_task(value, place)
@@ -206,7 +206,7 @@ class _Reader:
                 "file's nor a folder's name says it"
             )
             hint = "Give its name: --option field.task=NAME, or the task: --option task=T7"
-        raise DataError(problem, file=place.file, item=place.item, mend=hint)
+        raise DataError(problem, file=place.file, item=place.item, hint=hint)
 
 
 def _numbered(value: str) -> Task | None:
@@ -227,7 +227,7 @@ def _no_task(value: str, place: Place) -> DataError:
         f"expected a task from 1 to 45; found {value[:20]!r}",
         file=place.file,
         item=place.item,
-        mend="See: keju tasks",
+        hint="See: keju tasks",
     )
 
 
@@ -239,7 +239,7 @@ def _check_names(kind: Task, value: str, name: str, domain: str, place: Place) -
                 f"Task_ID {value[:20]} is {' '.join(of)}, but the record names {said[:20]}",
                 file=place.file,
                 item=place.item,
-                mend="Correct one of them",
+                hint="Correct one of them",
             )
 
 
@@ -288,7 +288,7 @@ def _accepted(
             f"{number_of(len(texts), 'answer')} to a question with one right option",
             file=place.file,
             item=place.item,
-            mend="Keep the right one",
+            hint="Keep the right one",
         )
     return texts
 

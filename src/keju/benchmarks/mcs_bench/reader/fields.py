@@ -105,7 +105,7 @@ def no_field(role: str, keys: Iterable[str], file: Path) -> DataError:
         f"no field for the {role} (expected {' or '.join(known[:4])}{more}); found the fields "
         f"{found}",
         file=file,
-        mend=f"Give its name: --option {FIELD_OPTION}{role}=NAME",
+        hint=f"Give its name: --option {FIELD_OPTION}{role}=NAME",
     )
 
 

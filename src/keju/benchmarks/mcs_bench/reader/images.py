@@ -93,7 +93,7 @@ class ReleaseImages:
                     "without an image",
                     file=entry.place.file,
                     item=entry.place.item,
-                    mend="Name its image, or call the file like its ID",
+                    hint="Name its image, or call the file like its ID",
                 )
             import_log().matched(
                 "by the ID of their record", entry.name, "/".join(paths[0].parts[-2:])
@@ -130,7 +130,7 @@ class ReleaseImages:
             raise DataError(
                 f"{count}: {names}; looked in {self._top}",
                 file=files.pop() if len(files) == 1 else self._src,
-                mend="Give their folder: --option images=FOLDER, or skip their items: "
+                hint="Give their folder: --option images=FOLDER, or skip their items: "
                 "--option skip-missing=yes",
             )
 
@@ -146,7 +146,7 @@ class ReleaseImages:
                 f"expected {kind} in 'Image'; found {type(value).__name__}",
                 file=file,
                 item=item,
-                mend="Write the image's name",
+                hint="Write the image's name",
             )
         text = text_of({"Image": value}, "Image", entry.place).strip()
         if (data := decoded_image(text, file=file, item=item)) is not None:
@@ -244,7 +244,7 @@ class ReleaseImages:
                 f"as {self._further} is",
                 file=entry.place.file,
                 item=entry.place.item,
-                mend="Add a field Image with the names of its images",
+                hint="Add a field Image with the names of its images",
             )
 
     def _check_users(self, path: Path, entry: Entry) -> None:
@@ -260,7 +260,7 @@ class ReleaseImages:
                 f"{path.name} fits the IDs {listed(sorted(users))}",
                 file=entry.place.file,
                 item=entry.place.item,
-                mend="Add a field Image with the names of its images",
+                hint="Add a field Image with the names of its images",
             )
 
     def notes(self) -> Iterator[str]:
@@ -292,7 +292,7 @@ class ReleaseImages:
             f"several images are called after it: {several}",
             file=entry.place.file,
             item=entry.place.item,
-            mend="Put the images of each task into a folder that is called after the task",
+            hint="Put the images of each task into a folder that is called after the task",
         )
 
     def _inner(self, path: Path) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ def item_of(name: str, entry: Entry, images: tuple[ImageRef, ...], first: int | 
             "the question is empty",
             file=entry.place.file,
             item=entry.place.item,
-            mend="Write the question",
+            hint="Write the question",
         )
     options = options_of_entry(entry)
     if options and not options_in(question):

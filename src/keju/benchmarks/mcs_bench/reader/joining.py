@@ -110,7 +110,7 @@ def _check_same(simplified: Entry, traditional: Entry) -> None:
             f"is in {traditional.place.file.name}",
             file=simplified.place.file,
             item=simplified.name,
-            mend="Number the items of both files alike, or import each file alone",
+            hint="Number the items of both files alike, or import each file alone",
         )
 
 

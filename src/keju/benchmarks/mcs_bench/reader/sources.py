@@ -72,7 +72,7 @@ def tables_in(src: Path) -> tuple[list[Table], list[str]]:
         raise DataError(
             "expected a .json, .jsonl, .csv, .tsv, .xlsx or .parquet file; found none",
             file=src,
-            mend="See: keju data formats mcs-bench",
+            hint="See: keju data formats mcs-bench",
         )
     return found, [file.relative_to(src).as_posix() for file, _ in (*others, *refused)]
 
@@ -165,7 +165,7 @@ def _lists(
         raise _NoRecordsError(
             f"expected a list of objects; found an object with {named[:200]}",
             file=file,
-            mend="Write [{…}, {…}]",
+            hint="Write [{…}, {…}]",
         )
     return found
 

@@ -102,7 +102,7 @@ def of_tree(tree: Tree, options: Options, rule: Rule) -> Characters:
         raise DataError(
             "no character is left to ask about",
             file=tree.found.folder,
-            mend="Give other options: undeciphered, era, annotated",
+            hint="Give other options: undeciphered, era, annotated",
         )
     return Characters(chosen, [*notes, *tree_notes(tree), *copies.notes()])
 
@@ -189,7 +189,7 @@ class _Drawer:
             raise DataError(
                 f"{number_of(len(found), 'character')}; wanted are {count}",
                 file=self._tree.found.folder,
-                mend=f"Ask for at most {len(found)}: --option classes=N",
+                hint=f"Ask for at most {len(found)}: --option classes=N",
             )
         return [(label, name) for label in sorted(found) for name in found[label]]
 
@@ -221,7 +221,7 @@ class _Drawer:
                     f"paper has {count}; "
                     "the release does not say which characters belong to it",
                     file=self._tree.found.folder,
-                    mend="Write the subsets into a table (keju data scaffold obi-deciphering), or "
+                    hint="Write the subsets into a table (keju data scaffold obi-deciphering), or "
                     "import without --option as-paper=yes",
                 )
             chosen |= found
@@ -326,7 +326,7 @@ def _as_printed(found: Found, every: list[Character], seed: str) -> list[Charact
             raise DataError(
                 f"{len(names)} images of subset {subset}, but the paper has {count}",
                 file=found.folder,
-                mend="Take them as they are: leave --option as-paper=yes out",
+                hint="Take them as they are: leave --option as-paper=yes out",
             )
         chosen += names[:count]
     taken = set(chosen)

@@ -103,14 +103,14 @@ def _read(file: Path, classes: frozenset[str]) -> dict[str, str]:
     content = json_in(file, object)
     if not isinstance(content, dict):
         raise DataError(
-            "expected an object of ids and characters", file=file, mend='Write {"0001": "王"}'
+            "expected an object of ids and characters", file=file, hint='Write {"0001": "王"}'
         )
     wrong = [key for key, value in content.items() if not isinstance(value, str | int)]
     if wrong:
         raise DataError(
             f"expected a text under {listed(map(repr, wrong), 3)}",
             file=file,
-            mend='Write {"0001": "王"}',
+            hint='Write {"0001": "王"}',
         )
     characters = {str(key): str(value) for key, value in content.items()}
     forward = sum(key in classes for key in characters)

@@ -86,7 +86,7 @@ class Copies:
             raise DataError(
                 f"the same image as {other.path}, which is of another class",
                 file=image.path,
-                mend="Remove one of the two, or give --option duplicates=drop",
+                hint="Remove one of the two, or give --option duplicates=drop",
             )
         self._of_classes[digest] = copies
         return self._rule == "keep-first" and first.owner == image.owner

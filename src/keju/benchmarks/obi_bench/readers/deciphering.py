@@ -103,7 +103,7 @@ def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iter
             raise DataError(
                 f"expected {NAME}.csv; found none, and no release of a known source",
                 file=each.folder,
-                mend=_SCAFFOLD,
+                hint=_SCAFFOLD,
             )
         read.append(tree.found if tree else each)
         for character in characters.chosen:

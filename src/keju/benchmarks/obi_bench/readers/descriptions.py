@@ -100,5 +100,5 @@ def read_descriptions(
         )
 
 
-def _wrong(place: Place, problem: str, mend: str) -> DataError:
-    return DataError(problem, file=place.file, item=place.item, mend=mend)
+def _wrong(place: Place, problem: str, hint: str) -> DataError:
+    return DataError(problem, file=place.file, item=place.item, hint=hint)

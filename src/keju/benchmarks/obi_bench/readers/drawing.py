@@ -134,7 +134,7 @@ class Draw:
                 f"none of its lines is a class of {source.name}: expected names as "
                 f"{listed(map(repr, expected), 3)}; found {listed(map(repr, lines), 3)}",
                 file=self._list or tree.found.folder,
-                mend="Write one class a line, as its folder is called",
+                hint="Write one class a line, as its folder is called",
             )
         unknown = [one for one in self.similar or () if one not in classes]
         if unknown:
@@ -146,7 +146,7 @@ class Draw:
                 f"none of its {number_of(len(small), 'class', 'classes')} has "
                 f"{number_of(needed, 'image')}",
                 file=tree.found.folder,
-                mend=_NEEDS,
+                hint=_NEEDS,
             )
         if small:
             self.notes.append(
@@ -182,14 +182,14 @@ class Draw:
                 f"none of its {number_of(len(pool.eligible), 'class', 'classes')} has "
                 f"{number_of(pool.needed, 'different image')}",
                 file=pool.found.folder,
-                mend=_NEEDS,
+                hint=_NEEDS,
             )
         if len(taken) < count:
             raise DataError(
                 f"{number_of(len(taken), 'class has', 'classes have')} "
                 f"{number_of(pool.needed, 'different image')}; wanted are {count}",
                 file=pool.found.folder,
-                mend=f"Ask for at most {len(taken)} of this source with --option classes=N; "
+                hint=f"Ask for at most {len(taken)} of this source with --option classes=N; "
                 "with mixed=yes, N is divided among all sources",
             )
         return [taken[label] for label in sorted(taken)]
@@ -225,7 +225,7 @@ class Draw:
                 f"{number_of(len(chosen), 'image')} of other classes; wanted are {count} "
                 "distractors",
                 file=pool.found.folder,
-                mend=f"Ask for less: --option distractors={len(chosen)}, or less classes"
+                hint=f"Ask for less: --option distractors={len(chosen)}, or less classes"
                 if chosen
                 else "Leave classes over for them: --option classes=N",
             )
@@ -309,6 +309,6 @@ def classes_in(file: Path) -> tuple[str, ...]:
         raise DataError(
             f"expected classes that look alike, two or more, one a line; found {len(classes)}",
             file=file,
-            mend="Write each as its folder is called",
+            hint="Write each as its folder is called",
         )
     return classes

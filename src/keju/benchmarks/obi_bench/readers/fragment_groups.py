@@ -72,7 +72,7 @@ def bones_by(rule: str, names: Iterable[str], folder: Path) -> dict[str, set[str
             f"{number_of(len(strange), 'fragment is', 'fragments are')} not named after a "
             f"bone: {listed(strange)}",
             file=folder,
-            mend="Name them as bone001_1.png, or put each bone's into a folder of its own",
+            hint="Name them as bone001_1.png, or put each bone's into a folder of its own",
         )
     bones: dict[str, set[str]] = {}
     for name in every:

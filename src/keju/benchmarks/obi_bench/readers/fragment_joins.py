@@ -46,7 +46,7 @@ def joins_in(
         raise DataError(
             f"expected adjacency.csv, or another list of pairs; found none{unlike}",
             file=folder,
-            mend="Write it, or declare that the fragments of a bone adjoin one another: "
+            hint="Write it, or declare that the fragments of a bone adjoin one another: "
             "--option adjacency=all",
         )
     joins: Adjacency = {name: set() for name in fragments}
@@ -108,7 +108,7 @@ class _Names:
                 f"no fragment {shortened(name)!r}",
                 file=place.file,
                 item=place.item,
-                mend="Name it by its path from the table's folder on, or put its image there",
+                hint="Name it by its path from the table's folder on, or put its image there",
             )
         return found
 
@@ -120,7 +120,7 @@ def _check_pair(one: str, other: str, place: Place) -> None:
     elif folder_of(one) != folder_of(other):
         wrong = f"{one} and {other} are in folders of different bones"
     if wrong:
-        raise DataError(wrong, file=place.file, item=place.item, mend="Remove the pair")
+        raise DataError(wrong, file=place.file, item=place.item, hint="Remove the pair")
 
 
 def _check_mutual(joins: Adjacency, file: Path) -> None:
@@ -130,5 +130,5 @@ def _check_mutual(joins: Adjacency, file: Path) -> None:
                 f"it adjoins {listed(missing)}, but {missing[0]} does not adjoin it",
                 file=file,
                 item=one,
-                mend="Name the pair both ways, or not at all",
+                hint="Name the pair both ways, or not at all",
             )

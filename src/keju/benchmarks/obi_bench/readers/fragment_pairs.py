@@ -127,7 +127,7 @@ def _truth(word: str, place: Place) -> bool:
             f"{word[:40]!r} does not say whether the two adjoin",
             file=place.file,
             item=place.item,
-            mend="Write 1 or 0",
+            hint="Write 1 or 0",
         )
     return plain in _YES
 
@@ -144,7 +144,7 @@ def _lines(file: Path) -> Iterator[Pair]:
                 f"expected two names; found {number_of(len(words), 'word')}",
                 file=file,
                 item=place.item,
-                mend="Write two names a line, with a tab between them if they have spaces",
+                hint="Write two names a line, with a tab between them if they have spaces",
             )
         one, other, *flags = words
         if len(flags) == _FLAGS:
@@ -159,7 +159,7 @@ def _json(file: Path, options: Options, log: ImportLog) -> Iterator[Pair]:
         content = msgspec.json.decode(source_text(file))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise DataError(
-            f"not readable as JSON: {error}", file=file, mend="Correct it, or write a CSV"
+            f"not readable as JSON: {error}", file=file, hint="Correct it, or write a CSV"
         ) from None
     if isinstance(content, dict) and not isinstance(content.get("pairs"), list):
         yield from _mapped(file, content)
@@ -216,7 +216,7 @@ def _no_pairs(place: Place) -> DataError:
         'expected {"fragment": ["those it adjoins", …]} or [["one", "other"], …]',
         file=place.file,
         item=place.item or None,
-        mend="Write it so, or as a CSV with the columns fragment and adjoins",
+        hint="Write it so, or as a CSV with the columns fragment and adjoins",
     )
 
 

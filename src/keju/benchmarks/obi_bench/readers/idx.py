@@ -157,9 +157,9 @@ def _class_names(options: Options) -> list[str]:
     file = Path(options["classes"])
     names = [line.strip() for line in source_text(file).rstrip("\n").split("\n")]
     if not all(names):
-        raise DataError("a class without a name", file=file, mend="Write one name a line")
+        raise DataError("a class without a name", file=file, hint="Write one name a line")
     if len(set(names)) < len(names):
-        raise DataError("two classes have one name", file=file, mend="Tell them apart")
+        raise DataError("two classes have one name", file=file, hint="Tell them apart")
     return names
 
 
@@ -169,7 +169,7 @@ def _class_of(label: int, names: list[str], file: Path, number: int) -> _Class:
             f"class {label}, but there are names for 0 to {len(names) - 1}",
             file=file,
             item=f"label {number}",
-            mend="Add its name to the file of classes",
+            hint="Add its name to the file of classes",
         )
     return _Class(label, names[label] if names else str(label))
 
@@ -214,7 +214,7 @@ def _array(path: Path, dimensions: int) -> NDArray[np.uint8]:
         raise DataError(
             f"its header says {size} = {wanted} bytes; found {len(data) - header}",
             file=path,
-            mend="Fetch the file again",
+            hint="Fetch the file again",
         )
     return np.frombuffer(data, np.uint8, offset=header).reshape(shape)
 
@@ -235,12 +235,12 @@ def _unpacked(path: Path) -> bytes:
         unpacker = zlib.decompressobj(wbits=_GZIP)
         data = unpacker.decompress(packed, MAX_BYTES + 1)
     except zlib.error as error:
-        raise DataError(f"damaged gzip: {error}", file=path, mend="Fetch the file again") from None
+        raise DataError(f"damaged gzip: {error}", file=path, hint="Fetch the file again") from None
     if len(data) > MAX_BYTES:
         raise _too_large(path)
     if not unpacker.eof or unpacker.unused_data:
         wrong = "more data after its end" if unpacker.eof else "it ends early"
-        raise DataError(f"damaged gzip: {wrong}", file=path, mend="Fetch the file again")
+        raise DataError(f"damaged gzip: {wrong}", file=path, hint="Fetch the file again")
     return data
 
 

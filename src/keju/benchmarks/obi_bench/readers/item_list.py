@@ -71,7 +71,7 @@ def read_item_list(file: Path) -> list[Listed]:
                 f"{number_of(len(line.names), 'name')}",
                 file=file,
                 item=line.place.item,
-                mend="Write one name, or two",
+                hint="Write one name, or two",
             )
     return found
 
@@ -79,7 +79,7 @@ def read_item_list(file: Path) -> list[Listed]:
 def _entries(file: Path) -> list[Listed]:
     found = list(_table(file) or _json(file) or _lines(file))
     if not found:
-        raise DataError("the list is empty", file=file, mend="Write one name a line")
+        raise DataError("the list is empty", file=file, hint="Write one name a line")
     return found
 
 
@@ -158,7 +158,7 @@ def listed_paths(options: Options, src: Path, images: Iterable[Path]) -> list[Pa
             "two names, but this format takes one image a line",
             file=file,
             item=pair.place.item,
-            mend="Write one name a line",
+            hint="Write one name a line",
         )
     return resolved(lines, ImageNames(src, images))
 
@@ -180,7 +180,7 @@ def resolved(lines: Sequence[Listed], index: ImageNames) -> list[Path]:
                 f"{name} is listed in {found[path]} too",
                 file=place.file,
                 item=place.item,
-                mend="Keep one of the two",
+                hint="Keep one of the two",
             )
         else:
             found[path] = place.item
@@ -188,7 +188,7 @@ def resolved(lines: Sequence[Listed], index: ImageNames) -> list[Path]:
         raise DataError(
             f"{len(missing)} of {len(lines)} listed images are missing: {listed(missing)}",
             file=lines[0].place.file,
-            mend="Put them into the source, or remove them from the list",
+            hint="Put them into the source, or remove them from the list",
         )
     return list(found)
 
@@ -230,7 +230,7 @@ def listed_images(options: Options, names: Iterable[str]) -> list[ListedImage] |
                 f"{shortened(line.text)} is also in {found[name].place.item}",
                 file=file,
                 item=place.item,
-                mend="List each image once",
+                hint="List each image once",
             )
         found[name] = ListedImage(name, line.role, place)
     return list(found.values())
@@ -251,13 +251,13 @@ def _match(path: str, ends: dict[str, list[str]], place: Place) -> str:
                 f"{shortened(path)!r} may be {listed(best, 3)}",
                 file=place.file,
                 item=place.item,
-                mend="Write the path from the source's folder on",
+                hint="Write the path from the source's folder on",
             )
     raise DataError(
         f"the source has no image {shortened(path)!r}",
         file=place.file,
         item=place.item,
-        mend="Write the path from the source's folder on, or remove the line",
+        hint="Write the path from the source's folder on, or remove the line",
     )
 
 

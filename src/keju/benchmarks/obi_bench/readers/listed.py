@@ -54,7 +54,7 @@ def listed_by_source(trees: Sequence[Tree], options: Options) -> list[list[OfCla
         raise DataError(
             f"the list has no image of {listed(empty)}",
             file=options["items"],
-            mend="List images of every source, or import the sources one by one",
+            hint="List images of every source, or import the sources one by one",
         )
     return found
 
@@ -118,7 +118,7 @@ def listed_gallery(
         raise DataError(
             f"no listed class of {pool.found.source.name} has a reference and a query",
             file=pool.found.folder,
-            mend="List more images of a class, or add the column role: reference, query",
+            hint="List more images of a class, or add the column role: reference, query",
         )
     return Gallery(sorted(classes, key=lambda one: one.label), others)
 
@@ -140,7 +140,7 @@ def _by_role(
                 f"the role {each.role[:20]!r} is unknown",
                 file=each.place.file,
                 item=each.place.item,
-                mend="Write reference, query or distractor",
+                hint="Write reference, query or distractor",
             )
     references, queries, rest = parts
     return references, queries, rest

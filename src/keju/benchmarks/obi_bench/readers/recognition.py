@@ -154,7 +154,7 @@ def _parted(found: Found, every: list[Path], annotations: Annotations, options: 
         raise DataError(
             f"boxes on images of {_NEGATIVES}: {listed(_names(found, drawn_on))}",
             file=found.folder,
-            mend=f"Remove the boxes, or move the images out of {_NEGATIVES}",
+            hint=f"Remove the boxes, or move the images out of {_NEGATIVES}",
         )
     boxed = [path for path in every if boxes.get(path)]
     bare = [path for path in every if path not in {*negatives, *boxed}]
@@ -169,7 +169,7 @@ def _parted(found: Found, every: list[Path], annotations: Annotations, options: 
         raise DataError(
             f"{number_of(len(bare), 'image')} without boxes: {listed(names)}",
             file=found.folder,
-            mend=f"Draw them; or say that they have no characters: --option "
+            hint=f"Draw them; or say that they have no characters: --option "
             f"without-boxes=negative, or a folder {_NEGATIVES}; or skip them: "
             "--option skip-missing=yes",
         )

@@ -57,7 +57,7 @@ def detect_recognition(listing: Listing) -> Detection | None:
         try:
             options |= _options_for(each)
         except DataError as error:
-            missing = missing or f"a correction ({error.problem}; {error.mend})"
+            missing = missing or f"a correction ({error.problem}; {error.hint})"
     return Detection(fit, what, options, missing)
 
 
@@ -92,7 +92,7 @@ def _options_for(found: Found) -> dict[str, str]:
         return {"without-boxes": "negative"}
     raise DataError(
         f"{len(bare)} of {len(images)} images have no boxes",
-        mend="draw them, or give --option skip-missing=yes or without-boxes=negative",
+        hint="draw them, or give --option skip-missing=yes or without-boxes=negative",
     )
 
 

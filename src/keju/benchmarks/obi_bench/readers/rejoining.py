@@ -99,7 +99,7 @@ def _read_source(
     galleries = _galleries(found, fragments, lines)
     alone = [name for name in galleries if not joins[name] & set(galleries[name])]
     if len(alone) == len(galleries):
-        raise DataError("no two fragments adjoin", file=found.folder, mend="Name the pairs")
+        raise DataError("no two fragments adjoin", file=found.folder, hint="Name the pairs")
     _add(found, writer, fragments, joins, galleries)
     if skipped := [name for name in images if name not in fragments]:
         yield (
@@ -129,7 +129,7 @@ def _galleries(
         raise DataError(
             "single names and pairs in one list",
             file=lines[0].place.file,
-            mend="List fragments, one a line, or pairs, two a line",
+            hint="List fragments, one a line, or pairs, two a line",
         )
     index = ImageNames(found.folder, fragments.values())
     if lines and len(lines[0].names) == 2:
@@ -153,7 +153,7 @@ def _listed_pairs(found: Found, lines: Sequence[Listed], index: ImageNames) -> d
                 "a pair of the same image, or one that is listed twice",
                 file=place.file,
                 item=place.item,
-                mend="Remove it",
+                hint="Remove it",
             )
         galleries.setdefault(one, []).append(other)
     return galleries
@@ -199,7 +199,7 @@ def _must_differ(found: Found, refs: Mapping[str, ImageRef]) -> None:
             raise DataError(
                 f"the same image as {first[ref.sha256]}",
                 file=found.folder / name,
-                mend="Keep one of them",
+                hint="Keep one of them",
             )
         first[ref.sha256] = name
 

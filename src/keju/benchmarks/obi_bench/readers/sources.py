@@ -117,7 +117,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
         DataError: no folder; folders of sources beside others; a source whose name is not UTF-8.
     """
     if not src.is_dir():
-        raise DataError("expected a folder", file=src, mend="See: keju data detect SRC")
+        raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
     known = {path: source for path in folders if (source := source_called(path.name))}
     name = options.get("source", "") or ("" if known else src.resolve().name)
@@ -134,7 +134,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
         raise DataError(
             f"expected folders called after sources; found also {listed(strange)}",
             file=src,
-            mend=f"Take it out, or name one source for the whole: --option source={strange[0]}",
+            hint=f"Take it out, or name one source for the whole: --option source={strange[0]}",
         )
     order = sources(task_id)
     found = [Found(source, path, src) for path, source in known.items() if source in order]
@@ -142,7 +142,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
         raise DataError(
             f"no source of {task_id} in it, but {listed(path.name for path in folders)}",
             file=src,
-            mend=f"Sources of {task_id}: {', '.join(each.name for each in order)}",
+            hint=f"Sources of {task_id}: {', '.join(each.name for each in order)}",
         )
     return sorted(found, key=lambda each: order.index(each.source))
 
@@ -195,7 +195,7 @@ def pictures_in(found: Found) -> list[Path]:
         raise DataError(
             f"there are no images of {found.source.name} in the folder",
             file=found.folder,
-            mend="See the layouts: keju data formats obi-recognition",
+            hint="See the layouts: keju data formats obi-recognition",
         )
     for path in pictures:
         for part in path.relative_to(found.folder).parts:

@@ -99,7 +99,7 @@ def read_tree(found: Found, names_file: str = "") -> Tree:
         raise DataError(
             f"there are no images of {found.source.name} in the folder",
             file=found.folder,
-            mend="See the layouts: keju data formats obi-classification",
+            hint="See the layouts: keju data formats obi-classification",
         )
     images, skipped = _without_beside(images, release)
     root = _root_of(release, images)
@@ -116,7 +116,7 @@ def read_tree(found: Found, names_file: str = "") -> Tree:
             raise DataError(
                 "the image is in no class's folder",
                 file=found.folder / name,
-                mend="Move it into its class's folder",
+                hint="Move it into its class's folder",
             )
     names = read_names(found, release, tables, names_file, frozenset(classes))
     return Tree(found, release, root, classes, undeciphered, names, tuple(skipped))
@@ -156,7 +156,7 @@ def _walk(top: Path) -> Iterator[tuple[str, bool]]:
             raise DataError(
                 f"not readable: {error.strerror or error}",
                 file=top / before,
-                mend="Give yourself the right to read it",
+                hint="Give yourself the right to read it",
             ) from None
         for entry in entries:
             if is_litter(entry.name):

@@ -106,7 +106,7 @@ def _only_form(recognised: Recognised, folder: Path) -> str:
         raise DataError(
             f"boxes in {len(forms)} forms: {' and '.join(shown)}",
             file=folder,
-            mend=f"Keep one of them, or choose: --option form={first}",
+            hint=f"Keep one of them, or choose: --option form={first}",
         )
     return next(iter(forms))
 
@@ -116,7 +116,7 @@ def _no_boxes(recognised: Recognised, folder: Path, form: str) -> DataError:
     return DataError(
         f"expected boxes as {form or ', '.join(NAMES.values())}; found none.{other}".rstrip("."),
         file=folder,
-        mend="Put the boxes there",
+        hint="Put the boxes there",
     )
 
 
@@ -131,7 +131,7 @@ def _unread(recognised: Recognised, form: str, index: ImageNames, folder: Path) 
             raise DataError(
                 f"it is not readable as {NAMES[form]}, the form of the other boxes",
                 file=folder / path,
-                mend="Correct it, or remove it",
+                hint="Correct it, or remove it",
             )
     if not recognised.unknown:
         return ()

@@ -53,7 +53,7 @@ def _read_file(coco: _Coco, file: Path, found: Collector) -> None:
                 "two images have this id",
                 file=file,
                 item=place.item,
-                mend="Give each image an id of its own",
+                hint="Give each image an id of its own",
             )
         images[each.id] = (
             found.image(each.file_name, place),

@@ -65,7 +65,7 @@ class Collector:
             raise DataError(
                 f"{shortened(first.name)} also has the boxes of {path.name}",
                 file=file,
-                mend="Keep one of the two files",
+                hint="Keep one of the two files",
             )
         self.of.setdefault(path, [])
 
@@ -81,7 +81,7 @@ class Collector:
                 f"more than {MOST_BOXES} boxes on {path.name}",
                 file=drawn.place.file,
                 item=drawn.place.item,
-                mend="Check the file: an image of oracle bones has some hundred at most",
+                hint="Check the file: an image of oracle bones has some hundred at most",
             )
         boxes.append(drawn)
 
@@ -102,7 +102,7 @@ class Collector:
                 raise DataError(
                     f"{number_of(len(self._missing), 'image is', 'images are')} missing: {names}",
                     file=next(iter(self._missing.values())).file,
-                    mend="Put them there, or skip them: --option skip-missing=yes",
+                    hint="Put them there, or skip them: --option skip-missing=yes",
                 )
             found.append(f"skipped the boxes of {len(self._missing)} missing images: {names}")
         return tuple(found)

@@ -142,5 +142,5 @@ def _wrong(drawn: Drawn, problem: str, hint: str = "") -> DataError:
         f"the box {problem}",
         file=drawn.place.file,
         item=drawn.place.item,
-        mend=hint or "Correct it, or skip such boxes: --option skip-faulty=yes",
+        hint=hint or "Correct it, or skip such boxes: --option skip-faulty=yes",
     )

@@ -108,7 +108,7 @@ def numbers(values: Sequence[object], count: int, place: Place) -> list[float]:
 
 def wrong(problem: str, place: Place, hint: str = "Correct it, or export it again") -> DataError:
     """The error about one record of an annotation file."""
-    return DataError(problem, file=place.file, item=place.item, mend=hint)
+    return DataError(problem, file=place.file, item=place.item, hint=hint)
 
 
 def decoded(file: Path, shape: type[T]) -> T:
@@ -122,5 +122,5 @@ def decoded(file: Path, shape: type[T]) -> T:
         return msgspec.json.decode(text, type=shape)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise DataError(
-            f"not readable as JSON boxes: {error}", file=file, mend="Correct it, or export it again"
+            f"not readable as JSON boxes: {error}", file=file, hint="Correct it, or export it again"
         ) from None

@@ -137,7 +137,7 @@ def _lines(lines: Iterator[list[str]], file: Path) -> Iterator[list[str]]:
         yield from (cells for cells in lines if any(cells))
     except csv.Error as error:
         raise DataError(
-            f"not readable as a table: {error}", file=file, mend="Close the quotes"
+            f"not readable as a table: {error}", file=file, hint="Close the quotes"
         ) from None
 
 

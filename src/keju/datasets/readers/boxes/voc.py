@@ -32,7 +32,7 @@ def read_voc(source: Source, found: Collector) -> None:
             raise DataError(
                 f"its root is <{name_of(root)}>, not <annotation>: not LabelImg's",
                 file=file,
-                mend="Export it as Pascal VOC",
+                hint="Export it as Pascal VOC",
             )
         written = first(root, "filename")
         image = source.images.beside(file, (written.text or "") if written is not None else "")
@@ -51,7 +51,7 @@ def _boxes(file: Path, root: etree._Element) -> Iterator[Drawn]:
                 f"no bndbox with {', '.join(_SIDES)}",
                 file=file,
                 item=place.item,
-                mend="Draw it again",
+                hint="Draw it again",
             )
         left, top, right, bottom = (
             _value(first(bounds, side), file, place.item) for side in _SIDES

@@ -58,7 +58,7 @@ def read_yinqiwenyuan(source: Source, found: Collector) -> list[str]:
 def _read_listed(bone: _Bone, place: Place, found: Collector) -> int:
     if not bone.img_name:
         raise DataError(
-            "it names no image", file=place.file, item=place.item, mend="Give it an img_name"
+            "it names no image", file=place.file, item=place.item, hint="Give it an img_name"
         )
     image = found.image(bone.img_name, place)
     return 0 if image is None else _add(bone, image, place, found)

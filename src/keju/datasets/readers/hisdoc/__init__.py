@@ -98,14 +98,14 @@ def read_hisdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
     """
     wish = _wish(options)
     if not src.is_dir():
-        raise DataError(f"expected a folder with {_TEXTS}/", file=src, mend=_HINT)
+        raise DataError(f"expected a folder with {_TEXTS}/", file=src, hint=_HINT)
     pages = list(_pages(src))
     if not pages:
         raise _nothing(src)
     splits = _splits(src)
     if wish.split and not splits:
         raise DataError(
-            f"split={wish.split}, but there is no split_{wish.split}.txt", file=src, mend=_HINT
+            f"split={wish.split}, but there is no split_{wish.split}.txt", file=src, hint=_HINT
         )
     wanted = [page for page in pages if wish.split in ("", splits.get(page.name, ""))]
     yield from _add_all(src, writer, wanted, wish, splits, skip=flag(options, "skip-missing"))
@@ -162,11 +162,11 @@ def _wish(options: Options) -> _Wish:
 def _nothing(src: Path) -> DataError:
     """The error for a directory that has no text lines."""
     if any(path.parent.name == "annos" for path in files_under(src, {"json"})):
-        return DataError(HISDOC1B, file=src, mend=_HISDOC1B_HINT)
+        return DataError(HISDOC1B, file=src, hint=_HISDOC1B_HINT)
     if any(path.parent.name == _CHARACTERS for path in files_under(src, {"txt"})):
         problem = f"the folder {_TEXTS} is missing; {_CHARACTERS} does not contain lines"
-        return DataError(problem, file=src, mend=f"Put {_TEXTS} beside {_CHARACTERS}")
-    return DataError(f"no .txt file in a folder {_TEXTS}", file=src, mend=_HINT)
+        return DataError(problem, file=src, hint=f"Put {_TEXTS} beside {_CHARACTERS}")
+    return DataError(f"no .txt file in a folder {_TEXTS}", file=src, hint=_HINT)
 
 
 def _pages(src: Path) -> Iterator[_Found]:
@@ -184,7 +184,7 @@ def _pages(src: Path) -> Iterator[_Found]:
         if path.parent.name in _IMAGES and key[0] in roots:
             if other := images.get(key):
                 problem = f"two images of one page: {other.name} and {path.name}"
-                raise DataError(problem, file=path.parent, mend="Keep one of them")
+                raise DataError(problem, file=path.parent, hint="Keep one of them")
             images[key] = path
     for key in sorted({*texts, *images}):
         yield _Found(*key, images.get(key), texts.get(key))
@@ -210,7 +210,7 @@ def _splits(src: Path) -> Mapping[str, str]:
                     "this page is also in another split",
                     file=path,
                     item=page,
-                    mend="Keep each page in one split",
+                    hint="Keep each page in one split",
                 )
     return found
 
@@ -236,11 +236,11 @@ def _add_all(
         problem = f"{number_of(len(halves), 'file')} without their image or text: {names}"
         if not skip:
             hint = "Add the missing files, or skip these pages: --option skip-missing=yes"
-            raise DataError(problem, file=src, mend=hint)
+            raise DataError(problem, file=src, hint=hint)
         yield f"skipped {problem}"
     empty = [page for page in whole if not _add(src, writer, page, wish, splits)]
     if len(empty) == len(whole):
-        raise DataError("no page with text lines to import", file=src, mend=_HINT)
+        raise DataError("no page with text lines to import", file=src, hint=_HINT)
     if empty:
         yield f"{number_of(len(empty), 'page')} without any text line, skipped: " + listed(
             f"{_id(src, page)}.txt" for page in empty

@@ -33,7 +33,7 @@ def lines_of(file: Path) -> tuple[Line, ...]:
                 "expected x1,y1,x2,y2,x3,y3,x4,y4,TEXT, or TEXT and the eight coordinates",
                 file=file,
                 item=f"line {number}",
-                mend="Write coordinates in pixels, separated by commas",
+                hint="Write coordinates in pixels, separated by commas",
             )
         text, outline = line
         found.append(Line(id=f"l{len(found) + 1}", text=text, polygon=outline))

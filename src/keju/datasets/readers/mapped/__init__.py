@@ -98,7 +98,7 @@ def _named(rows: list[Row], files: MappedFiles, mapping: Mapping) -> list[Row]:
     if not found:
         raise DataError(
             f"[source] names matches none of {len(names)} paths, e.g. {shortened(names[0])!r}",
-            mend="The expression must match the whole path",
+            hint="The expression must match the whole path",
         )
     return found
 
@@ -148,7 +148,7 @@ def _refuse_twin(name: str, place: Place, taken: dict[str, Place]) -> None:
             f"the id {shortened(name)!r} is also that of {first.item}",
             file=place.file,
             item=place.item,
-            mend='Make it of several columns: id = ["COLUMN", "COLUMN"], or leave id out',
+            hint='Make it of several columns: id = ["COLUMN", "COLUMN"], or leave id out',
         )
     taken[name] = place
 
@@ -161,7 +161,7 @@ def _missing(src: Path, files: MappedFiles) -> DataError:
     return DataError(
         f"{number_of(len(files.missing), 'file is', 'files are')} missing: {_listed(files)}",
         file=src,
-        mend="Correct [source] image_path, images or texts, or skip these records: "
+        hint="Correct [source] image_path, images or texts, or skip these records: "
         "--option skip-missing=yes",
     )
 
@@ -193,5 +193,5 @@ def _check_columns(file: Path, mapping: Mapping, rows: Sequence[Row]) -> None:
                 f"no record has a column {name!r}",
                 file=file,
                 item=place,
-                mend=f"{hint}Columns: {', '.join(columns[:40])}",
+                hint=f"{hint}Columns: {', '.join(columns[:40])}",
             )

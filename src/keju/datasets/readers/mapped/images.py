@@ -119,7 +119,7 @@ class MappedFiles:
                 f"{number_of(len(found), 'file')} fit {shortened(name)!r}: {names}",
                 file=place.file,
                 item=place.item,
-                mend="Give the whole path in the mapping",
+                hint="Give the whole path in the mapping",
             )
         return found[0] if found else None
 
@@ -165,7 +165,7 @@ def filled(pattern: str, cells: JsonObject, place: Place) -> str:
                 f"no column {blank[1]!r} for {pattern!r}",
                 file=place.file,
                 item=place.item,
-                mend=f"Columns: {', '.join(list(cells)[:30])}",
+                hint=f"Columns: {', '.join(list(cells)[:30])}",
             )
         found = cells[blank[1]]
         return str(int(found) if isinstance(found, float) and found.is_integer() else found)

@@ -265,4 +265,4 @@ def _decoded(text: str) -> object:
 
 
 def _wrong(problem: str, place: Place, hint: str = "Correct the mapping") -> DataError:
-    return DataError(problem, file=place.file, item=place.item, mend=hint)
+    return DataError(problem, file=place.file, item=place.item, hint=hint)

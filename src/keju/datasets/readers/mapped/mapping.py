@@ -100,7 +100,7 @@ def read_mapping(file: Path) -> Mapping:
     Raises:
         DataError: it is not TOML, has an unknown key or role, a wrong value, or a TODO.
     """
-    data = read_toml(file, dict[str, Any], mend="Correct the line")
+    data = read_toml(file, dict[str, Any], hint="Correct the line")
     _check_keys(file, "", data, Mapping.__struct_fields__)
     if isinstance(data.get("source"), dict):
         _check_keys(file, "source", data["source"], Source.__struct_fields__)
@@ -119,7 +119,7 @@ def read_mapping(file: Path) -> Mapping:
         where = place.strip("`").removeprefix("$.")
         choices = _CHOICES.get(where)
         hint = f"Use {', '.join(choices)}" if choices else "See docs/formats.md, Mapping files"
-        raise DataError(message, file=file, item=where or None, mend=hint) from None
+        raise DataError(message, file=file, item=where or None, hint=hint) from None
 
 
 def _names_of_metadata(data: dict[str, object]) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def _check_keys(file: Path, section: str, found: dict[str, object], known: tuple
                 f"unknown key {shortened(key)!r}",
                 file=file,
                 item=f"[{section}]" if section else None,
-                mend=f"{hint}Keys: {', '.join(known)}",
+                hint=f"{hint}Keys: {', '.join(known)}",
             )
 
 
@@ -152,5 +152,5 @@ def _check_complete(file: Path, place: str, value: object) -> None:
             "this value of the draft is still TODO",
             file=file,
             item=place,
-            mend="Complete it, or delete the line",
+            hint="Complete it, or delete the line",
         )

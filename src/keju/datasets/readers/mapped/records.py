@@ -40,7 +40,7 @@ def image_records(src: Path) -> list[Row]:
     files = list(image_files(src)) if src.is_dir() else [src]
     if not files:
         raise DataError(
-            "no images, and the mapping names no tables", file=src, mend="Set [source] tables"
+            "no images, and the mapping names no tables", file=src, hint="Set [source] tables"
         )
     paths = [PurePosixPath(file.relative_to(root).as_posix()) for file in files]
     return [
@@ -69,7 +69,7 @@ def table_records(src: Path, mapping: Mapping) -> list[Row]:
                 found.append(Row(place, {**above, **cells}))
     if not found:
         raise DataError(
-            "the tables have no records", file=src, mend="Check [source] tables and table_names"
+            "the tables have no records", file=src, hint="Check [source] tables and table_names"
         )
     return found
 
@@ -124,7 +124,7 @@ def _tables(src: Path, mapping: Mapping) -> list[Path]:
         raise DataError(
             f"no table is called {' or '.join(patterns)}; found {names or 'no tables'}",
             file=src,
-            mend="Correct [source] tables",
+            hint="Correct [source] tables",
         )
     return found
 
@@ -182,7 +182,7 @@ def _each(row: Row, column: str) -> Iterator[Row]:
             f"no list of objects in {column!r}",
             file=row.place.file,
             item=row.place.item,
-            mend="Correct [source] each",
+            hint="Correct [source] each",
         )
     others = {key: value for key, value in row.cells.items() if key != column}
     for number, record in enumerate(inner, start=1):

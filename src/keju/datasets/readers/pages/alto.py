@@ -75,7 +75,7 @@ def read_alto(
     pages = list(children(layout, "Page")) if layout is not None else []
     if len(pages) != 1:
         raise DataError(
-            f"{number_of(len(pages), 'page')} in it", file=path, mend="Keep one page a file"
+            f"{number_of(len(pages), 'page')} in it", file=path, hint="Keep one page a file"
         )
     context = _Context(path, _tags(root), kinds, _scale(root, path, dpi))
     found = [
@@ -171,7 +171,7 @@ def _scale(root: etree._Element, path: Path, dpi: float | None) -> float:
         raise DataError(
             f"it measures in {unit}, which is no pixels",
             file=path,
-            mend="Give the resolution of the scans as dpi, e.g. dpi=300",
+            hint="Give the resolution of the scans as dpi, e.g. dpi=300",
         )
     return dpi / _PER_INCH[unit]
 

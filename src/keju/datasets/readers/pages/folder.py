@@ -149,7 +149,7 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
         raise DataError(
             f"expected images with .txt files of the same name; found {others or 'none'}",
             file=src,
-            mend=next(filter(None, converters), "")
+            hint=next(filter(None, converters), "")
             or "Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)",
         )
     if src.suffix.casefold() in {".pdf", ".tif", ".tiff"}:
@@ -160,7 +160,7 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
     elif src.suffix.casefold().lstrip(".") in EXTENSIONS:
         problem += "; found one image"
         hint = f"Give its folder: {import_command('pages', src.parent, {})}"
-    raise DataError(problem, file=src, mend=hint or None)
+    raise DataError(problem, file=src, hint=hint or None)
 
 
 def _scans(files: list[Path], pdfs: PdfReader, problems: Problems) -> list[Scan]:
@@ -173,7 +173,7 @@ def _scans(files: list[Path], pdfs: PdfReader, problems: Problems) -> list[Scan]
                 raise DataError(
                     f"two images for one text: {other.file.name} and {scan.file.name}",
                     file=scan.file.parent,
-                    mend="Keep one of them",
+                    hint="Keep one of them",
                 )
     return list(known.values())
 
@@ -188,7 +188,7 @@ def _found(
             pages = texts.of(scan)
             for file, text in pages.values():
                 if not text.strip() and not empty_is_blank:
-                    raise DataError("the text is empty", file=file, mend=_EMPTY)
+                    raise DataError("the text is empty", file=file, hint=_EMPTY)
             found[scan] = pages
     return found
 

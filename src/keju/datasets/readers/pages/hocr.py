@@ -75,7 +75,7 @@ def read_hocr(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Pag
     pages = _root(path).find_class("ocr_page")
     if len(pages) != 1:
         raise DataError(
-            f"{len(pages)} elements of class ocr_page", file=path, mend="Keep one page a file"
+            f"{len(pages)} elements of class ocr_page", file=path, hint="Keep one page a file"
         )
     page = pages[0]
     about = _properties(page)
@@ -109,7 +109,7 @@ def _root(path: Path) -> html.HtmlElement:
         raise DataError(f"not readable as HTML: {error}", file=path) from None
     if "</html" not in text[-_END:].casefold():
         # The parser accepts truncated HTML silently.
-        raise DataError("it ends without </html>", file=path, mend="Write the file again")
+        raise DataError("it ends without </html>", file=path, hint="Write the file again")
     return root
 
 

@@ -241,7 +241,7 @@ def _pages(
     found = list(files_under(src, suffixes))
     if not found:
         endings = ", ".join(f".{suffix}" for suffix in suffixes)
-        raise DataError(f"no {endings} file in it", file=src, mend="See: keju data formats")
+        raise DataError(f"no {endings} file in it", file=src, hint="See: keju data formats")
     for path in found:
         try:
             page = read(path, kinds=kinds)
@@ -261,7 +261,7 @@ def _must_be_told_apart(page: Page, kinds: Mapping[str, LineKind]) -> None:
                 f"the line type {word!r} is unknown, so text and notes cannot be told apart",
                 file=page.file,
                 item=f"line {line.id}",
-                mend=f"Say what it is, e.g. kinds={word}=main, or import all lines",
+                hint=f"Say what it is, e.g. kinds={word}=main, or import all lines",
             )
 
 
@@ -289,7 +289,7 @@ def _lines_on(ref: ImageRef | None, lines: tuple[Line, ...], page: Page) -> tupl
             f"a page of {page.width:g}x{page.height:g}, but its picture has "
             f"{ref.width}x{ref.height} pixels",
             file=page.file,
-            mend="Put the picture there from which the page was transcribed",
+            hint="Put the picture there from which the page was transcribed",
         )
     return on_picture(lines, page, ref)
 
@@ -348,7 +348,7 @@ class _Pictures:
             raise DataError(
                 f"{number_of(len(found), 'image is', 'images are')} called {found[0].name}",
                 file=self._images,
-                mend="Give a folder laid out as the pages are",
+                hint="Give a folder laid out as the pages are",
             )
         return found[0] if found else None
 

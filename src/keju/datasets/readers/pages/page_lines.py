@@ -75,6 +75,6 @@ def root_of(path: Path, root: str, form: str) -> etree._Element:
         raise DataError(
             f"its root is <{name_of(found)}>, not <{root}>: no {form}",
             file=path,
-            mend=f"Give the folder of the {form} files alone, or the format that it has",
+            hint=f"Give the folder of the {form} files alone, or the format that it has",
         )
     return found

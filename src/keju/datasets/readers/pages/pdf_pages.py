@@ -127,7 +127,7 @@ class PdfReader:
     def _fault(self, file: Path, head: dict[str, Any] | None, page: int) -> DataError:
         if head:
             item = f"page {head['page']}" if head["page"] else ""
-            return DataError(head["problem"], file=file, item=item, mend=head["hint"])
+            return DataError(head["problem"], file=file, item=item, hint=head["hint"])
         late, self._late = self._late, False
         self._stop()
         wrong = f"takes more than {PAGE_SECONDS:.0f} seconds" if late else "cannot be read"
@@ -135,7 +135,7 @@ class PdfReader:
             f"the {'page' if page else 'PDF'} {wrong}",
             file=file,
             item=f"page {page}" if page else "",
-            mend="Give its pages as images",
+            hint="Give its pages as images",
         )
 
     def _started(self) -> subprocess.Popen[bytes]:

@@ -72,16 +72,16 @@ class Problems:
             if len(self._lines) == 1:
                 lacks = [". ".join(lacks)]
             lines = (*lacks, *faults, *self._notes)
-            hints = [*self._hints, *(each.mend for each in errors if each.mend)]
+            hints = [*self._hints, *(each.hint for each in errors if each.hint)]
             raise ProblemsError(
                 (f"{self._src}: {line}" for line in lines),
                 file=self._src,
-                mend=". ".join(dict.fromkeys(hints)) or None,
+                hint=". ".join(dict.fromkeys(hints)) or None,
             )
 
     def _line(self, noun: str, errors: list[DataError]) -> str:
         files = listed(map(self._said, errors))
-        hints = ". ".join(dict.fromkeys(each.mend for each in errors if each.mend))
+        hints = ". ".join(dict.fromkeys(each.hint for each in errors if each.hint))
         line = f"{number_of(len(errors), noun)}: {files}"
         return f"{line}. {hints}" if hints else line
 

@@ -137,7 +137,7 @@ def read_result(path: Path, form: str) -> PageResult:
         raise DataError(
             f"more than {MOST_CHARACTERS:,} characters and points, too many for a page",
             file=path,
-            mend="Keep one page a file",
+            hint="Keep one page a file",
         )
     return PageResult(
         text,
@@ -152,9 +152,9 @@ def _with_own_hint(read: Callable[[Path], T], path: Path) -> T:
     try:
         return read(path)
     except DataError as error:
-        if "--option" not in (error.mend or ""):
+        if "--option" not in (error.hint or ""):
             raise
-        raise DataError(error.problem, file=path, mend=_CONVERT) from None
+        raise DataError(error.problem, file=path, hint=_CONVERT) from None
 
 
 def _in_text_if_unknown(line: Line) -> Line:

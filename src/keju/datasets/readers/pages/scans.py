@@ -139,7 +139,7 @@ class Texts:
                     f"the text has {number_of(len(parts), 'page')} (separated by form feeds), but "
                     f"{scan.file.name} has {scan.pages}",
                     file=whole,
-                    mend="Put a form feed between the texts of two pages, or write one file a "
+                    hint="Put a form feed between the texts of two pages, or write one file a "
                     f"page: {scan.stem.name}-1.txt, {scan.stem.name}-2.txt …",
                 )
             return {number: (whole, part) for number, part in enumerate(parts, start=1)}
@@ -168,7 +168,7 @@ class Texts:
                 f"the texts of {scan.file.name} are counted from 0, but not one for each of its "
                 f"{number_of(scan.pages, 'page')}",
                 file=zero,
-                mend="Number the texts like the pages, from 1 on",
+                hint="Number the texts like the pages, from 1 on",
             )
         return 0
 
@@ -182,7 +182,7 @@ class Texts:
             raise DataError(
                 f"two images for one text: {other.file.name} and {scan.file.name}",
                 file=file.parent,
-                mend="Keep one of them",
+                hint="Keep one of them",
             )
 
 
@@ -204,7 +204,7 @@ def _counted(image: Image.Image, file: Path) -> int:
             image.seek(number + 1)
             number += 1
             if number >= MOST_PAGES:
-                raise DataError(f"more than {MOST_PAGES:,} pages", file=file, mend="Split the file")
+                raise DataError(f"more than {MOST_PAGES:,} pages", file=file, hint="Split the file")
     except EOFError:
         return number + 1
 

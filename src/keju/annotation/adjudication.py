@@ -1,0 +1,120 @@
+"""Adjudication: people decide which option an answer chose where the rules cannot.
+
+People see the question and the answer, but neither the reference nor the model, and select the
+chosen option, or none.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from keju.annotation.events import Act, Acts
+from keju.annotation.exam import place_of
+from keju.annotation.fields import one_of
+from keju.annotation.queue import Form
+from keju.definitions import choices_of, options_of, prompt_of, query_of, task
+from keju.files import cell_text
+from keju.items import Item, Record, Response
+from keju.runs import FORMAT_1, RunFolder
+from keju.scoring import answer_code, is_unclear
+from keju.scoring.adjudicated import CODE, LETTER, NONE
+from keju.text import answer_part
+
+COLUMNS = (
+    CODE, "item", "task", "query", "setting", "round", "model", "person", LETTER, "answer",
+)  # fmt: skip
+
+
+class Decided(Record, frozen=True, kw_only=True):
+    """One decision: a letter, or `NONE`."""
+
+    letter: str
+
+
+class Adjudication:
+    """Adjudication queue: all answers to questions with options that the rules cannot decide."""
+
+    name = "adjudication"
+
+    def __init__(self, run: RunFolder) -> None:
+        old = run.manifest().format == FORMAT_1
+        self._answers = {
+            answer_code(response, of_0_1_0=old): (item, response)
+            for item, response in _unclear(run)
+        }
+
+    def subjects(self, person: str) -> Sequence[str]:
+        """The codes of the answers, in an order that does not depend on the models."""
+        del person
+        return sorted(self._answers)
+
+    def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
+        """The question, its options and the answer; neither the reference nor the model."""
+        item, response = self._answers[subject]
+        asks, before = task(item.task), None
+        if act is not None and act.kind == "answer":
+            before = msgspec.json.decode(act.value, type=Decided).letter
+        return {
+            "task": asks.name_zh if language == "zh" else asks.name_en,
+            "task_id": asks.id,
+            "query": item.query,
+            "images": item.images,
+            "question": prompt_of(item),
+            "choices": choices_of(item),
+            "options": options_of(item),
+            "answer": answer_part(response.text),
+            "letter": before,
+        }
+
+    def content(self, subject: str) -> object:
+        """The question, its options and images, and the answer."""
+        item, response = self._answers[subject]
+        question = (prompt_of(item), choices_of(item), options_of(item), item.images)
+        return question, answer_part(response.text)
+
+    def read(self, subject: str, form: Form) -> Decided:
+        """The chosen option.
+
+        Raises:
+            UsageError: it is not one of the options.
+        """
+        item, _ = self._answers[subject]
+        return Decided(letter=one_of(form, (*choices_of(item), NONE)))
+
+    def lingers(self, subject: str) -> bool:
+        """A decided card is not shown again."""
+        del subject
+        return False
+
+    def export(self, acts: Acts) -> str:
+        """The current decisions, one row each, in the format of ``keju score --adjudicated``."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for (person, subject), act in acts.standing(self.name).items():
+            if act.kind != "answer" or subject not in self._answers:
+                continue
+            item, response = self._answers[subject]
+            letter = msgspec.json.decode(act.value, type=Decided).letter
+            writer.writerow([
+                subject, cell_text(item.id), item.task, item.query,
+                response.setting, response.round, cell_text(response.model),
+                cell_text(person), letter, cell_text(answer_part(response.text)),
+            ])  # fmt: skip
+        return "\ufeff" + stream.getvalue()
+
+
+def _unclear(run: RunFolder) -> Iterator[tuple[Item, Response]]:
+    items = {
+        place_of(item): item
+        for item in run.items()
+        if query_of(item).form == "letter" and choices_of(item)
+    }
+    for response in run.responses(tasks={task_id for task_id, _, _ in items}):
+        item = items.get((response.task, response.query, response.item))
+        if item is not None and is_unclear(item, response):
+            yield item, response

@@ -1,0 +1,173 @@
+"""Authoring: people write new items about the images of a dataset; drafts until reviewed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from keju.annotation.events import Acts
+from keju.annotation.fields import boxes_of
+from keju.annotation.queue import Form, lines_of, text_of
+from keju.datasets.store import Dataset, DatasetWriter
+from keju.definitions import prompt_of, tasks
+from keju.definitions.catalogue import box_format
+from keju.errors import DataError, UsageError
+from keju.items import AnswerForm, ImageRef, Item, Provenance
+
+STEP = "authoring"
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """A kind of question that can be written: a task, one of its queries, and its form."""
+
+    spelled: str
+    name_en: str
+    name_zh: str
+    benchmark: str
+    form: AnswerForm
+    blanks: tuple[str, ...]
+    template: str
+
+
+def kinds() -> tuple[Kind, ...]:
+    """Every kind that can be written about one image; pairs need more than one."""
+    return tuple(
+        Kind(
+            f"{each.id}/{query.name}".rstrip("/"), each.name_en, each.name_zh, each.benchmark,
+            query.form,
+            tuple(b for b in ("term", "character", "book") if f"{{{b}}}" in query.template),
+            query.template.replace("{box_format}", box_format(query.box_convention or "xyxy")),
+        )
+        for each in tasks()
+        if not each.of_pairs
+        for query in each.queries
+    )  # fmt: skip
+
+
+class Authoring:
+    """New items, stored as events.
+
+    Each is the latest version that its author saved under its id.
+    """
+
+    name = "authoring"
+
+    def __init__(self, dataset: Dataset, items: Sequence[Item]) -> None:
+        self.dataset = dataset
+        self.images: dict[str, ImageRef] = {}
+        self._groups: dict[str, str] = {}
+        self._lines: dict[str, str] = {}
+        self._taken = {item.id for item in items}
+        for item in items:
+            for ref in item.images:
+                self.images.setdefault(ref.sha256, ref)
+                if item.group:
+                    self._groups.setdefault(ref.sha256, item.group)
+            if len(item.images) == 1 and item.transcription:
+                self._lines.setdefault(item.images[0].sha256, item.transcription)
+
+    def transcription(self, sha256: str) -> str:
+        """The known transcription of an image."""
+        return self._lines.get(sha256, "")
+
+    def read(self, person: str, subject: str, form: Form) -> Item:
+        """The item that a person wrote.
+
+        Args:
+            person: the author.
+            subject: the id of the card, from which the item's id is made.
+            form: the fields.
+
+        Raises:
+            UsageError: something is missing or not valid; the message is for the person.
+        """
+        image = self.images.get(form.get("image", ""))
+        if image is None:
+            raise UsageError("Please choose an image")
+        kind = next((each for each in kinds() if each.spelled == form.get("kind")), None)
+        if kind is None:
+            raise UsageError("Please choose a task")
+        task_id, _, query = kind.spelled.partition("/")
+        options = lines_of(form, "options")
+        options = options if kind.form == "letter" else ()
+        boxes = boxes_of(form) if kind.form == "boxes" else ()
+        item = Item(
+            id=subject,
+            benchmark=kind.benchmark,
+            task=task_id,
+            query=query,
+            images=(image,),
+            question=text_of(form, "question"),
+            fields={name: text_of(form, name) for name in kind.blanks},
+            options=options,
+            answer="" if kind.form == "boxes" else _answer(form, kind, options),
+            boxes=boxes,
+            transcription=text_of(form, "transcription") or None,
+            group=self._groups.get(image.sha256, ""),
+            provenance=(Provenance(step=STEP, tool="keju serve", person=person),),
+            draft=True,
+        )
+        try:
+            prompt_of(item)
+        except DataError as error:
+            raise UsageError(error.hint or error.problem) from None
+        if kind.form == "boxes" and not boxes:
+            raise UsageError("Please draw at least one box")
+        if kind.form == "transcription" and item.transcription is None:
+            item = msgspec.structs.replace(item, transcription=item.answer)
+        return item
+
+    def subject(self, person: str, ticket: str) -> str:
+        """A new id that no item of the dataset has."""
+        name = hashlib.sha256(f"{person}\0{ticket}".encode()).hexdigest()
+        length = next(n for n in range(8, 65) if f"new-{name[:n]}" not in self._taken)
+        return f"new-{name[:length]}"
+
+    def written(self, acts: Acts, person: str | None = None) -> Iterator[tuple[str, Item]]:
+        """The current new items, each with its author."""
+        for (author, _), act in acts.standing(self.name, person).items():
+            if act.kind == "answer":
+                yield author, msgspec.json.decode(act.value, type=Item)
+
+    def export(self, acts: Acts, out: Path) -> int:
+        """Write the new items as a dataset, including images; return how many there are.
+
+        Raises:
+            UsageError: the directory contains something else.
+            DataError: an image is damaged, or the disk is full.
+        """
+        about = self.dataset.manifest
+        items = [item for _, item in self.written(acts)]
+        if not items:
+            return 0
+        with DatasetWriter(
+            out,
+            name=f"{about.name}-authored",
+            version=about.version,
+            licence=about.licence,
+            source=f"written by people on images of {about.name} {about.version}",
+            language=about.language,
+            script=about.script,
+        ) as writer:
+            for item in items:
+                refs = [
+                    writer.add_image(self.dataset.image_bytes(ref), ref.path) for ref in item.images
+                ]
+                writer.add(msgspec.structs.replace(item, images=tuple(refs)))
+        return len(items)
+
+
+def _answer(form: Form, kind: Kind, options: tuple[str, ...]) -> str:
+    answer = text_of(form, "answer", needed="Please give the answer")
+    if kind.form != "letter":
+        return answer
+    if len(options) < 2 or len(options) > len(_LETTERS):
+        raise UsageError("Please give two options or more, one a line")
+    letter = answer.upper()
+    if letter not in _LETTERS[: len(options)]:
+        raise UsageError("The answer must be the letter of one of the options")
+    return letter

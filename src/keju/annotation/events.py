@@ -1,0 +1,293 @@
+"""Event log of the annotation app: an append-only SQLite file.
+
+An event is a row: which person did what about which subject in which queue. Undoing is an event
+too. A row is on disk (WAL, ``synchronous=FULL``) before the browser is told that it was saved, so
+that neither kill -9 nor a power loss loses what was submitted.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Literal, NamedTuple
+
+from keju.errors import DataError
+
+FORMAT = 0x6B656A31
+"""``kej1``: the application id of these SQLite files."""
+
+BUSY_MS = 10_000
+"""The maximum time to wait for another writer, in milliseconds."""
+
+Kind = Literal["answer", "skip", "undo"]
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS acts (
+  id INTEGER PRIMARY KEY,
+  at TEXT NOT NULL,
+  person TEXT NOT NULL,
+  desk TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('answer', 'skip', 'undo')),
+  value TEXT NOT NULL,
+  seconds REAL NOT NULL,
+  undoes INTEGER UNIQUE REFERENCES acts (id),
+  ticket TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS acts_of ON acts (desk, person, subject);
+CREATE INDEX IF NOT EXISTS acts_sent ON acts (ticket);
+CREATE TRIGGER IF NOT EXISTS acts_stay BEFORE UPDATE ON acts
+  BEGIN SELECT RAISE(ABORT, 'acts only grow'); END;
+CREATE TRIGGER IF NOT EXISTS acts_last BEFORE DELETE ON acts
+  BEGIN SELECT RAISE(ABORT, 'acts only grow'); END;
+CREATE TABLE IF NOT EXISTS house (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+_COLUMNS = "id, at, person, desk, subject, kind, value, seconds"
+_STANDING = "kind != 'undo' AND id NOT IN (SELECT undoes FROM acts WHERE undoes IS NOT NULL)"
+
+_INSERT = """
+INSERT INTO acts (at, person, desk, subject, kind, value, seconds, undoes, ticket)
+SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?
+WHERE NOT EXISTS (
+  SELECT 1 FROM (SELECT kind, value FROM acts WHERE ticket = ? ORDER BY id DESC LIMIT 1)
+  WHERE kind = ? AND value = ?
+)
+ON CONFLICT DO NOTHING
+"""
+"""Insert an event unless the same page sent the same one last, which means that the response was
+lost and the browser repeats the request. A different answer from an earlier page is stored."""
+
+
+class Act(NamedTuple):
+    """One event. `value` is JSON, `at` UTC, `seconds` the time that the page was displayed."""
+
+    id: int
+    at: str
+    person: str
+    desk: str
+    subject: str
+    kind: Kind
+    value: str
+    seconds: float
+
+
+class Acts:
+    """The open event log. One process writes; its threads take turns.
+
+    Raises:
+        DataError: it is another kind of file, or it cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._turn = Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # It contains the token and what people wrote, so other users of the machine may not
+            # read it.
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._open()
+        except (OSError, sqlite3.OperationalError) as error:
+            raise DataError(f"people's answers cannot be opened: {error}", file=path,
+                            hint="Let it be written, and no program hold it") from None  # fmt: skip
+        except sqlite3.Error as error:
+            raise DataError(f"not a file of people's answers: {error}", file=path,
+                            hint="Move it away to begin a new one") from None  # fmt: skip
+
+    def _open(self) -> None:
+        self._file.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        self._file.execute("PRAGMA journal_mode = WAL")
+        self._file.execute("PRAGMA synchronous = FULL")
+        (tables,) = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (mark,) = self._file.execute("PRAGMA application_id").fetchone()
+        if not tables:
+            # Another server may create it at the same moment; it must be created once.
+            self._file.executescript(
+                f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA application_id = {FORMAT}; COMMIT;"
+            )
+        elif mark != FORMAT:
+            raise sqlite3.DatabaseError("another program's")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def add(
+        self,
+        person: str,
+        desk: str,
+        subject: str,
+        value: str,
+        *,
+        kind: Kind = "answer",
+        seconds: float = 0.0,
+        ticket: str = "",
+    ) -> bool:
+        """Store an event; on return it is on disk.
+
+        Args:
+            person: the person.
+            desk: the queue.
+            subject: the id of the card.
+            value: the content, as JSON.
+            kind: an answer, or that it is left for later.
+            seconds: the time taken.
+            ticket: of the page it was sent from; the same event sent twice from one page counts
+                once.
+
+        Returns:
+            False if it was sent before.
+
+        Raises:
+            DataError: it cannot be written to disk.
+        """
+        return self._insert(person, desk, subject, kind, value, seconds, None, ticket)
+
+    def undo(self, person: str, desk: str, ticket: str = "") -> Act | None:
+        """Undo a person's last event in a queue and return it; None if there is none.
+
+        If one page sends the same request twice, it undoes one event and returns it twice.
+        """
+        if (first := self._undone(person, desk, ticket)) is not None:
+            return first
+        with self._turn:
+            row = self._file.execute(
+                f"SELECT {_COLUMNS} FROM acts WHERE desk = ? AND person = ? AND {_STANDING} "  # noqa: S608
+                "ORDER BY id DESC LIMIT 1",
+                (desk, person),
+            ).fetchone()
+        if row is None:
+            return None
+        last = Act(*row)
+        if self._insert(person, desk, last.subject, "undo", "null", 0.0, last.id, ticket):
+            return last
+        # Another window, or a repeated request of this page, undid it in between.
+        return self._undone(person, desk, ticket) or last
+
+    def _undone(self, person: str, desk: str, ticket: str) -> Act | None:
+        """The event that a page undid, if that is the last event from the page."""
+        if not ticket:
+            return None
+        with self._turn:
+            row = self._file.execute(
+                "SELECT undoes FROM (SELECT undoes, desk, person FROM acts WHERE ticket = ? "
+                "ORDER BY id DESC LIMIT 1) WHERE undoes IS NOT NULL AND desk = ? AND person = ?",
+                (ticket, desk, person),
+            ).fetchone()
+        return self.act(row[0]) if row else None
+
+    def _insert(self, *row: object) -> bool:
+        *rest, ticket = row
+        kind, value = rest[3:5]
+        values = (_now(), *rest, ticket or secrets.token_hex(16))
+        try:
+            with self._turn:
+                done = self._file.execute(_INSERT, (*values, ticket, kind, value))
+        except sqlite3.Error as error:
+            raise DataError(f"an answer could not be stored: {error}", file=self.path,
+                            hint="Send it again when the disk takes it") from None  # fmt: skip
+        return done.rowcount == 1
+
+    def standing(self, desk: str, person: str | None = None) -> dict[tuple[str, str], Act]:
+        """Current event of each person and subject of a queue: the last one that was not undone.
+
+        Its seconds are those of all events about that subject, including undone ones.
+        """
+        found: dict[tuple[str, str], Act] = {}
+        spent: dict[tuple[str, str], float] = {}
+        rows, undone = self._rows(desk, person), set()
+        for act, undoes in rows:
+            place = (act.person, act.subject)
+            spent[place] = spent.get(place, 0.0) + act.seconds
+            if undoes is not None:
+                undone.add(undoes)
+        for act, _ in rows:
+            place = (act.person, act.subject)
+            if act.kind != "undo" and act.id not in undone:
+                found[place] = act._replace(seconds=spent[place])
+        return found
+
+    def _rows(self, desk: str, person: str | None) -> list[tuple[Act, int | None]]:
+        whose, values = ("AND person = ?", (desk, person)) if person else ("", (desk,))
+        with self._turn:
+            rows = self._file.execute(
+                f"SELECT {_COLUMNS}, undoes FROM acts WHERE desk = ? {whose} ORDER BY id",  # noqa: S608
+                values,
+            ).fetchall()
+        return [(Act(*row), undoes) for *row, undoes in rows]
+
+    def act(self, number: int) -> Act | None:
+        """The event with that number."""
+        with self._turn:
+            row = self._file.execute(
+                f"SELECT {_COLUMNS} FROM acts WHERE id = ?",  # noqa: S608
+                (number,),
+            ).fetchone()
+        return Act(*row) if row else None
+
+    def people(self, desk: str) -> dict[str, int]:
+        """All people with events in a queue, in order of their first, with the number of events."""
+        with self._turn:
+            rows = self._file.execute(
+                "SELECT person, count(*) FROM acts WHERE desk = ? GROUP BY person ORDER BY min(id)",
+                (desk,),
+            ).fetchall()
+        return dict(rows)
+
+    def sent_last(self, person: str, desk: str, subject: str, ticket: str) -> bool:
+        """Whether a person's last event about a subject was sent from the page of a ticket."""
+        with self._turn:
+            row = self._file.execute(
+                "SELECT ticket FROM acts WHERE desk = ? AND person = ? AND subject = ? "
+                "ORDER BY id DESC LIMIT 1",
+                (desk, person, subject),
+            ).fetchone()
+        return bool(ticket) and row is not None and row[0] == ticket
+
+    def count(self) -> int:
+        """The number of events."""
+        with self._turn:
+            (number,) = self._file.execute("SELECT count(*) FROM acts").fetchone()
+        return int(number)
+
+    def token(self, *, anew: bool = False) -> str:
+        """The access token; kept over restarts unless a new one is requested."""
+        return self._secret("token", anew=anew)
+
+    def key(self) -> str:
+        """The key that signs pages and cookies; kept over restarts."""
+        return self._secret("key")
+
+    def dataset(self, hash_now: str) -> str:
+        """The hash of the dataset of the exam's answers; the given one if there are no answers."""
+        with self._turn:
+            self._file.execute(
+                "INSERT INTO house VALUES ('dataset', ?) ON CONFLICT (name) DO UPDATE "
+                "SET value = excluded.value WHERE NOT EXISTS "
+                "(SELECT 1 FROM acts WHERE desk = 'exam')",
+                (hash_now,),
+            )
+            found = self._file.execute("SELECT value FROM house WHERE name = 'dataset'")
+            (stored,) = found.fetchone()
+        return str(stored)
+
+    def _secret(self, name: str, *, anew: bool = False) -> str:
+        with self._turn:
+            if anew:
+                self._file.execute("DELETE FROM house WHERE name = ?", (name,))
+            self._file.execute(
+                "INSERT INTO house VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (name, secrets.token_urlsafe(24)),
+            )
+            found = self._file.execute("SELECT value FROM house WHERE name = ?", (name,))
+            (secret,) = found.fetchone()
+        return str(secret)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,128 @@
+"""Rating: people grade answers from 0 to 10 against the reference, blind to the model."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections.abc import Sequence
+from functools import cache
+
+import msgspec
+
+from keju.annotation.events import Act, Acts
+from keju.annotation.queue import Form
+from keju.definitions import prompt_of, task
+from keju.errors import UsageError
+from keju.files import cell_text, sha256_bytes
+from keju.items import Record
+from keju.judging import Judged, Rubrics, code_of
+from keju.judging.grades import LEAST, MOST
+from keju.judging.tables import CODE
+
+COLUMNS = (CODE, "task", "query", "rater", "score", "seconds")
+
+
+class Rated(Record, frozen=True, kw_only=True):
+    """One rating."""
+
+    score: float
+
+
+class Rating:
+    """The rating queue: a sample of answers, in each rater's own order.
+
+    Args:
+        sample: the answers.
+        rubrics: the instructions for raters.
+        seed: of the orders.
+    """
+
+    name = "rating"
+
+    def __init__(self, sample: Sequence[Judged], rubrics: Rubrics, seed: int = 0) -> None:
+        self._judged = {code_of(each): each for each in sample}
+        self._rubrics = rubrics
+        self._seed = seed
+        self._order = cache(self._shuffled)
+
+    def subjects(self, person: str) -> Sequence[str]:
+        """The codes of the answers, shuffled by seed and name."""
+        return self._order(person)
+
+    def _shuffled(self, person: str) -> list[str]:
+        codes = list(self._judged)
+        random.Random(sha256_bytes(f"{self._seed}:{person}:order".encode())).shuffle(codes)  # noqa: S311
+        return codes
+
+    def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
+        """Question, reference and answer, and the rubric; not the model."""
+        judged = self._judged[subject]
+        item, asks = judged.item, task(judged.item.task)
+        rubric = self._rubrics.rubric(item.task, item.query)
+        rated = _rated(act)
+        return {
+            "task": asks.name_zh if language == "zh" else asks.name_en,
+            "task_id": asks.id,
+            "query": item.query,
+            "images": item.images,
+            "question": prompt_of(item),
+            "source": "" if item.transcription == item.answer else item.transcription or "",
+            "reference": item.answer,
+            "answer": judged.text,
+            "rubric": rubric.says.strip() if rubric else "",
+            "rubric_title": rubric.title if rubric else "",
+            "score": "" if rated is None else f"{rated.score:g}",
+            "least": LEAST,
+            "most": MOST,
+        }
+
+    def content(self, subject: str) -> object:
+        """The item, the answer, and the rubric."""
+        judged = self._judged[subject]
+        rubric = self._rubrics.rubric(judged.item.task, judged.item.query)
+        told = (rubric.title, rubric.says) if rubric else None
+        return judged.item, prompt_of(judged.item), judged.text, told
+
+    def read(self, subject: str, form: Form) -> Rated:
+        """The score.
+
+        Raises:
+            UsageError: it is not a number from 0 to 10.
+        """
+        del subject
+        try:
+            score = float(form.get("score", ""))
+        except ValueError:
+            score = -1.0
+        if not LEAST <= score <= MOST:
+            raise UsageError("Please give a number from 0 to 10")
+        return Rated(score=score)
+
+    def lingers(self, subject: str) -> bool:
+        """A rated card is not shown again."""
+        del subject
+        return False
+
+    def export(self, acts: Acts) -> str:
+        """The ratings in the format of ``keju judge align``, one row per rating, by rater.
+
+        An answer is identified by its code, which its run can resolve: the sheet names no model.
+        """
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for (person, code), act in acts.standing(self.name).items():
+            judged, rated = self._judged.get(code), _rated(act)
+            if judged is None or rated is None:
+                continue
+            told = (f"{rated.score:g}", f"{act.seconds:.1f}")
+            writer.writerow((code, judged.id.task, judged.id.query, cell_text(person), *told))
+        # The byte order mark tells spreadsheets that the file is UTF-8.
+        return "\ufeff" + stream.getvalue()
+
+
+def _rated(act: Act | None) -> Rated | None:
+    if act is None or act.kind != "answer":
+        return None
+    return msgspec.json.decode(act.value, type=Rated)

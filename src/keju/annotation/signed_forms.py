@@ -1,0 +1,81 @@
+"""Signed form fields that bind a submission to the person and the content that the page showed."""
+
+from __future__ import annotations
+
+from keju.annotation.queue import Desk, Form
+from keju.annotation.signing import Signer, content_hash
+from keju.items import Record
+
+FIELD = "shown"
+"""The form field that contains the signed `Shown`."""
+
+TITLE = "This page is out of date"
+NO_NAME = (
+    "No name is given in this browser. Give your name, then send this page again. "
+    "Nothing was stored."
+)
+OTHER_PERSON = "This page was shown to {}. Somebody else is signed in now. Nothing was stored."
+CHANGED = "What this page shows has changed since it was opened. Nothing was stored."
+GONE = "The card of this page does not exist any more. Nothing was stored."
+UNSIGNED = (
+    "This page was not made by this server for this card, or it was changed. Nothing was stored."
+)
+_PURPOSE = "shown"
+
+
+class Shown(Record, frozen=True, kw_only=True):
+    """Content of a page: the queue, the card by its id, the hash of its content, and the person."""
+
+    person: str
+    desk: str
+    subject: str = ""
+    content: str = ""
+
+
+class OutOfDateError(Exception):
+    """A submission belongs to another person or card than the stored one; answered with 409.
+
+    `link` leads to the current page; `person` and `subject` are those of the submitted page, where
+    it was shown to another person.
+    """
+
+    def __init__(self, why: str, link: str, person: str = "", subject: str = "") -> None:
+        super().__init__(why)
+        self.why = why
+        self.link = link
+        self.person = person
+        self.subject = subject
+
+
+def bound(signer: Signer, shown: Shown) -> str:
+    """The value of the form field."""
+    return signer.sign(_PURPOSE, shown)
+
+
+def shown_in(signer: Signer, form: Form, desk: str, person: str, link: str) -> Shown:
+    """What the page of a form showed to this person in this queue.
+
+    Raises:
+        OutOfDateError: the form is not signed, or it was shown to another person.
+    """
+    shown = signer.read(_PURPOSE, form.get(FIELD, ""), Shown)
+    if shown is None or shown.desk != desk:
+        raise OutOfDateError(UNSIGNED, link)
+    if shown.person != person:
+        raise OutOfDateError(OTHER_PERSON, link, shown.person, shown.subject)
+    return shown
+
+
+def card_of(desk: Desk, shown: Shown) -> int:
+    """The current number of a page's card, from 1 on.
+
+    Raises:
+        OutOfDateError: the card does not exist any more, or its content has changed.
+    """
+    subjects = desk.subjects(shown.person)
+    if shown.subject not in subjects:
+        raise OutOfDateError(GONE, f"/{desk.name}")
+    number = list(subjects).index(shown.subject) + 1
+    if content_hash(desk.content(shown.subject)) != shown.content:
+        raise OutOfDateError(CHANGED, f"/{desk.name}/{number}")
+    return number

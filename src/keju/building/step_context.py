@@ -1,0 +1,112 @@
+"""Step context: the input dataset, the output writer and the tables of a running step."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from keju.building.engine import Engine
+from keju.building.tables import write_table
+from keju.datasets.store import Dataset, DatasetWriter
+from keju.files import write_atomic
+from keju.items import ImageRef, Item, Provenance
+
+SCRATCH = ".scratch"
+TABLES = "tables"
+
+
+class StepContext:
+    """The context in which a step runs.
+
+    Attributes:
+        given: the input, a finished dataset.
+        engine: processes rows; its finished chunks survive an interruption.
+        writer: of the output dataset.
+        out: the output's directory, for files that a step writes beside items and tables.
+        seed: the recipe's seed.
+        notes: the lines passed to `note`.
+    """
+
+    def __init__(
+        self, step: str, given: Dataset, writer: DatasetWriter, *, engine: Engine, seed: int = 0
+    ) -> None:
+        self.given = given
+        self.writer = writer
+        self.out = writer.path
+        self.seed = seed
+        self.engine = engine.within(self.out / SCRATCH)
+        self.notes: list[str] = []
+        self._step = step
+        self._items: list[Item] | None = None
+        self._by_id: dict[str, Item] = {}
+
+    def items(self) -> list[Item]:
+        """The items of the input, in their order; read once."""
+        if self._items is None:
+            self._items = self.given.items()
+            self._by_id = {item.id: item for item in self._items}
+        return self._items
+
+    def rng(self, *names: str) -> np.random.Generator:
+        """A random generator, seeded by the recipe's seed, this step and these names."""
+        key = json.dumps([self.seed, self._step, *names]).encode()
+        return np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()[:16], "big"))
+
+    def image_path(self, ref: ImageRef) -> Path:
+        """The path of an image of the input, for engines whose rows name files.
+
+        Raises:
+            DataError: it is missing, or not the one that its item was made with.
+        """
+        if ref.path not in self.given.packed:
+            return self.given.image_path(ref)
+        file = self.scratch("unpacked") / Path(ref.path).name
+        if not file.is_file():
+            write_atomic(file, self.given.image_bytes(ref))
+        return file
+
+    def keep(self, item: Item, *, note: str = "", tool: str = "", person: str = "") -> None:
+        """Add an item to the output.
+
+        Its images are linked from `given` unless the writer has them already. The step is appended
+        to its provenance if note, tool or person is given, or the item differs from the input item.
+
+        Raises:
+            DataError: the id is taken, or an image is neither in the input nor added.
+        """
+        self.items()
+        for ref in item.images:
+            if not self.writer.has_image(ref):
+                self.writer.link_image(self.image_path(ref), ref)
+        told = bool(note or tool or person)
+        if told or item != self._by_id.get(item.id):
+            done = Provenance(step=self._step, tool=tool, person=person, note=note)
+            item = replace(item, provenance=(*item.provenance, done))
+        self.writer.add(item)
+
+    def table(self, name: str, rows: Sequence[Struct], shape: type[Struct] | None = None) -> None:
+        """Write rows as OUT/tables/NAME.parquet (exact) and .csv (for spreadsheets).
+
+        Args:
+            name: of the table, e.g. ``dropped``.
+            rows: flat records, all of one type; without rows, no table is written unless `shape`
+                gives the columns.
+            shape: the type of the rows.
+        """
+        write_table(self.out / TABLES, name, rows, shape)
+
+    def note(self, line: str) -> None:
+        """Add a line to the step's summary, which is printed and stored in step.json."""
+        self.notes.append(line)
+
+    def scratch(self, name: str) -> Path:
+        """A directory that survives an interruption and is removed when the step is done."""
+        folder = self.out / SCRATCH / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder

@@ -1,0 +1,261 @@
+"""The scores of a report as CSV files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from keju.definitions import is_undeciphered
+from keju.files import FORMULA, write_atomic
+from keju.reporting.blank_pages import blank_page_rows
+from keju.reporting.labels import NOTHING
+from keju.reporting.latex import slug
+from keju.reporting.page import Report
+from keju.reporting.paper_table_form import PaperTable
+from keju.scoring.reasoned import FORM
+from keju.statistics import Interval
+
+_NUMBER = r"^[+-][0-9]+(\.[0-9]+)?$"
+
+
+def write_csv(report: Report, folder: Path) -> list[Path]:
+    """Write ``items.csv`` (one row per score), ``tasks.csv`` (one row per model, task and metric).
+
+    Also ``parameters.csv`` (parameters of models behind servers), ``effort.csv`` and ``surest.csv``
+    where pages were transcribed, ``undeciphered.csv`` (one row per reading) where there are
+    undeciphered characters, ``wordings.csv`` (one row per model, task and wording) where a model
+    has several wordings, ``blank-pages.csv`` (one row per response, with its invented characters)
+    where pages are blank, ``official-with-reasoning.csv`` where reasoning is in a separate field,
+    and a file for each paper table, in the paper's units. In the others values are fractions. A
+    text that a spreadsheet would read as a formula gets an apostrophe before it.
+    """
+    gathered = report.gathered
+    items = pl.DataFrame(
+        [
+            {
+                "model": score.model,
+                "dataset": asked.run.manifest.dataset,
+                "benchmark": score.benchmark,
+                "task": score.task,
+                "query": score.query,
+                "item": score.item,
+                "group": score.group,
+                "setting": score.setting,
+                "script": score.script,
+                "wording": score.wording,
+                "round": score.round,
+                "protocol": score.protocol,
+                "metric": score.metric,
+                "value": score.value,
+                "status": score.status,
+                "verdict": score.verdict,
+                "reason": score.reason,
+                "extracted": score.extracted,
+                "signature": score.signature,
+            }
+            for asked in gathered.asked.values()
+            for answer in asked.answers
+            for score in answer.scores
+        ],
+        infer_schema_length=None,
+    )
+    tasks = pl.DataFrame(
+        [
+            {
+                "model": result.model,
+                "setting": result.setting,
+                "script": result.script,
+                "wording": result.wording,
+                "protocol": result.protocol,
+                "task": each.task,
+                "query": each.query,
+                "metric": metric.metric,
+                "main": place == 0,
+                "value": metric.value,
+                "without_failures": metric.without_failures,
+                "items": metric.items,
+                "scored": metric.scored,
+                "signature": metric.signature,
+            }
+            for result in gathered.results.values()
+            for each in result.tasks
+            for place, metric in enumerate(each.metrics)
+        ],
+        infer_schema_length=None,
+    )
+    frames = {"items": items, "tasks": tasks} | _buying(report) | _undeciphered(report)
+    frames |= _wordings(report) | _parameters(report) | _reasoning(report) | _blank_pages(report)
+    for table in report.beside:
+        frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _beside(table)
+    return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
+
+
+def _parameters(report: Report) -> dict[str, pl.DataFrame]:
+    """``parameters.csv``: the decoding parameters of each model behind a server."""
+    compared = any(row.differences is not None for row in report.view.parameters)
+    rows = [
+        {
+            "model": row.model,
+            "asked_for": row.asked_for,
+            "sent": sent.parameters,
+            "answers": sent.answers,
+            "not_sent": ", ".join(name for name, _ in row.not_sent),
+            "dtype": row.dtype,
+            "system_prompt": row.system_prompt,
+            **({"unlike_the_paper": "; ".join(row.differences or ())} if compared else {}),
+        }
+        for row in report.view.parameters
+        for sent in row.sent
+    ]
+    return {"parameters": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _wordings(report: Report) -> dict[str, pl.DataFrame]:
+    """``wordings.csv``: the sensitivity to wording; rows without a task are means over tasks."""
+    rows = [
+        {"model": row.model, "protocol": row.protocol, "task": row.task, "tasks": row.tasks,
+         "metric": row.metric, "wording": wording, "value": value,
+         **_bounded("spread", row.found.spread, row.found.spread_interval),
+         **_bounded("deviation", row.found.deviation, row.found.deviation_interval),
+         "p": row.found.p, "items": row.items, "groups": row.found.groups}
+        for row in (*report.view.wordings.rows, *report.view.wordings.overall)
+        for wording, value in zip(row.wordings, row.found.values, strict=True)
+    ]  # fmt: skip
+    return {"wordings": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
+    """``undeciphered.csv``: each model's readings of characters without a known reading."""
+    rows = [
+        {
+            "item": asked.item.id,
+            "group": asked.item.group,
+            "image": asked.item.images[0].sha256 if asked.item.images else "",
+            "query": asked.item.query,
+            "model": answer.model,
+            "round": answer.response.round,
+            "status": answer.response.status,
+            "reading": answer.response.text,
+        }
+        for asked in report.gathered.asked.values()
+        if is_undeciphered(asked.item)
+        for answer in asked.answers
+    ]
+    return {"undeciphered": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _blank_pages(report: Report) -> dict[str, pl.DataFrame]:
+    """``blank-pages.csv``: the invented characters of each response to a blank page."""
+    rows = blank_page_rows(report.gathered)
+    return {"blank-pages": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _reasoning(report: Report) -> dict[str, pl.DataFrame]:
+    rows = [
+        {
+            "model": table.model,
+            "task": row.task,
+            "name": row.name,
+            "metric": row.metric,
+            "official_content_alone": row.alone,
+            "official_with_reasoning": row.with_reasoning,
+            "form": FORM,
+        }
+        for table in report.view.reasoning
+        for row in table.rows
+    ]
+    return {"official-with-reasoning": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _buying(report: Report) -> dict[str, pl.DataFrame]:
+    """``effort.csv`` and ``surest.csv``: post-editing cost and error by coverage, as fractions.
+
+    An interval's ends are in separate columns, empty where there is none.
+    """
+    frames = {}
+    if report.view.efforts:
+        frames["effort"] = pl.DataFrame(
+            [
+                {"model": each.model, "task": each.task, "characters": each.layer,
+                 "pages": each.pages, "groups": each.groups,
+                 **_bounded("mean", each.mean.value, each.mean.interval),
+                 **_bounded("median", each.median.value, each.median.interval),
+                 **_bounded("nine_in_ten", each.most.value, each.most.interval),
+                 "untouched": each.untouched}
+                for each in report.view.efforts
+            ],
+            infer_schema_length=None,
+        )  # fmt: skip
+    if report.view.surest:
+        frames["surest"] = pl.DataFrame(
+            [
+                {"model": each.model, "task": each.task, "signal": each.signal,
+                 "error": each.metric, "answers": each.answers, "all": each.curve.whole,
+                 **{
+                     name: value
+                     for share, interval in each.at.items()
+                     for name, value in _bounded(
+                         f"at_{share:.0%}".rstrip("%"), each.curve.at(share), interval
+                     ).items()
+                 },
+                 **_bounded("area", each.curve.area, each.area),
+                 **_bounded("gain", each.curve.gain, each.gain)}
+                for each in report.view.surest
+            ],
+            infer_schema_length=None,
+        )  # fmt: skip
+    return frames
+
+
+def _bounded(name: str, value: float | None, interval: Interval | None) -> dict[str, float | None]:
+    return {
+        name: value,
+        f"{name}_low": interval.low if interval else None,
+        f"{name}_high": interval.high if interval else None,
+    }
+
+
+def _beside(table: PaperTable) -> pl.DataFrame:
+    """One row per model, with its ``source``; the columns have the names of the data.
+
+    ``group`` is the paper's title of the rows, ``tasks`` the number of the table's tasks in the
+    row's means, ``judge`` the judge of a row of the run, where the table has grades. A column of
+    means of which some lack tasks is followed by one with the number of the column's tasks in each.
+    """
+    rows: list[dict[str, str | None]] = [
+        {
+            "model": row.model,
+            "source": row.source,
+            "group": row.group or None,
+            "tasks": row.tasks or None,
+        }
+        for row in table.rows
+    ]
+    names = ["model", "source", "group", "tasks"]
+    if any(row.judge for row in table.rows):
+        names.append("judge")
+        for cells_of, own in zip(rows, table.rows, strict=True):
+            cells_of["judge"] = own.judge or None
+    for place, heading in enumerate(table.headings):
+        cells = [row.cells[place] for row in table.rows]
+        names.append(heading.name)
+        for row, cell in zip(rows, cells, strict=True):
+            row[heading.name] = None if cell.value == NOTHING else cell.value
+        if any(cell.note for cell in cells):
+            names.append(lacking := f"{heading.name} tasks")
+            for row, cell in zip(rows, cells, strict=True):
+                row[lacking] = cell.note.removesuffix(" tasks") or None
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String))
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> Path:
+    """Write a CSV for spreadsheets: UTF-8 with byte-order mark, which Excel needs for Chinese.
+
+    Texts that a spreadsheet reads as formulas get an apostrophe; numbers with a sign do not.
+    """
+    texts = pl.col(pl.String)
+    risky = texts.str.slice(0, 1).is_in(list(FORMULA)) & ~texts.str.contains(_NUMBER)
+    safe = frame.with_columns(pl.when(risky).then(pl.lit("'") + texts).otherwise(texts).name.keep())
+    write_atomic(path, safe.write_csv(include_bom=True))
+    return path

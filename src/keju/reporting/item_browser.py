@@ -1,0 +1,290 @@
+"""Data of the report's item browser: a short index of all items, and their details in chunks.
+
+The index contains what lists and sorting need; a chunk is loaded when one of its items is opened or
+searched. Keys of details are short, because there is one for each answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from statistics import fmean
+from typing import Any
+
+from keju.definitions import Query, missing_reference, options_of, query_of, status_for, task
+from keju.items import ImageRef, Item, Protocol, Response, Score
+from keju.reporting.confusions import Mistakes
+from keju.reporting.differences import Difference, differences
+from keju.reporting.glossary import pattern_senses
+from keju.reporting.labels import metric_definition
+from keju.reporting.order_errors import OrderErrors, true_order
+from keju.reporting.prompts_sent import prompts_sent
+from keju.reporting.reading_patterns import PatternCounts, lines_as_read
+from keju.reporting.run_set import Answer, Asked, Run, RunSet
+from keju.scoring import PROTOCOLS, metric_names
+from keju.text import answer_part
+
+_LONGEST = 20_000
+_LONGEST_REASONING = 4_000
+"""Maximum characters of displayed reasoning of one answer; some models write 50,000."""
+
+_MOST_RELEVANT = 12
+_MOST_RANKED = 5
+_DIGITS = 4
+_PLACES = re.compile(r"(?:^|= )([0-9]+)")
+
+PER_CHUNK = 50
+
+Json = dict[str, Any]
+
+
+class Browser:
+    """Index, chunks and images of a report.
+
+    `pictures` are JPEG files that items refer to by number.
+
+    `mistakes` are those of all transcriptions but the baselines', `orders` their reading order and
+    `patterns` the patterns in it.
+
+    The images are scaled in the constructor, so that omitted ones are known from then on.
+
+    Args:
+        gathered: the data of the report.
+        named: the names of a task as the page shows them.
+    """
+
+    def __init__(self, gathered: RunSet, named: Callable[[str], str]) -> None:
+        self._gathered = gathered
+        self._named = named
+        self._models = {name: place for place, name in enumerate(gathered.models)}
+        self._kinds: dict[tuple[str, str], int] = {}
+        self._numbers: dict[tuple[int, int], int] = {}
+        self.mistakes = Mistakes()
+        self.orders = OrderErrors()
+        self.patterns = PatternCounts()
+        self.pictures: list[bytes] = []
+        self.chunks: list[list[Json]] = []
+        self._items: list[list[Any]] = []
+        for asked in gathered.asked.values():
+            if len(self._items) % PER_CHUNK == 0:
+                self.chunks.append([])
+            self._items.append(self._line(asked))
+            self.chunks[-1].append(self._details(asked))
+
+    @property
+    def index(self) -> Json:
+        """The items in the datasets' order: ``[id, kind, [strict main of each model]]``.
+
+        A main value is null where an answer has no score, false where the model gave no answer.
+        """
+        return {
+            "models": self._gathered.models,
+            "floors": [voice.role == "baseline" for voice in self._gathered.voices.values()],
+            "kinds": [_kind(*key, self._named) for key in self._kinds],
+            "items": self._items,
+            "per_chunk": PER_CHUNK,
+            "patterns": {name: sense.what for name, sense in pattern_senses().items()},
+            "doubtful": self.patterns.doubtful,
+        }
+
+    def _line(self, asked: Asked) -> list[Any]:
+        item = asked.item
+        mains: dict[str, list[float]] = {}
+        main = next(iter(query_of(item).strict), "")
+        for answer in asked.answers:
+            for score in answer.scores:
+                is_main = score.protocol == "strict" and score.metric == main
+                if is_main and score.value is not None:
+                    mains.setdefault(answer.model, []).append(score.value)
+        kind = self._kinds.setdefault((item.task, item.query), len(self._kinds))
+        answered = {answer.model for answer in asked.answers}
+        values = [
+            round(fmean(mains[model]), _DIGITS) if model in mains
+            else None if model in answered else False
+            for model in self._models
+        ]  # fmt: skip
+        return [item.id, kind, values]
+
+    def _details(self, asked: Asked) -> Json:
+        item = asked.item
+        truth = item.answer or item.answer_simplified
+        prompts, sent = prompts_sent(asked, self._gathered)
+        row: Json = {
+            "question": "\n".join(each.text for each in prompts),
+            "options": list(options_of(item)),
+            "truth": truth,
+            "note": " · ".join(": ".join(pair) for pair in item.metadata.items()),
+            "images": self._show(asked.run, _shown(item)),
+            "answers": [self._answer(asked, truth, answer) for answer in asked.answers],
+        }
+        if reason := missing_reference(item):
+            row |= {"truth": "", "no_truth": reason}
+        if len(prompts) > 1:
+            row["prompts"] = prompts
+        if not sent:
+            row["unsent"] = True
+        if item.relevant:
+            row["gallery"] = len(item.images) - 1
+            row["truth"] = ", ".join(map(str, item.relevant))
+        if any("order" in answer for answer in row["answers"]):
+            row["order"] = true_order(item)
+        if any("diff" in answer for answer in row["answers"]):
+            row["counted"] = "".join(part.truth for part in differences(truth, ""))
+        return row
+
+    def _answer(self, asked: Asked, truth: str, answer: Answer) -> Json:
+        item, response = asked.item, answer.response
+        said = answer_part(response.text)
+        row: Json = {"m": self._models[answer.model], "text": said[:_LONGEST]}
+        row |= _reasoning(response)
+        row |= _scores(item, answer.scores)
+        if (status := status_for(item, response.status)) != "answered":
+            row["status"] = status
+        if response.round > 1:
+            row["round"] = response.round
+        if response.error is not None:
+            row["error"] = f"{response.error.kind}: {response.error.message}"[:_LONGEST]
+        if item.relevant:
+            row["ranked"] = self._ranked(asked, response.text)
+        if query_of(item).form == "transcription" and said:
+            parts = differences(truth, said)
+            row["diff"] = list(_compact(parts))
+            if self._gathered.voices[answer.model].role != "baseline":
+                self.mistakes.add(answer.model, parts)
+                row |= self._reading(answer.model, item, response)
+        return row
+
+    def _reading(self, model: str, item: Item, response: Response) -> Json:
+        """The pattern of a transcription, and the data for drawing its order, if it is wrong."""
+        row: Json = {}
+        drawn = self.orders.add(model, item, response)
+        if pattern := self.patterns.add(model, item, response):
+            row["pattern"] = pattern
+            drawn = drawn or lines_as_read(item, response)
+            if not drawn:
+                row["undrawn"] = True
+                self.patterns.note_undrawn(model, item)
+        return row | ({"order": drawn} if drawn else {})
+
+    def _ranked(self, asked: Asked, best: str) -> Json:
+        """The candidates that a model ranks first, with images; the number of ties at the top.
+
+        Ties have no order, so they are shown all or not at all.
+        """
+        images = asked.item.images
+        shown: list[Json] = []
+        for rank, places in _ties(best):
+            if len(shown) + len(places) > _MOST_RANKED:
+                break
+            shown += [
+                {
+                    "rank": f"{rank}{'=' if len(places) > 1 else ''}",
+                    "place": place,
+                    "true": place in asked.item.relevant,
+                    "images": self._show(asked.run, [images[place]]),
+                }
+                for place in places
+                if 0 < place < len(images)
+            ]
+        return {"shown": shown, "tie": 0 if shown else len(next(_ties(best), (1, []))[1])}
+
+    def _show(self, run: Run, refs: Iterable[ImageRef]) -> list[int]:
+        """The numbers of the images that can be shown."""
+        shown = []
+        for place in map(run.pictures.index, refs):
+            if place is not None:
+                key = (id(run.pictures), place)
+                if key not in self._numbers:
+                    self._numbers[key] = len(self.pictures)
+                    self.pictures.append(run.pictures.copies[place])
+                shown.append(self._numbers[key])
+        return shown
+
+
+def _kind(name: str, query: str, named: Callable[[str], str]) -> Json:
+    known = task(name)
+    asked = next(each for each in known.queries if each.name == query)
+    return {
+        "task": name,
+        "name": named(name) + (f" · {query}" if query else ""),
+        "metrics": [
+            [protocol, metric, place == 0, metric_definition(name, query, protocol, metric)]
+            for protocol in PROTOCOLS
+            for place, metric in enumerate(_metrics(asked, protocol, name))
+        ],
+    }
+
+
+def _metrics(query: Query, protocol: Protocol, name: str) -> tuple[str, ...]:
+    known = task(name)
+    return metric_names(query, protocol, known.benchmark, of_pairs=known.of_pairs)
+
+
+def _reasoning(response: Response) -> Json:
+    """Content as it was returned if it contains reasoning, and reasoning from a separate field."""
+    inside = response.text if answer_part(response.text) != response.text else ""
+    found = {"content": inside, "thought": response.thinking}
+    return {name: _shortened(text) for name, text in found.items() if text}
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _LONGEST_REASONING:
+        return text
+    half = _LONGEST_REASONING // 2
+    return f"{text[:half]}\n… ({len(text):,}) …\n{text[-half:]}"
+
+
+def _scores(item: Item, scores: Sequence[Score]) -> Json:
+    """The values in the order of the kind's metrics; why one is missing; the extracted answer."""
+    found = {(score.protocol, score.metric): score for score in scores}
+    query = query_of(item)
+    order = [(protocol, m) for protocol in PROTOCOLS for m in _metrics(query, protocol, item.task)]
+    values = [found[key].value if key in found else None for key in order]
+    row: Json = {"values": [None if v is None else round(v, _DIGITS) for v in values]}
+    reasons = dict.fromkeys(score.reason for score in scores if score.reason)
+    if reasons:
+        row["reasons"] = list(reasons)
+    verdict = status_for(item, next((score.verdict for score in scores), "ok"))
+    if verdict not in ("ok", "answered"):
+        row["verdict"] = verdict
+    read_out = next((s for s in scores if s.protocol == "strict" and s.extracted), None)
+    if read_out is not None:
+        row["taken"] = [read_out.extracted[:_LONGEST], read_out.extracted_from]
+    return row
+
+
+def _ties(best: str) -> Iterator[tuple[int, list[int]]]:
+    """Rank and positions of ties, in the format of a ranking in scoring: ``3 (1) > 1 (.5) = 2``.
+
+    In a truncated ranking the last rank may be shared by more than are listed.
+    """
+    rank = 1
+    for group in best.split(" > "):
+        places = [int(place) for place in _PLACES.findall(group)]
+        if places:
+            yield rank, places
+        rank += len(places)
+
+
+def _compact(parts: Iterable[Difference]) -> Iterator[int | str]:
+    """A difference without the reference: n equal, -n missing, 0 a line break.
+
+    A different text of the answer is written with its kind before it: v, s or i.
+    """
+    for part in parts:
+        if part.kind == "brk":
+            yield 0
+        elif part.kind == "eq":
+            yield len(part.truth)
+        elif part.kind == "del":
+            yield -len(part.truth)
+        else:
+            yield part.kind[0] + part.answer
+
+
+def _shown(item: Item) -> tuple[ImageRef, ...]:
+    """An item's images; of a gallery the query image, and its matches."""
+    if not item.relevant:
+        return item.images
+    places = [place for place in item.relevant if place < len(item.images)]
+    return (*item.images[:1], *(item.images[place] for place in places[:_MOST_RELEVANT]))

@@ -1,0 +1,149 @@
+"""The rows of a paper table: their order, their marks, and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from keju.published import PrintedTable, group_of, paper, published_model
+from keju.reporting.cells import Cell, marks
+from keju.reporting.labels import NOTHING
+from keju.reporting.paper_table_form import BesideRow, Heading, PaperTable, Who
+from keju.reporting.paper_table_runs import JUDGED, Own
+from keju.reporting.same_models import SameAs, printed_names
+
+_THEIRS = ("paper", "recomputed")
+
+
+class Part(NamedTuple):
+    """A column of the table: `numbers` as printed, `cells` as shown, by row.
+
+    `over` are the tasks of a value; only values over the same tasks are compared. `better` is empty
+    where no value is best. `ranked` are the rows that may be best.
+    """
+
+    heading: Heading
+    better: str
+    digits: int
+    numbers: Mapping[Who, float]
+    cells: Mapping[Who, Cell]
+    over: Mapping[Who, frozenset[str]]
+    ranked: frozenset[Who]
+
+
+class _Difference(NamedTuple):
+    """A row of the run, and the paper's name of its model."""
+
+    own: Who
+    printed: str
+
+    @property
+    def who(self) -> Who:
+        return Who("difference", f"{self.own.model} − {self.printed}", self.own.scope)
+
+
+def table_of(
+    own: Own,
+    table: PrintedTable,
+    parts: Sequence[Part],
+    over: frozenset[str],
+    same_as: Sequence[SameAs],
+) -> PaperTable:
+    """A table of columns; `over` are the tasks of its means.
+
+    A recomputed row is below the printed one, a difference below the run's.
+    """
+    rows = list(dict.fromkeys(who for part in parts for who in part.cells))
+    differences = list(_differences(own, table, rows, same_as))
+    columns = [_marked(part, own, table) | _subtracted(part, differences) for part in parts]
+    order = dict.fromkeys(_ordered(own, table, rows, differences))
+    kept = [who for who in order if any(who in each for each in columns)]
+    return PaperTable(
+        table.benchmark,
+        table.name,
+        [part.heading for part in parts],
+        [
+            BesideRow(
+                who.model,
+                who.source,
+                [each.get(who, Cell(NOTHING)) for each in columns],
+                group_of(table.benchmark, table.name, who.model) if who.source in _THEIRS else "",
+                _tasks(who, parts, over),
+                own.judge(who.model, table) if who.source == "this run" else "",
+            )
+            for who in kept
+        ],
+        (*own.notes(table), *_misprints(table, rows)),
+    )
+
+
+def _misprints(table: PrintedTable, rows: Sequence[Who]) -> Iterator[str]:
+    """Notes on a table's printed values that are necessary for a comparison."""
+    note = paper(table.benchmark).tables.notes.get(table.name)
+    if note and any(who.source in _THEIRS for who in rows):
+        yield note
+
+
+def _differences(
+    own: Own, table: PrintedTable, rows: Sequence[Who], same_as: Sequence[SameAs]
+) -> Iterator[_Difference]:
+    for who in rows:
+        if who.source == "this run":
+            for name in printed_names(same_as, who.model, own.voices[who.model]):
+                known = published_model(table.benchmark, name)
+                if known and known.name in table.rows:
+                    yield _Difference(who, known.name)
+
+
+def _subtracted(part: Part, differences: Sequence[_Difference]) -> dict[Who, Cell]:
+    """Own values minus the paper's over the same tasks, printed or recomputed."""
+    found = {}
+    for each in differences:
+        mine = part.numbers.get(each.own)
+        theirs = [
+            part.numbers[who]
+            for who in part.numbers
+            if who.model == each.printed
+            and who.source in _THEIRS
+            and part.over[who] == part.over.get(each.own)
+        ]
+        if part.better and mine is not None and theirs and JUDGED not in part.heading.name:
+            note = part.cells[each.own].note
+            value = f"{mine - theirs[0]:+.{part.digits}f}"
+            found[each.who] = Cell(value, note=note)
+    return found
+
+
+def _marked(part: Part, own: Own, table: PrintedTable) -> dict[Who, Cell]:
+    """The cells, with marks for the best and the second over the same tasks, by the same judge."""
+    judged = JUDGED in part.heading.name
+    alike: dict[tuple[frozenset[str], str], dict[Who, float]] = {}
+    for who in part.ranked if part.better else ():
+        judge = own.judge(who.model, table) if judged and who.source == "this run" else ""
+        alike.setdefault((part.over[who], judge), {})[who] = part.numbers[who]
+    placed: dict[Who, str] = {}
+    for numbers in alike.values():
+        placed |= marks(numbers, higher_is_better=part.better == "higher")
+    return {
+        who: cell._replace(best=placed.get(who) == "best", second=placed.get(who) == "second")
+        for who, cell in part.cells.items()
+    }
+
+
+def _ordered(
+    own: Own, table: PrintedTable, rows: Sequence[Who], differences: Sequence[_Difference]
+) -> Iterator[Who]:
+    for names, with_it in ((list(own.voices), {"this run"}), (list(table.rows), set(_THEIRS))):
+        for name in names:
+            its = [who for who in rows if who.source in with_it and who.model == name]
+            for who in sorted(its, key=lambda who: (bool(who.scope), -len(who.scope))):
+                yield who
+                yield from (each.who for each in differences if each.own == who)
+
+
+def _tasks(who: Who, parts: Sequence[Part], over: frozenset[str]) -> str:
+    """The number of the table's tasks over which a row's means are."""
+    if who.source not in ("this run", "recomputed"):
+        return ""
+    its = who.scope or frozenset().union(*(part.over[who] for part in parts if who in part.over))
+    return f"{len(its)} of {len(over)}" if over and its else ""

@@ -1,0 +1,144 @@
+"""A run's `official` values of one benchmark, for the paper tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from itertools import permutations
+
+from keju.definitions import Task, tasks
+from keju.items import Item, Score
+from keju.published import Column, PrintedTable
+from keju.reporting.galleries import (
+    galleries,
+    gallery_notes,
+    other_galleries,
+    reduced_forms,
+    reduced_notes,
+)
+from keju.reporting.labels import task_name
+from keju.reporting.leaderboard import Results
+from keju.reporting.run_set import RunSet, sees_image
+from keju.scoring import TaskResult
+from keju.scoring.aggregate import task_value
+
+Given = Mapping[tuple[str, str], Mapping[str, float]]
+"""Judges' mean grades by model and task."""
+
+JUDGED = "GPT4oScore"
+"""The column of a judge's grades, 0 to 10."""
+_JUDGE_NOTE = (
+    "GPT4oScore: the paper's judge is GPT-4o, and its prompt is not in the paper's text. Own rows "
+    "are graded by the judge that they name, with keju's rubrics, so no difference is shown, and "
+    "only rows of the same judge are marked against each other."
+)
+_UNRANKED = {"baseline", "human"}
+
+
+class Own:
+    """A run's data of one benchmark.
+
+    Items of other galleries than the paper's and in a reduced form are excluded. `tasks` are those
+    of the run, in the paper's order. Answers to another prompt than the paper's (own wording,
+    examples, ``--system-prompt``) are excluded too.
+    """
+
+    def __init__(self, gathered: RunSet, results: Results, benchmark: str, given: Given) -> None:
+        self._given = given
+        self._results = results
+        self._drawn = {run.name for run in gathered.runs if run.manifest.synthetic}
+        self.voices = {
+            name: voice for name, voice in gathered.voices.items() if not voice.own_prompt
+        }
+        self._reworded = [name for name in gathered.voices if name not in self.voices]
+        self.benchmark = benchmark
+        every = {
+            place: item for place, item in gathered.items.items() if item.benchmark == benchmark
+        }
+        others, reduced = other_galleries(galleries(gathered)), reduced_forms(gathered)
+        self._others = {place: each for place, each in others.items() if place in every}
+        self._reduced = {place: form for place, form in reduced.items() if place in every}
+        left_out = {*self._others, *self._reduced}
+        self._items = {place: item for place, item in every.items() if place not in left_out}
+        there = {item.task for item in every.values()}
+        self.tasks = [each for each in tasks() if each.id in there]
+        self._scores: dict[tuple[str, str, str, str], list[Score]] = {}
+        for score in gathered.scores if self.tasks else ():
+            kept = (score.task, score.query, score.item) in self._items
+            kept = kept and score.model in self.voices
+            if score.protocol == "official" and score.value is not None and kept:
+                key = (score.model, score.task, score.query, score.metric)
+                self._scores.setdefault(key, []).append(score)
+
+    def notes(self, table: PrintedTable) -> tuple[str, ...]:
+        """The parts of the run that are not in a table, and where they are shown instead."""
+        of_table = {column.task for column in table.columns.values()}
+        theirs = (*gallery_notes(self._others), *reduced_notes(self._reduced))
+        notes = [note for task, note in theirs if task in of_table]
+        if self._reworded:
+            notes.append(
+                f"Asked with another prompt than the paper's and not in this table: "
+                f"{', '.join(self._reworded)}. They are shown in the leaderboard and task by task."
+            )
+        if any(self.judge(model, table) for model in self.voices):
+            notes.append(_JUDGE_NOTE)
+        return tuple(notes)
+
+    def judge(self, model: str, table: PrintedTable) -> str:
+        """The judge of a model's answers for a table's column of grades; empty without a grade."""
+        judged = [each for each in table.columns.values() if each.metric == JUDGED]
+        grades = [self._given.get((model, task_name(c.task, c.query)), {}) for c in judged]
+        return ", ".join(dict.fromkeys(next(iter(each)) for each in grades if len(each) == 1))
+
+    def seeing(self) -> Own:
+        """The same, restricted to models that got only the image (`image`)."""
+        kept = copy(self)
+        kept.voices = {name: voice for name, voice in self.voices.items() if sees_image(voice)}
+        return kept
+
+    def has(self, column: Column) -> bool:
+        """Whether an item is in the column's subset."""
+        return any(
+            (item.task, item.query) == (column.task, column.query) and _is_of(item, column.subset)
+            for item in self._items.values()
+        )
+
+    def value(self, model: str, column: Column, subset: str) -> float | None:
+        """A model's value of the column's metric over the items of a subset; "" is all."""
+        if column.metric == JUDGED:
+            grades = self._given.get((model, task_name(column.task, column.query)), {})
+            return next(iter(grades.values())) / 10 if len(grades) == 1 and not subset else None
+        scores = self._scores.get((model, column.task, column.query, column.metric), ())
+        kept = [s for s in scores if _is_of(self._items[s.task, s.query, s.item], subset)]
+        return task_value(kept)
+
+    def valued(self, model: str, wanted: Task) -> bool:
+        """Whether a model has a value of a task's main metric."""
+        query = wanted.queries[0]
+        return (model, wanted.id, query.name, query.official[0]) in self._scores
+
+    def results(self, model: str) -> dict[tuple[str, str], TaskResult]:
+        """A model's results by task and query."""
+        found = self._results.get((model, "official"))
+        return {(each.task, each.query): each for each in found.tasks} if found else {}
+
+    def is_ranked(self, model: str) -> bool:
+        """Whether a row is of a model with the paper's conditions: not a baseline, not a person.
+
+        Of settings only `image` counts; with a transcription the task is a different one.
+        """
+        voice = self.voices[model]
+        return voice.role not in _UNRANKED and voice.setting == "image"
+
+    def is_drawn(self, model: str) -> bool:
+        """Whether a row is of a synthetic dataset, not of the benchmark's own data."""
+        return self.voices[model].run in self._drawn
+
+
+def _is_of(item: Item, subset: str) -> bool:
+    """Whether an item is of a printed subset: a value of its metadata, or two joined ones."""
+    if not subset:
+        return True
+    said = [value.casefold() for value in item.metadata.values()]
+    pairs = (" ".join(pair) for pair in permutations(said, 2))
+    return subset.casefold() in said or subset.casefold() in pairs

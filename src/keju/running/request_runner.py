@@ -1,0 +1,405 @@
+"""The request runner: sends requests to several models concurrently, with retries.
+
+Engines that compute on this machine run one after another, so that each has the whole machine and
+its time can be measured.
+
+Requests come from an iterator, and each worker takes the next one when it is free. Nothing is
+queued, so a hundred thousand requests take no memory. Retries are implemented here and not with a
+retry library, because waiting does not concern a single request: a Retry-After header holds back
+all requests to that model, and a stop ends every wait at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from time import monotonic
+
+from keju.datasets.store import Dataset
+from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.items import Failure, Record, Request, Response, Usage
+from keju.models import Answer, AskError, Model, computes_here
+from keju.models.decoding import not_sent
+from keju.running.budget import Budget, BudgetTracker, CostEstimator, both
+from keju.running.failures import FailureWatch
+from keju.running.outcomes import Job, response_of
+from keju.running.request_images import Images
+from keju.running.store import RequestId, Stored
+from keju.running.throttle import Limits, Throttle
+from keju.running.timing import Stopwatch
+
+_NONE = Usage()
+FIRST = 5
+"""The most requests in flight to a model until its first answer, so that an error that affects
+every request is found at the cost of a few."""
+
+
+class Policy(Record, frozen=True, kw_only=True):
+    """How a run sends requests: concurrency, timeouts, retries and limits.
+
+    `concurrency` is the maximum number of requests in flight to each model; None leaves it to the
+    model. `retry_failed` sends again what failed in an earlier session. `attempts` is the maximum
+    number of times that a request is sent; responses with status 429 or 503 do not count, so that a
+    busy server makes the run slow but does not make it fail. `deadline` is the maximum number of
+    seconds from the first attempt to the last, including waits; `timeout` the maximum for one
+    attempt. Waits start at `first_wait` seconds and double up to `longest_wait`; each is shortened
+    at random by up to half. A model is stopped after `dead_after` consecutive requests that failed
+    because of its server, and after five failures with the same message before the first success
+    (see `FailureWatch`). `limits` are the limits per minute of each model behind an endpoint,
+    `budget` those of the whole run. `follow` drops the responses to items of the dataset that
+    changed or are gone, which are an error otherwise. `batch` submits requests to the vendor's
+    batch endpoints and collects the results that are ready.
+    """
+
+    concurrency: int | None = None
+    retry_failed: bool = False
+    attempts: int = 6
+    deadline: float = 1800.0
+    timeout: float = 600.0
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+    dead_after: int = 10
+    limits: Limits = Limits()
+    budget: Budget = Budget()
+    follow: bool = False
+    batch: bool = False
+
+
+class ModelQueue:
+    """A model queue: the requests that one model has still to answer, with their progress.
+
+    A model that computes on this machine has a stopwatch: no other such model runs at the same
+    time, only one request is in flight until its first answer, and it is timed from there.
+
+    Args:
+        model: the model.
+        jobs: the requests to send.
+        total: the number of jobs.
+        ceiling: the maximum number of requests in flight.
+        doing: a word for the progress display where the model does something other than answer.
+        policy: the model's limits and prices.
+        succeeded: whether the run already has an answer of this model.
+        failed_before: the stored failures among the jobs, which stay stored until the job has
+            another response.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        jobs: Iterator[Job],
+        *,
+        total: int,
+        ceiling: int,
+        doing: str = "",
+        policy: Policy | None = None,
+        succeeded: bool = False,
+        failed_before: Mapping[RequestId, Stored] | None = None,
+    ) -> None:
+        policy = policy or Policy()
+        self.model = model
+        self.meter = CostEstimator(model.identity, policy.budget.prices)
+        self.doing = doing
+        self.jobs = jobs
+        self.total = total
+        limits = policy.limits if self.meter.paid else None
+        self.stopwatch = Stopwatch() if computes_here(model.name) else None
+        first = 1 if self.stopwatch else ceiling if succeeded else FIRST
+        self.throttle = Throttle(ceiling, limits, first=first)
+        self.first_done: tuple[float, int] | None = None
+        self.statuses: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self.attempts = 0
+        self.waited = 0.0
+        self.halted = ""
+        self.halted_by: Failure | None = None
+        self.diagnosis = ""
+        self.refused: set[str] = set()
+        self.not_sent: set[str] = set()
+        self.closed_by = ""
+        self.trouble: dict[str, str] = {}
+        self.ignored_usage: list[str] = []
+        self.failed_before = dict(failed_before or {})
+        self._watch = FailureWatch(succeeded=succeeded)
+
+    @property
+    def done(self) -> int:
+        """Requests that are answered or have failed permanently."""
+        return self.statuses.total()
+
+    @property
+    def answered(self) -> bool:
+        """Whether a request that was sent in this session has a response that is not a failure."""
+        return self.done > self.statuses["failed"]
+
+    @property
+    def left(self) -> int:
+        """Requests that are still to be sent."""
+        return self.total - self.done
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the queue waits for other engines to finish first."""
+        return self.stopwatch is not None and not self.stopwatch.started
+
+    def goes_on(self) -> bool:
+        """Whether more requests are to be sent."""
+        return not self.throttle.stopped
+
+    def tokens(self, request: Request) -> int:
+        """Approximate number of tokens that a request takes, where tokens are limited; else 0."""
+        return _sum(self.meter.expected(request)) if self.throttle.limits.tokens else 0
+
+    def count(self, request: Request, answer: Answer) -> None:
+        """Replace the expected tokens of a request with the server's count."""
+        usage = answer.usage
+        if answer.ignored_usage:
+            self.ignored_usage.append(answer.ignored_usage)
+        if self.throttle.limits.tokens and usage.input_tokens is not None:
+            self.throttle.counted(_sum(usage) - self.tokens(request))
+
+    def must_wait_longer(self, failure: AskError, most: float) -> bool:
+        """Stop the model, and return true, if its server asks to wait longer than `most` seconds.
+
+        Its requests stay without a response, so that the same command asks them later.
+        """
+        wait = failure.retry_after
+        if wait is None or wait <= most:
+            return False
+        if not self.throttle.stopped:
+            self.halted = (
+                f"the server asks to wait until {_clock(wait)}, and keju waits at most "
+                f"{most / 60:g} minutes: {failure}"
+            )
+            self.throttle.stop()
+        return True
+
+    def cut_short(self, failure: AskError) -> None:
+        """Record why a request would have been sent again if the run had not stopped before."""
+        self.trouble.setdefault(failure.kind, str(failure))
+
+    def note(self, response: Response, dead_after: int, pages: int = 1) -> None:
+        """Count a response to a request with `pages` images.
+
+        Stops the model if its failures show that no more requests should be sent.
+        """
+        self.statuses[response.status] += 1
+        if self.stopwatch is not None:
+            self.stopwatch.note(response, pages)
+        if self.first_done is None and response.attempts:
+            self.first_done = monotonic(), self.done
+        self.failed_before.pop(RequestId.of(response), None)
+        self.attempts += response.attempts
+        self.refused.update(response.refused)
+        self.not_sent.update(not_sent(self.model.identity, response.decoding))
+        if response.error is None:
+            self.throttle.proven()
+        if response.error is not None and response.status == "failed":
+            self.failures[response.error.kind] += 1
+            self.throttle.failed()
+        halted = self._watch.note(response, dead_after)
+        if halted and not self.throttle.stopped:
+            self.halted, self.halted_by = halted, response.error
+            self.throttle.stop()
+
+
+class RequestRunner:
+    """Request runner: sends the requests of model queues and stores each response at once.
+
+    Args:
+        dataset: where the images are stored; None where requests have none.
+        lanes: the model queues.
+        keep: stores a response.
+        policy: concurrency, timeouts, retries and limits.
+        purse: the rest of the policy's budget, where part of it was spent before.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset | None,
+        lanes: Sequence[ModelQueue],
+        keep: Callable[[Response], None],
+        policy: Policy,
+        purse: BudgetTracker | None = None,
+    ) -> None:
+        self.lanes = lanes
+        self._dataset = dataset
+        self._keep = keep
+        self._policy = policy
+        self._purse = purse or BudgetTracker(policy.budget)
+
+    async def run(self) -> None:
+        """Send requests until none is left, all models are stopped or the budget is spent.
+
+        Raises:
+            KejuError: a response cannot be stored, or a model reports that it cannot work at all.
+        """
+        hours = self._purse.seconds_left
+        bell = asyncio.get_running_loop().call_later(hours, self._out_of_time) if hours else None
+        if hours == 0:
+            self._out_of_time()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for lane in self.lanes:
+                    if lane.stopwatch is None:
+                        self._start(lane, group)
+                group.create_task(self._one_after_another())
+        except BaseExceptionGroup as group_of_errors:
+            raise _first(group_of_errors) from None
+        finally:
+            if bell:
+                bell.cancel()
+
+    def stop(self) -> None:
+        """Send no more requests; `run` returns when those in flight have been answered."""
+        for lane in self.lanes:
+            lane.throttle.stop()
+        self._purse.wake()
+
+    def _out_of_time(self) -> None:
+        self._purse.out_of_time()
+        self.stop()
+
+    @property
+    def in_flight(self) -> int:
+        """The number of requests that have been sent and not been answered."""
+        return sum(lane.throttle.in_flight for lane in self.lanes)
+
+    def _start(self, lane: ModelQueue, group: asyncio.TaskGroup) -> None:
+        for _ in range(min(lane.throttle.ceiling, lane.total)):
+            group.create_task(self._work(lane))
+
+    async def _one_after_another(self) -> None:
+        """Run the engines of this machine one after another."""
+        for lane in self.lanes:
+            if lane.stopwatch is not None and lane.total:
+                lane.stopwatch.start()
+                async with asyncio.TaskGroup() as group:
+                    self._start(lane, group)
+                lane.stopwatch.stop()
+
+    async def _work(self, lane: ModelQueue) -> None:
+        # The iterator is shared: each worker takes the next job that is still free.
+        for job in lane.jobs:
+            if job.failure is not None:
+                failed = AskError(job.failure.kind, job.failure.message)
+                response: Response | None = response_of(lane.model, job, failed, 0.0, 0)
+            else:
+                response = await self._ask(lane, job)
+            if response is None:
+                return
+            self._keep(response)
+            lane.note(response, self._policy.dead_after, len(job.request.all_images))
+            if lane.throttle.stopped:
+                return
+
+    async def _ask(self, lane: ModelQueue, job: Job) -> Response | None:
+        """Send a request until it is answered or has failed; None if the queue stopped before."""
+        first, attempts, counted, unseen = 0.0, 0, 0, _NONE
+        failure: AskError | None = None
+        while (taken := await self._admitted(lane, job.request)) is not None:
+            started = monotonic()
+            first = first or started
+            attempts += 1
+            outcome = await self._sent(lane, job.request, taken, first)
+            seconds = monotonic() - started
+            brought = outcome.usage if isinstance(outcome, Answer) else outcome.kind
+            unseen = both(unseen, lane.meter.uncounted(job.request, brought))
+            if isinstance(outcome, Answer):
+                return response_of(lane.model, job, outcome, seconds, attempts, unseen)
+            failure = outcome
+            if outcome.overloaded and lane.must_wait_longer(outcome, self._policy.deadline):
+                break
+            if outcome.overloaded:
+                lane.closed_by = str(outcome)
+                lane.throttle.overloaded(started, outcome.retry_after)
+            else:
+                counted += 1
+            wait = self._wait(outcome, attempts, counted, monotonic() - first)
+            if wait is None:
+                return response_of(lane.model, job, outcome, seconds, attempts, unseen)
+            lane.waited += wait
+            if not await lane.throttle.rest(wait):
+                break
+        if failure is not None:
+            lane.cut_short(failure)
+        return None
+
+    async def _admitted(self, lane: ModelQueue, request: Request) -> int | None:
+        """Wait until a request may be sent; return its reservation, or None if it may not."""
+        if not await lane.throttle.enter(
+            tokens=lane.tokens(request), images=len(request.all_images)
+        ):
+            return None
+        taken = await self._purse.take(lane.meter, request, lane.goes_on)
+        if taken is None:
+            lane.throttle.leave()
+            if self._purse.used_up:
+                self.stop()
+        return taken
+
+    async def _sent(
+        self, lane: ModelQueue, request: Request, taken: int, first: float
+    ) -> Answer | AskError:
+        try:
+            answer = await self._attempt(lane.model, request, first)
+        except AskError as error:
+            self._purse.give_back(taken, error.kind)
+            return error
+        finally:
+            lane.throttle.leave()
+        lane.throttle.succeeded()
+        uncounted = lane.meter.uncounted(request, answer.usage)
+        self._purse.settle(taken, lane.meter, answer.usage, uncounted)
+        lane.count(request, answer)
+        return answer
+
+    async def _attempt(self, model: Model, request: Request, first: float) -> Answer:
+        left = self._policy.deadline - (monotonic() - first)
+        seconds = max(0.001, min(self._policy.timeout, left))
+        try:
+            async with asyncio.timeout(seconds):
+                return await model.answer(request, self._images(request))
+        except TimeoutError:
+            raise AskError("timeout", f"no answer in {seconds:.0f} s", retryable=True) from None
+        except (AskError, PrerequisiteError, UsageError):
+            raise
+        except DataError as error:
+            raise AskError("unreadable-image", str(error)) from None
+        except Exception as error:  # noqa: BLE001  an engine that breaks on one page must not end the run
+            words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            raise AskError("engine", words) from None
+
+    def _images(self, request: Request) -> Sequence[bytes]:
+        refs = request.all_images
+        return Images(self._dataset, refs) if self._dataset and refs else ()
+
+    def _wait(self, failure: AskError, attempts: int, counted: int, spent: float) -> float | None:
+        """Seconds until the next attempt; None if there is none."""
+        policy = self._policy
+        if not failure.retryable or counted >= policy.attempts:
+            return None
+        wait = min(policy.longest_wait, policy.first_wait * 2.0 ** min(attempts - 1, 30))
+        wait *= random.uniform(0.5, 1.0)  # noqa: S311
+        if failure.retry_after is not None:
+            # The random part keeps rejected requests from all returning at the same moment.
+            wait = failure.retry_after + min(wait, 1.0)
+        return wait if spent + wait < policy.deadline else None
+
+
+def _clock(seconds: float) -> str:
+    """The local time in `seconds` seconds, for display."""
+    return (datetime.now().astimezone() + timedelta(seconds=seconds)).strftime("%Y-%m-%d %H:%M")
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first error of a group of errors, which may contain groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _sum(usage: Usage) -> int:
+    return (usage.input_tokens or 0) + (usage.output_tokens or 0)

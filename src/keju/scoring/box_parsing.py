@@ -1,0 +1,379 @@
+"""The boxes that a response gives, in whatever notation, in the convention that was asked for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from keju.metrics.boxes import Axes
+from keju.scoring.extraction import Extracted, body_of
+from keju.scoring.numeric_answer import extract_count
+from keju.scoring.wordings import folded, wording
+from keju.text import narrowed
+
+MOST = 5_000
+"""More boxes than this are no answer: no picture has so many characters."""
+
+Row = tuple[float, float, float, float]
+
+_NUMBER = r"[-+]?(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})"
+_GAP = r"\s{0,4}[,，、;；\s]\s{0,4}"
+_FOUR = rf"({_NUMBER}){_GAP}({_NUMBER}){_GAP}({_NUMBER}){_GAP}({_NUMBER})"
+_BRACKETED = re.compile(rf"[\[(（【]\s{{0,8}}{_FOUR}\s{{0,8}}[\])）】]")
+_BARE = re.compile(
+    rf"^[ \t]*(?:[-*•]\s*)?(?:[^\n\[\](){{}}<>]{{0,60}}?[:：]\s*|\d{{1,4}}[.)、]\s+)?"
+    rf"{_FOUR}[ \t]*[.。;；,，]?[ \t]*$",
+    re.MULTILINE,
+)
+_WHOLE = re.compile(rf"\s*{_FOUR}\s*")
+_CELL = rf"[ \t]*({_NUMBER})[ \t]*\|"
+_IN_TABLE = re.compile(rf"^[ \t]*\|(?:[^|\n]{{0,60}}\|)?{_CELL * 4}[ \t]*$", re.MULTILINE)
+_TAGGED = re.compile(
+    r"<(?:\|box_start\||box|bbox)>(?P<inside>[^<]{0,4000})<(?:\|box_end\||/box|/bbox)>",
+    re.IGNORECASE,
+)
+_FENCED = re.compile(r"```[A-Za-z0-9]*[ \t]*\n(?P<inside>.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
+_EDGES = {
+    name: edge
+    for edge, names in enumerate((
+        ("xmin", "x_min", "x1", "x0", "left"), ("ymin", "y_min", "y1", "y0", "top"),
+        ("xmax", "x_max", "x2", "right"), ("ymax", "y_max", "y2", "bottom"),
+    ))
+    for name in names
+}  # fmt: skip
+_SIDES = {"x": 0, "y": 1, "width": 2, "w": 2, "height": 3, "h": 3}
+_NAMED = re.compile(
+    rf"(?<![A-Za-z0-9_])(?P<name>{'|'.join(_EDGES)})[\"'*`]?\s{{0,3}}[:=：]\s{{0,3}}"
+    rf"(?P<value>{_NUMBER})(?![\d.]\d)",
+    re.IGNORECASE,
+)
+_DEEPEST = 12
+_MOST_CORRECTIONS = 3
+_UNITS = re.compile(r"(?<=[0-9])\s?(?:px|pixels?|像素)(?![a-z])", re.IGNORECASE)
+_QUOTED_NUMBER = re.compile(rf"[\"']({_NUMBER})[\"']")
+_CORNERS = re.compile(
+    rf"[(\[]\s{{0,3}}(?:[xX]1?\s?=\s?)?({_NUMBER})\s{{0,3}},\s{{0,3}}(?:[yY]1?\s?=\s?)?({_NUMBER})\s{{0,3}}[)\]]"
+    rf"[^0-9()\[\]\n;]{{0,30}}"
+    rf"[(\[]\s{{0,3}}({_NUMBER})\s{{0,3}},\s{{0,3}}({_NUMBER})\s{{0,3}}[)\]]"
+)
+_ROW_NUMBER = re.compile(
+    r"^[ \t]*\|[ \t]*\d{1,4}[ \t]*\|(?=[^|\n]{0,60}(?:\|[^|\n]{1,20}){4}\|[ \t]*$)", re.MULTILINE
+)
+_HEADED = re.compile(r"^[ \t]*\|[^|\n]{0,60}(?:\|[^|\n]{1,60}){5}\|[ \t]*$", re.MULTILINE)
+_IS = r"\s{0,2}(?:[:=：为]|是|of|is)?\s{0,2}"
+_THEN = r"(?:\s?px)?(?:[,;，、；\s]|and\b){1,5}"
+_SIZE = {name: rf"\b{name}\s{{0,2}}[:=：]\s{{0,2}}({_NUMBER}){_THEN}" for name in "xy"}
+_CORNER_AND_SIZE = re.compile(
+    _SIZE["x"] + _SIZE["y"] + rf"(?:with\s)?(?:width|w|宽度?){_IS}({_NUMBER}){_THEN}"
+    rf"(?:height|h|高度?){_IS}({_NUMBER})",
+    re.IGNORECASE,
+)
+_POINT_AND_SIZE = re.compile(
+    rf"(?:top[- ]left|左上角?)[^()\[\]\n0-9]{{0,20}}[(\[]\s?({_NUMBER})\s?,\s?({_NUMBER})\s?[)\]]"
+    rf"[^0-9\n]{{0,6}}(?:width|w|宽度?)[^0-9\n]{{0,4}}({_NUMBER})"
+    rf"[^0-9\n]{{0,6}}(?:height|h|高度?)[^0-9\n]{{0,4}}({_NUMBER})",
+    re.IGNORECASE,
+)
+_ROWS = re.compile(r"[;；。]\s*")
+
+
+class BoxList(NamedTuple):
+    """Boxes as a response gives them.
+
+    Attributes:
+        rows: four numbers each, in the axes that were asked for; None where nothing could be
+            read. An empty tuple is a response that says there are none.
+        extracted: the rows as text, the rule by which they were found, and where.
+    """
+
+    rows: tuple[Row, ...] | None
+    extracted: Extracted
+
+
+def extract_boxes(text: str, axes: Axes) -> BoxList:
+    """All boxes that a response lists after its reasoning.
+
+    Notations, in order; the first that gives a box decides, and all boxes in it are taken: JSON
+    (alone, or in code fences; lists of four numbers, or objects with named edges, at any depth),
+    ``<box>`` tags, ``[a, b, c, d]`` in running text, named edges in running text (xmin=1 …), lines
+    of four numbers, rows of a Markdown table. Four numbers mean what the query declared; only where
+    the response names the edges itself do the names count. Nothing is inferred from the values.
+
+    Args:
+        text: the response.
+        axes: the order of the four numbers that the query declared.
+    """
+    body = narrowed(body_of(text))
+    if not body.strip():
+        rule = "no answer after the reasoning" if text.strip() else "empty"
+        return BoxList(None, Extracted(None, rule))
+    for rule, read in _RULES:
+        rows = read(body, axes)
+        if rows is not None:
+            return _checked(rows, rule, body)
+    return BoxList(None, Extracted(None, "no box found"))
+
+
+def extract_any_boxes(text: str, axes: Axes) -> BoxList:
+    """As `extract_boxes`, and where that finds none, boxes in further notations (`strict`).
+
+    Two corners, each in brackets ([[1, 2], [3, 4]]; (1,2)-(3,4); 左上角(1,2)，右下角(3,4)), where
+    the query declared corners; numbers with px, or as strings; rows parted by semicolons.
+    """
+    text = _corrected(text)
+    found = extract_boxes(text, axes)
+    if found.rows is not None or found.extracted.rule != "no box found":
+        return found
+    plain = _sized(_numbered(_UNITS.sub("", narrowed(body_of(text)))))
+    plain = _QUOTED_NUMBER.sub(r"\1", plain)
+    if axes in {"xyxy", "yxyx"}:
+        plain = _once(_CORNERS.sub(r"[\1, \2, \3, \4]", plain))
+    again = extract_boxes(plain, axes)
+    if again.rows is None:
+        again = extract_boxes(_ROWS.sub("\n", plain), axes)
+    return again
+
+
+def _once(body: str) -> str:
+    """A body in which a box that a line repeats in other words (i.e. top-left …) is left out."""
+    lines = body.split("\n")
+    for place, line in enumerate(lines):
+        found = list(_BRACKETED.finditer(line))
+        for first, second in zip(reversed(found[:-1]), reversed(found[1:]), strict=True):
+            if first.groups() == second.groups():
+                lines[place] = lines[place][: second.start()] + lines[place][second.end() :]
+    return "\n".join(lines)
+
+
+def _numbered(body: str) -> str:
+    """A body without the number of the row before four numbers in a Markdown table."""
+    return _ROW_NUMBER.sub("|", body) if _HEADED.search(body) else body
+
+
+def _sized(body: str) -> str:
+    """A body whose corners with a size (x=1, y=2, width=3, height=4) are two corners."""
+
+    def corners(found: re.Match[str]) -> str:
+        left, top, width, height = (float(each) for each in found.groups())
+        return f"[{left:.10g}, {top:.10g}, {left + width:.10g}, {top + height:.10g}]"
+
+    return _POINT_AND_SIZE.sub(corners, _CORNER_AND_SIZE.sub(corners, body))
+
+
+def _corrected(text: str) -> str:
+    """What follows a correction, where boxes follow it; else the text."""
+    body = body_of(text)
+    flat = folded(body)
+    corrections = list(wording("discourse", "correction").finditer(flat))
+    for found in reversed(corrections[-_MOST_CORRECTIONS:]):
+        if _BRACKETED.search(body, found.end()) and _BRACKETED.search(body, 0, found.start()):
+            return body[found.end() :]
+    return text
+
+
+def extract_count_beside(text: str, axes: Axes) -> Extracted:
+    """How many things a response counts that was asked for their boxes in the same prompt.
+
+    The number that its words state, without code fences and lines with boxes; where they state
+    none, the number of boxes that it lists. Our reading: the authors' script for Gemini asks both
+    at once and reads the boxes alone.
+    """
+    words = "\n".join(
+        line for line in _without_fences(narrowed(body_of(text))).splitlines() if not _has_box(line)
+    )
+    stated = extract_count(words)
+    if stated.answer is not None:
+        return stated
+    rows = extract_boxes(text, axes).rows
+    if rows is None:
+        return extract_count(text) if not words.strip() else stated
+    return Extracted(str(len(rows)), "number of boxes listed", text[:80])
+
+
+def _without_fences(body: str) -> str:
+    """A text without code fences and box tags."""
+    return _TAGGED.sub(" ", _FENCED.sub(" ", body))
+
+
+def _has_box(line: str) -> bool:
+    return bool(
+        _BRACKETED.search(line)
+        or _BARE.match(line)
+        or _IN_TABLE.match(line)
+        or _NAMED.search(line)
+        or (line.strip().startswith(("{", "[", "}", "]")))
+    )
+
+
+def _checked(rows: Sequence[Row], rule: str, body: str) -> BoxList:
+    if len(rows) > MOST:
+        return BoxList(None, Extracted(None, f"more than {MOST:,} boxes"))
+    said = "[" + ", ".join("[" + ", ".join(f"{x:.10g}" for x in row) + "]" for row in rows) + "]"
+    return BoxList(tuple(rows), Extracted(said, rule, body))
+
+
+def _from_json(body: str, axes: Axes) -> list[Row] | None:
+    value = _decoded(body)
+    return None if value is None else _in_json(value, axes)
+
+
+def _from_fences(body: str, axes: Axes) -> list[Row] | None:
+    """The boxes of all code fences together; text in one that is no JSON is read as text."""
+    rows: list[Row] | None = None
+    for fence in _FENCED.finditer(body):
+        for read in (_from_json, _bracketed, _named, _bare):
+            found = read(fence["inside"], axes)
+            if found is not None:
+                rows = (rows or []) + found
+                break
+    return rows
+
+
+def _decoded(text: str) -> object:
+    core = text.strip()
+    if not core.startswith(("{", "[")):
+        return None
+    try:
+        value: object = msgspec.json.decode(core.encode("utf-8", "surrogatepass"))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return value
+
+
+def _in_json(value: object, axes: Axes) -> list[Row] | None:
+    """The boxes in decoded JSON; None where it holds something, but no box."""
+    rows = list(_walk(value, axes, 0))
+    return rows if rows or _says_none(value) else None
+
+
+def _says_none(value: object) -> bool:
+    """``[]``, ``{"boxes": []}``."""
+    if isinstance(value, dict):
+        return any(each == [] for each in value.values())
+    return value == []
+
+
+def _walk(value: object, axes: Axes, depth: int) -> Iterator[Row]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, str):
+        yield from _bracketed(value, axes) or _of_matches(_WHOLE, value) or []
+    elif isinstance(value, list):
+        row = _row(value)
+        if row:
+            yield row
+        else:
+            for each in value:
+                yield from _walk(each, axes, depth + 1)
+    elif isinstance(value, dict):
+        row = _of_names(value, axes)
+        if row:
+            yield row
+        else:
+            for each in value.values():
+                yield from _walk(each, axes, depth + 1)
+
+
+def _row(values: Sequence[object]) -> Row | None:
+    if len(values) != 4:
+        return None
+    numbers = [_float(x) for x in values if isinstance(x, int | float) and not isinstance(x, bool)]
+    if len(numbers) != 4:
+        return None
+    return numbers[0], numbers[1], numbers[2], numbers[3]
+
+
+def _float(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
+def _of_names(value: dict[object, object], axes: Axes) -> Row | None:
+    """A box from an object whose keys name its edges, or a corner and its size."""
+    for names, sized in ((_EDGES, False), (_SIDES, True)):
+        found = {names[k]: value[key] for key in value if (k := str(key).lower()) in names}
+        row = _row([found.get(place) for place in range(4)])
+        if row:
+            left, top, third, fourth = row
+            right, bottom = (left + third, top + fourth) if sized else (third, fourth)
+            return _in_axes((left, top, right, bottom), axes)
+    return None
+
+
+def _in_axes(edges: Row, axes: Axes) -> Row:
+    """Left, top, right, bottom in the order that was asked for."""
+    left, top, right, bottom = edges
+    match axes:
+        case "xyxy":
+            return edges
+        case "yxyx":
+            return top, left, bottom, right
+        case "xywh":
+            return left, top, right - left, bottom - top
+        case "cxcywh":
+            return (left + right) / 2, (top + bottom) / 2, right - left, bottom - top
+
+
+def _tagged(body: str, axes: Axes) -> list[Row] | None:
+    """``<box>(1,2),(3,4)</box>`` and ``<box>[[1, 2, 3, 4]]</box>``."""
+    del axes
+    rows: list[Row] = []
+    for tag in _TAGGED.finditer(body):
+        numbers = [float(each) for each in re.findall(_NUMBER, tag["inside"])]
+        if len(numbers) % 4 == 0:
+            rows += [row for at in range(0, len(numbers), 4) if (row := _row(numbers[at : at + 4]))]
+    return rows or None
+
+
+def _bracketed(body: str, axes: Axes) -> list[Row] | None:
+    del axes
+    return _of_matches(_BRACKETED, body)
+
+
+def _tabled(body: str, axes: Axes) -> list[Row] | None:
+    """Rows of a Markdown table of four numbers, or of a name and four numbers."""
+    del axes
+    return _of_matches(_IN_TABLE, body)
+
+
+def _bare(body: str, axes: Axes) -> list[Row] | None:
+    del axes
+    return _of_matches(_BARE, body)
+
+
+def _of_matches(pattern: re.Pattern[str], body: str) -> list[Row] | None:
+    found = (_row([float(each) for each in match.groups()]) for match in pattern.finditer(body))
+    return [row for row in found if row] or None
+
+
+def _named(body: str, axes: Axes) -> list[Row] | None:
+    """Four named edges one after the other, in any order; what is left over is no box."""
+    rows: list[Row] = []
+    edges: dict[int, float] = {}
+    for match in _NAMED.finditer(body):
+        place = _EDGES[match["name"].lower()]
+        if place in edges:
+            edges = {}
+        edges[place] = float(match["value"])
+        row = _row([edges.get(each) for each in range(4)])
+        if row:
+            rows.append(_in_axes(row, axes))
+            edges = {}
+    return rows or None
+
+
+_RULES: tuple[tuple[str, Callable[[str, Axes], list[Row] | None]], ...] = (
+    ("JSON", _from_json),
+    ("code fence", _from_fences),
+    ("box tags", _tagged),
+    ("lists in the text", _bracketed),
+    ("named edges", _named),
+    ("lines of four numbers", _bare),
+    ("table", _tabled),
+)

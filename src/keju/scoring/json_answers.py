@@ -1,0 +1,161 @@
+"""Answers in JSON: one value, a passage of text, or a list of names."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from keju.scoring.extraction import Extracted, json_text, json_value
+from keju.scoring.wordings import alternatives, folded, wording
+
+_DEEPEST = 4
+_LABELLED = re.compile(
+    r"[\s\-*•·#>0-9.]{0,8}(?P<label>[^：:\n*]{1,16})\*{0,2}\s?[：:]\s?\*{0,2}\s?(?P<value>[^\n：:]{1,40}?)\*{0,2}\s?"
+)
+_FEWEST_LABELS, _MOST_OTHERS = 2, 1
+_ONE_FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(?P<inside>[^`]*)\n?[ \t]*```")
+_BROKEN = re.compile(
+    r"\"(?P<key>[A-Za-z_\u4e00-\u9fff]{1,30})\"\s{0,4}:\s{0,4}\"(?P<value>[^\"\\]*(?:\\.[^\"\\]*)*)\"",
+    re.DOTALL,
+)
+
+
+def json_passage(body: str, form: str) -> Extracted | None:
+    """The text in a body that is JSON, under the key that fits the form; None where it is not."""
+    for text in _candidates(body):
+        value = json_value(text)
+        if value is not None:
+            found = json_text(text) if not isinstance(value, dict) else None
+            said = found.answer if found else _under_key(value, form, 0)
+            if said is not None and said.strip():
+                return Extracted(said, "JSON text", body)
+        elif text.lstrip().startswith("{") and "}" in text:
+            said = _broken(text, form)
+            if said:
+                return Extracted(said, "JSON text", body)
+    return None
+
+
+def json_phrase(body: str, question: str) -> Extracted | None:
+    """The value in a JSON object that answers a question, or None where that is not clear.
+
+    The key is one for answers, or occurs in the question; else the object has only one value
+    besides those for reasons, sources and notes.
+    """
+    for text in _candidates(body):
+        value = json_value(text)
+        if not isinstance(value, dict):
+            continue
+        left = {
+            str(key): each for key, each in value.items()
+            if isinstance(each, str | int | float) and not _is_key(str(key), "key_other")
+        }  # fmt: skip
+        answers = [key for key in left if _is_key(key, "key_answer")]
+        asked = [key for key in left if _asked(key, question)]
+        if key := next((keys[0] for keys in (answers, asked, [*left]) if len(keys) == 1), ""):
+            return Extracted(str(left[key]), f"JSON key {key!r}", body)
+    return None
+
+
+def labelled_phrase(body: str, question: str) -> Extracted | None:
+    """The value in lines of labels (器名：四羊方尊) under the label that a question asks for."""
+    lines = [line for line in body.splitlines() if line.strip()]
+    found = [match for line in lines if (match := _LABELLED.fullmatch(line))]
+    if len(found) < _FEWEST_LABELS or len(found) < len(lines) - _MOST_OTHERS:
+        return None
+    left = {each["label"].strip(): each["value"] for each in found}
+    asked = [key for key in left if _asked(key, question)]
+    if len(asked) != 1 or wording("discourse", "correction").search(folded(body)):
+        return None
+    return Extracted(left[asked[0]], f"label {asked[0]!r}", body)
+
+
+def _is_key(key: str, name: str) -> bool:
+    return wording("short", name).fullmatch(folded(key).replace(" ", "_")) is not None
+
+
+def _asked(key: str, question: str) -> bool:
+    plain, asked = folded(key).replace("_", " "), folded(question)
+    return plain in asked or any(
+        re.fullmatch(key_pattern, plain) and re.search(word, asked)
+        for key_pattern, word in zip(
+            alternatives("short", "named"), alternatives("short", "named_in_question"), strict=True
+        )
+    )
+
+
+def _candidates(body: str) -> Iterator[str]:
+    yield body
+    core = body.lstrip()
+    if core.startswith("{") and not core.rstrip().endswith("}"):
+        try:
+            _, end = json.JSONDecoder().raw_decode(core)
+            yield core[:end]
+        except (ValueError, RecursionError):
+            pass
+    fences = list(_ONE_FENCE.finditer(body)) if "```" in body else []
+    if len(fences) == 1:
+        yield fences[0]["inside"]
+
+
+def _under_key(value: object, form: str, depth: int) -> str | None:
+    if depth > _DEEPEST or not isinstance(value, dict):
+        return _lines(value)
+    keys = sorted((place, key) for key in value if (place := _place(str(key), form)) is not None)
+    for _, key in keys:
+        said = _under_key(value[key], form, depth + 1)
+        if said is not None:
+            return said
+    if len(value) == 1:
+        return _under_key(next(iter(value.values())), form, depth + 1)
+    return None
+
+
+def _place(key: str, form: str) -> int | None:
+    name = folded(key).replace(" ", "_")
+    for place, pattern in enumerate(alternatives("labels", f"key_{form}")):
+        if re.fullmatch(pattern, name):
+            return place
+    return None
+
+
+def _lines(value: object) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value:
+        parts = [_line(each) for each in value]
+        kept = [part for part in parts if part is not None]
+        return "\n".join(kept) if len(kept) == len(parts) else None
+    return None
+
+
+def _line(value: object) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        said = [
+            each
+            for key, each in value.items()
+            if _place(str(key), "transcription") is not None and isinstance(each, str)
+        ]
+        return said[0] if said else None
+    return None
+
+
+def _broken(text: str, form: str) -> str:
+    """The value in an object that is not JSON because a string has line breaks in it."""
+    found = [
+        (place, match["value"])
+        for match in _BROKEN.finditer(text)
+        if (place := _place(match["key"], form)) is not None
+    ]
+    if not found:
+        return ""
+    said = min(found)[1]
+    try:
+        return str(msgspec.json.decode('"' + said.replace("\n", "\\n").replace("\t", "\\t") + '"'))
+    except (msgspec.DecodeError, UnicodeError):
+        return said

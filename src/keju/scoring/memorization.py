@@ -1,0 +1,238 @@
+"""Whether a model reads a page or recites the text that it knows.
+
+A *control* is a page on which something stands that the text never had: characters altered, swapped
+or blanked out, or the picture of another page. At each such place an answer can give what stands
+there, or what should stand there. The latter no picture can have told it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from keju.items import Item, Record, Response
+from keju.metrics import Span, align, distance, nearest
+from keju.scoring.passages import transcription_of
+from keju.scoring.scoring_sample import ScoringSample
+from keju.statistics import Interval, group_bootstrap
+from keju.text import counted_alike
+
+CONTROL, CONTROL_OF = "control", "control_of"
+"""Metadata of a control: its kind, and the id of the item that it was made from."""
+
+WRONG_PAGE: Literal["wrong-page"] = "wrong-page"
+
+Outcome = Literal["read", "recited", "neither", "missed"]
+"""What stands there; what the text has there; something else, or both elsewhere; not found."""
+
+_AROUND = 4
+"""Characters on either side by which a place is found in an answer."""
+
+_FOUND = 0.4
+"""A place is found where no more than this share of those characters must be edited."""
+
+_ALIKE = 0.2
+"""Two pages are taken for the same from this share of characters in common on."""
+
+
+class Place(NamedTuple):
+    """Where a page departs from its text, each with the same characters around: both readings."""
+
+    stands: str
+    canonical: str
+    around: int
+
+
+class Recital(Record, frozen=True, kw_only=True):
+    """What became of the places of one model's controls of one kind.
+
+    `slips` counts the places of the unaltered pages at which an answer has the altered reading:
+    mere misreading makes as many, so that only what `recited` has beyond it is recital. `of` is the
+    number of places that could have been slips. Intervals are of 95 %, by group.
+    """
+
+    model: str
+    kind: str
+    items: int
+    places: int
+    read: int
+    recited: int
+    neither: int
+    missed: int
+    slips: int = 0
+    of: int = 0
+    reading: tuple[float, float] | None = None
+    reciting: tuple[float, float] | None = None
+
+
+def places(stands: str, canonical: str) -> list[Place]:
+    """Where what stands on a page departs from its text, line by line.
+
+    Args:
+        stands: the text as it stands, a line a column.
+        canonical: the text as it should stand, in the same lines.
+    """
+    here, there = stands.split("\n"), canonical.split("\n")
+    if len(here) != len(there):
+        here, there = ["".join(here)], ["".join(there)]
+    counted = counted_alike([*here, *there])
+    found = []
+    for one, other in zip(counted[: len(here)], counted[len(here) :], strict=True):
+        found += [_place(one, other, span) for span in _departures(one, other)]
+    return found
+
+
+def _departures(stands: str, canonical: str) -> Iterator[Span]:
+    """Stretches of an alignment that differ, joined where less than two characters lie between."""
+    spans = [span for span in align(canonical, stands) if span.kind != "equal"]
+    joined: list[Span] = []
+    for span in spans:
+        last = joined[-1] if joined else None
+        if last and span.reference_start - last.reference_end < 2:
+            joined[-1] = Span(
+                "substitute", last.reference_start, span.reference_end,
+                last.hypothesis_start, span.hypothesis_end,
+            )  # fmt: skip
+        else:
+            joined.append(span)
+    yield from joined
+
+
+def _place(stands: str, canonical: str, span: Span) -> Place:
+    before = stands[max(0, span.hypothesis_start - _AROUND) : span.hypothesis_start]
+    after = stands[span.hypothesis_end : span.hypothesis_end + _AROUND]
+    return Place(
+        before + stands[span.hypothesis_start : span.hypothesis_end] + after,
+        before + canonical[span.reference_start : span.reference_end] + after,
+        len(before + after),
+    )
+
+
+def outcome(place: Place, answer: str) -> Outcome:
+    """What an answer, counted as the place is, gives there, wherever in it that is."""
+    read, recited = nearest(place.stands, answer), nearest(place.canonical, answer)
+    if min(read, recited) > _FOUND * place.around:
+        return "missed"
+    if read == recited:
+        return "neither"
+    return "read" if read < recited else "recited"
+
+
+def outcomes(stands: str, canonical: str, answer: str) -> list[Outcome]:
+    """What an answer gives at each place where what stands departs from the text."""
+    return [outcome(place, _counted(answer)) for place in places(stands, canonical)]
+
+
+def page_outcome(stands: str, canonical: str, answer: str) -> Outcome:
+    """Which of two whole pages an answer is."""
+    here, there, given = counted_alike([stands, canonical, answer])
+    read, recited = _alike(here, given), _alike(there, given)
+    if max(read, recited) < _ALIKE:
+        return "missed"
+    if read == recited:
+        return "neither"
+    return "read" if read > recited else "recited"
+
+
+def _alike(one: str, other: str) -> float:
+    return 1 - distance(one, other) / max(len(one), len(other), 1)
+
+
+def _counted(answer: str) -> str:
+    return counted_alike([answer.replace("\n", "")])[0]
+
+
+class _Kept(NamedTuple):
+    """One control's outcomes."""
+
+    group: str
+    outcomes: Counter[Outcome]
+    slips: int
+    of: int
+
+
+def recitals(items: Iterable[Item], responses: Iterable[Response]) -> list[Recital]:
+    """Count, for each model and kind of control, what was read and what recited.
+
+    Args:
+        items: controls and what they were made from.
+        responses: to them; of several settings and rounds only the first round to the image
+            counts, and a failed one counts as nothing found.
+
+    Returns:
+        One record a model and kind, in order of appearance. A control whose original is not among
+        the items is left out.
+    """
+    known = {item.id: item for item in items}
+    answers: dict[str, dict[str, Response]] = {}
+    for response in responses:
+        if response.setting == "image" and response.round == 1:
+            answers.setdefault(response.model, {})[response.item] = response
+    found = []
+    for model, by_item in answers.items():
+        kinds: dict[str, list[_Kept]] = {}
+        for name, response in by_item.items():
+            item = known.get(name)
+            kind = item.metadata.get(CONTROL, "") if item else ""
+            original = known.get(item.metadata.get(CONTROL_OF, "")) if item else None
+            if item and kind and original:
+                kept = _weighed(item, original, response, by_item.get(original.id))
+                kinds.setdefault(kind, []).append(kept)
+        found += [_recital(model, kind, kept) for kind, kept in kinds.items()]
+    return found
+
+
+def _weighed(item: Item, original: Item, response: Response, first: Response | None) -> _Kept:
+    answer = ScoringSample(item, response).taken.answer or ""
+    if item.metadata[CONTROL] == WRONG_PAGE:
+        return _Kept(item.group, Counter([_on_wrong_page(item, original, answer)]), 0, 0)
+    counts = Counter(outcomes(item.answer, original.answer, answer))
+    if first is None:
+        return _Kept(item.group, counts, 0, 0)
+    text = "" if first.status in {"failed", "filtered"} else first.text
+    read = transcription_of(text).answer or ""
+    before = Counter(outcomes(original.answer, item.answer, read))
+    return _Kept(item.group, counts, before["recited"], before.total())
+
+
+def _on_wrong_page(item: Item, original: Item, answer: str) -> Outcome:
+    """A transcription is one page or the other; any other answer is known or it is not."""
+    if ScoringSample(item, _NOTHING).form == "transcription":
+        return page_outcome(item.answer, original.answer, answer)
+    if not answer.strip():
+        return "missed"
+    given, truth = counted_alike([answer, original.answer])
+    return "recited" if given == truth else "neither"
+
+
+_NOTHING = Response(key="", item="", model="", benchmark="", task="", status="empty")
+
+
+def _recital(model: str, kind: str, kept: list[_Kept]) -> Recital:
+    sums = Counter[Outcome]()
+    for each in kept:
+        sums.update(each.outcomes)
+    return Recital(
+        model=model,
+        kind=kind,
+        items=len(kept),
+        places=sums.total(),
+        read=sums["read"],
+        recited=sums["recited"],
+        neither=sums["neither"],
+        missed=sums["missed"],
+        slips=sum(each.slips for each in kept),
+        of=sum(each.of for each in kept),
+        reading=_interval(kept, "read"),
+        reciting=_interval(kept, "recited"),
+    )
+
+
+def _interval(kept: list[_Kept], which: Outcome) -> tuple[float, float] | None:
+    found: Interval | None = group_bootstrap(
+        [each.outcomes[which] for each in kept],
+        [each.outcomes.total() for each in kept],
+        [each.group for each in kept],
+    )
+    return found and (found.low, found.high)

@@ -1,0 +1,29 @@
+"""What a metric returns for one case."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+CUT = "cut"
+"""The statistic of an official score whose response lacks what keju 0.1.0 cut off."""
+
+
+class MetricValue(NamedTuple):
+    """A value and the sufficient statistics behind it.
+
+    A task's value is ``sum(numerator) / sum(denominator)`` over its items: the mean of items where
+    every denominator is 1, a corpus rate where it is a length or a count.
+    """
+
+    value: float
+    stats: dict[str, float]
+
+
+def mean(value: float, **stats: float) -> MetricValue:
+    """A value that a task averages over its items."""
+    return ratio(value, 1, value, **stats)
+
+
+def ratio(numerator: float, denominator: float, value: float, **stats: float) -> MetricValue:
+    """A value whose parts a task sums before dividing."""
+    return MetricValue(value, {"numerator": numerator, "denominator": denominator, **stats})

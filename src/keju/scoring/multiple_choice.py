@@ -1,0 +1,302 @@
+"""The one option that a response chooses, or none: never a guess."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from keju.scoring.extraction import Extracted, json_answer, spoken, unfenced
+from keju.scoring.letter_claims import Claim, Rank, claims_of
+from keju.scoring.letter_mentions import FINAL, flattened, mentions_in
+from keju.scoring.remarks import is_mostly_latin, speaks_of_the_page
+from keju.scoring.wordings import folded, wording
+from keju.text import counted, is_han
+
+LONGEST = 200_000
+"""Longer responses are not searched for a letter: no answer is so long."""
+
+_DEFAULT = tuple("ABCDEF")
+_EDGE = " \t\r\n\u3000*_`#>-–—.。，,、:：;；!！?？'\"‘’“”「」『』()（）[]【】《》{}$\\|/→➡✅✓✔👉️"
+_MOST = 4_000
+_NEAR = 40
+_SHORT = 300
+_LONG_LINE = 15
+_LONG, _SOME, _SHORTEST_READING, _TWO = 240, 40, 24, 2
+_REVERSAL = re.compile(
+    r"不对|不對|不,|不。|等等|等一下|更正|修正|纠正|改选|改為|改为|其实|實際|实际上|重新|再想|仔细|准确地说|应该是|應該是|而是|才是|但|然而|不过|最终|综上|因此"
+    r"|所以|故|错了|有误"
+    r"|\b(?:no|wait|actually|sorry|correction|rather|instead|but|however|reconsider\w*"
+    r"|on second thought|therefore|thus|hence|so|finally|oops|rethink\w*|hmm|final)\b",
+    re.IGNORECASE,
+)
+_RETRACTS = re.compile(
+    r"不对|不對|不,|等等|等一下|更正|修正|纠正|改选|改為|改为|重新|再想|错了|有误|应该是|應該是|其实|实际上"
+    r"|\b(?:no|wait|actually|sorry|correction|reconsider\w*|on second thought|oops|rethink\w*|hmm"
+    r"|instead|rather)\b",
+    re.IGNORECASE,
+)
+_HEDGED = re.compile(
+    r"也有?可能|\b(?:could|might|may) also be|\bor (?:maybe|perhaps|possibly)\b", re.IGNORECASE
+)
+_UNFINISHED = re.compile(
+    r"(?:[,、:(\-]|\.\.\.|…|因为|由于|而|和|与|但|\b(?:because|the|and|is|of))\s*\Z", re.IGNORECASE
+)
+
+
+def extract_letter(
+    text: str, choices: Sequence[str] = (), options: Sequence[str] = (), question: str = ""
+) -> Extracted:
+    r"""The letter of the option that a response chooses.
+
+    First all mentions of options are found (`letter_mentions`), each with what is said of it
+    (`letter_claims`). Then the mentions of the highest rank decide: a final answer (``\boxed{B}``,
+    最终答案：B), an answer (答案：B, a line of its own, "so I choose B"), a choice (选B, B fits
+    best), a tick or predicate (B正确), a statement (出自《韩非子》), the only option named. Of
+    those of one rank the last one decides, but two that contradict each other side by side decide
+    nothing. A later choice that takes an answer back ("不对，应该是B", "Wait, actually B") comes
+    before it. What is denied, asked, supposed or reported of others never counts; neither does a
+    group of letters (A或B), a letter beyond the options, or a letter with another option's text.
+
+    Args:
+        text: the response.
+        choices: the letters on offer; A to F where the item does not say.
+        options: the texts of the options, in order of their letters, where they are known.
+        question: the question; where it asks for the wrong option, "A is right" denies A.
+    """
+    offered = tuple(choices) or _DEFAULT
+    body = spoken(text)
+    if not body.strip():
+        return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
+    if len(body) > LONGEST:
+        return Extracted(None, f"{len(body):,} characters, which is too long")
+    found = _lone(body, offered) or _from_json(body, offered, options)
+    if found:
+        return found
+    whole = _whole_text(body, options)
+    if whole:
+        return whole
+    flat, mentions = mentions_in(flattened(body), offered, options)
+    claims = claims_of(flat, mentions[-_MOST:])
+    if wording("letters", "asks_for_wrong").search(folded(question)):
+        claims = [_turned(flat, each) for each in claims]
+    if wording("letters", "other_one").search(folded(flat)) and len(offered) == _TWO:
+        claims = [*claims, *_other_of_two(claims, offered)]
+    return _decided(flat, _concluded(flat, claims), offered)
+
+
+def _turned(flat: str, claim: Claim) -> Claim:
+    """A claim where the wrong option is asked for: what is called wrong is the answer."""
+    before = folded(flat[max(0, claim.mention.start - _NEAR) : claim.mention.start])
+    if wording("letters", "left_over").search(before):
+        return claim._replace(rank=Rank.CHOSEN, rule="choice")
+    chosen = before.endswith(("选", "选择", "choose ", "choosing "))
+    after = folded(flat[claim.mention.end : claim.mention.end + _NEAR])
+    for name, rank in (("is_right", Rank.DENIED), ("is_wrong", Rank.FAVOURED)):
+        if wording("letters", name).match(after):
+            return claim._replace(rank=Rank.DENIED if chosen else rank, rule="predicate")
+    return claim
+
+
+def _other_of_two(claims: Sequence[Claim], offered: Sequence[str]) -> list[Claim]:
+    """The option that is left where one of two is denied and "the other one" chosen."""
+    denied = {
+        letter for each in claims if each.rank == Rank.DENIED for letter in each.mention.letters
+    }
+    left = set(offered) - denied
+    if len(left) != 1 or not claims:
+        return []
+    mention = claims[-1].mention._replace(letters=frozenset(left), by_text=False, clash=False)
+    return [Claim(mention, Rank.CHOSEN, "the other of two")]
+
+
+def _concluded(flat: str, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims; the one option named in a last sentence that concludes is an answer."""
+    start = max(flat.rstrip(" .。!\n").rfind(mark) for mark in ("\n", "。", ". ", "！"))
+    last = [each for each in claims if each.mention.start > start]
+    if len(last) != 1 or not wording("letters", "concluding").match(
+        folded(flat[start + 1 :]).strip()
+    ):
+        return list(claims)
+    (only,) = last
+    if only.rank in {Rank.DENIED, Rank.IGNORED, Rank.FINAL}:
+        return list(claims)
+    return [each._replace(rank=Rank.ANSWER) if each is only else each for each in claims]
+
+
+def _lone(body: str, offered: Sequence[str]) -> Extracted | None:
+    core = flattened(body).replace(FINAL, "").strip(_EDGE)
+    core = re.sub(r"^(?:选项|選項|选|選|option|choice)\s*", "", core, flags=re.IGNORECASE)
+    core = re.sub(r"\s*(?:选项|選項|项|項)$", "", core)
+    if len(core) == 1 and core.upper() in offered:
+        return Extracted(core.upper(), "one letter", body)
+    return None
+
+
+def _from_json(body: str, offered: Sequence[str], options: Sequence[str]) -> Extracted | None:
+    found = json_answer(body)
+    if found is None or found.answer is None:
+        return None
+    inner = extract_letter(found.answer, offered, options)
+    return found._replace(answer=inner.answer)
+
+
+def _whole_text(body: str, options: Sequence[str]) -> Extracted | None:
+    said = counted(unfenced(body)).casefold()
+    whole = [
+        place for place, text in enumerate(options) if said and counted(text).casefold() == said
+    ]
+    return (
+        Extracted(chr(ord("A") + whole[0]), "text of one option", body) if len(whole) == 1 else None
+    )
+
+
+def _decided(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extracted:
+    if not claims:
+        return Extracted(None, "no option named")
+    strong = [each for each in claims if each.rank >= Rank.CHOSEN]
+    if strong:
+        return _of_strong(flat, strong, claims, offered)
+    favoured = [each for each in claims if each.rank == Rank.FAVOURED]
+    found = _favoured(flat, favoured) if favoured else None
+    if found is not None and found.mention.by_text and _is_cut(flat):
+        return Extracted(None, "unfinished")
+    if found is not None:
+        return _taken(flat, found, offered)
+    if favoured:
+        return Extracted(None, "several options favoured")
+    return _of_weak(flat, claims, offered)
+
+
+def _of_strong(
+    flat: str, strong: Sequence[Claim], claims: Sequence[Claim], offered: Sequence[str]
+) -> Extracted:
+    top = max(each.rank for each in strong)
+    if top == Rank.FINAL:
+        chosen = [each for each in strong if each.rank == Rank.FINAL]
+    else:
+        chosen = [each for each in strong if each.rank == top]
+    last = chosen[-1]
+    for each in strong:
+        between = (
+            flat[last.mention.end : each.mention.start]
+            if each.mention.start > last.mention.end
+            else ""
+        )
+        if between and _RETRACTS.search(between):
+            last = each
+    if _contradicted(flat, last, strong):
+        return Extracted(None, "phrases that disagree", _quote(flat, last))
+    if _taken_back(flat, last, claims):
+        return Extracted(None, "an answer that is taken back", _quote(flat, last))
+    return _taken(flat, last, offered)
+
+
+def _contradicted(flat: str, last: Claim, strong: Sequence[Claim]) -> bool:
+    """Whether another choice stands beside the last one, with nothing that prefers either."""
+    for each in strong:
+        if each.mention.letters == last.mention.letters or each.rank < min(last.rank, Rank.ANSWER):
+            continue
+        left, right = sorted((each, last), key=lambda claim: claim.mention.start)
+        between = flat[left.mention.end : right.mention.start]
+        if len(between) <= _NEAR and not _REVERSAL.search(between):
+            return True
+    return False
+
+
+def _taken_back(flat: str, last: Claim, claims: Sequence[Claim]) -> bool:
+    """Whether a later sentence denies the letter by a predicate (A错误) after a reversal."""
+    return any(
+        each.rank == Rank.DENIED
+        and each.mention.start > last.mention.end
+        and each.mention.letters == last.mention.letters
+        and not each.mention.by_text
+        and (
+            each.rule == "predicate"
+            or _RETRACTS.search(flat[last.mention.end : each.mention.start])
+        )
+        for each in claims
+    )
+
+
+def _favoured(flat: str, favoured: Sequence[Claim]) -> Claim | None:
+    if len({each.mention.letters for each in favoured}) == 1:
+        return favoured[-1]
+    best = [
+        each
+        for each in favoured
+        if re.match(
+            r".{0,24}?(?:更|最|\bbest|\bbetter|\bmost)",
+            flat[each.mention.end : each.mention.end + 40],
+            re.IGNORECASE,
+        )
+    ]
+    return best[-1] if len({each.mention.letters for each in best}) == 1 else None
+
+
+def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extracted:
+    if _HEDGED.search(flat):
+        return Extracted(None, "several options named")
+    denied = {
+        letter for each in claims if each.rank == Rank.DENIED for letter in each.mention.letters
+    }
+    for rank in (Rank.STATED, Rank.NAMED):
+        left = [
+            each for each in claims
+            if each.rank == rank and not each.mention.letters <= denied
+            and (each.mention.letters & set(offered) or each.mention.clash)
+        ]  # fmt: skip
+        names = {letter for each in left for letter in each.mention.letters - denied}
+        if not left:
+            continue
+        if len(names) > 1:
+            return Extracted(None, "several options named", " ".join(sorted(names)))
+        if _is_cut(flat) or _is_read_out(flat, left) or (rank == Rank.NAMED and len(flat) > _SHORT):
+            return Extracted(None, "unfinished")
+        return _taken(
+            flat,
+            left[-1]._replace(mention=left[-1].mention._replace(letters=frozenset(names))),
+            offered,
+        )
+    left_over = sorted(set(offered) - denied)
+    if len(left_over) == 1 and len(offered) > _TWO and not _is_cut(flat):
+        return Extracted(left_over[0], "the only option not denied", flat[:60])
+    return Extracted(None, "only denies" if denied else "no option chosen")
+
+
+def _is_cut(flat: str) -> bool:
+    """Whether a response ends within a sentence."""
+    last_line = flat.rstrip().rpartition("\n")[2]
+    long = len(flat) > _LONG and last_line[-1:].isalnum()
+    # A line of finished sentences, the last of which has no end.
+    ends_in_han = len(flat) > _SOME and is_han(last_line[-1:] or " ")
+    long = long or (ends_in_han and "。" in (flat if len(last_line) > _LONG_LINE else last_line))
+    return long or _UNFINISHED.search(flat) is not None
+
+
+def _is_read_out(flat: str, left: Sequence[Claim]) -> bool:
+    """Whether an option's text occurs only in a transcription of the page, without modern words."""
+    plain = folded(flat)
+    return (
+        len(flat) > _SHORTEST_READING
+        and not is_mostly_latin(flat)
+        and all(each.mention.by_text and each.rank == Rank.NAMED for each in left)
+        and any(map(is_han, flat))
+        and not speaks_of_the_page(plain)
+        and not wording("passages", "modern").search(plain)
+    )
+
+
+def _taken(flat: str, claim: Claim, offered: Sequence[str]) -> Extracted:
+    if claim.mention.clash:
+        return Extracted(None, "a letter with another option's text", _quote(flat, claim))
+    if claim.letter is None:
+        return Extracted(None, "several letters", _quote(flat, claim))
+    if claim.letter not in offered:
+        return Extracted(None, "a letter that is not on offer", _quote(flat, claim))
+    rule = "text of one option" if claim.mention.by_text else claim.rule
+    return Extracted(claim.letter, rule, _quote(flat, claim))
+
+
+def _quote(flat: str, claim: Claim) -> str:
+    start = max(0, claim.mention.start - 20, flat.rfind("\n", 0, claim.mention.start - 3) + 1)
+    return flat[start : claim.mention.end].strip()

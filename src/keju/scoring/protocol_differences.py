@@ -1,0 +1,268 @@
+"""Where the two protocols part on a model's responses, by how much, and on which items and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from keju.definitions import Query, Task, task
+from keju.items import AnswerForm, Protocol, Record, Score
+from keju.scoring.aggregate import MetricResult, TaskResult, aggregate
+from keju.scoring.rules import lower_is_better, steps
+
+PROTOCOLS: tuple[Protocol, Protocol] = ("official", "strict")
+
+APART = 0.005
+"""Items whose two values are nearer than half a point are not counted as apart."""
+
+_Where = tuple[str, str]
+
+
+class ProtocolDifference(Record, frozen=True, kw_only=True):
+    """A step that the two protocols do differently."""
+
+    step: str
+    official: str
+    strict: str
+
+
+class ItemDifference(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """One item's two values on one scale, errors turned round, and why they differ."""
+
+    id: str
+    round: int
+    official: float
+    strict: float
+    difference: float
+    why: str
+
+
+class TaskDifference(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """One task's two values, where a model's responses have both.
+
+    The metrics are each protocol's main one, or where that has no value (no weights) the first
+    that has. `official` and `strict` are the task's values as reported; `difference` is strict -
+    official on one scale, where errors are 1 - min(1, error). `apart` counts the items whose
+    values differ by half a point or more, `largest` are the widest apart. `steps` are those from a
+    response to a number in which the two metrics part.
+    """
+
+    model: str
+    task: str
+    query: str
+    official_metric: str
+    official: float
+    strict_metric: str
+    strict: float
+    difference: float
+    items: int
+    apart: int
+    steps: tuple[ProtocolDifference, ...]
+    largest: tuple[ItemDifference, ...]
+
+    @property
+    def name(self) -> str:
+        """The task's id, with its query where it has several."""
+        return f"{self.task}/{self.query}" if self.query else self.task
+
+
+class _Both(NamedTuple):
+    """One response's scores under both protocols, by metric."""
+
+    official: dict[str, Score]
+    strict: dict[str, Score]
+
+
+def differences(scores: Iterable[Score], *, most: int = 3) -> list[TaskDifference]:
+    """For each task of one model's scores, how far and on which items the protocols part.
+
+    Args:
+        scores: one model's, in one setting, under both protocols.
+        most: how many items of each task are named.
+    """
+    kept = list(scores)
+    found: dict[Protocol, dict[_Where, TaskResult]] = {"official": {}, "strict": {}}
+    for result in aggregate(kept):
+        found[result.protocol] |= {(each.task, each.query): each for each in result.tasks}
+    by_task: dict[_Where, list[Score]] = {}
+    for score in kept:
+        by_task.setdefault((score.task, score.query), []).append(score)
+    return [
+        _difference(official, by_task[where], mains, most)
+        for where, official in found["official"].items()
+        if where in found["strict"]
+        and (mains := _mains(official, found["strict"][where])) is not None
+    ]
+
+
+def parting_steps(
+    declared: Task, query: Query, metrics: tuple[str, str]
+) -> Iterator[ProtocolDifference]:
+    """The steps in which an `official` and a `strict` metric of a query part.
+
+    Raises:
+        KeyError: a metric of these has no rule.
+    """
+    both = (
+        steps(protocol, declared, query, metric)
+        for protocol, metric in zip(PROTOCOLS, metrics, strict=True)
+    )
+    for official, strict in zip(*both, strict=True):
+        if official.what != strict.what:
+            yield ProtocolDifference(step=official.name, official=official.what, strict=strict.what)
+
+
+def worth(protocol: Protocol, where: _Where, metric: str, value: float) -> float:
+    """A value on the scale where higher is better: of an error, 1 - error, at least 0."""
+    declared, query = _declared(where)
+    error = lower_is_better(protocol, declared, query, metric)
+    return 1 - min(1.0, value) if error else value
+
+
+def _mains(official: TaskResult, strict: TaskResult) -> tuple[MetricResult, MetricResult] | None:
+    """Each protocol's first metric that has a value; None where one has none."""
+    first = [
+        next((each for each in result.metrics if each.value is not None), None)
+        for result in (official, strict)
+    ]
+    return (first[0], first[1]) if first[0] and first[1] else None
+
+
+def _difference(
+    result: TaskResult,
+    scores: Sequence[Score],
+    mains: tuple[MetricResult, MetricResult],
+    most: int,
+) -> TaskDifference:
+    where = (result.task, result.query)
+    items = sorted(_items(where, scores, mains), key=lambda each: -abs(each.difference))
+    values = [main.value or 0.0 for main in mains]
+    worths = [
+        worth(protocol, where, main.metric, value)
+        for protocol, main, value in zip(PROTOCOLS, mains, values, strict=True)
+    ]
+    metrics = (mains[0].metric, mains[1].metric)
+    return TaskDifference(
+        model=scores[0].model,
+        task=result.task,
+        query=result.query,
+        official_metric=mains[0].metric,
+        official=values[0],
+        strict_metric=mains[1].metric,
+        strict=values[1],
+        difference=worths[1] - worths[0],
+        items=len(items),
+        apart=sum(abs(each.difference) >= APART for each in items),
+        steps=tuple(parting_steps(*_declared(where), metrics)),
+        largest=tuple(each for each in items[:most] if abs(each.difference) >= APART),
+    )
+
+
+def _items(
+    where: _Where, scores: Iterable[Score], mains: tuple[MetricResult, MetricResult]
+) -> Iterator[ItemDifference]:
+    answers: dict[tuple[str, int], _Both] = {}
+    for score in scores:
+        both = answers.setdefault((score.item, score.round), _Both({}, {}))
+        named = both.official if score.protocol == "official" else both.strict
+        named[score.metric] = score
+    form = _declared(where)[1].form
+    for (item, number), both in answers.items():
+        pair = both.official.get(mains[0].metric), both.strict.get(mains[1].metric)
+        if pair[0] is None or pair[1] is None or pair[0].value is None or pair[1].value is None:
+            continue
+        left = worth("official", where, mains[0].metric, pair[0].value)
+        right = worth("strict", where, mains[1].metric, pair[1].value)
+        yield ItemDifference(
+            id=item,
+            round=number,
+            official=left,
+            strict=right,
+            difference=right - left,
+            why="; ".join(_why(form, both, pair[1])),
+        )
+
+
+def _declared(where: _Where) -> tuple[Task, Query]:
+    declared = task(where[0])
+    return declared, next(each for each in declared.queries if each.name == where[1])
+
+
+def _why(form: AnswerForm, both: _Both, strict: Score) -> Iterator[str]:
+    """What the stored scores tell of the difference, in short clauses."""
+    if strict.verdict != "ok":
+        yield strict.verdict
+    yield from _WHY.get(form, _of_text)(both, strict)
+
+
+def _of_choice(both: _Both, strict: Score) -> Iterator[str]:
+    official = next(iter(both.official.values()))
+    if official.value:
+        yield "official finds the answer inside the response"
+    else:
+        yield "official does not find the answer as it is written"
+    yield _taken(strict)
+
+
+def _of_taken(_both: _Both, strict: Score) -> Iterator[str]:
+    yield _taken(strict)
+
+
+def _taken(strict: Score) -> str:
+    answer = f"“{strict.extracted[:40]}”" if strict.extracted else "no answer"
+    return f"strict takes {answer} ({strict.extracted_from})"
+
+
+def _of_transcription(both: _Both, strict: Score) -> Iterator[str]:
+    if strict.extracted_from != "whole answer":
+        yield f"strict reads {strict.extracted_from}"
+    plain = both.official.get("CR") or both.official.get("CER")
+    error = both.strict.get("CER")
+    if plain is None or error is None or not error.stats:
+        return
+    stats, layered = plain.stats, error.stats
+    if extra := stats.get("insertions"):
+        yield f"{extra:,.0f} characters too many, which cost official CR nothing"
+    if "edits" in stats and any(
+        stats[name] != layered[f"{name}_exact"] for name in ("edits", "length")
+    ):
+        yield (
+            f"official counts white space and punctuation: {stats['edits']:,.0f} edits of "
+            f"{stats['length']:,.0f} characters, without them {layered['edits_exact']:,.0f} of "
+            f"{layered['length_exact']:,.0f}"
+        )
+    same = layered["edits_exact"] - layered["edits_script"]
+    if same > 0:
+        yield f"{same:,.0f} of {layered['edits_exact']:,.0f} edits are variants or other script"
+    yield f"strict counts {layered['edits_script']:,.0f} edits of {layered['length_script']:,.0f}"
+
+
+def _of_names(both: _Both, strict: Score) -> Iterator[str]:
+    hits, predicted, expected = (
+        strict.stats.get(name, 0.0) for name in ("hits", "predicted", "expected")
+    )
+    yield f"strict matches {hits:,.0f} of {predicted:,.0f} given to {expected:,.0f} true ones"
+    recall = both.official.get("Recall")
+    if recall is not None and recall.value is not None and recall.value > 1:
+        yield f"official counts repeats: recall {100 * recall.value:,.0f}"
+
+
+def _of_text(both: _Both, strict: Score) -> Iterator[str]:
+    if strict.extracted_from not in {"whole answer", ""}:
+        yield f"strict reads what stands {strict.extracted_from}"
+    left = next((each.metric for each in both.official.values() if each.value is not None), "")
+    yield f"{left} and {strict.metric} measure different things"
+
+
+_WHY: dict[AnswerForm, Callable[[_Both, Score], Iterator[str]]] = {
+    "letter": _of_choice,
+    "short": _of_choice,
+    "yes-no": _of_choice,
+    "number": _of_taken,
+    "boxes": _of_taken,
+    "probability": _of_taken,
+    "transcription": _of_transcription,
+    "punctuated": _of_names,
+    "entities": _of_names,
+    "text": _of_text,
+}

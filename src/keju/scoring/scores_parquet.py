@@ -1,0 +1,116 @@
+"""Scores as a parquet table."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from keju.errors import DataError
+from keju.files import write_atomic
+from keju.items import Score
+from keju.scoring.fingerprints import FORMAT, Fingerprint
+
+_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "key": pl.String,
+    "item": pl.String,
+    "model": pl.String,
+    "benchmark": pl.String,
+    "task": pl.String,
+    "query": pl.String,
+    "protocol": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+    "setting": pl.String,
+    "script": pl.String,
+    "wording": pl.String,
+    "round": pl.Int64,
+    "group": pl.String,
+    "status": pl.String,
+    "verdict": pl.String,
+    "reason": pl.String,
+    "extracted": pl.String,
+    "extracted_from": pl.String,
+    "stats": pl.List(pl.Struct({"name": pl.String, "value": pl.Float64})),
+    "signature": pl.String,
+}
+SCHEMA = pl.Schema(_COLUMNS)
+"""The columns of scores/<model>.parquet; `value` is null where a response is unscored."""
+
+
+_FINGERPRINT = "keju.fingerprint"
+"""The key in the file's metadata under which the fingerprint is stored, as JSON."""
+
+
+def write_scores(
+    path: Path, scores: Sequence[Score], fingerprint: Fingerprint | None = None
+) -> None:
+    """Write scores as parquet, atomically, with the fingerprint of what they were computed from."""
+    buffer = io.BytesIO()
+    about = {_FINGERPRINT: msgspec.json.encode(fingerprint).decode()} if fingerprint else {}
+    frame = scores_frame(scores)
+    frame.write_parquet(buffer, compression="zstd", statistics=False, metadata=about)
+    write_atomic(path, buffer.getvalue())
+
+
+def scores_frame(scores: Sequence[Score]) -> pl.DataFrame:
+    """Scores as a table with the columns of `SCHEMA`, one row a score, in their order."""
+    columns: dict[str, list[object]] = {
+        name: [getattr(score, name) for score in scores] for name in _COLUMNS if name != "stats"
+    }
+    columns["stats"] = [
+        [{"name": name, "value": float(value)} for name, value in score.stats.items()]
+        for score in scores
+    ]
+    return pl.DataFrame(columns, schema_overrides=SCHEMA).select(list(SCHEMA))
+
+
+def read_fingerprint(path: Path) -> Fingerprint | None:
+    """The fingerprint of the scores in a file; None where they have none, or one of another format.
+
+    Raises:
+        DataError: the file is missing or damaged.
+    """
+    try:
+        stored = pl.read_parquet_metadata(path).get(_FINGERPRINT)
+    except FileNotFoundError:
+        raise DataError("no such file", file=path, hint="Make it with: keju score RUN") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = next(iter(str(error).splitlines()), "")
+        raise DataError(
+            f"not readable as parquet: {reason}", file=path, hint="Make it with: keju score RUN"
+        ) from None
+    try:
+        found = msgspec.json.decode(stored or "null", type=Fingerprint | None)
+    except msgspec.DecodeError:
+        return None
+    return found if found is not None and found.format == FORMAT else None
+
+
+def read_scores(path: Path) -> list[Score]:
+    """Read scores that `write_scores` wrote; `stored_scores` also compares them with the run.
+
+    Raises:
+        DataError: the file is missing, damaged, or is not a table of scores.
+    """
+    try:
+        frame = pl.read_parquet(io.BytesIO(path.read_bytes()))
+    except FileNotFoundError:
+        raise DataError("no such file", file=path, hint="Make it with: keju score RUN") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = next(iter(str(error).splitlines()), "")
+        raise DataError(f"not readable as parquet: {reason}", file=path) from None
+    if frame.schema != SCHEMA:
+        raise DataError(
+            "not a table of scores of this version", file=path, hint="Make it with: keju score RUN"
+        )
+    try:
+        return [
+            msgspec.convert(row | {"stats": {s["name"]: s["value"] for s in row["stats"]}}, Score)
+            for row in frame.iter_rows(named=True)
+        ]
+    except msgspec.ValidationError as error:
+        raise DataError(f"not a score: {error}", file=path) from None

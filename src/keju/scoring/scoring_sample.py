@@ -1,0 +1,199 @@
+"""One item with one response, and the work that several metrics share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, wraps
+from typing import Any, NamedTuple, TypeVar
+
+from keju.definitions import NO_REFERENCE, choices_of, options_of, query_of
+from keju.items import AnswerForm, Item, Response
+from keju.metrics import UndefinedMetricError
+from keju.metrics.boxes import BoxConvention, box_convention
+from keju.scoring.asked_counts import extract_asked_count
+from keju.scoring.box_parsing import BoxList, extract_any_boxes, extract_count_beside
+from keju.scoring.entities import extract_entities
+from keju.scoring.extraction import Extracted
+from keju.scoring.multiple_choice import extract_letter
+from keju.scoring.numeric_answer import extract_count, extract_final_probability
+from keju.scoring.open_text import open_text_of
+from keju.scoring.passages import passage_of, transcription_of
+from keju.scoring.phrases import extract_short
+from keju.scoring.unanswered import reason_for_none
+from keju.scoring.verdicts import Verdict, verdict_of
+from keju.scoring.yes_no import extract_yes_no
+
+T = TypeVar("T")
+
+LONGEST = 1_000_000
+"""Characters of the longest response that is scored. Metrics take up to 150 bytes for each."""
+
+
+class Flaw(NamedTuple):
+    """What is wrong with an item or response before any metric sees it; empty where nothing is.
+
+    `answer_missing` is set where the authors' form has no answer at all, which part of their
+    script reads as an empty one. `in_file` is set where the item and its response are from a file
+    in the authors' form. `cut` is set where a run of keju 0.1.0 has the response, which
+    removed reasoning before storing it. `too_long` says why a response is not read at all: it is
+    worth what an empty one is.
+    """
+
+    response: str = ""
+    answer: str = ""
+    answer_missing: bool = False
+    cut: bool = False
+    in_file: bool = False
+    too_long: str = ""
+
+
+class ScoringSample:
+    """An item and its response; what several metrics need of them is computed once."""
+
+    def __init__(self, item: Item, response: Response, flaw: Flaw = Flaw()) -> None:  # noqa: B008
+        self.item = item
+        self.response = response
+        self.flaw = flaw
+        self.query = query_of(item)
+        self.prepared: dict[Callable[[ScoringSample], Any], Any] = {}
+
+    @property
+    def form(self) -> AnswerForm:
+        """The form of answer that the query asks for."""
+        return self.query.form
+
+    @property
+    def text(self) -> str:
+        """The content as it was returned; nothing where the response is a failure."""
+        return "" if self.response.status in {"failed", "filtered"} else self.response.text
+
+    @cached_property
+    def truth(self) -> str:
+        """The true answer in the script of the source.
+
+        Raises:
+            UndefinedMetricError: the item has none.
+        """
+        truth = self.item.answer or self.item.answer_simplified
+        if not truth:
+            raise UndefinedMetricError(NO_REFERENCE)
+        return truth
+
+    @cached_property
+    def transcription(self) -> Extracted:
+        """The transcription in the response."""
+        return self._unanswered or transcription_of(self.text)
+
+    @cached_property
+    def options(self) -> tuple[str, ...]:
+        """The texts of the options, where they are known."""
+        return options_of(self.item)
+
+    @cached_property
+    def _unanswered(self) -> Extracted | None:
+        """That the response gives no answer, where that shows before a value is sought."""
+        if self.query.translation:
+            return None
+        question = self.item.question or self.query.template
+        reason = reason_for_none(self.text, self.form, question, self.options)
+        return Extracted(None, reason, self.text) if reason else None
+
+    @cached_property
+    def taken(self) -> Extracted:
+        """The answer as `strict` takes it, by the form that was asked for."""
+        return self._unanswered or self._sought
+
+    @property
+    def _sought(self) -> Extracted:  # noqa: PLR0911
+        """The value that the extractor of the form finds."""
+        match self.form:
+            case "letter":
+                return extract_letter(
+                    self.text, choices_of(self.item), self.options, self.item.question
+                )
+            case "transcription":
+                return self.transcription
+            case "boxes":
+                return self.box_list.extracted
+            case "number":
+                if self.response.box_convention:
+                    return self.official_count
+                return extract_asked_count(self.text, self.item.question)
+            case "short":
+                return extract_short(self.text, self.item.question)
+            case "punctuated":
+                return passage_of(self.text, "punctuated")
+            case "text":
+                if self.query.translation:
+                    return passage_of(self.text, "translation")
+                return open_text_of(self.text)
+            case "yes-no":
+                return extract_yes_no(self.text, self.item.question or self.query.template)
+        return _EXTRACT[self.form](self.text)
+
+    @cached_property
+    def official_count(self) -> Extracted:
+        """The count as `official` takes it."""
+        if self.response.box_convention:
+            return extract_count_beside(self.text, self.box_convention.axes)
+        return extract_count(self.text)
+
+    @cached_property
+    def box_convention(self) -> BoxConvention:
+        """What four numbers of a box mean, as the response's request declared it."""
+        return box_convention(self.response.box_convention or self.query.box_convention or "xyxy")
+
+    @cached_property
+    def box_list(self) -> BoxList:
+        """The boxes in the response, in the convention that was asked for."""
+        if self._unanswered:
+            return BoxList(None, self._unanswered)
+        return extract_any_boxes(self.text, self.box_convention.axes)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The verdict on the response."""
+        return verdict_of(
+            self.response,
+            self.form,
+            transcription=self.item.transcription,
+            answer=self.item.answer or self.item.answer_simplified,
+            taken=self.taken.answer is not None,
+            wrapped=self.form == "transcription" and self.taken.rule == "JSON text",
+            in_english=self.form == "text" and self.query.answer_language == "en",
+        )
+
+
+def once(prepare: Callable[[ScoringSample], T]) -> Callable[[ScoringSample], T]:
+    """A function of a case that is computed once for each case."""
+
+    @wraps(prepare)
+    def prepared(case: ScoringSample) -> T:
+        if prepare not in case.prepared:
+            case.prepared[prepare] = prepare(case)
+        found: T = case.prepared[prepare]
+        return found
+
+    return prepared
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, in a word or two."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return f"the number {value:g}"
+        case str():
+            return "text" if value.strip() else "empty text"
+        case list():
+            return "a list"
+    return "an object"
+
+
+_EXTRACT: dict[AnswerForm, Callable[[str], Extracted]] = {
+    "entities": extract_entities,
+    "probability": extract_final_probability,
+}

@@ -1,0 +1,29 @@
+"""`TextCase`: a reference and an answer without an item of a benchmark."""
+
+from __future__ import annotations
+
+from keju.items import AnswerForm, Item, Response
+from keju.scoring.extraction import Extracted
+from keju.scoring.scoring_sample import Flaw, ScoringSample
+
+
+class TextCase(ScoringSample):
+    """A reference with the whole of a text as the answer to it: nothing is extracted from it."""
+
+    def __init__(self, form: AnswerForm, reference: str, hypothesis: str) -> None:
+        self.item = Item(
+            id="", benchmark="", task="", answer=reference, answer_simplified=reference
+        )
+        self.response = Response(
+            key="", item="", model="", benchmark="", task="", status="answered", text=hypothesis
+        )
+        self.flaw = Flaw()
+        self.prepared = {}
+        self._form = form
+        self.taken = self.transcription = Extracted(hypothesis, "the whole text", hypothesis)
+        self.options = ()
+
+    @property
+    def form(self) -> AnswerForm:
+        """The form of answer that the texts have."""
+        return self._form

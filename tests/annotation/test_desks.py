@@ -1,0 +1,329 @@
+"""Rating, review, adjudication and authoring: what people decide, and the files it becomes."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from tests.annotation.conftest import HOSTILE, after
+
+from keju.annotation import AnnotationApp
+from keju.building.review_form import review_form
+from keju.building.reviewing import last_words, mended_item, read_verdicts, seal_of
+from keju.building.reviewing.forms import read_review
+from keju.datasets.store import Dataset
+from keju.datasets.validate import validate
+from keju.judging import answers_of, code_of, read_ratings, read_rubrics
+from keju.runs import RunFolder
+from keju.scoring import ModelScores, read_decisions, score_models
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+RATERS = {"Li": 7.0, "王": 4.5, "Zhao": 10.0}
+
+
+def test_three_raters_each_in_an_own_order_and_the_sheet_is_what_align_reads(
+    serving, sit, answered, tmp_path
+):
+    served = serving(answered)
+    desk = served.hall.desks["rating"]
+    codes = set(desk.subjects("Li"))
+    assert len(codes) == 4
+    orders = {tuple(desk.subjects(f"rater {n}")) for n in range(20)}
+    assert len(orders) > 5
+    assert {frozenset(order) for order in orders} == {frozenset(codes)}
+    for rater, score in RATERS.items():
+        page = sit(served, rater, "/rating")
+        for turn in range(len(codes)):
+            for told in ("replay", "one.jsonl", "two.jsonl", "human"):
+                assert told not in page.content()
+            assert page.locator(".rubric").inner_text().strip()
+            page.keyboard.press("x" if score == 10 else str(int(score)))
+            if score % 1:
+                page.keyboard.press(".")
+            if turn < len(codes) - 1:
+                after(page, lambda page=page: page.keyboard.press("Enter"))
+            else:
+                page.keyboard.press("Enter")
+                page.wait_for_url("**/rating/done")
+    served.hall.collect()
+    run = RunFolder.open(answered)
+    sheet = answered / "people" / "ratings.csv"
+    known = {code_of(each): each for each in answers_of(run, read_rubrics()).judged}
+    ratings = read_ratings([sheet], known)
+    assert len(ratings.rated) == 4
+    assert all(rated.raters == RATERS for rated in ratings.rated)
+    assert {rated.which.model for rated in ratings.rated} == set(run.manifest().models)
+    assert not any(name in sheet.read_text("utf-8") for name in run.manifest().models)
+
+
+def test_a_rating_is_a_number_from_0_to_10_and_can_be_taken_back(serving, answered):
+    served = serving(answered)
+    for wrong in ("", "11", "-1", "nan", "ten"):
+        assert served.ask("POST", "/rating/1", person="Li", form={"score": wrong}).status == 400
+    served.ask("POST", "/rating/1", person="Li", form={"score": "6.3"})
+    served.ask("POST", "/rating/1", person="Li", form={"score": "7"})
+    served.ask("POST", "/rating/1", person="Li", form={"act": "undo"})
+    sent = served.ask("GET", "/files/ratings.csv", person="Li")
+    assert sent.headers["Content-Disposition"] == 'attachment; filename="ratings.csv"'
+    rows = list(csv.DictReader((answered / "people" / "ratings.csv").open(encoding="utf-8-sig")))
+    assert rows == list(csv.DictReader(sent.text.removeprefix("\ufeff").splitlines()))
+    assert [row["score"] for row in rows] == ["6.3"]
+
+
+def test_review_accepts_mends_and_rejects_with_a_reason(serving, sit, answered):
+    served = serving(answered)
+    items = {item.id: item for item in Dataset.open(answered.parent / "set").items()}
+    drafts = [item for item in items.values() if item.draft]
+    page = sit(served, "Li", "/review")
+    assert page.locator(".tag", has_text="draft").is_visible()
+    after(page, lambda: page.keyboard.press("a"))
+    page.keyboard.press("e")
+    page.locator("[data-error]:not([hidden])").wait_for()
+    assert "Nothing is changed" in page.locator("[data-error]").inner_text()
+    page.locator("textarea[name=answer]").fill(HOSTILE)
+    page.locator("textarea[name=reason]").fill("原文有誤")
+    after(page, lambda: page.locator("[value=mend]").click())
+    page.keyboard.press("r")
+    page.locator("[data-error]:not([hidden])").wait_for()
+    assert "why" in page.locator("[data-error]").inner_text()
+    page.locator("textarea[name=reason]").fill("Not in the picture")
+    page.locator("[value=reject]").click()
+    page.wait_for_url("**/review/done")
+    served.hall.collect()
+    said = last_words(read_verdicts(answered / "people" / "verdicts.jsonl"))
+    found = [said[item.id]["Li"] for item in drafts]
+    assert [each.decision for each in found] == ["accept", "mend", "reject"]
+    assert [each.reason for each in found] == ["", "原文有誤", "Not in the picture"]
+    assert [each.seal for each in found] == [seal_of(item) for item in drafts]
+    assert found[1].mended.fields() == {"answer": HOSTILE}
+    assert mended_item(drafts[1], found[1]).answer == HOSTILE
+    # What keju build review import reads.
+    assert len(read_review(answered / "people" / "verdicts.jsonl", items, "")) == 3
+
+
+def test_what_is_shown_and_sent_back_unchanged_mends_nothing(serving, dataset, tmp_path):
+    served = serving(dataset, tmp_path / "run", every=True)
+    desk = served.hall.desks["review"]
+    items = {item.id: item for item in Dataset.open(dataset).items()}
+    for number, subject in enumerate(desk.subjects("Li"), start=1):
+        shown = desk.shown(subject, None, "en")
+        form = {name: (getattr(items[subject], name) or "").replace("\n", "\r\n")
+                for name in ("question", "answer", "transcription")}  # fmt: skip
+        form |= {"options": shown["options"], "act": "mend"}
+        if shown["has_boxes"]:
+            form["boxes"] = json.dumps(shown["boxes"])
+        refused = served.ask("POST", f"/review/{number}", person="Li", form=form)
+        assert refused.status == 400, subject
+        assert "Nothing is changed" in refused.text
+
+
+def test_two_new_texts_of_one_page_are_refused_where_they_are_written(serving, dataset, tmp_path):
+    served = serving(dataset, tmp_path / "run", every=True)
+    items = {item.id: item for item in Dataset.open(dataset).items()}
+    subjects = served.hall.desks["review"].subjects("Li")
+    number = next(n for n, name in enumerate(subjects, 1) if items[name].task == "T1")
+    form = {"act": "mend", "answer": "天地", "transcription": "玄黃"}
+    refused = served.ask("POST", f"/review/{number}", person="Li", form=form)
+    assert (refused.status, "one text here" in refused.text) == (400, True)
+    taken = served.ask("POST", f"/review/{number}", person="Li", form=form | {"answer": "玄黃"})
+    assert taken.status < 400
+    (verdict,) = served.hall.desks["review"].verdicts(served.hall.acts)
+    mended = mended_item(items[subjects[number - 1]], verdict)
+    assert (mended.answer, mended.transcription, mended.lines) == ("玄黃", "玄黃", ())
+
+
+def test_unclear_answers_are_settled_without_key_or_model(serving, sit, answered):
+    served = serving(answered)
+    desk = served.hall.desks["adjudication"]
+    assert len(desk.subjects("Li")) == 4
+    page = sit(served, "Li", "/adjudication")
+    letters = ["a", "0", "c", "0"]
+    for turn, letter in enumerate(letters):
+        assert "replay" not in page.content()
+        assert "owned" not in page.title()
+        page.keyboard.press(letter)
+        if turn < 3:
+            after(page, lambda: page.keyboard.press("Enter"))
+        else:
+            page.keyboard.press("Enter")
+            page.wait_for_url("**/adjudication/done")
+    served.hall.collect()
+    path = answered / "people" / "adjudicated.csv"
+    rows = list(csv.DictReader(path.open(encoding="utf-8-sig")))
+    assert sorted(row["letter"] for row in rows) == ["A", "C", "none", "none"]
+    stored = {(r.model, r.item): r.text for r in RunFolder.open(answered).responses()}
+    assert all(stored[row["model"], row["item"]] == row["answer"] for row in rows)
+    scored = list(score_models(RunFolder.open(answered), settled, decisions=read_decisions(path)))
+    assert sorted(letter for letters in scored for letter in letters) == ["", "", "A", "C"]
+
+
+def settled(found: ModelScores) -> list[str]:
+    return [score.extracted for score in found.variants if score.metric == "Acc_adjudicated"]
+
+
+def test_new_items_are_written_from_a_picture_and_become_a_dataset(serving, sit, dataset, tmp_path):
+    served = serving(dataset, tmp_path / "run")
+    page = sit(served, "Li", "/authoring")
+    page.locator(".gallery a").first.click()
+    page.locator("[data-tool=draw]").wait_for(state="hidden")
+    page.locator("[data-kinds]").select_option("T5")
+    page.locator("#f-term").fill("庸")
+    page.locator("#f-options").fill("平常\n  \n难道\n任用\n功劳")
+    page.locator("#f-answer").fill("e")
+    page.locator("[value=answer]").click()
+    page.locator("[data-error]:not([hidden])").wait_for()
+    page.locator("#f-answer").fill("b")
+    page.locator("[value=answer]").click()
+    page.wait_for_url("**/authoring")
+    page.locator(".gallery a").nth(1).click()
+    page.locator("[data-kinds]").select_option("recognition/Where")
+    page.locator("[data-tool=draw]").wait_for(state="visible")
+    frame = page.locator(".picture img").bounding_box()
+    page.mouse.move(frame["x"] + 10, frame["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(frame["x"] + 60, frame["y"] + 90, steps=2)
+    page.mouse.up()
+    before = json.loads(page.locator("input[name=boxes]").input_value())
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("Alt+ArrowDown")
+    moved = json.loads(page.locator("input[name=boxes]").input_value())
+    assert moved[0] == pytest.approx(
+        [before[0][0] + 10, before[0][1], before[0][2] + 10, before[0][3] + 1], abs=0.11
+    )
+    page.locator("[value=answer]").click()
+    page.wait_for_url("**/authoring")
+    assert page.locator(".mine li").count() == 2
+    served.hall.collect()
+    path = tmp_path / "run" / "people" / "authored"
+    written = Dataset.open(path).items()
+    assert all(item.draft for item in written)
+    assert {item.provenance[0].person for item in written} == {"Li"}
+    letters, boxes = sorted(written, key=lambda item: item.task)
+    assert (letters.answer, letters.options[1], letters.fields) == ("B", "难道", {"term": "庸"})
+    assert [[b.x0, b.y0, b.x1, b.y1] for b in boxes.boxes] == moved
+    assert not [each for each in validate(path) if each.severity == "error"]
+    page.locator(".mine a").first.click()
+    page.locator("[value=discard]").click()
+    page.wait_for_url("**/authoring")
+    assert page.locator(".mine li").count() == 1
+    served.hall.collect()
+    assert len(Dataset.open(path).items()) == 1
+    page.locator(".mine a").first.click()
+    page.locator("[value=discard]").click()
+    page.wait_for_url("**/authoring")
+    served.hall.collect()
+    assert not path.exists()
+
+
+def test_nobody_changes_another_person_s_item(serving, dataset, tmp_path):
+    served = serving(dataset, tmp_path / "run")
+    image = next(iter(served.hall.images))
+    form = {"image": image, "kind": "T1", "answer": "天地玄黃"}
+    assert served.ask("POST", "/authoring/new", person="Li", form=form).status == 303
+    ((_, item),) = served.hall.authoring.written(served.hall.acts)
+    for what in (form, {"act": "discard"}):
+        refused = served.ask("POST", f"/authoring/{item.id}", person="Han", form=what)
+        assert refused.status == 404
+    wrong = {"image": image, "kind": "rejoining/How", "answer": "1"}
+    assert served.ask("POST", "/authoring/new", person="Li", form=wrong).status == 400
+    assert len(list(served.hall.authoring.written(served.hall.acts))) == 1
+
+
+def test_desks_that_have_nothing_say_why(serving, dataset, tmp_path):
+    served = serving(dataset, tmp_path / "run")
+    assert set(served.hall.closed) == {"rating", "adjudication"}
+    shown = served.ask("GET", "/", person="Li").text
+    assert shown.count("The run has no answers of models yet.") == 2
+    assert served.ask("GET", "/rating", person="Li").status == 404
+    chinese = served.ask("GET", "/", person="Li", Accept_Language="zh-CN").text
+    assert "这次运行还没有模型的回答。" in chinese
+    assert 'lang="zh-Hans"' in chinese
+
+
+def test_what_people_did_is_there_again_after_a_restart(serving, answered):
+    served = serving(answered)
+    served.ask("POST", "/rating/1", person="Li", form={"score": "3"})
+    again = AnnotationApp(answered)
+    assert [act.value for act in again.acts.standing("rating").values()] == ['{"score":3.0}']
+    assert any("ratings" in line for line in again.collect())
+    again.close()
+
+
+def test_marks_are_given_by_keys_kept_by_reload_and_undo_and_reach_the_tables(
+    serving, sit, answered
+):
+    served = serving(answered)
+    page = sit(served, "Li", "/review")
+    marks = {"correct": 5, "to the point": 2, "fit to publish": 4}
+    for scale in review_form().scale:
+        group = page.get_by_role("group", name=scale.asks)
+        assert group.get_by_role("radio").count() == 6
+        assert group.get_by_role("radio", name="no mark").is_checked()
+    for key in ("f", "5", "ArrowRight", "ArrowRight", "Enter", "4"):
+        page.keyboard.press(key)
+    assert chosen(page) == ["5", "2", "4"]
+    assert page.url.endswith("/review/1"), "Enter goes on among marks, and sends nothing"
+    page.reload()
+    assert chosen(page) == ["5", "2", "4"], "what is not sent yet"
+    after(page, lambda: page.keyboard.press("a"))
+    assert chosen(page) == ["", "", ""], "another item's"
+    after(page, lambda: page.keyboard.press("u"))
+    assert chosen(page) == ["5", "2", "4"], "what was taken back"
+    assert not list(served.hall.desks["review"].verdicts(served.hall.acts))
+    after(page, lambda: page.keyboard.press("a"))
+    for key in ("f", "0", "0", "1"):
+        page.keyboard.press(key)
+    after(page, lambda: page.keyboard.press("a"))
+    again = serving(answered)
+    assert chosen(sit(again, "Li", "/review/1")) == ["5", "2", "4"], "resumed"
+    again.hall.collect()
+    found = read_verdicts(answered / "people" / "verdicts.jsonl")
+    assert [each.marks for each in found] == [marks, {"fit to publish": 1}]
+    items = {item.id: item for item in Dataset.open(answered.parent / "set").items()}
+    read = read_review(answered / "people" / "verdicts.jsonl", items, "")
+    assert [each.marks for each in read] == [marks, {"fit to publish": 1}]
+
+
+def chosen(page) -> list[str]:
+    """The marks that a page shows as chosen."""
+    return page.locator("[data-marks] input:checked").evaluate_all("all => all.map(e => e.value)")
+
+
+def test_marks_are_asked_in_both_languages_and_held_to_the_form(serving, answered):
+    served = serving(answered)
+    pages = {
+        language: served.ask("GET", "/review/1", person="Li", Accept_Language=language).text
+        for language in ("en", "zh-TW")
+    }
+    for scale in review_form().scale:
+        assert scale.asks in pages["en"]
+        assert scale.asks_zh in pages["zh-TW"]
+        assert all(word in pages["zh-TW"] for word in (scale.zh, *scale.marks_zh))
+        for wrong in ("6", "0", "-1", "x", "５"):
+            form = {"act": "accept", scale.key: wrong}
+            refused = served.ask("POST", "/review/1", person="Li", form=form)
+            assert refused.status == 400, wrong
+            assert "one of the marks" in refused.text
+
+
+def test_a_form_of_the_users_is_shown_and_what_others_marked_stays(serving, answered, tmp_path):
+    served = serving(answered)
+    form = {"act": "accept", "mark-correct": "3"}
+    served.ask("POST", "/review/1", person="Li", form=form)
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'version = "1"\n[[scale]]\nname = "<b>clear</b>"\nzh = "明"\nasks = "Is it clear?"\n'
+        'asks_zh = "明否？"\nmarks = ["no", "yes"]\n'
+    )
+    other = serving(answered, scales=own)
+    text = other.ask("GET", "/review/1", person="Li", Accept_Language="zh").text
+    assert "明否？" in text
+    assert "yes" in text, "English words where the form has no others"
+    assert "mark-correct" not in text
+    own.write_text(own.read_text("utf-8").replace("<b>clear</b>", "correct"))
+    fewer = serving(answered, scales=own).ask("GET", "/review/1", person="Li").text
+    assert 'aria-label="no mark" checked' in fewer, "3 is no mark of two"
+    (verdict,) = other.hall.desks["review"].verdicts(other.hall.acts)
+    assert verdict.marks == {"correct": 3}

@@ -1,0 +1,115 @@
+"""The report's words in Chinese: nothing that the page says is missing from the table."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import pytest
+from lxml import html
+from tests.reporting.conftest import HOSTILE
+
+from keju.errors import UsageError
+from keju.reporting import write_report
+from keju.reporting.galleries import Gallery, gallery_notes, reduced_notes
+from keju.reporting.leaderboard import ROLES
+from keju.reporting.swapped import CHAINS, HEADS
+from keju.reporting.translations import Words
+from keju.reporting.view import _KINDS
+from keju.scoring.verdicts import VERDICTS
+from keju.text import in_script
+
+ASSETS = files("keju.reporting") / "assets"
+ZH = Words("zh")
+ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
+EXEMPT = re.compile(r"keju [a-z-]+( [a-z]+)?( RUN)?|--[\w-]+[ =]\S+|\w+\|\S*( \w+\|\S*)?")
+"""Commands, options and signatures, which are the same in every language."""
+
+
+def said(name: str, pattern: str) -> set[str]:
+    found = re.findall(pattern, (ASSETS / name).read_text("utf-8"))
+    return {text.replace('\\"', '"') for text in found}
+
+
+def test_every_word_of_the_page_and_its_scripts_is_in_the_table():
+    used = said("report.html.j2", r'_\("((?:[^"\\]|\\.)*)"\)')
+    used |= said("report.js", r'say\(\s*"([^"]*)"') | said("views.js", r'say\("([^"]*)"')
+    used |= said("report.js", r'const UNDRAWN = "([^"]*)"')
+    used |= {*ROLES.values(), *_KINDS.values(), *HEADS, *CHAINS.values(), *VERDICTS[1:]}
+    assert len(used) > 100
+    assert used - set(ZH.table) == set()
+
+
+def test_a_translation_keeps_the_blanks():
+    assert all(key.count("{}") == value.count("{}") for key, value in ZH.table.items())
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("12.0 to 13.5\n22 of 45 tasks", "12.0 至 13.5\n22/45 个任务"),
+        ("this run, 18 of 45 tasks", "本次运行，18/45 个任务"),
+        ("-1.0 to +2.0\nnot sure", "-1.0 至 +2.0\n不显著"),
+        ("something else", "something else"),
+        ("nothing to add", "nothing to add"),
+        ("3.4 h", "3.4 小时"),
+    ],
+)
+def test_numbers_stand_where_they_stood(english, chinese):
+    assert ZH(english) == chinese
+    assert Words()(english) == english
+
+
+def test_a_list_of_reasons_is_translated_part_by_part():
+    reasons = "1 task: CER is an error, which no mean of scores can take in; 4 tasks: no responses"
+    assert ZH(reasons) == "1 个任务：CER 是错误率，不能计入分数的均值；4 个任务：没有回答"
+    assert ZH("9 groups; CharAcc|strict") == "9 组；CharAcc|strict"
+    assert ZH("no responses; something else") == "no responses; something else"
+
+
+def test_a_task_has_one_name_on_a_chinese_page():
+    assert ZH.task_title("T2") == "文白翻译"
+    assert Words().task_title("T2") == "文白翻译 Classical Chinese to Modern Chinese"
+    assert ZH.task_title("recognition/What") == "甲骨识别"
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_a_chinese_page_has_one_script_and_no_english_sentence(scored_run, tmp_path, published):
+    write_report([scored_run], tmp_path / "report.html", language="zh", published=published)
+    tree = html.fromstring((tmp_path / "report.html").read_text("utf-8"))
+    found = list(own_texts(tree))
+    assert len(found) > 200
+    assert [text for text in found if in_script(text, "simplified") != text] == []
+    assert [text for text in found if ENGLISH.search(EXEMPT.sub("", text))] == []
+
+
+def own_texts(tree):
+    """What a reader sees or hovers over, without what comes from models, data and papers."""
+    for data in tree.xpath("//script|//style|//*[@class='mono']|//td[@class='name']|//h1"):
+        data.text = ""
+        for child in list(data):
+            data.remove(child)
+    for element in tree.iter():
+        texts = (element.text, *(child.tail for child in element))
+        shown = (*texts, *map(element.get, ("title", "aria-label", "placeholder")))
+        yield from (text.strip() for text in shown if text and text.strip())
+
+
+def test_the_notes_on_what_a_table_leaves_out_are_in_the_table():
+    place, gallery = ("classification", "How", "i1"), Gallery("OBC306", 12)
+    notes = [*reduced_notes({place: "once"}), *gallery_notes({place: gallery})]
+    assert len(notes) == 2
+    assert all(ZH(note) != note for _, note in notes)
+
+
+def test_the_page_is_chinese_and_what_models_said_is_not_translated(scored_run, tmp_path):
+    write_report([scored_run], tmp_path / "report.html", language="zh", published=True)
+    tree = html.fromstring((tmp_path / "report.html").read_text("utf-8"))
+    assert tree.xpath("/html/@lang") == ["zh"]
+    headings = [heading.text_content() for heading in tree.xpath("//h2")]
+    assert "排行榜" in headings
+    assert not [each for each in headings if re.search("[A-Za-z]", each)]
+    assert not tree.xpath("//img")
+    assert HOSTILE not in html.tostring(tree, encoding="unicode")
+    with pytest.raises(UsageError, match="there are en, zh"):
+        write_report([scored_run], tmp_path / "report.html", language="fr")
