@@ -105,8 +105,7 @@ def extract(
 
     Returns:
         The extracted answer (None where none can be extracted without guessing), the rule that
-            found it,
-        and the passage where it was found.
+        found it, and the passage where it was found.
 
     Raises:
         TypeError: `text` or an option is not a text, or `item` is not an item.

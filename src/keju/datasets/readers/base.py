@@ -58,13 +58,10 @@ Detect = Callable[[Listing], Detection | None]
 class Table(NamedTuple):
     """A table that a person fills in for an import.
 
-    Attributes:
-        name: of the file, without its suffix; also the option of the import that takes it.
-        columns: its columns.
-        rows: one cell per column; empty where the source does not contain the value.
-        fill: the columns that a person fills in.
-        options: options of the import that use the file.
-        replaces: options that determined the rows, which the import then does not need.
+    `name` is that of the file without its suffix, and of the import option that takes it. A row has
+    one cell per column, which is empty where the source does not contain the value. `fill` are the
+    columns that a person fills in, `options` the import options that use the file, and `replaces`
+    the options that determined the rows, which the import then does not need.
     """
 
     name: str
