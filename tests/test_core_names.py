@@ -36,9 +36,6 @@ HOMONYMS = {
 }
 """Words that are a task's id too, by file and word, with what they mean there."""
 
-NOT_YET = frozenset({})
-"""Files and folders that still have a name. One is removed from the set with its last name."""
-
 
 def files() -> list[str]:
     """Every text file of the core, relative to the package."""
@@ -91,14 +88,7 @@ def test_the_names_and_tasks_are_those_of_the_folders() -> None:
 
 
 def test_no_file_of_the_core_names_a_published_benchmark_or_a_task() -> None:
-    searched = [file for file in files() if not file.startswith(tuple(NOT_YET))]
-    assert {file: names for file in searched if (names := names_in(file))} == {}
-
-
-def test_what_still_has_a_name_has_one() -> None:
-    named = [file for file in files() if file.startswith(tuple(NOT_YET)) and names_in(file)]
-    done = [each for each in NOT_YET if not any(file.startswith(each) for file in named)]
-    assert sorted(done) == []
+    assert {file: names for file in files() if (names := names_in(file))} == {}
 
 
 def test_an_exception_is_a_word_that_the_file_has() -> None:

@@ -266,7 +266,8 @@ def installed(folder: Path, code: str) -> Path:
 def test_an_installed_package_provides_a_benchmark(code: str, tmp_path: Path) -> None:
     packages, folder = installed(tmp_path / "site", code), example(tmp_path / "work")
     listed = keju("benchmark", "list", "--json", cwd=folder, path=packages)
-    assert json.loads(listed.stdout)[-1]["name"] == "Manuscripts"
+    names = [each["name"] for each in json.loads(listed.stdout)]
+    assert names == ["MCS-Bench", "AncientDoc", "OBI-Bench", "pages", "Manuscripts"]
     assert "slips-benchmark" in json.loads(listed.stdout)[-1]["from"]
     words = ["data", "import", "mapped", "items", "--map", "mapping.toml", "--out", "dataset"]
     found = keju(*words, cwd=folder, path=packages)

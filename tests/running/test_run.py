@@ -327,7 +327,7 @@ def test_an_answer_to_another_prompt_is_not_taken_for_this_one(
     lines = path.read_text().splitlines()
     changed = {**json.loads(lines[0]), "key": "0" * 64}
     path.write_text(json.dumps(changed) + "\n" + lines[1] + "\n")
-    with pytest.raises(UsageError, match="to i0000 answers another prompt"):
+    with pytest.raises(UsageError, match="to i0000 was produced by a different prompt"):
         go(dataset, out, chat.url, selection=Selection(limit=2))
 
 

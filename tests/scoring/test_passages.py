@@ -123,3 +123,9 @@ def test_a_passage_is_found_in_a_long_loop(unit):
         open_text_of(text)
 
     ends(extractions)
+
+
+@pytest.mark.parametrize("before", ["", "　　", "\u00a0", "＊＊", " **"])
+def test_white_space_before_a_statement_does_not_move_its_quotation(before):
+    text = f"{before}图中文字为“天地玄黄宇宙洪荒”。"
+    assert passage_of(text, "transcription").answer == "天地玄黄宇宙洪荒"

@@ -261,6 +261,7 @@ def _has_official(known: Known) -> bool:
 
 
 def _know_installed(wanted: Callable[[Definition], bool]) -> None:
+    _all()
     for each in _installed():
         if each.definition.name not in _known and wanted(each.definition):
             _check_plugins(each)

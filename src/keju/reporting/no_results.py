@@ -57,9 +57,9 @@ class NoResults(NamedTuple):
 def no_results(gathered: RunSet) -> list[NoResults]:
     """The missing results of every model, except baselines, that transcribed some pages."""
     found: dict[str, NoResults] = {}
-    asked: dict[str, set[str]] = {}
+    asked: dict[str, set[tuple[str, int]]] = {}
     for page, model, response in _readings(gathered):
-        asked.setdefault(model, set()).add(page[0])
+        asked.setdefault(model, set()).add(page)
         if response.status == "failed":
             of_files = gathered.voices[model].kind == RESULTS
             lacks = found.setdefault(model, NoResults(model, [], 0, Counter(), of_files))

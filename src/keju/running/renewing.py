@@ -44,9 +44,9 @@ class Renewal:
             return False
         if not self._of_files:
             raise UsageError(
-                f"{self._place}: the stored answer of {self._model.name} to "
-                f"{shortened(job.request.item)} answers another prompt than this keju asks. "
-                "Choose another --out"
+                f"{self._place}: the stored response of {self._model.name} to "
+                f"{shortened(job.request.item)} was produced by a different prompt or "
+                "transcription. Use a different --out"
             )
         if stored.source_sha256 != job.source_sha256:
             known, now = bool(stored.source_sha256), bool(job.source_sha256)

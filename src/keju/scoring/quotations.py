@@ -17,6 +17,8 @@ _WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]{2}")
 _AROUND = 24
 _LONGEST_ADVICE = 2_000
 _LONGEST_STATEMENT, _MOST_BREAKS = 160, 1
+_EDGES = " \t\r\n*_\u3000\u00a0＊＿"
+"""White space and marks of emphasis around a statement, also before widths are folded."""
 
 
 def quoted_text(pieces: Sequence[Piece], form: PassageForm) -> str | None:
@@ -49,7 +51,8 @@ def stated_quotation(inside: str) -> str | None:
 
     Of several quotations the one after a correction. None where the response is no such statement.
     """
-    flat = folded(inside).strip(" \t\r\n*_")
+    plain = inside.strip(_EDGES)
+    flat = folded(plain)
     said = _QUOTED.sub("", flat)
     begins = wording("passages", "says_what_it_reads").match(flat)
     if len(said) > _LONGEST_STATEMENT or not begins or said.count("\n") > _MOST_BREAKS:
@@ -60,7 +63,6 @@ def stated_quotation(inside: str) -> str | None:
     quoted = [each for each in quoted if _inside(each) not in first or each is found[0]]
     corrected = found and _corrected(flat, found[0].end(), found[-1].start())
     once = found and (corrected or len(quoted) == 1)
-    plain = inside.strip(" \t\r\n*_")
     return plain[found[-1].start() + 1 : found[-1].end() - 1].strip() if once else None
 
 

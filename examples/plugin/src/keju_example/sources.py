@@ -25,7 +25,7 @@ def read_verses(settings: VersesSettings, site: Site) -> Iterable[str]:
             writer.add(
                 Item(
                     id=f"{number}",
-                    benchmark="mcs-bench",
+                    benchmark="MCS-Bench",
                     task="T2",
                     question=verse,
                     group=settings.path.stem,

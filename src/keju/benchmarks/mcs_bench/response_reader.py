@@ -44,7 +44,7 @@ def read_responses(path: Path) -> list[ScoringSample]:
         raise DataError("more than 2 GiB", file=path, hint="Score it in parts")
     cases = list(_cases(path, _rows(path)))
     if not cases:
-        raise DataError("holds no responses", file=path)
+        raise DataError("contains no responses", file=path)
     if all(case.flaw.answer_missing for case in cases):
         raise DataError(
             "no item has Answer_Simplified", file=path, hint="Rename the field that has the answers"
@@ -89,7 +89,7 @@ def _cases(file: Path, rows: list[object]) -> Iterator[ScoringSample]:
             )
         if (number, name) in seen:
             raise DataError(
-                f"ID and Task_ID {number} stand there twice",
+                f"ID and Task_ID {number} occur twice",
                 file=file,
                 item=where,
                 hint="Leave one of them out",
