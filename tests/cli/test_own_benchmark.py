@@ -287,6 +287,38 @@ def test_a_stored_definition_is_used_instead_of_an_installed_one(tmp_path: Path)
     assert found.returncode == 0, found.stderr
 
 
+def test_a_dataset_uses_the_files_of_the_package_with_its_definition(tmp_path: Path) -> None:
+    packages, folder = installed(tmp_path / "site", ""), example(tmp_path / "work")
+    package = packages / "slips"
+    (package / "presets.toml").write_text('[slips]\nwhat = "t"\nbenchmark = "Manuscripts"\n')
+    (package / "published").mkdir()
+    (package / "published" / "paper.toml").write_text("")
+    words = ["data", "import", "mapped", "items", "--map", "mapping.toml", "--out", "dataset"]
+    assert keju(*words, cwd=folder, path=packages).returncode == 0
+    broken = packages / "broken-1.dist-info"
+    broken.mkdir()
+    (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
+    (broken / "entry_points.txt").write_text("[keju.benchmarks]\na = no_such_module\n")
+    plan = ["plan", "dataset", "--model", "baseline:chance", "--preset", "slips"]
+    found = keju(*plan, cwd=folder, path=packages)
+    assert found.returncode == 0, found.stderr
+    assert "no preset 'slips'" in refused(*plan, cwd=folder)
+    code = (
+        "from pathlib import Path\n"
+        "from keju.datasets.store import Dataset\nfrom keju.published import papers\n"
+        "Dataset.open(Path('dataset'))\nprint('Manuscripts' in papers())\n"
+    )
+    path = os.pathsep.join(each for each in (str(packages), os.environ.get("PYTHONPATH")) if each)
+    asked = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=folder,
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert asked.stdout == "True\n", asked.stderr
+    text = DEFINITION.read_text("utf-8").replace("转录简上", "抄写简上")
+    (package / "benchmark.toml").write_text(text, "utf-8")
+    assert "no preset 'slips'" in refused(*plan, cwd=folder, path=packages)
+
+
 def test_a_broken_package_is_named(tmp_path: Path) -> None:
     packages = installed(tmp_path / "site", "raise RuntimeError('no such file')\n")
     line = refused("benchmark", "list", cwd=tmp_path, path=packages)

@@ -13,6 +13,7 @@ A name has one definition in a process, and a task id belongs to one benchmark.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from importlib.resources import files
@@ -146,10 +147,12 @@ def is_shipped(name: str) -> bool:
 def folder_of(name: str) -> Path | None:
     """The directory with a benchmark's definition file, and the files that it provides with it.
 
-    None if no benchmark of that name is registered or installed, or only a dataset or run contains
-    its definition.
+    If a dataset or run contains the definition, it is the directory of the installed package with
+    an equal one. None if there is none, or no benchmark of that name is registered or installed.
     """
-    return _known[name].folder if definition(name) else None
+    if definition(name) is None:
+        return None
+    return _known[name].folder or _installed_folder(_known[name].definition)
 
 
 def file_of(name: str) -> Path | None:
@@ -272,6 +275,23 @@ def _know_installed(wanted: Callable[[Definition], bool]) -> None:
 @cache
 def _installed() -> tuple[Known, ...]:
     return tuple(map(_read_installed, metadata.entry_points(group=ENTRY_POINTS)))
+
+
+def _installed_folder(wanted: Definition) -> Path | None:
+    return next((each.folder for each in _loadable() if each.definition == wanted), None)
+
+
+@cache
+def _loadable() -> tuple[Known, ...]:
+    """The installed definitions, without those of broken packages.
+
+    A dataset or run with a definition of its own must not depend on a package that is broken.
+    """
+    found = []
+    for point in metadata.entry_points(group=ENTRY_POINTS):
+        with suppress(DataError):
+            found.append(_read_installed(point))
+    return tuple(found)
 
 
 def _read_installed(point: metadata.EntryPoint) -> Known:
