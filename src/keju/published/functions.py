@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from keju.published.tables import PrintedTable
-from keju.registry import Registry, provided
+from keju.registry import Plugin, Registry, guarded, provided
 
 if TYPE_CHECKING:
     from keju.published.rebuilt import Rebuilt
+
+T = TypeVar("T")
 
 _GROUP = "keju.papers"
 
@@ -41,4 +43,23 @@ def _checked(_: str, found: object) -> PaperFunctions:
     return found
 
 
-_FUNCTIONS = Registry("paper", _GROUP, partial(provided, _GROUP), _checked)
+def _guarded(found: PaperFunctions, plugin: Plugin) -> PaperFunctions:
+    from keju.published.rebuilt import Rebuilt  # noqa: PLC0415 - it imports this module
+
+    implied, rebuild = found.implied, found.rebuild
+    return found._replace(
+        implied=implied and guarded(implied, plugin, _GROUP, then=partial(_all_of, PrintedTable)),
+        rebuild=rebuild and guarded(rebuild, plugin, _GROUP, then=partial(_all_of, Rebuilt)),
+    )
+
+
+def _all_of(kind: type[T], found: Iterable[object]) -> list[T]:
+    things = []
+    for each in found:
+        if not isinstance(each, kind):
+            raise TypeError(f"it returned {type(each).__name__}, not {kind.__name__}")
+        things.append(each)
+    return things
+
+
+_FUNCTIONS = Registry("paper", _GROUP, partial(provided, _GROUP), _checked, guard=_guarded)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from keju.errors import DataError
-from keju.registry import Registry, provided
+from keju.registry import Plugin, Registry, guarded, provided
 from keju.scoring.scoring_sample import ScoringSample
 
 GROUP = "keju.responses"
@@ -21,8 +21,21 @@ def _form(_name: str, found: object) -> ReadResponses:
     return found
 
 
+def _samples(found: Iterable[object]) -> list[ScoringSample]:
+    samples = []
+    for each in found:
+        if not isinstance(each, ScoringSample):
+            raise TypeError(f"it returned {type(each).__name__}, not ScoringSample")
+        samples.append(each)
+    return samples
+
+
+def _guarded(found: ReadResponses, plugin: Plugin) -> ReadResponses:
+    return guarded(found, plugin, GROUP, then=_samples)
+
+
 FORMS: Registry[ReadResponses] = Registry(
-    "form of response files", GROUP, lambda: provided(GROUP), _form
+    "form of response files", GROUP, lambda: provided(GROUP), _form, guard=_guarded
 )
 
 
@@ -31,6 +44,7 @@ def read_responses(path: Path) -> list[ScoringSample]:
 
     Raises:
         DataError: none does; the reason is that of the first form.
+        PluginError: a plug-in fails.
     """
     failed: list[DataError] = []
     for read in FORMS.usable():
