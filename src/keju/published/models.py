@@ -9,7 +9,15 @@ from msgspec import field
 from msgspec.structs import replace
 
 from keju.items import Record
-from keju.published.papers import Kind, csv_records, csv_rows, paper, paper_file, papers
+from keju.published.papers import (
+    Kind,
+    check_distinct,
+    csv_records,
+    csv_rows,
+    paper,
+    paper_file,
+    papers,
+)
 
 Role = Literal["evaluated", "supplementary", "judge", "human"]
 """In the main tables; only in a supplementary one; a grader of others; people."""
@@ -49,9 +57,10 @@ def published_models(benchmark: str = "") -> tuple[PublishedModel, ...]:
 @cache
 def _models(benchmark: str) -> tuple[PublishedModel, ...]:
     details = {row.pop("model"): row for row in _details(benchmark)}
-    found = csv_records(
-        paper_file(benchmark, "models.csv"), PublishedModel, {"benchmark": benchmark}
-    )
+    file = paper_file(benchmark, "models.csv")
+    found = csv_records(file, PublishedModel, {"benchmark": benchmark})
+    names = (f"{'judge' if each.role == 'judge' else 'model'} {each.name!r}" for each in found)
+    check_distinct(names, file, "Remove one of the rows")
     return tuple(replace(each, details=details.get(each.name, {})) for each in found)
 
 

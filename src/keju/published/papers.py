@@ -12,17 +12,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import field
 
 from keju.definitions import definitions, folder_of, task
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, shortened
 from keju.files import bounded_bytes, read_toml
 from keju.items import Record
 
@@ -31,6 +33,8 @@ S = TypeVar("S")
 Kind = Literal["closed-mllm", "open-mllm", "llm", "ocr", "human"]
 
 _FOLDER, _FILE = "published", "paper.toml"
+_FIELD = re.compile(r"`(?:\$\.)?(\w+)`$")
+"""The field at the end of msgspec's errors."""
 
 
 class Summary(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -210,14 +214,15 @@ def table_files(benchmark: str) -> list[Path]:
     Raises:
         UsageError: there is no such benchmark, or nothing is stored of its paper.
     """
-    return sorted(_folder(benchmark).joinpath("tables").glob("*.csv"))
+    return sorted(_folder(benchmark).joinpath("tables").glob("*.[cC][sS][vV]"))
 
 
 def csv_rows(path: Path | None) -> list[dict[str, str]]:
     """The rows of a CSV file by heading; none without a file.
 
     Raises:
-        DataError: the file is not UTF-8, or a row has another number of cells than the heading.
+        DataError: the file is not UTF-8, two columns have the same heading, or a row has another
+            number of cells than the heading.
     """
     if path is None:
         return []
@@ -226,10 +231,20 @@ def csv_rows(path: Path | None) -> list[dict[str, str]]:
     except UnicodeDecodeError:
         raise DataError("not UTF-8", file=path, hint="Save it as UTF-8") from None
     header, *lines = [*csv.reader(StringIO(text, newline=""))] or [[]]
+    if twice := [name for name, count in Counter(header).items() if count > 1]:
+        raise DataError(
+            f"several columns have the heading {shortened(twice[0])!r}",
+            file=path,
+            item="row 1",
+            hint="Rename or remove all but one",
+        )
     for number, line in enumerate(lines, start=2):
         if len(line) != len(header):
             raise DataError(
-                f"{len(line)} cells under {len(header)} headings", file=path, item=f"row {number}"
+                f"{len(line)} cells under {len(header)} headings",
+                file=path,
+                item=f"row {number}",
+                hint="Write a cell for each heading, with quotation marks if it contains a comma",
             )
     return [dict(zip(header, line, strict=True)) for line in lines]
 
@@ -251,8 +266,41 @@ def csv_records(path: Path | None, shape: type[S], more: Mapping[str, Any]) -> t
         try:
             found.append(msgspec.convert({**there, **more}, shape, strict=False))
         except msgspec.ValidationError as error:
-            raise DataError(str(error), file=path, item=f"row {number}") from None
+            hint = _allowed(shape, str(error))
+            raise DataError(str(error), file=path, item=f"row {number}", hint=hint) from None
     return tuple(found)
+
+
+def _allowed(shape: type[Any], error: str) -> str | None:
+    """The values of the field that an error names; None if they are not a list."""
+    field_ = _FIELD.search(error)
+    kind = get_type_hints(shape).get(field_[1]) if field_ else None
+    if field_ is None or get_origin(kind) is not Literal:
+        return None
+    return f"{field_[1]} is one of: {', '.join(get_args(kind))}"
+
+
+def check_distinct(names: Iterable[str], path: Path | None, hint: str) -> None:
+    """Check that no row of a file has the name of another.
+
+    Args:
+        names: what each row is about, in the file's order, e.g. ``metric 'CER'``.
+        path: the file.
+        hint: the hint of the error.
+
+    Raises:
+        DataError: two rows have the same name.
+    """
+    rows: dict[str, int] = {}
+    for number, name in enumerate(names, start=2):
+        if name in rows:
+            raise DataError(
+                f"the {name} is also in row {rows[name]}",
+                file=path,
+                item=f"row {number}",
+                hint=hint,
+            )
+        rows[name] = number
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +14,14 @@ import msgspec
 from keju.errors import DataError, shortened
 from keju.items import Record
 from keju.published.models import published_model
-from keju.published.papers import csv_records, csv_rows, paper_file, papers, table_files
+from keju.published.papers import (
+    check_distinct,
+    csv_records,
+    csv_rows,
+    paper_file,
+    papers,
+    table_files,
+)
 
 V = TypeVar("V")
 
@@ -22,6 +29,7 @@ Mark = Literal["", "bold", "underline"]
 Better = Literal["higher", "lower", "nearest to 0"]
 
 _NUMBER = re.compile(r"-?\d+(?:\.(\d+))?")
+_TABLE_FILE = re.compile(r"(table|figure)-([0-9]{1,9})|readme", re.IGNORECASE | re.ASCII)
 _COLUMN = re.compile(
     r"(?P<task>[^/@:]+)(?:/(?P<query>[^@:]+))?(?:@(?P<subset>[^:]+))?:(?P<metric>.+)"
 )
@@ -148,7 +156,9 @@ def _metrics(benchmark: str) -> Mapping[str, Metric]:
     """How a paper prints each metric, by its name; empty for anything but a paper."""
     if benchmark not in papers():
         return MappingProxyType({})
-    rows = csv_records(paper_file(benchmark, "metrics.csv"), _MetricRow, {})
+    file = paper_file(benchmark, "metrics.csv")
+    rows = csv_records(file, _MetricRow, {})
+    check_distinct((f"metric {row.metric!r}" for row in rows), file, "Remove one of the rows")
     return MappingProxyType({row.metric: row for row in rows})
 
 
@@ -158,9 +168,10 @@ def published_tables(benchmark: str) -> Mapping[str, PrintedTable]:
 
     Raises:
         UsageError: there is no such benchmark, or nothing is stored of its paper.
-        DataError: a table is not one of names and cells.
+        DataError: a table is not one of names and cells, or its file has a wrong name.
     """
-    found = [_read(benchmark, path) for path in table_files(benchmark)]
+    files = _table_names(table_files(benchmark))
+    found = [_read(benchmark, name, path) for name, path in files.items()]
     tables = {table.name: table for table in sorted(found, key=_in_paper)}
     return MappingProxyType(_Named(tables, "table", f"the paper of {benchmark}"))
 
@@ -180,18 +191,39 @@ def printed_cell(text: str) -> Cell:
     )
 
 
-def _read(benchmark: str, path: Path) -> PrintedTable:
-    kind, _, number = path.stem.partition("-")
+def _table_names(paths: Iterable[Path]) -> dict[str, Path]:
+    """The files of tables by the name of the table."""
+    found: dict[str, Path] = {}
+    for path in paths:
+        parts = _TABLE_FILE.fullmatch(path.stem)
+        if parts is None:
+            raise DataError(
+                "not a name of a table's file",
+                file=path,
+                hint="Rename it to table-N.csv, figure-N.csv or readme.csv; N is a number",
+            )
+        kind, number = parts.groups()
+        name = f"{kind.capitalize()} {int(number)}" if number else "README's table"
+        if name in found:
+            raise DataError(
+                f"{name} is also in {found[name].name}", file=path, hint="Remove one of the files"
+            )
+        found[name] = path
+    return found
+
+
+def _read(benchmark: str, title: str, path: Path) -> PrintedTable:
+    lines = csv_rows(path)
+    printed = [next(iter(line.values())) for line in lines]
+    known = [published_model(benchmark, name) for name in printed]
+    names = [model.name if model else name for model, name in zip(known, printed, strict=True)]
+    hint = "Remove or rename one of the rows. Both spellings of a model in models.csv are one name"
+    check_distinct((f"row {name!r}" for name in names), path, hint)
     rows: dict[str, dict[str, Cell]] = {}
-    spelled: dict[str, str] = {}
-    for line in csv_rows(path):
-        name, *texts = line.values()
-        known = published_model(benchmark, name)
-        row = known.name if known else name
-        spelled[row] = name
-        columns = zip([*line][1:], texts, strict=True)
-        rows[row] = {column: printed_cell(text) for column, text in columns if text}
-    title = f"{kind.capitalize()} {number}" if number else "README's table"
+    for name, line in zip(names, lines, strict=True):
+        _, *cells = line.items()
+        rows[name] = {column: printed_cell(text) for column, text in cells if text}
+    spelled = dict(zip(names, printed, strict=True))
     return PrintedTable(benchmark=benchmark, name=title, rows=rows, spelled=spelled)
 
 

@@ -12,10 +12,11 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal, get_args
 
 from keju.definitions import definitions, folder_of, name_in_chinese, task
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml
 from keju.scoring import metrics
 
@@ -129,8 +130,22 @@ def _of_benchmarks() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in (folder / _OF_BENCHMARK for folder in folders):
         if path.is_file():
-            found |= read_toml(path, dict[str, str], what="a table of words")
+            words = read_toml(path, dict[str, str], what="a table of words")
+            _check_blanks(words, path)
+            found |= words
     return found
+
+
+def _check_blanks(words: dict[str, str], path: Path) -> None:
+    for english, said in words.items():
+        if english.count(_BLANK) != said.count(_BLANK):
+            raise DataError(
+                f"the English text has {english.count(_BLANK)} {_BLANK}, the Chinese one has "
+                f"{said.count(_BLANK)}",
+                file=path,
+                item=shortened(english),
+                hint=f"Write {_BLANK} as often in both texts",
+            )
 
 
 def _filled(said: str, line: str, found: re.Match[str]) -> str:
