@@ -186,6 +186,8 @@ def test_a_result_file_that_is_gone_is_not_scored_any_longer(tmp_path):
     done = keju(*args, cwd=tmp_path)
     assert done.returncode == 1
     assert "1 result file gone since the last call" in done.stderr
+    assert "Add the missing files to the folder" in done.stdout
+    assert "would fail again" not in done.stdout
     assert stored(tmp_path, "X")["book 0/p1"]["error"]["kind"] == "missing-answer"
 
 
@@ -206,7 +208,7 @@ def test_the_same_command_resumes_and_changed_scans_are_noticed(tmp_path):
     (scans / "book 0" / "p1.txt").write_text(TEXTS[0][:8], "utf-8")
     changed = keju("ocr-report", "scans", "-o", "r.html", *engines, cwd=tmp_path)
     assert changed.returncode == 0, changed.stderr
-    assert "1 changed: p1.txt" in changed.stderr
+    assert "1 changed: book 0/p1.txt" in changed.stderr
     assert (
         "1 reference changed (book 0/p1): scores are computed again; no page is read again"
     ) in changed.stderr

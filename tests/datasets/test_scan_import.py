@@ -60,7 +60,7 @@ def test_the_way_a_path_is_written_and_times_of_change_make_no_change(scans, tmp
     assert (touched.dataset, touched.changed) == (first.dataset, ())
 
 
-def test_changed_scans_are_named_and_get_a_dataset_and_a_run_of_their_own(scans, tmp_path):
+def test_changed_scans_are_named_and_get_a_dataset_of_their_own(scans, tmp_path):
     work = tmp_path / "work"
     first = take_scans(scans, work, Origin())
     (scans / "book0" / "p1.txt").write_text("天地玄黃宇宙洪荒日月", "utf-8")
@@ -70,15 +70,13 @@ def test_changed_scans_are_named_and_get_a_dataset_and_a_run_of_their_own(scans,
     (scans / "book2" / "p1.txt").unlink()
     second = take_scans(scans, work, Origin())
     assert second.changed == (
-        "1 changed: p1.txt",
-        "2 new: p2.png, p2.txt",
-        "2 gone: p1.png, p1.txt",
+        "1 changed: book0/p1.txt",
+        "2 new: book1/p2.png, book1/p2.txt",
+        "2 gone: book2/p1.png, book2/p1.txt",
     )
     assert second.dataset != first.dataset
     assert Dataset.open(first.dataset).manifest.items == 3
-    runs = {run_folder(work, each.dataset, None) for each in (first, second)}
-    assert len(runs) == 2
-    assert run_folder(work, first.dataset, 2) not in runs
+    assert run_folder(work, None) != run_folder(work, 2)
 
 
 def test_a_file_that_was_only_touched_has_the_same_dataset(scans, tmp_path):

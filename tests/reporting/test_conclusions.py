@@ -91,3 +91,35 @@ def test_of_many_nearly_empty_pages_the_first_are_named(tmp_path):
     (line,) = [line for line in lines if "nearly empty" in line]
     assert line.endswith("b8/p, b9/p and 3 more.")
     assert "left 13 of 13 pages" in line
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "remedy"),
+    [
+        (
+            "en",
+            "their order is wrong: rows across columns on 2 of 2 pages.",
+            "The engine took vertical text for horizontal.",
+        ),
+        (
+            "zh",
+            "但顺序有误：横读（跨越各竖行）（2/2 页）。",
+            "引擎把竖排当作横排。请设置为竖排、从右到左",
+        ),
+    ],
+)
+def test_a_wrong_order_is_named_with_its_pattern_and_its_remedy(tmp_path, language, said, remedy):
+    columns = {
+        "b1/p": ["天地玄黄宇宙洪荒", "日月盈昃辰宿列張", "寒來暑往秋收冬藏", "閏餘成歲律吕調陽"],
+        "b2/p": ["雲騰致雨露結為霜", "金生麗水玉出崑岡", "劍號巨闕珠稱夜光", "果珍李柰菜重芥薑"],
+    }
+    texts = {name: "\n".join(page) for name, page in columns.items()}
+    across = {
+        name: "\n".join(map("".join, zip(*page, strict=True))) for name, page in columns.items()
+    }
+    folder = scored_pages(tmp_path / "own", texts, {"across": across, "right": texts})
+    (line,) = [each for each in verdict_lines(folder, language) if said in each]
+    assert "across.jsonl" in line
+    assert remedy in line
+    assert ".." not in line
+    assert "。。" not in line

@@ -81,4 +81,5 @@ def _failure_lines(summary: RunSummary, folder: Path) -> Iterator[str]:
     yield from halted_lines(summary)
     counts = [(summary.failures, "failed"), (summary.left, "without a response yet")]
     said = ", ".join(f"{count} {what}" for count, what in counts if count)
-    yield f"{said}. {summary.advice}"
+    if summary.advice:
+        yield f"{said}. {summary.advice}"

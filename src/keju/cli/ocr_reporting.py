@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _ENGINES = ("ppocr", "tesseract")
 """The default engines: the first always, others where installed."""
 _MOST_FINDINGS = 20
+_CORRECT = "Correct the texts and run the same command again"
 _OPTIONS = {
     " with --retry-failed added, to ask the failed ones again too": "",
     " with --retry-failed": "",
@@ -128,7 +129,7 @@ def ocr_report(
     scored = RunFolder.open(folder)
     score_run(scored)
     made = write_report([folder], page, language=language, costs=costs)
-    of_pages = [*swap_lines(swapped_in(scored)), *invented_lines(scored)]
+    of_pages = [*swap_lines(swapped_in(scored), _CORRECT), *invented_lines(scored)]
     for line in [*of_pages, *conclusion_lines(made.view, made.gathered, made.misread)]:
         say(line)
     say(f"Report: {made.page} ({made.size / 1e6:.1f} MB). Work folder: {work}; run: {folder}")

@@ -190,15 +190,14 @@ def _files(scans: Path) -> dict[str, tuple[int, int]]:
 
 
 def _changed(before: _Files, now: _Files) -> tuple[str, ...]:
-    """The changes of files as text, e.g. ``2 changed: p1.txt, p2.txt``."""
+    """The changes of files as text, e.g. ``2 changed: book1/p1.txt, book2/p1.txt``."""
     kinds = {
         "changed": [name for name in now if name in before and now[name] != before[name]],
         "new": [name for name in now if name not in before],
         "gone": [name for name in before if name not in now],
     }
     return tuple(
-        f"{len(names)} {kind}: {', '.join(Path(name).name for name in names[:_NAMED])}"
-        f"{' …' if len(names) > _NAMED else ''}"
+        f"{len(names)} {kind}: {', '.join(names[:_NAMED])}{' …' if len(names) > _NAMED else ''}"
         for kind, names in kinds.items()
         if names
     )

@@ -9,9 +9,11 @@ from keju.errors import number_of, shortened
 from keju.items import Item
 from keju.reporting.confusions import Confusion, Misread
 from keju.reporting.engine_times import TimeTable
+from keju.reporting.glossary import pattern_senses
 from keju.reporting.labels import NOTHING, percent, task_name
 from keju.reporting.nearly_empty import LIMIT, NearlyEmpty
 from keju.reporting.reading_errors import ErrorRow
+from keju.reporting.reading_patterns import PatternCounts, Patterns
 from keju.reporting.resampling import Resampled
 from keju.reporting.run_set import ItemKey, RunSet
 from keju.reporting.view import View
@@ -36,14 +38,16 @@ class Pair(NamedTuple):
 class Verdict(NamedTuple):
     """A sentence without its full stop, its pairs of engines, and what to do next.
 
-    `next` are sentences without their full stops. `pages` are its items, with their positions in
-    the browser.
+    `next` are sentences, with or without a final full stop. `pages` are its items, with their
+    positions in the browser. `patterns` are the reading patterns of its engine, if it is about
+    their order.
     """
 
     text: str
     pairs: Sequence[Pair] = ()
     next: Sequence[str] = ()
     pages: Sequence[tuple[str, int]] = ()
+    patterns: Patterns | None = None
 
     @property
     def line(self) -> str:
@@ -169,17 +173,23 @@ def _time(times: TimeTable | None, model: str) -> str:
     return f", {times.words(row)}"
 
 
-def verdicts(view: View, gathered: RunSet, misread: Sequence[Misread] = ()) -> list[Verdict]:
+def verdicts(
+    view: View,
+    gathered: RunSet,
+    misread: Sequence[Misread] = (),
+    patterns: PatternCounts | None = None,
+) -> list[Verdict]:
     """The conclusions of a comparison of engines on own pages, and what to do next.
 
-    `misread` are the confusions of the report. Empty for other benchmarks, and where nothing was
-    both read and has a reference.
+    `misread` are the confusions of the report, `patterns` its reading patterns. Empty for other
+    benchmarks, and where nothing was both read and has a reference.
     """
     errors = _errors(view, gathered)
     lacking = list(_lacking(view, errors))
     if not view.own_pages or not (errors or lacking):
         return []
-    turned = (_in_wrong_order(row) for row in errors if _order(row))
+    found = patterns or PatternCounts()
+    turned = (_in_wrong_order(row, found.of(row.model, row.task)) for row in errors if _order(row))
     faults = _faults(view, errors, misread)
     compared = _compared(view, gathered, errors)
     return [*lacking, *compared, *turned, *faults, *_next_steps(view, errors)]
@@ -244,8 +254,12 @@ def _next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
         yield Verdict(_NONE_READS.format(min(known)))
     if view.swapped:
         yield Verdict("Correct the texts that seem to be swapped before you rely on this")
-    if view.times and any(row.cpu != NOTHING and row.why for row in view.times.rows):
-        yield Verdict("For a time, run it again with another --work while no other program works")
+    rows = view.times.rows if view.times else ()
+    if untimed := [row.model for row in rows if row.cpu != NOTHING and row.thousand == NOTHING]:
+        yield Verdict(
+            f"For a time of {', '.join(untimed)}, run it again with another --work while no other "
+            "program works"
+        )
 
 
 _COUNTED = (
@@ -261,11 +275,14 @@ _NONE_READS = (
 _MORE_BOOKS = "Add pages of more books to decide it, or choose by time and cost"
 
 
-def _in_wrong_order(row: ErrorRow) -> Verdict:
-    return Verdict(
-        f"{row.model}: most characters are right, their order is wrong. Its layout can perhaps be "
-        "set or corrected: see the reading patterns"
-    )
+def _in_wrong_order(row: ErrorRow, patterns: Patterns) -> Verdict:
+    """The engine's order, its frequent reading patterns, and what can be done about each."""
+    said = f"{row.model}: most characters are right, their order is wrong"
+    if not patterns.sure:
+        return Verdict(f"{said}. Its reading order can perhaps be set or corrected")
+    senses = pattern_senses()
+    steps = [senses[name].do for name, _ in patterns.sure]
+    return Verdict(said, next=steps, patterns=patterns)
 
 
 def _reliable(sure: Resampled, gathered: RunSet) -> Iterator[Verdict]:

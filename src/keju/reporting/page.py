@@ -113,7 +113,7 @@ def write_report(
         _write_parts(browser, out)
     figures, lacking = _figures(gathered, view, words, published=published, prices=costs.prices)
     misread = browser.mistakes.commonest()
-    found = verdicts(view, gathered, misread)
+    found = verdicts(view, gathered, misread, browser.patterns)
     pieces = render(
         view, browser, words, single=single, figures=figures, lacking=lacking, concluded=found
     )

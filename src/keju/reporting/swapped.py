@@ -356,7 +356,9 @@ def swap_table(found: Sequence[Swapped], gathered: RunSet) -> list[SwapLine]:
     ]
 
 
-def swap_lines(check: SwapCheck) -> Iterator[str]:
+def swap_lines(
+    check: SwapCheck, hint: str = "Correct their texts, then import and run again"
+) -> Iterator[str]:
     """Output of `keju score`: one line per chain, at most `MOST_LINES`, a hint, unchecked pages."""
     found = check.found
     for each in found[:MOST_LINES]:
@@ -371,6 +373,6 @@ def swap_lines(check: SwapCheck) -> Iterator[str]:
     if len(found) > MOST_LINES:
         yield f"Texts swapped? {len(found) - MOST_LINES:,} more; the report lists all of them"
     if found:
-        yield "These pages are scored as they are. Correct their texts, then import and run again."
+        yield f"These pages are scored as they are. {hint}."
     if check.words:
         yield check.words

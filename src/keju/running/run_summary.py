@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keju.items import Record
+from keju.models import MISSING
 from keju.running.failures import Hint, may_change
 from keju.running.model_summary import ModelSummary
 
@@ -42,7 +43,10 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def advice(self) -> str:
-        """What to do about failures and missing responses, one line; empty if nothing."""
+        """What to do about failures and missing responses, one line; empty if nothing.
+
+        Results that files lack are hinted at where they are named, so they have no advice here.
+        """
         hints = [
             f"{model.model}: {Hint(model.hint, model.then).whole}"
             for model in self.models
@@ -61,7 +65,7 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
             return ". ".join(hints)
         if self._may_change:
             return "Run the same command again with --retry-failed to ask only the failed ones"
-        if self.failures:
+        if any(kind != MISSING for model in self.models for kind in model.failures):
             return "The same requests would fail again. Correct what the failures name first"
         return ""
 
