@@ -62,7 +62,10 @@ def _is_engine(gathered: RunSet, model: str) -> bool:
 
 
 def invented_in(run: RunFolder) -> InventedBy:
-    """The text that each model except baselines invents on the blank pages of a run."""
+    """The text that each model except baselines invents on the blank pages of a run.
+
+    The models are in the order in which the run asked them.
+    """
     items = {(item.task, item.query, item.id) for item in run.items() if is_blank(item)}
     answers: dict[tuple[str, PromptVariant, str, str], list[tuple[str, Response]]] = {}
     manifest = run.manifest()
@@ -77,7 +80,8 @@ def invented_in(run: RunFolder) -> InventedBy:
         found = invented(responses, engine=engine)
         if found is not None:
             counted.setdefault((model, variant), {})[task, query] = found
-    return counted
+    asked = list(manifest.models)
+    return dict(sorted(counted.items(), key=lambda one: asked.index(one[0][0])))
 
 
 def with_blank_pages(summary: Summary, counted: InventedBy) -> dict[str, bytes]:

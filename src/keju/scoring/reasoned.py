@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from keju.definitions import benchmark
+from keju.definitions import registry
 from keju.encoders import Encoders
 from keju.items import Item, Score, variant_of
 from keju.scoring.score import score_cases
@@ -79,7 +79,8 @@ def reasoned_scores(
 
 
 def _wanted(name: str) -> bool:
-    return benchmark(name).official_with_reasoning
+    found = registry.definition(name)
+    return found is not None and found.official_with_reasoning
 
 
 def _place(score: Score) -> tuple[str, ...]:
