@@ -10,6 +10,7 @@ import re
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -276,6 +277,24 @@ def read_toml(path: Path, shape: type[T], *, what: str = "", hint: str | None = 
     except (msgspec.ValidationError, RecursionError) as error:
         problem = f"not {what}" if what else "not readable"
         raise DataError(f"{problem}: {error}", file=path, hint=hint) from None
+
+
+def shipped_toml(package: str, name: str, shape: type[T]) -> T:
+    """Read a TOML file that a package of keju contains as `shape`.
+
+    Args:
+        package: the package, e.g. ``keju.models``.
+        name: the path in the package, with ``/``.
+        shape: the type of its table.
+
+    Raises:
+        DataError: the file is not TOML or does not have the shape.
+    """
+    text = resources.files(package).joinpath(*name.split("/")).read_text("utf-8")
+    try:
+        return msgspec.convert(tomllib.loads(text), type=shape)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise DataError(f"not valid: {error}", file=f"{package}: {name}") from None
 
 
 def _toml_table(path: Path, problem: str, hint: str | None) -> dict[str, Any]:

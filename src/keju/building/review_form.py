@@ -6,18 +6,15 @@ A verdict stores the marks by the scale's name; review pages show the questions.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from keju.errors import UsageError
-from keju.files import read_toml
+from keju.files import read_toml, shipped_toml
 
 MARK = "mark-"
 """Prefix of the names of a form's controls."""
@@ -123,5 +120,4 @@ def _sound(scale: Scale) -> bool:
 
 @cache
 def _own() -> ReviewForm:
-    text = files("keju.building").joinpath("review_form.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), ReviewForm)
+    return shipped_toml("keju.building", "review_form.toml", ReviewForm)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import get_args
 
 import msgspec
 
-from keju.errors import DataError, UsageError
+from keju.errors import UsageError
+from keju.files import shipped_toml
 from keju.items import LineKind
 
 FLOW: frozenset[LineKind] = frozenset({"main", "note", "title", "author"})
@@ -91,11 +90,7 @@ def _fold(word: str) -> str:
 
 @cache
 def _read() -> _Table:
-    text = files("keju.datasets").joinpath(_TABLE).read_text("utf-8")
-    try:
-        return msgspec.convert(tomllib.loads(text), _Table)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise DataError(f"not a table of line kinds: {error}", file=_TABLE) from None
+    return shipped_toml("keju.datasets", _TABLE, _Table)
 
 
 @cache

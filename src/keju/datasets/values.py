@@ -7,11 +7,11 @@ so that 唐 and Tang are in one row.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from importlib.resources import files
+from typing import Any
 
+from keju.files import shipped_toml
 from keju.items import Record
 from keju.text import normalise
 
@@ -56,8 +56,7 @@ def _table() -> Mapping[str, Mapping[str, Value]]:
     Raises:
         ValueError: a name means two values of its kind.
     """
-    text = files("keju.datasets").joinpath("values.toml").read_text("utf-8")
-    declared = tomllib.loads(text)
+    declared = shipped_toml("keju.datasets", "values.toml", dict[str, dict[str, Any]])
     kinds: dict[str, str] = declared.pop("kinds")
     by_name: dict[str, dict[str, Value]] = {}
     for kind, values in declared.items():

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Literal, NamedTuple
 
 import msgspec
 
 from keju.errors import DataError
-from keju.files import sha256_bytes
+from keju.files import sha256_bytes, shipped_toml
 from keju.items import Item, Request
 from keju.judging.answers import Judged
 from keju.judging.prompting import grading_request
@@ -59,11 +57,7 @@ def declared_probes() -> Probes:
         DataError: it does not have the declared form, or compares a probe with one that does not
             exist.
     """
-    text = files("keju.judging").joinpath(_FILE).read_text("utf-8")
-    try:
-        found = msgspec.convert(tomllib.loads(text), Probes)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise DataError(f"not a file of probes: {error}", file=_FILE) from None
+    found = shipped_toml("keju.judging", _FILE, Probes)
     for name, probe in found.probes.items():
         if probe.against and probe.against not in found.probes:
             raise DataError(

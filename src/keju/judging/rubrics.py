@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 
 import msgspec
@@ -13,7 +11,7 @@ from msgspec.structs import replace
 
 from keju.definitions import Definition, Query, is_shipped, tasks
 from keju.errors import DataError, UsageError, shortened
-from keju.files import read_toml, sha256_bytes
+from keju.files import read_toml, sha256_bytes, shipped_toml
 
 _SHIPPED = "rubrics.toml"
 _BLANKS = ("rubric", "question", "source", "reference", "author", "answer", "opening", "closing")
@@ -132,8 +130,7 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
         form = f"Its form is that of keju/judging/{_SHIPPED}"
         found = read_toml(path, Rubrics, what="a file of rubrics", hint=form)
     else:
-        text = files("keju.judging").joinpath(_SHIPPED).read_text("utf-8")
-        found = msgspec.convert(tomllib.loads(text), Rubrics)
+        found = shipped_toml("keju.judging", _SHIPPED, Rubrics)
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in found.template]:
         raise DataError(f"the template lacks the blank {{{lacking[0]}}}", file=name)
     filled = {each: _with_tasks(each, rubric) for each, rubric in found.rubrics.items()}

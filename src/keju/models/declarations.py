@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any, Literal
 
 import msgspec
 
+from keju.files import shipped_toml
 from keju.models.base import Model
 from keju.registry import Registry
 
@@ -116,8 +115,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def _table() -> _Table:
-    text = files("keju.models").joinpath("kinds.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), _Table)
+    return shipped_toml("keju.models", "kinds.toml", _Table)
 
 
 def _own() -> dict[str, str | Kinds]:

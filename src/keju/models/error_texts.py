@@ -6,12 +6,12 @@ The wordings are data (``error_texts.toml``), each with the program and the plac
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
 import msgspec
+
+from keju.files import shipped_toml
 
 _LONGEST = 400
 """The number of characters at the beginning of an answer that are searched for an error."""
@@ -76,8 +76,7 @@ def looks_like_error(text: str) -> bool:
 
 @cache
 def _table() -> _Table:
-    text = files("keju.models").joinpath("error_texts.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), _Table)
+    return shipped_toml("keju.models", "error_texts.toml", _Table)
 
 
 @cache

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Literal
@@ -13,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from keju.errors import UsageError
-from keju.files import read_toml
+from keju.files import read_toml, shipped_toml
 from keju.models.endpoints import checked_url
 
 _PUBLISHED = "kandianguji"
@@ -112,8 +110,7 @@ def service_of(spec: str) -> Service:
 
 
 def _bundled(name: str) -> Service:
-    text = files("keju.models").joinpath("services", f"{name}.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), Service)
+    return shipped_toml("keju.models", f"services/{name}.toml", Service)
 
 
 def _declared(path: Path) -> Service:

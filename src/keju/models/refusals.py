@@ -8,13 +8,13 @@ range) is not a refusal of a parameter: nothing is dropped for it.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 import msgspec
+
+from keju.files import shipped_toml
 
 DROPPABLE = ("temperature", "top_p", "top_k", "seed")
 """Parameters that may be dropped. Others that the user sets (thinking, reasoning effort, extra
@@ -56,8 +56,7 @@ class Refusal(NamedTuple):
 @cache
 def rules() -> tuple[Rule, ...]:
     """All wordings, in the order in which they are tried."""
-    text = files("keju.models").joinpath("refusals.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text)["rules"], tuple[Rule, ...])
+    return shipped_toml("keju.models", "refusals.toml", dict[str, tuple[Rule, ...]])["rules"]
 
 
 def refusal_in(words: str, sent: Collection[str]) -> Refusal:

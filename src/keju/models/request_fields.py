@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from keju.errors import UsageError
+from keju.files import shipped_toml
 from keju.models.base import Decoding, ModelOptions
 
 _RESERVED = frozenset({"model", "messages", "stream", "stream_options", "n"})
@@ -213,5 +212,4 @@ def _fields(value: object) -> Iterator[str]:
 
 @cache
 def _servers() -> tuple[_Server, ...]:
-    text = files("keju.models").joinpath("thinking.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text)["servers"], tuple[_Server, ...])
+    return shipped_toml("keju.models", "thinking.toml", dict[str, tuple[_Server, ...]])["servers"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
 import msgspec
 
+from keju.files import shipped_toml
 from keju.published import Finding, Section, Size, paper, papers
 
 Language = Literal["en", "zh"]
@@ -59,8 +58,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 @cache
 def words(language: Language) -> Words:
     """The texts of a language."""
-    text = files("keju.reporting").joinpath("assets", "audit_words.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text)[language], Words)
+    return shipped_toml("keju.reporting", "assets/audit_words.toml", dict[str, Words])[language]
 
 
 def size_text(size: Size, language: Language) -> str:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
-from msgspec import convert
-
 from keju.definitions import task
+from keju.files import shipped_toml
 from keju.items import Protocol, Record
 from keju.layout import ReadingPattern
 from keju.reporting.labels import metric_definition, metric_pooling, task_name
@@ -141,8 +138,7 @@ class _Words(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def _words() -> _Words:
-    text = files("keju.reporting").joinpath("assets", "glossary.toml").read_text("utf-8")
-    return convert(tomllib.loads(text), _Words)
+    return shipped_toml("keju.reporting", "assets/glossary.toml", _Words)
 
 
 def pattern_senses() -> Mapping[ReadingPattern, PatternSense]:

@@ -8,16 +8,14 @@ passed here as a whole.
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, get_args
 
 from keju.definitions import definitions, folder_of, name_in_chinese, task
 from keju.errors import DataError, UsageError, shortened
-from keju.files import read_toml
+from keju.files import read_toml, shipped_toml
 from keju.scoring import metrics
 
 Language = Literal["en", "zh"]
@@ -158,5 +156,4 @@ def _filled(said: str, line: str, found: re.Match[str]) -> str:
 
 @cache
 def _table(language: str, room: str) -> dict[str, str]:
-    text = files(room).joinpath("assets", f"{language}.toml").read_text("utf-8")
-    return {str(english): str(said) for english, said in tomllib.loads(text).items()}
+    return shipped_toml(room, f"assets/{language}.toml", dict[str, str])

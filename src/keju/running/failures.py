@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from functools import cache
-from importlib.resources import files
 from typing import Literal, NamedTuple
 
 import msgspec
 
 from keju.errors import number_of
+from keju.files import shipped_toml
 from keju.items import Failure, Response
 
 ALIKE = 5
@@ -124,6 +123,5 @@ def may_change(kind: str) -> bool:
 
 @cache
 def _hints() -> tuple[tuple[_Declared, re.Pattern[str]], ...]:
-    text = files("keju.running").joinpath("hints.toml").read_text("utf-8")
-    hints = msgspec.convert(tomllib.loads(text)["hints"], tuple[_Declared, ...])
+    hints = shipped_toml("keju.running", "hints.toml", dict[str, tuple[_Declared, ...]])["hints"]
     return tuple((each, re.compile(each.says, re.IGNORECASE)) for each in hints)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from fnmatch import fnmatchcase
-from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 
 from keju.errors import DataError, UsageError
-from keju.files import read_toml
+from keju.files import read_toml, shipped_toml
 
 EXAMPLE = "example"
 """Given in place of a file, this name means the bundled file, which states when it was last
@@ -63,8 +61,7 @@ def read_prices(path: Path) -> Prices:
     if not shipped and not path.is_file():
         raise UsageError(f"{path}: no such price file. See an example with: --prices {EXAMPLE}")
     if shipped:
-        text = files("keju.running").joinpath(_SHIPPED).read_text("utf-8")
-        found = msgspec.convert(tomllib.loads(text), Prices)
+        found = shipped_toml("keju.running", _SHIPPED, Prices)
     else:
         form = f"Its form is that of keju/running/{_SHIPPED}"
         found = read_toml(path, Prices, what="a price file", hint=form)

@@ -8,16 +8,15 @@ counted. All counts are estimates for planning: the server's own count of each r
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any
 
 import msgspec
 
 from keju.errors import DataError
+from keju.files import shipped_toml
 from keju.items import Request
 from keju.models import Fit
 from keju.text import is_han
@@ -103,9 +102,8 @@ def image_rules() -> tuple[Rule, ...]:
     Raises:
         DataError: the file of rules is not valid.
     """
-    text = files("keju.running").joinpath(_RULES).read_text("utf-8")
+    declared = shipped_toml("keju.running", _RULES, _Declared).rules
     try:
-        declared = msgspec.convert(tomllib.loads(text), _Declared).rules
         known = ("models", "way", "source")
         rules = [
             msgspec.convert(
@@ -119,7 +117,7 @@ def image_rules() -> tuple[Rule, ...]:
         ]
         for rule in rules:
             rule.tokens(100, 100)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError, KeyError, TypeError) as error:
+    except (msgspec.ValidationError, KeyError, TypeError) as error:
         raise DataError(f"not a file of rules: {error}", file=_RULES) from None
     return tuple(rules)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +12,7 @@ from msgspec import Struct, field
 
 from keju.definitions import Definition, definitions, is_shipped, task
 from keju.errors import UsageError, unknown_name
-from keju.files import read_toml, sha256_bytes
+from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import Item
 
 Show = Literal["text", "image", "image-and-text"]
@@ -212,5 +210,4 @@ def fault_of(kind: Kind) -> str:
 
 @cache
 def _own() -> Templates:
-    text = files(__package__).joinpath("templates.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), Templates)
+    return shipped_toml("keju.building.drafting", "templates.toml", Templates)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
-from keju.files import read_toml
+from keju.files import read_toml, shipped_toml
 from keju.items import Item
 from keju.text import counted, is_han, said_once
 
@@ -91,8 +88,7 @@ def read_words(path: Path | None = None) -> Words:
 
 @cache
 def _own() -> Words:
-    text = files(__package__).joinpath("words.toml").read_text("utf-8")
-    return _words(msgspec.convert(tomllib.loads(text), _List))
+    return _words(shipped_toml("keju.building.filtering", "words.toml", _List))
 
 
 def _words(found: _List) -> Words:

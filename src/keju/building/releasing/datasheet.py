@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from keju.building.markdown import cell
 from keju.building.releasing.facts import Known, facts_of
 from keju.errors import UsageError, number_of, unknown_name
-from keju.files import read_toml
+from keju.files import read_toml, shipped_toml
 
 FILE = "DATASHEET.md"
 
@@ -74,5 +71,6 @@ def open_questions(answers: Mapping[str, str]) -> str:
 
 @cache
 def _parts() -> tuple[_Part, ...]:
-    text = files(__package__).joinpath("datasheet.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text)["part"], tuple[_Part, ...])
+    return shipped_toml("keju.building.releasing", "datasheet.toml", dict[str, tuple[_Part, ...]])[
+        "part"
+    ]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
-import msgspec
 from msgspec import Struct
 
 from keju.building.markdown import table
+from keju.files import shipped_toml
 from keju.items import Item
 
 _VERSION = re.compile(r"[-/]v?(?P<version>\d+(?:\.\d+)*)(?:[-/][a-z]{2,4})?$")
@@ -200,5 +198,6 @@ def _by_name() -> dict[str, _Licence]:
 
 @cache
 def _licences() -> tuple[_Licence, ...]:
-    text = files(__package__).joinpath("licences.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text)["licence"], tuple[_Licence, ...])
+    return shipped_toml(
+        "keju.building.releasing", "licences.toml", dict[str, tuple[_Licence, ...]]
+    )["licence"]

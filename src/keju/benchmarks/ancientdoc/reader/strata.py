@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from keju.datasets.readers.base import Options, listed, plain_file
@@ -14,6 +12,7 @@ from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.datasets.values import canonical
 from keju.errors import DataError, number_of
+from keju.files import shipped_toml
 from keju.items import Item
 from keju.text import normalise
 
@@ -72,8 +71,9 @@ def title_key(title: str) -> str:
 @cache
 def strata() -> Mapping[str, Mapping[str, float]]:
     """The paper's categories, dynasties and scripts, each with its pages (scripts: shares)."""
-    text = files("keju.benchmarks.ancientdoc.reader").joinpath("strata.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return shipped_toml(
+        "keju.benchmarks.ancientdoc.reader", "strata.toml", dict[str, dict[str, float]]
+    )
 
 
 def as_printed(kind: str, name: str) -> str:

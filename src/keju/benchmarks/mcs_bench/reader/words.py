@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from keju.datasets.readers.base import plain_name
 from keju.definitions import Task, tasks
+from keju.files import shipped_toml
 from keju.items import Script
 from keju.text import in_script
 
@@ -39,8 +38,7 @@ class Names(NamedTuple):
 @cache
 def names() -> Names:
     """The names of fields, scripts and domains that releases may have."""
-    text = files("keju.benchmarks.mcs_bench.reader").joinpath("fields.toml").read_text("utf-8")
-    read = tomllib.loads(text)
+    read = shipped_toml("keju.benchmarks.mcs_bench.reader", "fields.toml", dict[str, Any])
     return Names(
         roles={role: _both_scripts(each) for role, each in read["roles"].items()},
         metadata={

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from functools import cache, cached_property
-from importlib.resources import files
 from types import MappingProxyType
 
 import msgspec
 
+from keju.files import shipped_toml
 from keju.items import Record
 
 UNDECIPHERED = "undeciphered"
@@ -56,8 +55,9 @@ PLAIN = Release()
 @cache
 def releases() -> Mapping[str, Release]:
     """The releases that have more than class folders, by the source's name."""
-    text = files("keju.benchmarks.obi_bench.readers").joinpath("releases.toml").read_text("utf-8")
-    return MappingProxyType(msgspec.convert(tomllib.loads(text), _Releases).releases)
+    return MappingProxyType(
+        shipped_toml("keju.benchmarks.obi_bench.readers", "releases.toml", _Releases).releases
+    )
 
 
 def release_of(source: str) -> Release:

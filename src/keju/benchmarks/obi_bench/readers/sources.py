@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +15,7 @@ from keju.datasets.readers.listing import is_litter
 from keju.datasets.store import DatasetWriter
 from keju.definitions import Task, task
 from keju.errors import DataError, UsageError
-from keju.files import sha256_bytes
+from keju.files import sha256_bytes, shipped_toml
 from keju.items import Item, Record
 
 BENCHMARK = "OBI-Bench"
@@ -82,8 +80,7 @@ class _Sources(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def _table() -> _Sources:
-    text = files("keju.benchmarks.obi_bench.readers").joinpath("sources.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), _Sources)
+    return shipped_toml("keju.benchmarks.obi_bench.readers", "sources.toml", _Sources)
 
 
 @cache
