@@ -17,6 +17,8 @@ __all__ = ["shared"]
 # pytest-xdist tells its workers the width of its own terminal; what keju prints shall not depend
 # on that.
 os.environ.pop("COLUMNS", None)
+# The tests assert English texts, whatever the locale of the machine.
+os.environ["KEJU_LANG"] = "en"
 
 
 def pytest_configure() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
+from keju.messages import Message, Translatable, language, message, noun
+
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _WITHOUT_GLYPH = frozenset({"Co", "Cn"})
+_SENTENCE = {"en": ". ", "zh": "。"}
 
 
 LONGEST = 1500
@@ -55,16 +58,40 @@ def unknown_name(name: str, known: Iterable[str], kind: str) -> str:
     """
     names = [each for each in known if each]
     near = get_close_matches(name.casefold(), names, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"no {kind} {name!r}.{hint} There are: {', '.join(names) or 'none'}"
+    hint = message("errors.did-you-mean", near=near[0]) if near else ""
+    known = ", ".join(names) or message("errors.none")
+    return message("errors.unknown-name", kind=noun(kind), name=name, hint=hint, known=known)
 
 
-class KejuError(Exception):
-    """Base class of all deliberate errors of keju; the text is one line for the user."""
+class KejuError(Exception, Translatable):
+    """Base class of all deliberate errors of keju; the text is one line for the user.
 
-    def __init__(self, text: str) -> None:
-        line = " ".join(shortened(text, LONGEST).split())
-        super().__init__(shortened(printable(line, glyphs=True), LONGEST - 1))
+    Args:
+        message: what happened: a message with an id, or, in plug-ins, a plain text.
+    """
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(self.render(language()))
+
+    @property
+    def id(self) -> str:
+        """The id of the message, or "" of a plain text."""
+        return self.message.id if isinstance(self.message, Message) else ""
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """The values that the message contains, by the names of its fields."""
+        return self.message.fields if isinstance(self.message, Message) else {}
+
+    def render(self, chosen: str) -> str:
+        """The line in a language, ``en`` or ``zh``; a plain text is the same in each."""
+        line = " ".join(shortened(self._whole(chosen), LONGEST).split())
+        return shortened(printable(line, glyphs=True), LONGEST - 1)
+
+    def _whole(self, chosen: str) -> str:
+        hint = self.message.render_hint(chosen) if isinstance(self.message, Message) else ""
+        return _with_hint(_in(chosen, self.message), hint, chosen)
 
 
 class UsageError(KejuError):
@@ -78,7 +105,7 @@ class DataError(KejuError):
         problem: what is wrong, in a few words.
         file: the file it was found in.
         item: the item (or line, or element) in that file.
-        hint: the hint, that is, what the user can do about it.
+        hint: the hint, that is, what the user can do about it, instead of that of the message.
     """
 
     def __init__(
@@ -89,13 +116,29 @@ class DataError(KejuError):
         item: str | None = None,
         hint: str | None = None,
     ) -> None:
-        self.problem = problem
         self.file = None if file is None else str(file)
         self.item = item
-        self.hint = hint
-        place = ": ".join(part for part in (self.file, item) if part)
-        text = f"{place}: {problem}" if place else problem
-        super().__init__(f"{text}. {hint}" if hint else text)
+        self._hint = hint
+        super().__init__(problem)
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, as a plain text in the current language."""
+        return _in(language(), self.message)
+
+    @property
+    def hint(self) -> str | None:
+        """What the user can do about it, as a plain text in the current language."""
+        return self._advice(language()) or None
+
+    def _advice(self, chosen: str) -> str:
+        if self._hint is not None:
+            return _in(chosen, self._hint)
+        return self.message.render_hint(chosen) if isinstance(self.message, Message) else ""
+
+    def _whole(self, chosen: str) -> str:
+        place = "".join(f"{part}: " for part in (self.file, self.item) if part)
+        return _with_hint(f"{place}{_in(chosen, self.message)}", self._advice(chosen), chosen)
 
 
 class ProblemsError(DataError):
@@ -122,4 +165,12 @@ class PrerequisiteError(KejuError):
     """
 
     def __init__(self, feature: str, install: str) -> None:
-        super().__init__(f"{feature} is not available here. Install it with: {install}")
+        super().__init__(message("errors.not-installed", feature=feature, install=install))
+
+
+def _in(chosen: str, text: str) -> str:
+    return text.render(chosen) if isinstance(text, Message) else str(text)
+
+
+def _with_hint(text: str, hint: str, chosen: str) -> str:
+    return f"{text}{_SENTENCE[chosen]}{hint}" if hint else text

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from keju.errors import DataError, UsageError
 from keju.local_paths import check_local
+from keju.messages import message
 
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """Errors of places that a user cannot write to."""
@@ -69,7 +70,7 @@ def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
         _write_atomic(path, data)
     except OSError as error:
         raise DataError(
-            f"cannot be written: {error.strerror or error}", file=path, hint="Choose another place"
+            message("files.not-writable", reason=error.strerror or error), file=path
         ) from None
 
 
@@ -119,15 +120,11 @@ def locked_file(path: Path, *, busy: str) -> FileLock:
     except OSError as error:
         if error.errno in _READ_ONLY:
             raise UsageError(
-                f"{path}: cannot be written ({error.strerror}). Make the folder writable, or copy "
-                "it to a disk that you can write to"
+                message("files.folder-not-writable", path=path, reason=error.strerror)
             ) from None
         if error.errno not in _NO_LOCKS:
             raise
-        raise UsageError(
-            f"{path}: the file system takes no locks ({error.strerror}). Use an --out on a local "
-            "disk, and copy it from there"
-        ) from None
+        raise UsageError(message("files.no-locks", path=path, reason=error.strerror)) from None
     return lock
 
 
@@ -146,28 +143,33 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
     check_local(path)
     if path.exists() and not path.is_file():
         # A pipe would block.
-        raise DataError("this is no file", file=path, hint="Put the file in its place")
+        raise DataError(message("files.not-a-regular-file"), file=path)
     try:
         if (size := path.stat().st_size) > most:
             raise DataError(
-                f"{size >> 20:,} MB, more than {most >> 20:,} MB", file=path, hint="Split the file"
+                message("files.too-large-in-mb", size=size >> 20, most=most >> 20), file=path
             )
         data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except FileNotFoundError:
-        raise DataError("no such file", file=path) from None
+        raise DataError(message("files.missing"), file=path) from None
     except OSError as error:
-        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+        raise DataError(
+            message("files.not-readable", reason=error.strerror or error), file=path
+        ) from None
     try:
         return msgspec.json.decode(data, type=shape)
     except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
         lone = next((found for found in _ESCAPE.finditer(data) if found[1]), None)
         if lone:
             raise DataError(
-                f"half a character, {lone[0].decode('ascii', 'replace')}, at byte {lone.start()}",
+                message(
+                    "files.half-a-character",
+                    lone=lone[0].decode("ascii", "replace"),
+                    position=lone.start(),
+                ),
                 file=path,
-                hint="Write \\ufffd in its place",
             ) from None
-        raise DataError(f"not readable as JSON: {error}", file=path) from None
+        raise DataError(message("files.not-json", error=error), file=path) from None
 
 
 def write_json(path: Path, value: object) -> None:
@@ -212,10 +214,9 @@ def read_jsonl_lines(
                 record = decoder.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise DataError(
-                    f"not readable: {error}",
+                    message("files.line-not-readable", error=error),
                     file=path,
                     item=f"line {number}",
-                    hint="Delete that line to go on without it",
                 ) from None
             yield record, line
 
@@ -311,7 +312,7 @@ def toml_text(path: Path, problem: str) -> str:
     try:
         return bounded_bytes(path, MOST_TOML).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{problem}: not UTF-8", file=path, hint="Save it as UTF-8") from None
+        raise DataError(message("files.not-utf8", problem=problem), file=path) from None
 
 
 def parse_toml(
@@ -324,16 +325,16 @@ def parse_toml(
             `MOST_KEY_PARTS` parts; `problem` is the beginning of the error message.
     """
     if len(text) > MOST_TOML:
-        raise DataError(f"larger than {MOST_TOML:,} bytes", file=file, hint="Split the file")
+        raise DataError(message("files.toml-too-large", most=MOST_TOML), file=file)
     bare = _TOML_TEXT.sub(lambda found: "" if found[0][0] == "#" else "s", text)
     if _LONG_KEY.search(bare):
         raise DataError(
-            f"{problem}: a key of more than {MOST_KEY_PARTS} parts", file=file, hint="Shorten it"
+            message("files.key-too-deep", problem=problem, most=MOST_KEY_PARTS), file=file
         )
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        slash = "Write / in paths, or put them into single quotes" if "\\" in str(error) else hint
+        slash = message("files.slashes-in-paths") if "\\" in str(error) else hint
         raise DataError(f"{problem}: {error}", file=file, hint=slash) from None
 
 
@@ -345,12 +346,14 @@ def bounded_bytes(path: Path, most: int = MOST_JSON) -> bytes:
     """
     # Reading a device or a pipe may never end.
     if path.exists() and not path.is_file():
-        raise DataError("not a file", file=path, hint="Put the file in its place")
+        raise DataError(message("files.not-a-file"), file=path)
     try:
         if path.stat().st_size > most:
-            raise DataError(f"larger than {most:,} bytes", file=path, hint="Split the file")
+            raise DataError(message("files.too-large", most=most), file=path)
         return path.read_bytes()
     except FileNotFoundError:
-        raise DataError("no such file", file=path) from None
+        raise DataError(message("files.missing"), file=path) from None
     except OSError as error:
-        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+        raise DataError(
+            message("files.not-readable", reason=error.strerror or error), file=path
+        ) from None

@@ -19,6 +19,7 @@ import numpy as np
 from PIL import GifImagePlugin, Image, ImageOps, UnidentifiedImageError
 
 from keju.errors import DataError
+from keju.messages import message
 
 MAX_PIXELS = 400_000_000
 """Maximum size of an image in pixels. Painted scrolls of 120 MP exist; 400 MP leaves room for them
@@ -151,12 +152,10 @@ def decoding(source: bytes | Path, name: str) -> Iterator[None]:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise _too_large(name, "") from None
     except MemoryError:
-        raise DataError("too large for this machine's memory", file=name) from None
+        raise DataError(message("images.memory"), file=name) from None
     except Exception as error:  # noqa: BLE001 - decoders raise almost anything on hostile bytes
         reason = str(error) or type(error).__name__
-        raise DataError(
-            f"truncated or damaged image: {reason}", file=name, hint="Fetch the file again"
-        ) from None
+        raise DataError(message("images.damaged", reason=reason), file=name) from None
 
 
 def open_header(source: bytes | Path, *, name: str) -> Image.Image:
@@ -168,14 +167,14 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
         DataError: empty, larger than `MAX_PIXELS`, or a JPEG of too many scans.
     """
     if not (source if isinstance(source, bytes) else source.stat().st_size):
-        raise DataError("the file is empty", file=name, hint="Fetch it again")
+        raise DataError(message("images.empty"), file=name)
     opened = io.BytesIO(source) if isinstance(source, bytes) else source
     image = Image.open(opened, formats=_FORMATS)
     width, height = image.size
     if width * height > MAX_PIXELS:
         raise _too_large(name, f"{width}x{height} pixels, ")
     if width < 1 or height < 1:
-        raise DataError(f"an image without area: {width}x{height}", file=name)
+        raise DataError(message("images.no-area", width=width, height=height), file=name)
     if image.format in {"JPEG", "MPO"} and image.info.get("progressive"):
         _check_scans(source, width * height, name)
     return image
@@ -195,7 +194,7 @@ def frames_of(image: Image.Image, *, name: str) -> int:
     number = _sought(image) if walked else int(getattr(image, "n_frames", 1))
     image.seek(0)
     if number > MOST_FRAMES:
-        raise DataError(f"more than {MOST_FRAMES:,} frames", file=name, hint="Split the file")
+        raise DataError(message("images.too-many-frames", most=MOST_FRAMES), file=name)
     return number
 
 
@@ -225,9 +224,7 @@ def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
             scans = _scans(data, most)
     if scans > most:
         raise DataError(
-            f"more than {most} scans of {pixels / 1e6:,.0f} megapixels",
-            file=name,
-            hint="Save it as a baseline JPEG",
+            message("images.too-many-scans", most=most, megapixels=pixels / 1e6), file=name
         )
 
 
@@ -248,9 +245,7 @@ def _scans(data: bytes | mmap.mmap, most: int) -> int:
 
 def _too_large(name: str, size: str) -> DataError:
     return DataError(
-        f"{size}more than the limit of {MAX_PIXELS // 1_000_000} megapixels",
-        file=name,
-        hint="Cut or scale it down first",
+        message("images.too-many-pixels", size=size, most=MAX_PIXELS // 1_000_000), file=name
     )
 
 
@@ -260,16 +255,16 @@ def _not_an_image(source: bytes | Path, name: str) -> DataError:
             source = stream.read(512)
     head = source[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if head.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
-        what = "a web page, not an image"
+        what = message("images.web-page")
     elif head.startswith((b"<?xml", b"<svg")):
-        what = "XML, not a picture of pixels"
+        what = message("images.xml")
     elif head.startswith(b"%pdf"):
-        what = "a PDF, not an image"
+        what = message("images.pdf")
     elif head.startswith(b"version https://git-lfs"):
-        what = "a Git LFS pointer, not the image itself"
+        what = message("images.git-lfs-pointer")
     else:
-        what = "not an image in a format that keju reads"
-    return DataError(what, file=name, hint="Formats: JPEG, PNG, TIFF, WebP, JPEG 2000, GIF, BMP")
+        what = message("images.unknown-format")
+    return DataError(what, file=name, hint=message("images.formats"))
 
 
 def check_sums(source: bytes | Path, image: Image.Image, *, name: str) -> None:

@@ -30,6 +30,7 @@ from keju.errors import DataError, UsageError, shortened
 from keju.files import read_json, read_jsonl, sha256_bytes, sha256_file, write_atomic, write_json
 from keju.items import Item, PromptScript, Record, Response, Setting
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.registry import Plugin
 
 FORMAT = "keju-run-2"
@@ -160,10 +161,7 @@ class RunFolder:
         """
         folder = cls(path)
         if not folder.exists():
-            raise UsageError(
-                f"{path}: not a run (no run.json). Make one with: keju run DATASET --model MODEL "
-                f"--out {shlex.quote(str(path))}"
-            )
+            raise UsageError(message("runs.not-a-run", path=path, out=shlex.quote(str(path))))
         folder.manifest()
         return folder
 
@@ -213,9 +211,8 @@ class RunFolder:
             return manifest_of_format_1(manifest)
         if manifest.format != FORMAT:
             raise DataError(
-                f"format {manifest.format!r}, but this keju reads {FORMAT!r} and {FORMAT_1!r}",
+                message("runs.other-format", format=manifest.format, known=FORMAT, old=FORMAT_1),
                 file=self.manifest_path,
-                hint="Use the keju version that wrote it",
             )
         return manifest
 
@@ -226,11 +223,7 @@ class RunFolder:
             UsageError: the run was made by keju 0.1.0.
         """
         if self.exists() and self.manifest().format == FORMAT_1:
-            raise UsageError(
-                f"{self.path}: a run of keju 0.1.0 ({FORMAT_1}) is read only, because its settings "
-                "have another meaning. It can be scored and reported. To ask more, use another "
-                "--out"
-            )
+            raise UsageError(message("runs.old-run-read-only", path=self.path, format=FORMAT_1))
 
     def write_manifest(self, manifest: RunManifest) -> None:
         """Write run.json, atomically."""
@@ -257,13 +250,7 @@ class RunFolder:
             DataError: it is another file.
         """
         if not self.has_its_items():
-            raise DataError(
-                "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
-                file=self.items_path,
-                hint="Restore the file, for example with the keju run command that made this run. "
-                "To use corrected references, make a dataset of them and give it to keju run "
-                "with the same --out: nothing is asked again",
-            )
+            raise DataError(message("runs.items-changed"), file=self.items_path)
 
     def has_its_items(self) -> bool:
         """Whether items.parquet is the file that the run stored, if run.json records it."""
@@ -277,7 +264,7 @@ class RunFolder:
             DataError: the file does not exist.
         """
         if not self.items_path.is_file():
-            raise DataError("no such file", file=self.items_path, hint="Restore the run's items")
+            raise DataError(message("runs.items-missing"), file=self.items_path)
         return sha256_file(self.items_path)
 
     def write_items(self, items: list[Item]) -> None:
@@ -297,11 +284,7 @@ class RunFolder:
         """
         stored = self.manifest().examples_sha256 if self.exists() else ""
         if stored and self.examples_hash() != stored:
-            raise DataError(
-                "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
-                file=self.examples_path,
-                hint="Restore the file, for example with the keju run command that made this run",
-            )
+            raise DataError(message("runs.examples-changed"), file=self.examples_path)
         return read_items(self.examples_path) if self.examples_path.is_file() else []
 
     def examples_hash(self) -> str:
@@ -336,7 +319,7 @@ class RunFolder:
         """
         place = self.manifest().dataset_path
         if not place:
-            raise UsageError(f"{self.path}: does not record where its dataset with the images is")
+            raise UsageError(message("runs.dataset-not-recorded", path=self.path))
         return Dataset.open(self.path / place)
 
     def responses_path(self, model: str, task: str) -> Path:

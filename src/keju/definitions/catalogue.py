@@ -17,6 +17,7 @@ from keju.definitions.tasks import CountKind, Task
 from keju.errors import UsageError
 from keju.files import read_toml
 from keju.items import Protocol
+from keju.messages import either, message
 from keju.metrics.boxes import box_convention
 
 OWN_PAGE = "page_ocr"
@@ -63,11 +64,8 @@ def task(task_id: str) -> Task:
     found = registry.task(task_id)
     if found is None:
         near = _near(task_id)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise UsageError(
-            f"no task {task_id!r}.{hint} See all with: keju tasks. A task of your own benchmark "
-            "needs --benchmark FILE.toml"
-        )
+        hint = message("definitions.did-you-mean", near=either(near)) if near else ""
+        raise UsageError(message("definitions.no-task", task_id=task_id, hint=hint))
     return found
 
 
@@ -137,7 +135,7 @@ def benchmark(name: str) -> Definition:
     found = registry.definition(name)
     if found is None:
         known = ", ".join(each.name for each in registry.definitions())
-        raise UsageError(f"no benchmark {name!r}; there are {known}")
+        raise UsageError(message("definitions.no-benchmark", name=name, known=known))
     return found
 
 

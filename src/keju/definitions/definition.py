@@ -18,6 +18,7 @@ from keju.definitions.tasks import AnswerLanguage, Candidates, CountKind, Query,
 from keju.errors import DataError, UsageError, shortened
 from keju.files import parse_toml
 from keju.items import AnswerForm, Record
+from keju.messages import either, message, noun
 from keju.metrics.boxes import box_convention
 
 _FORMS: tuple[str, ...] = get_args(AnswerForm)
@@ -170,14 +171,11 @@ class _Parser:
     def definition(self, *, published: bool) -> Definition:
         file = self._file
         if not _NAME.fullmatch(file.name):
-            self._fail(
-                f"the name {shortened(file.name)!r} is not usable",
-                hint="Use letters, digits, spaces, points and hyphens, at most 64",
-            )
+            self._fail(message("definitions.name-not-usable", name=shortened(file.name)))
         if not file.version.strip():
-            self._fail("the version is empty", hint='Write one, such as version = "1"')
+            self._fail(message("definitions.version-empty"))
         if not file.tasks:
-            self._fail("no tasks", hint="Declare at least one, as [tasks.NAME]")
+            self._fail(message("definitions.no-tasks-declared"))
         tasks = tuple(self._task(name, row, published) for name, row in file.tasks.items())
         for each in tasks:
             self._transcribing(f"tasks.{each.id}", each.transcription_from, tasks)
@@ -206,7 +204,7 @@ class _Parser:
         drafts = self._shaped(row, Drafts, item)
         self._known(item, drafts.tasks, self._file.tasks, "task")
         if not drafts.tasks:
-            self._fail("no tasks", item=item, hint='Name one, such as tasks = ["TASK"]')
+            self._fail(message("definitions.group-without-tasks"), item=item)
         return drafts
 
     def _transcribing(self, item: str, name: str, tasks: Iterable[Task]) -> str:
@@ -221,10 +219,7 @@ class _Parser:
         family = self._shaped(row, _Family, item)
         self._known(item, [family.form], _FORMS, "answer form")
         if family.translation and family.form != "text":
-            self._fail(
-                f"translation, but the answer form is {family.form}", item=item,
-                hint='A translation has form = "text"',
-            )  # fmt: skip
+            self._fail(message("definitions.translation-not-text", form=family.form), item=item)
         return family
 
     def _mean(self, name: str, row: _Table, tasks: Iterable[Task]) -> Mean:
@@ -241,18 +236,15 @@ class _Parser:
         self._check_names(row, item)
         if bool(row.count) == (file.count_kind == "open") or row.count < 0:
             self._fail(
-                f"count is {row.count}, but the file's count_kind is {file.count_kind!r}",
+                message(
+                    "definitions.count-kind-differs", count=row.count, count_kind=file.count_kind
+                ),
                 item=item,
-                hint='Give every task its number of items with count_kind = "items", or none',
             )
         if bool(row.queries) == bool(row.family and row.ask):
-            self._fail(
-                "needs either queries, or a family and what it asks",
-                item=item,
-                hint='Write family = "…" and ask = "…", or tables [tasks.NAME.queries.QUERY]',
-            )
+            self._fail(message("definitions.queries-or-family"), item=item)
         if row.candidates and row.format != "pairs":
-            self._fail("has candidates, but is not of the format pairs", item=item)
+            self._fail(message("definitions.candidates-not-pairs"), item=item)
         return Task(
             id=task_id,
             benchmark=file.name,
@@ -282,11 +274,7 @@ class _Parser:
             yield self._query(item, "", only, row.format)
             return
         if row.family or row.ask or row.requirement or row.box_convention or row.rubric:
-            self._fail(
-                "family, ask, requirement, box_convention and rubric belong to its queries",
-                item=item,
-                hint="Move them into the tables of the queries",
-            )  # fmt: skip
+            self._fail(message("definitions.belongs-to-queries"), item=item)
         for name, table in row.queries.items():
             place = f"{item}.queries.{name}"
             self._check_id(name, place)
@@ -300,9 +288,11 @@ class _Parser:
         self._check_blanks(item, template)
         if format_ == "pairs" and form not in _PAIR_FORMS:
             self._fail(
-                f"format pairs, but the answer form is {form}", item=item,
-                hint=f"Pairs are answered as {' or '.join(_PAIR_FORMS)}",
-            )  # fmt: skip
+                message(
+                    "definitions.pairs-form-differs", form=form, pair_forms=either(_PAIR_FORMS)
+                ),
+                item=item,
+            )
         self._check_boxes(item, row.box_convention, form, template)
         return Query(
             name=name,
@@ -321,23 +311,17 @@ class _Parser:
 
     def _check_id(self, name: str, item: str) -> None:
         if not _ID.fullmatch(name):
-            self._fail(
-                f"the name {shortened(name)!r} is not usable", item=item,
-                hint="Use letters, digits, _, . and -, at most 64",
-            )  # fmt: skip
+            self._fail(message("definitions.id-not-usable", name=shortened(name)), item=item)
 
     def _check_names(self, row: _TaskRow, item: str) -> None:
         for name in ("name_zh", "name_en", "domain", "format"):
             if not getattr(row, name).strip():
-                self._fail(f"{name} is empty", item=item, hint="Write it")
+                self._fail(message("definitions.field-empty", name=name), item=item)
 
     def _check_blanks(self, item: str, template: str) -> None:
         for name in _BLANK.findall(template):
             if not re.fullmatch("[a-z_]+", name):
-                self._fail(
-                    f"the blank {{{name}}} would not be filled", item=item,
-                    hint="Write the names of blanks in small letters and _",
-                )  # fmt: skip
+                self._fail(message("definitions.blank-name-not-fillable", name=name), item=item)
 
     def _check_boxes(self, item: str, convention: str, form: AnswerForm, template: str) -> None:
         if convention:
@@ -346,10 +330,7 @@ class _Parser:
             except UsageError as error:
                 self._fail(str(error), item=item)
         elif form == "boxes" or "{box_format}" in template:
-            self._fail(
-                "asks for boxes without a box_convention", item=item,
-                hint='Write, for example, box_convention = "xyxy"',
-            )  # fmt: skip
+            self._fail(message("definitions.boxes-without-convention"), item=item)
 
     def _shaped(self, table: Any, shape: type[_Shape], item: str) -> _Shape:  # noqa: ANN401
         try:
@@ -359,7 +340,7 @@ class _Parser:
             if found := _UNKNOWN_FIELD.search(said):
                 self._known(item, [found[1]], shape.__struct_fields__, "key")
             problem = said.replace("`$.", "`").replace("Object ", "")
-            self._fail(problem, item=item, hint="Compare it with a draft: keju benchmark new NAME")
+            self._fail(problem, item=item, hint=message("definitions.compare-with-draft"))
 
     def _known(
         self, item: str, names: Iterable[str], known: Iterable[str] | Mapping[str, Any], what: str
@@ -369,11 +350,16 @@ class _Parser:
         for name in names:
             if name not in there:
                 near = get_close_matches(name, there, n=1)
-                mean = f"Did you mean {near[0]!r}? " if near else ""
+                mean = message("definitions.did-you-mean-quoted", near=near[0]) if near else ""
                 self._fail(
-                    f"unknown {what} {shortened(name)!r}",
+                    message(
+                        "definitions.unknown-name",
+                        noun=noun(what),
+                        name=shortened(name),
+                        mean=mean,
+                        there=", ".join(sorted(there)) or message("definitions.none"),
+                    ),
                     item=item,
-                    hint=f"{mean}Known: {', '.join(sorted(there) or ['none'])}",
                 )
 
     def _fail(self, problem: str, *, item: str = "", hint: str | None = None) -> NoReturn:

@@ -14,6 +14,7 @@ from keju.definitions.tasks import Query, Task
 from keju.errors import UsageError
 from keju.files import write_atomic
 from keju.items import Item
+from keju.messages import message
 
 _BLANK = re.compile(r"\{([a-z_]+)\}")
 _OPTIONS = ("唐代", "宋代", "元代", "明代")
@@ -36,12 +37,10 @@ def write_draft(name: str, path: Path) -> None:
         DataError: the file cannot be written.
     """
     if path.exists():
-        raise UsageError(f"{path}: exists already. Choose another -o FILE, or remove it")
+        raise UsageError(message("definitions.draft-exists", path=path))
     text = files("keju.definitions").joinpath("data", "draft.toml").read_text("utf-8")
     if not re.fullmatch(r"\w[\w .-]{0,63}", name):
-        raise UsageError(
-            f"the name {name!r} is not usable. Use letters, digits, spaces, points and hyphens"
-        )
+        raise UsageError(message("definitions.draft-name-not-usable", name=name))
     text = text.replace('"NAME"', f'"{name}"').replace("FILE", str(path))
     parse_definition(text, str(path))
     write_atomic(path, text)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from keju.definitions.catalogue import task
 from keju.errors import UsageError
 from keju.items import Item
+from keju.messages import message
 
 
 class QuestionForm(NamedTuple):
@@ -54,11 +55,16 @@ def question_form(name: str) -> QuestionForm:
     known = [each.name for each in found.queries if each.name]
     if query not in known:
         hint = (
-            f"Question forms: {', '.join(f'{found.id}/{each}' for each in known)}"
+            message(
+                "definitions.question-forms",
+                known=", ".join(f"{found.id}/{each}" for each in known),
+            )
             if known
-            else f"The task has one form: use --task {found.id}"
+            else message("definitions.one-question-form", task=found.id)
         )
-        raise UsageError(f"task {found.id} has no question form {query!r}. {hint}")
+        raise UsageError(
+            message("definitions.no-question-form", task=found.id, query=query, hint=hint)
+        )
     return QuestionForm(found.id, query)
 
 

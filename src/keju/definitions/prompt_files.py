@@ -17,6 +17,7 @@ from keju.definitions.tasks import Query, Task
 from keju.definitions.wordings import WordedPrompt, Wording, declare
 from keju.errors import DataError, UsageError
 from keju.files import read_toml
+from keju.messages import message
 from keju.metrics.boxes import box_convention
 
 _NAME = re.compile(r"\w[\w.-]{0,39}")
@@ -82,16 +83,14 @@ def read_prompts(path: Path) -> dict[str, Wording]:
         raise _invalid(source, str(error)) from None
     if file.wordings and (file.tasks or file.benchmarks or file.system or file.name):
         raise source.error(
-            "a file with [wordings.NAME] has its tasks, system prompt and names there: "
-            "[wordings.NAME.tasks.TASK]",
+            message("definitions.prompt-file-tables-mixed"),
             "[wordings",
         )
     found: dict[str, Wording] = {}
     for name, each in (file.wordings or {file.name or path.stem: file}).items():
         if not _NAME.fullmatch(name):
             raise source.error(
-                f"{name!r} cannot be the name of a wording. Use letters, digits, dots, underscores "
-                'and hyphens: name = "short"',
+                message("definitions.wording-name-not-usable", name=name),
                 name,
             )
         made = _made(source, name, each)
@@ -104,11 +103,13 @@ def _invalid(source: _Source, said: str) -> DataError:
     """Error of a table that does not have the format, with the field that was probably meant."""
     field = re.search("unknown field `(.+?)`", said)
     if field is None:
-        return DataError(f"not a prompt file: {said}", file=source.path, hint=_FORM)
+        return DataError(message("definitions.prompt-file-invalid", reason=said), file=source.path)
     known = _Task.__struct_fields__ if "tasks[" in said else _File.__struct_fields__
     near = get_close_matches(field[1], known, n=1)
-    hint = f" Did you mean {near[0]}?" if near else f" {_FORM}"
-    return source.error(f"a prompt file has no field {field[1]!r}.{hint}", field[1])
+    hint = message("definitions.did-you-mean", near=near[0]) if near else f" {_FORM}"
+    return source.error(
+        message("definitions.prompt-file-no-field", field=field[1], hint=hint), field[1]
+    )
 
 
 def _made(source: _Source, name: str, given: _Wording) -> Wording:
@@ -118,16 +119,18 @@ def _made(source: _Source, name: str, given: _Wording) -> Wording:
         for query, prompt in _prompts(source, known, asked):
             form = f"{known.id}/{query.name}" if query.name else known.id
             if form in prompts:
-                raise source.error(f"{form} has two prompts in wording {name!r}", task_id)
+                raise source.error(
+                    message("definitions.form-worded-twice", form=form, name=name), task_id
+                )
             prompts[form] = _prompt(source, form, query, prompt)
     changes = [each for each in prompts.values() if each.ask or each.system or each.box_convention]
     if not changes and not given.system:
         what = (
-            "names no task and has no system prompt"
+            message("definitions.wording-empty")
             if not prompts
-            else (f"has the published prompt of {', '.join(prompts)}")
+            else (message("definitions.wording-is-published", prompts=", ".join(prompts)))
         )
-        raise source.error(f"wording {name!r} changes nothing: it {what}", "")
+        raise source.error(message("definitions.wording-changes-nothing", name=name, what=what), "")
     return Wording(
         what=given.what or "the user's own",
         source=source.path.name,
@@ -155,7 +158,14 @@ def _task(source: _Source, task_id: str, benchmark: str) -> Task:
         raise source.error(str(error), "[", task_id) from None
     if benchmark and known.benchmark != benchmark:
         raise source.error(
-            f"task {task_id} is of {known.benchmark}, not of {benchmark}", "[", benchmark
+            message(
+                "definitions.tasks-of-two-benchmarks",
+                task_id=task_id,
+                benchmark=known.benchmark,
+                other=benchmark,
+            ),
+            "[",
+            benchmark,
         )
     return known
 
@@ -167,8 +177,9 @@ def _prompts(source: _Source, known: Task, asked: _Task) -> Iterator[tuple[Query
     if any(each not in (None, "") for each in of_task) or not asked.queries:
         if "" not in queries:
             raise source.error(
-                f"task {known.id} has several question forms. Name one: "
-                f"[tasks.{known.id}.queries.{next(iter(queries))}]",
+                message(
+                    "definitions.several-question-forms", task=known.id, query=next(iter(queries))
+                ),
                 "[",
                 known.id,
             )
@@ -176,9 +187,19 @@ def _prompts(source: _Source, known: Task, asked: _Task) -> Iterator[tuple[Query
     for name, prompt in asked.queries.items():
         if name not in queries or not name:
             near = get_close_matches(name, queries, n=1)
-            forms = ", ".join(filter(None, queries)) or "none: word the task itself"
-            hint = f"Did you mean {near[0]}?" if near and near[0] else f"Question forms: {forms}"
-            raise source.error(f"task {known.id} has no question form {name!r}. {hint}", "[", name)
+            forms = ", ".join(filter(None, queries)) or message("definitions.question-forms-none")
+            hint = (
+                message("definitions.did-you-mean-form", near=near[0])
+                if near and near[0]
+                else message("definitions.question-forms-are", forms=forms)
+            )
+            raise source.error(
+                message(
+                    "definitions.wording-no-question-form", task=known.id, name=name, hint=hint
+                ),
+                "[",
+                name,
+            )
         yield queries[name], prompt
 
 
@@ -191,7 +212,7 @@ def _prompt(source: _Source, form: str, query: Query, given: _Prompt) -> WordedP
     requirement = kept if given.requirement is None else given.requirement
     template = "\n".join(part for part in (ask, requirement) if part)
     if not ask.strip():
-        raise source.error(f"{form}: the prompt is empty", "ask ")
+        raise source.error(message("definitions.prompt-empty", form=form), "ask ")
     _check_blanks(source, form, query, template, stated=bool(given.box_convention))
     if given.box_convention:
         try:
@@ -214,18 +235,28 @@ def _check_blanks(source: _Source, form: str, query: Query, template: str, *, st
             known = [*published, *sorted(_ALWAYS.difference(published))]
             near = get_close_matches(blank, known, n=1)
             hint = (
-                f"Did you mean {{{near[0]}}}?"
+                message("definitions.did-you-mean-blank", near=near[0])
                 if near
-                else (f"Blanks: {', '.join(f'{{{each}}}' for each in known)}")
+                else (
+                    message(
+                        "definitions.blanks-are", known=", ".join(f"{{{each}}}" for each in known)
+                    )
+                )
             )
-            raise source.error(f"{form} has no blank {{{blank}}}. {hint}", f"{{{blank}}}")
+            raise source.error(
+                message("definitions.no-blank", form=form, blank=blank, hint=hint), f"{{{blank}}}"
+            )
     if "prompt" in there:
         return
     needed = [each for each in published if not (stated and each == "box_format")]
     if missing := [each for each in needed if each not in there]:
         raise source.error(
-            f"{form} lacks the blank {{{missing[0]}}}, without which a model does not see the "
-            f"{missing[0].replace('_', ' ')}. Add it, or {{prompt}} for the whole published prompt",
+            message(
+                "definitions.prompt-lacks-blank",
+                form=form,
+                missing=missing[0],
+                shown=missing[0].replace("_", " "),
+            ),
             "[",
             form.partition("/")[2] or form,
         )

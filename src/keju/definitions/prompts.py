@@ -11,6 +11,7 @@ from keju.definitions.tasks import Query
 from keju.definitions.wordings import RELEASED, worded
 from keju.errors import DataError, UsageError
 from keju.items import Item, PromptScript
+from keju.messages import message
 from keju.text import in_script
 
 BLANK = re.compile(r"\{([a-z_]+)\}")
@@ -30,9 +31,12 @@ def query_of(item: Item) -> Query:
     for query in queries:
         if query.name == item.query:
             return query
-    names = ", ".join(query.name for query in queries if query.name) or "none, leave it empty"
+    names = ", ".join(query.name for query in queries if query.name) or message(
+        "definitions.queries-none"
+    )
     raise DataError(
-        f"task {item.task!r} has no query {item.query!r}", item=item.id, hint=f"Queries: {names}"
+        message("definitions.item-query-unknown", task=item.task, query=item.query, names=names),
+        item=item.id,
     )
 
 
@@ -136,22 +140,22 @@ def _filled(item: Item, blank: str, value: str) -> str:
     if not value:
         if blank != "question" and item.verbatim:
             raise DataError(
-                f"nothing fills the blank {{{blank}}}: its prompt is stored as released, whole",
+                message("definitions.released-prompt-blank", blank=blank),
                 item=item.id,
-                hint="Use {prompt} in the wording",
             )
         where = (
-            f"the item's {blank}" if blank in {"question", "options"} else f"its fields: {blank}"
+            message("definitions.blank-of-item", blank=blank)
+            if blank in {"question", "options"}
+            else message("definitions.blank-of-fields", blank=blank)
         )
         raise DataError(
-            f"nothing fills the blank {{{blank}}} of task {item.task!r}",
+            message("definitions.blank-not-filled", blank=blank, task=item.task, where=where),
             item=item.id,
-            hint=f"Give {where}",
         )
     return value
 
 
 def _letters(item: Item, options: tuple[str, ...]) -> str:
     if len(options) > MAX_OPTIONS:
-        raise DataError(f"{len(options)} options, but letters end at Z", item=item.id)
+        raise DataError(message("definitions.too-many-options", count=len(options)), item=item.id)
     return ascii_uppercase[: len(options)]

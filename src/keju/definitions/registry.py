@@ -25,6 +25,7 @@ from keju.definitions.definition import Definition, parse_definition
 from keju.definitions.tasks import Task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import toml_text
+from keju.messages import message
 from keju.registry import PluginError, has_plugin_file, shipped_folders
 
 ENTRY_POINTS = "keju.benchmarks"
@@ -196,9 +197,14 @@ def _add(found: Known) -> None:
     for each in found.definition.tasks:
         if (other := _tasks.get(each.id)) is not None:
             raise UsageError(
-                f"{found.place}: the task {each.id!r} of {found.definition.name} is also a task of "
-                f"{other.benchmark} ({_known[other.benchmark].place}). Rename it in "
-                f"{found.definition.name}"
+                message(
+                    "definitions.task-of-two-benchmarks",
+                    place=found.place,
+                    task=each.id,
+                    name=found.definition.name,
+                    benchmark=other.benchmark,
+                    other=_known[other.benchmark].place,
+                )
             )
     _known[found.definition.name] = found
     _tasks.update((each.id, each) for each in found.definition.tasks)
@@ -211,13 +217,9 @@ def _check_same(there: Known, found: Known) -> None:
     if there.definition == same:
         return
     if there.shipped:
-        raise UsageError(
-            f"{found.place}: keju ships a benchmark {name!r} with another content. Give yours "
-            "another name"
-        )
+        raise UsageError(message("definitions.differs-from-shipped", place=found.place, name=name))
     raise UsageError(
-        f"{found.place}: another definition of {name!r} than in {there.place}. Use one of them: "
-        "import the dataset again with the definition that you want, or give one another name"
+        message("definitions.definitions-differ", place=found.place, name=name, other=there.place)
     )
 
 
@@ -226,13 +228,18 @@ def _check_plugins(found: Known) -> None:
     for name in found.definition.plugins:
         if not _has_plugin(name):
             hint = (
-                f"Load it with --plugin {name} (in Python: import it)"
+                message("definitions.load-plugin", name=name)
                 if name.endswith(".py")
-                else "Install it from a source that you trust"
+                else message("definitions.install-plugin")
             )
             raise PluginError(
-                f"{found.place}: the benchmark {found.definition.name} needs the plug-in "
-                f"{shortened(name)}, which is missing. {hint}"
+                message(
+                    "definitions.benchmark-needs-plugin",
+                    place=found.place,
+                    benchmark=found.definition.name,
+                    plugin=shortened(name),
+                    hint=hint,
+                )
             )
 
 
@@ -253,9 +260,10 @@ def _check_official(found: Known) -> None:
     published = [each.definition.name for each in _known.values() if _has_official(each)]
     if source and source not in published:
         raise DataError(
-            f"official_as names {source!r}, which has no official metrics in keju",
+            message(
+                "definitions.no-official-metrics", source=source, published=", ".join(published)
+            ),
             file=found.place,
-            hint=f"Use one of: {', '.join(published)}",
         )
 
 
@@ -301,9 +309,13 @@ def _read_installed(point: metadata.EntryPoint) -> Known:
         path = _path_of(point.load())
     except Exception as error:
         raise DataError(
-            f"the entry point {point.name!r} cannot be loaded: {error}",
+            message(
+                "definitions.entry-point-not-loadable",
+                name=point.name,
+                error=error,
+                package=package,
+            ),
             file=place,
-            hint=f"Correct the package, or remove it: pip uninstall {package}",
         ) from error
     text = toml_text(path, _NOT_ONE)
     read = parse_definition(text, f"{place} ({path})")

@@ -19,6 +19,7 @@ from keju.definitions.forms import question_form
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Item
+from keju.messages import message
 from keju.metrics.boxes import box_convention
 from keju.registry import shipped_folders
 
@@ -118,9 +119,7 @@ def declare(found: Mapping[str, Wording]) -> None:
     """
     for name, each in found.items():
         if name.rpartition("@")[2] != each.content_hash:
-            raise DataError(
-                "the text of the wording is not the one that its name has the hash of", item=name
-            )
+            raise DataError(message("definitions.wording-hash-differs"), item=name)
         _OWN[name] = each
 
 
@@ -142,7 +141,7 @@ def wording(name: str) -> Wording:
     if found is None:
         known = "; ".join(f"{each} ({about.what})" for each, about in wordings().items())
         raise UsageError(
-            f"no wording {name!r}. Wordings: {RELEASED}; {known}; or your own with --prompts FILE"
+            message("definitions.no-wording", name=name, released=RELEASED, known=known)
         )
     return found
 
@@ -182,7 +181,9 @@ def wordings() -> Mapping[str, Wording]:
             for name, prompt in each.prompts.items():
                 _check(name, prompt)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UsageError) as error:
-        raise DataError(f"not a file of wordings: {error}", file=_FILE) from None
+        raise DataError(
+            message("definitions.wordings-file-invalid", error=error), file=_FILE
+        ) from None
     return found
 
 
@@ -192,4 +193,8 @@ def _check(name: str, prompt: WordedPrompt) -> None:
         box_convention(prompt.box_convention)
     known = {query.name for query in task(form.task).queries}
     if strange := set(prompt.also) - known:
-        raise UsageError(f"{name}: no question form {min(strange)!r} in task {form.task}")
+        raise UsageError(
+            message(
+                "definitions.wording-form-unknown", name=name, form=min(strange), task=form.task
+            )
+        )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from keju.errors import DataError
+from keju.messages import message
 
 
 def best_device(torch: Any) -> Literal["cpu", "cuda"]:  # noqa: ANN401 - a module
@@ -26,9 +27,8 @@ def check_whole(report: dict[str, Any], folder: Path, what: str) -> None:
     lacking = sorted(map(str, [*(report.get("missing_keys") or ()), *mismatched]))
     if lacking:
         raise DataError(
-            f"lacks {len(lacking)} of the {what}'s weights (first: {lacking[0]})",
+            message("encoders.weights-missing", count=len(lacking), what=what, first=lacking[0]),
             file=folder,
-            hint="Give the folder of the whole model",
         )
 
 
@@ -43,7 +43,9 @@ def loading(folder: Path) -> Iterator[None]:
         with quiet():
             yield
     except Exception as error:  # noqa: BLE001
-        raise DataError(f"can't be loaded: {str(error)[:300]}", file=folder) from None
+        raise DataError(
+            message("encoders.not-loadable", error=str(error)[:300]), file=folder
+        ) from None
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from keju.errors import UsageError
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.metrics.base import PRF
 
 
@@ -54,12 +55,14 @@ def parse_semantic(options: Sequence[str]) -> dict[str, Path]:
         name, equals, folder = option.partition("=")
         if equals and name in ENCODERS:
             if name in named:
-                raise UsageError(f"--semantic gives {name} twice; give it one folder")
+                raise UsageError(message("encoders.folder-given-twice", name=name))
             named[name] = _folder(folder, option)
         elif equals and not Path(option).expanduser().is_dir():
-            raise UsageError(f"--semantic {option}: no encoder is named '{name}'. {_near(name)}")
+            raise UsageError(
+                message("encoders.no-encoder-named", option=option, name=name, near=_near(name))
+            )
         elif bare is not None:
-            raise UsageError("--semantic gives two folders without a name; write NAME=DIR")
+            raise UsageError(message("encoders.two-unnamed-folders"))
         else:
             bare = _folder(option, option)
     return ({} if bare is None else dict.fromkeys(NAMES, bare)) | named
@@ -69,13 +72,14 @@ def _folder(text: str, option: str) -> Path:
     check_local(text, "--semantic")
     path = Path(text).expanduser()
     if not text or not path.is_dir():
-        raise UsageError(
-            f"--semantic {option}: no such folder '{text}'. Give the folder that holds "
-            "config.json and model.safetensors"
-        )
+        raise UsageError(message("encoders.no-folder", option=option, text=text))
     return path
 
 
 def _near(name: str) -> str:
     near = get_close_matches(name, NAMES, n=1)
-    return f"Did you mean {near[0]}?" if near else f"Known are {', '.join(NAMES)}"
+    return (
+        message("encoders.did-you-mean", near=near[0])
+        if near
+        else message("encoders.known", names=", ".join(NAMES))
+    )

@@ -21,6 +21,7 @@ from keju.encoders.matching import Matcher, Pair
 from keju.encoders.names import ENCODERS
 from keju.encoders.text import Counts, Device, Precision, TextEncoder, Vector
 from keju.errors import PrerequisiteError, UsageError
+from keju.messages import message
 from keju.metrics.base import PRF
 from keju.metrics.semantic import (
     TokenIdf,
@@ -76,7 +77,9 @@ class Encoders:
             UsageError: no encoder has this name.
         """
         if name not in ENCODERS:
-            raise UsageError(f"no encoder is named '{name}'. Known are {', '.join(ENCODERS)}")
+            raise UsageError(
+                message("encoders.no-encoder", name=name, encoders=", ".join(ENCODERS))
+            )
         if package := packages_missing():
             return f"needs the package {package}: {INSTALL}"
         if name not in self.paths:
@@ -92,7 +95,7 @@ class Encoders:
         """
         if self.missing(name):
             install = INSTALL if packages_missing() else how_to_get(name)
-            raise PrerequisiteError(f"the encoder '{name}'", install)
+            raise PrerequisiteError(message("encoders.encoder", name=name), install)
         folder = self.paths[name].resolve()
         if folder not in self._open:
             self._open[folder] = TextEncoder(folder, device=self.device, precision=self.precision)

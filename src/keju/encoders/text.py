@@ -23,6 +23,7 @@ from keju.encoders.folder import (
 )
 from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.messages import message
 
 Vector = NDArray[np.float32]
 Device = Literal["auto", "cpu", "cuda"]
@@ -76,14 +77,16 @@ class TextEncoder:
         self, folder: Path, *, device: Device = "auto", precision: Precision = "auto"
     ) -> None:
         if missing := packages_missing():
-            raise PrerequisiteError(f"a text encoder (package {missing})", INSTALL)
+            raise PrerequisiteError(message("encoders.text-encoder", missing=missing), INSTALL)
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
 
         self.folder = folder
         self.config = model_config(folder)
         self.weights_hash = weights_hash(folder)
         if device == "cuda" and not torch.cuda.is_available():
-            raise PrerequisiteError("device 'cuda'", "a build of torch for your CUDA driver")
+            raise PrerequisiteError(
+                message("encoders.device-cuda"), message("encoders.torch-for-cuda")
+            )
         self.device = device if device != "auto" else best_device(torch)
         if precision == "auto":
             precision = "bfloat16" if self.device == "cuda" else "float32"
@@ -207,7 +210,9 @@ class TextEncoder:
             UsageError: the model has no such layer.
         """
         if layer is not None and not 1 <= layer <= self.layers:
-            raise UsageError(f"{self.folder}: no layer {layer}; it has {self.layers}")
+            raise UsageError(
+                message("encoders.no-layer", folder=self.folder, layer=layer, layers=self.layers)
+            )
         lengths = [len(sequence) for sequence in sequences]
         for batch in plan_batches(lengths, max_tokens=_BATCH_TOKENS[self.device]):
             begun = time.perf_counter()
@@ -274,9 +279,5 @@ def _load(folder: Path, dtype: Any) -> tuple[Any, Any]:  # noqa: ANN401 - transf
     check_whole(report, folder, "encoder")
     words, rows = len(tokenizer), int(model.config.vocab_size)
     if not rows / 2 <= words <= rows:
-        raise DataError(
-            f"the tokenizer has {words} tokens and the model {rows}",
-            file=folder,
-            hint="Give the tokenizer's files that belong to these weights",
-        )
+        raise DataError(message("encoders.tokenizer-differs", words=words, rows=rows), file=folder)
     return tokenizer, model

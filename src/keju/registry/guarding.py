@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from keju.errors import KejuError, shortened
+from keju.messages import message
 from keju.registry.plugins import Plugin, PluginError, reason_of
 
 P = ParamSpec("P")
@@ -34,9 +35,13 @@ def failure(plugin: Plugin, function: str, error: BaseException) -> PluginError:
         function: the name of its function and what it belongs to.
         error: the exception.
     """
-    hint = f"Set {DEBUG}=1 to see the traceback"
+    hint = message("registry.set-debug", debug=DEBUG)
     reason = shortened(reason_of(error), _LONGEST).rstrip(".")
-    return PluginError(f"plug-in {plugin}: {function} raised {reason}. {hint}")
+    return PluginError(
+        message(
+            "registry.plugin-raised", plugin=plugin, function=function, reason=reason, hint=hint
+        )
+    )
 
 
 @contextmanager

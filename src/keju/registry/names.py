@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Generic, NamedTuple, TypeVar
 
 from keju.errors import KejuError, UsageError, unknown_name
+from keju.messages import message, noun
 from keju.registry.plugins import Claim, Plugin, PluginError, claims, declaration_of, declared
 
 T = TypeVar("T")
@@ -82,8 +83,12 @@ class Registry(Mapping[str, T]):
             raise KeyError(name)
         if len(providers) > 1:
             raise PluginError(
-                f"the {self.kind} {name!r} is provided by {' and by '.join(providers)}. "
-                f"Uninstall one of them, or give it another name"
+                message(
+                    "registry.name-provided-twice",
+                    kind=noun(self.kind),
+                    name=name,
+                    providers=" and by ".join(providers),
+                )
             )
         if own is not None and not isinstance(own, str):
             return own
@@ -100,7 +105,9 @@ class Registry(Mapping[str, T]):
         except TypeError as error:
             if isinstance(source, str):
                 raise
-            raise PluginError(f"plug-in {source}: not a {self.kind}: {error}") from None
+            raise PluginError(
+                message("registry.not-of-kind", source=source, kind=noun(self.kind), error=error)
+            ) from None
         if self._guard and isinstance(source, Claim):
             thing = self._guard(thing, source.plugin)
         self._loaded[name] = found, thing
@@ -145,7 +152,15 @@ class Registry(Mapping[str, T]):
         """
         start, kind = f"{place}: " if place else "", kind or self.kind
         if package := self.elsewhere.get(name):
-            return PluginError(f"{start}the {kind} {name!r} is not installed. It is in {package}")
+            return PluginError(
+                message(
+                    "registry.not-installed",
+                    start=start,
+                    kind=noun(kind),
+                    name=name,
+                    package=package,
+                )
+            )
         return UsageError(f"{start}{unknown_name(name, known or self, kind)}")
 
     def plugin(self, name: str) -> Plugin | None:

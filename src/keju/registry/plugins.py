@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from keju.errors import KejuError, printable, shortened
 from keju.items import Record
+from keju.messages import message
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -113,7 +114,7 @@ def declare(group: str, name: str, declaration: object, target: D) -> D:
     plugin = _LOADING[-1] if _LOADING else _provider(module)
     names = _DECLARED.setdefault(group, {}).setdefault(name, {})
     if _LOADING and module in names:
-        raise PluginError(f"plug-in {plugin} declares {name!r} twice in {group}")
+        raise PluginError(message("registry.declared-twice", plugin=plugin, name=name, group=group))
     names[module] = Claim(plugin, plugin.name if _LOADING else module, lambda: declaration)
     return target
 
@@ -133,7 +134,9 @@ def add_plugin_files(files: Iterable[Path]) -> None:
     known = os.environ.get(PLUGIN_FILES, "").split(os.pathsep)
     given = [str(file.absolute()) for file in files]
     if apart := [name for name in given if os.pathsep in name]:
-        raise PluginError(f"plug-in {apart[0]}: its path contains {os.pathsep!r}. Move the file")
+        raise PluginError(
+            message("registry.path-with-separator", path=apart[0], separator=os.pathsep)
+        )
     names = dict.fromkeys(each for each in (*known, *given) if each)
     os.environ[PLUGIN_FILES] = os.pathsep.join(names)
     load_plugin_files()
@@ -170,13 +173,31 @@ def check_installed(plugins: Iterable[Plugin], place: str) -> list[str]:
         PluginError: a plug-in is missing.
     """
     load_plugin_files()
-    notes = []
+    notes: list[str] = []
     for plugin in plugins:
         found = _installed(plugin)
-        needs = f"{place} needs the plug-in {plugin} (installed: {found or 'none'})"
+        needs = message(
+            "registry.needs-plugin",
+            place=place,
+            plugin=plugin,
+            found=found or message("registry.none"),
+        )
         if not found:
-            hint = "with --plugin FILE.py" if plugin.sha256 else "from a source that you trust"
-            raise PluginError(f"{needs}. {'Load' if plugin.sha256 else 'Install'} it {hint}")
+            hint = (
+                message("registry.with-plugin-option")
+                if plugin.sha256
+                else message("registry.from-trusted-source")
+            )
+            raise PluginError(
+                message(
+                    "registry.plugin-missing",
+                    needs=needs,
+                    action=message("registry.load")
+                    if plugin.sha256
+                    else message("registry.install"),
+                    hint=hint,
+                )
+            )
         if found != plugin:
             notes.append(needs)
     return notes
@@ -273,7 +294,11 @@ def _claim(point: EntryPoint) -> Claim:
         try:
             return declaration_of(point.load())
         except (Exception, SystemExit) as error:
-            raise PluginError(f"plug-in {plugin} {where}: {reason_of(error)}") from error
+            raise PluginError(
+                message(
+                    "registry.plugin-failed-at", plugin=plugin, where=where, reason=reason_of(error)
+                )
+            ) from error
 
     return Claim(plugin, where, load)
 
@@ -285,11 +310,13 @@ def _load_file(path: Path) -> None:
         PluginError: it does not exist or raises an error.
     """
     if path.suffix != ".py":
-        raise PluginError(f"plug-in {path}: not a Python file (.py)")
+        raise PluginError(message("registry.plugin-not-python", path=path))
     try:
         code = path.read_bytes()
     except OSError as error:
-        raise PluginError(f"plug-in {path}: {error.strerror or error}") from None
+        raise PluginError(
+            message("registry.plugin-unreadable", path=path, reason=error.strerror or error)
+        ) from None
     _execute(PluginSource(str(path), code))
 
 
@@ -309,7 +336,9 @@ def _execute(source: PluginSource) -> None:
     except PluginError:
         raise
     except (Exception, SystemExit) as error:
-        raise PluginError(f"plug-in {path}: {reason_of(error)}") from error
+        raise PluginError(
+            message("registry.plugin-failed", path=path, reason=reason_of(error))
+        ) from error
     finally:
         _LOADING.pop()
 

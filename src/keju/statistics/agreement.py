@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from keju.messages import message
 from keju.metrics.base import UndefinedMetricError
 
 Measure = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -53,7 +54,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, measure:
     """
     values, unit_of = _pairable(ratings, nominal=measure == "nominal")
     if not len(values):
-        raise UndefinedMetricError("no unit has two ratings or more")
+        raise UndefinedMetricError(message("statistics.no-second-rating"))
     if measure == "ratio" and values.min() < 0:
         raise ValueError("ratios can't be negative")
     if measure == "ordinal":
@@ -61,7 +62,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, measure:
     distance = _DISTANCES[measure]
     expected = _expected(values, distance)
     if not expected:
-        raise UndefinedMetricError("no two ratings differ")
+        raise UndefinedMetricError(message("statistics.ratings-equal"))
     observed = _observed(values, unit_of, distance)
     units = int(unit_of[-1]) + 1
     return Alpha(1 - observed / expected, observed, expected, units, len(values))

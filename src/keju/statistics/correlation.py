@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from keju.messages import message
 from keju.metrics.base import UndefinedMetricError
 
 _Floats = npt.NDArray[np.float64]
@@ -96,7 +97,7 @@ def kendall(left: Sequence[float], right: Sequence[float]) -> float:
     untied_left = counts.pairs - counts.tied_left
     untied_right = counts.pairs - counts.tied_right
     if not untied_left or not untied_right:
-        raise UndefinedMetricError("one side doesn't vary")
+        raise UndefinedMetricError(message("statistics.one-side-constant"))
     difference = counts.concordant - counts.discordant
     return difference / math.sqrt(untied_left) / math.sqrt(untied_right)
 
@@ -152,13 +153,15 @@ def _paired(
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise ValueError("values must be finite")
     if len(first) < least:
-        raise UndefinedMetricError(f"needs {least} pairs or more, there are {len(first)}")
+        raise UndefinedMetricError(
+            message("statistics.too-few-pairs", least=least, count=len(first))
+        )
     return first, second
 
 
 def _pearson(first: _Floats, second: _Floats) -> float:
     if (first == first[0]).all() or (second == second[0]).all():
-        raise UndefinedMetricError("one side doesn't vary")
+        raise UndefinedMetricError(message("statistics.one-side-constant"))
     first, second = (_unit(side) for side in (first, second))
     return float(np.clip(first @ second, -1, 1))
 

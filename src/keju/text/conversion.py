@@ -12,15 +12,15 @@ from operator import add
 from types import ModuleType
 
 from keju.errors import PrerequisiteError
+from keju.messages import message
 
 _LOCALE = "zh-cn"
-_FEATURE = "zhconv (GPL-2.0-or-later), with which official scoring converts responses,"
 _INSTALL = "pip install 'keju[official]'"
 
 
 def conversion_missing() -> str:
     """Why `official_convert` is not available; empty where it is."""
-    return "" if find_spec("zhconv") else str(PrerequisiteError(_FEATURE, _INSTALL))
+    return "" if find_spec("zhconv") else str(PrerequisiteError(message("text.zhconv"), _INSTALL))
 
 
 def official_convert(text: str) -> str:
@@ -59,7 +59,7 @@ def _zhconv() -> ModuleType:
         try:
             from zhconv import zhconv  # noqa: PLC0415 - an extra
         except ImportError:
-            raise PrerequisiteError(_FEATURE, _INSTALL) from None
+            raise PrerequisiteError(message("text.zhconv"), _INSTALL) from None
     module: ModuleType = zhconv
     return module
 

@@ -1,0 +1,84 @@
+"""A message: an id with fields, and its text in the current language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from typing import Self
+
+from keju.messages._catalogues import entry, language, templates
+from keju.messages._template import Translatable
+
+
+class Message(str, Translatable):
+    """The text of a message in the language that was current when it was made.
+
+    It is a text like any other, and keeps its id and fields, so that it can be shown in another
+    language with `render` and asserted by tests without its wording.
+
+    Attributes:
+        id: the id, such as ``datasets.image-missing``.
+        fields: the values that the text contains.
+        hint: what the user can do about it, or "".
+    """
+
+    __slots__ = ("fields", "hint", "id")
+
+    id: str
+    fields: Mapping[str, object]
+    hint: str
+
+    def __new__(cls, name: str, fields: Mapping[str, object]) -> Self:
+        """The message with an id and the values of its fields."""
+        found, chosen = entry(name, language()), language()
+        made = super().__new__(cls, found.text.fill(fields, chosen))
+        made.id = name
+        made.fields = fields
+        made.hint = found.hint.fill(fields, chosen)
+        return made
+
+    def render(self, chosen: str) -> str:
+        """The text in a language, ``en`` or ``zh``."""
+        return entry(self.id, chosen).text.fill(self.fields, chosen)
+
+    def render_hint(self, chosen: str) -> str:
+        """The hint in a language, or ""."""
+        return entry(self.id, chosen).hint.fill(self.fields, chosen)
+
+    def __reduce__(self) -> tuple[type[Message], tuple[str, dict[str, object]]]:
+        return type(self), (self.id, {key: _plain(value) for key, value in self.fields.items()})
+
+
+def message(name: str, /, **fields: object) -> Message:
+    """A message in the current language.
+
+    Args:
+        name: the id, ``<package>.<problem>``.
+        fields: the values that its text contains.
+    """
+    return Message(name, fields)
+
+
+def _plain(value: object) -> object:
+    """A value that another process can read: a message, a number, or a text."""
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def either(names: Iterable[str]) -> str:
+    """Names as alternatives: ``a or b or c``."""
+    return _joined("messages.or", names)
+
+
+def both(names: Iterable[str]) -> str:
+    """Names together: ``a and b and c``."""
+    return _joined("messages.and", names)
+
+
+def _joined(name: str, names: Iterable[str]) -> str:
+    each = list(names)
+    return reduce(lambda first, last: message(name, first=first, last=last), each) if each else ""
+
+
+def noun(word: str) -> str:
+    """The word for a kind of thing, such as ``task``; a word without an entry stays as it is."""
+    return message(f"nouns.{word}") if word in templates("nouns", "en") else word
