@@ -57,7 +57,7 @@ test: install
 	@$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST_ARGS)
 
 test-contracts: install
-	@$(BIN)/python tools/contracts.py $(ONLY) $(CONTRACTS_ARGS)
+	@$(BIN)/python -m tools.contracts $(ONLY) $(CONTRACTS_ARGS)
 
 lint: install
 	@$(BIN)/ruff check .
@@ -67,11 +67,11 @@ lint: install
 	@cd packages/keju-synthetic && ../../$(BIN)/lint-imports --no-cache
 
 docs: install $(VENV)/.docs
-	@$(BIN)/python tools/make_site.py build/site
+	@$(BIN)/python -m tools.make_site build/site
 	@echo "open build/site/html/index.html"
 
 bench: install
-	@for part in benchmarks/*.py; do echo "== $$part"; $(BIN)/python $$part || exit 1; done
+	@for part in $(notdir $(basename $(wildcard benchmarks/*.py))); do echo "== $$part"; $(BIN)/python -m benchmarks.$$part || exit 1; done
 
 mini: install
 	@rm -rf build/mini

@@ -5,7 +5,7 @@ gallery asks it. HOG's earnings are on the crops of Oracle-MNIST in the shared m
 (KEJU_SHARED), those of edges on bones torn by the tests, those of components on boards made of the
 crops.
 
-    python benchmarks/baselines.py [--references 10] [--queries 100] [--bones 25]
+    python -m benchmarks.baselines [--references 10] [--queries 100] [--bones 25]
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,8 +26,7 @@ from keju.metrics.ranking import accuracy_at, auc, average_precision, rank
 from keju.models import Model, ModelOptions, open_model
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
-from showing import Stored, laid_out, oracle_crops, pair, stored, torn  # noqa: E402
+from tests.support.showing import Stored, laid_out, oracle_crops, pair, stored, torn  # noqa: E402
 
 
 def asked(model: Model, one: Stored, other: Stored, task: str) -> float:

@@ -1,7 +1,7 @@
 """Deduplication: what is found of planted copies among many texts, and what that costs.
 
-    python benchmarks/deduplication.py                    100,000 texts, then planted pictures
-    python benchmarks/deduplication.py --texts 1000000    a million texts
+    python -m benchmarks.deduplication                    100,000 texts, then planted pictures
+    python -m benchmarks.deduplication --texts 1000000    a million texts
 
 Texts are questions and answers of 137 characters on average; 5 % are copies of others with 0 to 8
 characters changed. The truth is exact: within every family (an original and all copies of it) all
@@ -13,20 +13,16 @@ from __future__ import annotations
 import argparse
 import random
 import resource
-import sys
 import tempfile
 import time
 from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-
-from planting import kinds, outcome
-
 from keju.building.dedup.minhash import THRESHOLD, near_pairs
 from keju.building.dedup.shingles import band_keys, jaccard, shingles
 from keju.building.dedup.union_find import Joined
+from tests.support.planting import kinds, outcome
 
 HAN = [chr(0x4E00 + at) for at in range(3000)]
 COPIED = 0.05

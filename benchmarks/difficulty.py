@@ -5,7 +5,7 @@ nine places of the dial with the same chance, are read by the engine and scored 
 does. The dial holds if the mean begins at 5 % or less, ends at 50 % or more, and never falls.
 Needs the fonts that ``make mini`` needs.
 
-    python benchmarks/difficulty.py [--levels 9] [--keep FOLDER]
+    python -m benchmarks.difficulty [--levels 9] [--keep FOLDER]
 """
 
 from __future__ import annotations

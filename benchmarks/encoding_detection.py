@@ -5,7 +5,7 @@ each text three pieces of each length are drawn and written in each encoding tha
 characters.
 charset-normalizer is measured on the same pieces where it is installed.
 
-    python benchmarks/encoding_detection.py [--shared ../shared]
+    python -m benchmarks.encoding_detection [--shared ../shared]
 """
 
 from __future__ import annotations

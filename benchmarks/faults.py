@@ -3,7 +3,7 @@
 Against a misbehaving local server in a process of its own. Each part says what it saw and whether
 it held; a part that did not ends the script with status 1.
 
-    python benchmarks/faults.py [--part faults] [--kills 200] [--requests 20000]
+    python -m benchmarks.faults [--part faults] [--kills 200] [--requests 20000]
 """
 
 from __future__ import annotations
@@ -21,15 +21,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-
-from making import page_item, picture
-from serving import Chat, run_command
-
 from keju.datasets.store import DatasetWriter
 from keju.models import ModelOptions
 from keju.running import ModelSummary, Policy, run
 from keju.runs import RunFolder
+from tests.support.making import page_item, picture
+from tests.support.serving import Chat, run_command
 
 MODEL = "openai:served"
 FAULTS = [

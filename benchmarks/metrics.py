@@ -1,6 +1,6 @@
 """Speed of scoring: ratios to straightforward textbook loops, measured in this one run.
 
-    python benchmarks/metrics.py
+    python -m benchmarks.metrics
 
 Texts have the mean answer lengths that MCS-Bench prints (Table 5). CPU seconds, one thread.
 """

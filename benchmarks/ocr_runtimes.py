@@ -6,7 +6,7 @@ machine strikes all rows alike. References and texts are compared in their Han c
 without a reference (``data/open-guji`` in the shared material, KEJU_SHARED) count for changed texts
 and time.
 
-    python benchmarks/ocr_runtimes.py [--repeat 1] [--bundled 71]
+    python -m benchmarks.ocr_runtimes [--repeat 1] [--bundled 71]
 """
 
 from __future__ import annotations

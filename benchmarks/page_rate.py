@@ -3,7 +3,7 @@
 The pages are the scans of ``data/real-pages`` in the shared material (KEJU_SHARED). Loading the
 engine and one page to warm it up are timed apart.
 
-    python benchmarks/page_rate.py [--repeat 3]
+    python -m benchmarks.page_rate [--repeat 3]
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ stage runs in a fresh process, whose CPU and peak memory are its own; the server
 every pair with a probability, is another. Memory must stay under 300 MB: requests are streamed,
 and images are encoded once.
 
-    python benchmarks/pairs.py [--fragments 317] [--at-once 64]
+    python -m benchmarks.pairs [--fragments 317] [--at-once 64]
 """
 
 from __future__ import annotations
@@ -25,11 +25,8 @@ from rich.table import Table
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-
-from making import picture
-from serving import Chat
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 GOAL_MB = 300
 STAGES = ("plan", "run", "go on", "score")

@@ -1,6 +1,6 @@
 """The report of a whole benchmark in a browser: time to the first table, time of a search, size.
 
-    python benchmarks/report_page.py [--models 10] [--every 1] [--keep DIR]
+    python -m benchmarks.report_page [--models 10] [--every 1] [--keep DIR]
 
 Ten models answer MCS-Bench's 6,500 items with the length profile of benchmarks/metrics.py. Chromium
 opens the report from the disk, as a person does who was sent it; it times itself.
@@ -26,13 +26,13 @@ import msgspec
 from msgspec.structs import replace
 from PIL import Image
 
+from benchmarks.metrics import ALPHABET, LOOP, truth_of
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task, tasks
 from keju.items import ImageRef, Item, Response, Usage
 from keju.reporting import write_report
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
-from metrics import ALPHABET, LOOP, truth_of
 
 ENGINES, BASELINES = ("ppocr",), ("baseline:chance", "baseline:majority")
 STRATA = {

@@ -6,7 +6,7 @@ runs in a fresh process. Every request carries an image of 150 KB; "distinct" se
 images in turn, "repeated" twenty. Wall times mean something only where nothing else runs: the
 server, which takes about as much CPU as keju, must have a core of its own.
 
-    python benchmarks/request_cost.py [--requests 1000] [--at-once 64] [--latency 0.2] [--only keju]
+    python -m benchmarks.request_cost [--requests 1000] [--at-once 64] [--latency 0.2] [--only keju]
 """
 
 from __future__ import annotations
@@ -32,10 +32,7 @@ from rich.table import Table
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-
-from serving import Chat
+from tests.support.serving import Chat
 
 GOAL_MS, GOAL_TIMES, GOAL_MB, GOAL_WALL = 3.0, 3.0, 150, 1.15
 IMAGE_BYTES = 150_000

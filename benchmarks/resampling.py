@@ -3,7 +3,7 @@
 The size of MCS-Bench. Once with every item a group of its own and once with books of ten items,
 each of which may have items in any task. Means over domains, overall and ranks are taken too.
 
-    python benchmarks/resampling.py [--resamples 10000]
+    python -m benchmarks.resampling [--resamples 10000]
 """
 
 from __future__ import annotations

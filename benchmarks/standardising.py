@@ -4,7 +4,7 @@ Pages are drawn here, one megapixel each, as JPEG; each is decoded, made smaller
 The pool does only that; the step also reads the dataset, keeps what is done, and writes another.
 Only ratios within one run mean something: machines differ, and so does what else they do.
 
-    python benchmarks/standardising.py [--pages 400] [--ray]
+    python -m benchmarks.standardising [--pages 400] [--ray]
 """
 
 from __future__ import annotations

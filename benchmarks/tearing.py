@@ -6,7 +6,7 @@ joins them (accuracy@1), accuracy over joining and not joining pairs alike at th
 threshold and at the best there is, and the area under the curve. The goal is below .8 at the
 defaults of `keju build tear`.
 
-    python benchmarks/tearing.py [--pieces 24] [--parts 2] [--rough .16] [--sheet s.png]
+    python -m benchmarks.tearing [--pieces 24] [--parts 2] [--rough .16] [--sheet s.png]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Scoring a run of many models: both cores at work, and memory that does not grow with models.
 
-    python benchmarks/whole_run.py [--models 37] [--every 10]
+    python -m benchmarks.whole_run [--models 37] [--every 10]
 
 Every model answers each tenth item of MCS-Bench's 6,500 (`--every 1`: all of them) with the length
 profile of benchmarks/metrics.py; both protocols, JSON of every number included, no encoder.
@@ -19,11 +19,11 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from benchmarks.metrics import answers
 from keju.files import write_atomic
 from keju.items import Item, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import pieces, score_models, summarise_with_json
-from metrics import answers
 
 
 def main() -> None:

@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from serving import Chat
-from shared_material import shared
 
 from keju.encoders.folder import bundled_minilm, packages_missing
 from keju.text import conversion_missing
+from tests.support.serving import Chat
+from tests.support.shared_material import shared
 
 __all__ = ["shared"]
 

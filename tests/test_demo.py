@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-from watched_network import namespaces_missing, need_namespaces, watched
 
 from keju.datasets import mini
 from keju.datasets.store import Dataset
@@ -15,6 +14,7 @@ from keju.definitions import published_tasks, query_of
 from keju.demo import MODELS, table_rows
 from keju.runs import RunFolder
 from keju.scoring import MetricResult, Result, TaskResult, aggregate, score_run
+from tests.support.watched_network import namespaces_missing, need_namespaces, watched
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from hanging import ends
+
+from tests.support.hanging import ends
 
 TESTS = Path(__file__).parent
 SPEED = re.compile(r"assert [^\n]*(?:monotonic|process_time|perf_counter)\(\)[^\n]*<")

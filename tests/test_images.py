@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from image_bombs import framed_gif, paged_tiff, scanned_jpeg, scans_of
 from PIL import Image
 
 from keju.errors import DataError
@@ -23,6 +22,7 @@ from keju.images import (
     probe_image,
     thumbnail,
 )
+from tests.support.image_bombs import framed_gif, paged_tiff, scanned_jpeg, scans_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:PIL", "ignore::RuntimeWarning:PIL")
 

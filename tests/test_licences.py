@@ -7,12 +7,11 @@ import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
 
-TOOL = Path(__file__).parents[1] / "tools" / "make_licences_page.py"
+from tools import make_licences_page
+
 PERMITTED = {
     "0bsd", "2-clause bsd license", "3-clause bsd license", "apache 2.0", "apache 2.0 license",
     "apache license 2.0", "apache license", "version 2.0", "apache software license", "apache-2.0",
@@ -28,19 +27,10 @@ EXCEPTIONS = {
 }
 
 
-def load():
-    spec = spec_from_file_location("make_licences_page", TOOL)
-    module = module_from_spec(spec)
-    sys.modules["make_licences_page"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def tool():
     """The maker of the page, where everything of the lock files is installed."""
-    module = load()
-    for name in module.locked():
+    for name in make_licences_page.locked():
         try:
             distribution(name)
         except PackageNotFoundError:
@@ -48,7 +38,7 @@ def tool():
             if os.environ.get("CI") == "true":
                 pytest.fail(reason)
             pytest.skip(reason)
-    return module
+    return make_licences_page
 
 
 def test_every_licence_is_a_permitted_one_or_a_named_exception(tool):

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from making import make_dataset
 
 from keju.building.engine import Engine
 from keju.building.pipeline import build
@@ -24,6 +23,7 @@ from keju.reporting import write_report
 from keju.running import run
 from keju.running.merging import merge
 from keju.runs import RunFolder
+from tests.support.making import make_dataset
 
 AWAY = Path("s3://bucket/x")
 ABOUT = {"name": "x", "version": "1"}

@@ -9,9 +9,10 @@ import os
 from collections import Counter
 
 import pytest
-from forked import WALL, Ended
-from mutated_commands import Case, faults, refusal_faults, run_cases
-from mutated_inputs import INPUTS
+
+from tests.support.forked import WALL, Ended
+from tests.support.mutated_commands import Case, faults, refusal_faults, run_cases
+from tests.support.mutated_inputs import INPUTS
 
 COUNT = int(os.environ.get("KEJU_MUTATIONS") or 120)
 SEED = int(os.environ.get("KEJU_MUTATIONS_SEED") or 16)

@@ -9,16 +9,16 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from builds import need_ray
-from needing import needs
-from watched_network import need_namespaces, watched
 
 from keju import telemetry
+from tests.support import ROOT, module_command
+from tests.support.builds import need_ray
+from tests.support.needing import needs
+from tests.support.watched_network import need_namespaces, watched
 
-TOUR = Path(__file__).parent / "support" / "offline_tour.py"
+TOUR = module_command("offline_tour")
 VENDOR = "mobile.events.data.microsoft.com"
 LONGER_THAN_VENDOR_WAITS = 20
 """Seconds; onnxruntime 1.31.1 sends its first event 14 s after its import."""
@@ -40,7 +40,7 @@ def imported_and_held(module: str) -> str:
 @pytest.mark.slow
 def test_run_score_report_build_and_serve_contact_nobody(tmp_path):
     need_namespaces()
-    seen = watched(sys.executable, TOUR, tmp_path, env=without_settings())
+    seen = watched(*TOUR, tmp_path, env=without_settings(), cwd=ROOT)
     assert seen.status == 0, seen.stderr
     assert {"run", "report.html", "built"} <= set(json.loads(seen.stdout))
     assert (seen.names, seen.addresses) == ([], [])
@@ -51,7 +51,7 @@ def test_a_build_on_ray_asks_for_the_metadata_of_a_cloud_and_no_more(tmp_path):
     """Ray asks whether it runs in a cloud when it starts; it has no setting against that."""
     need_ray()
     need_namespaces()
-    seen = watched(sys.executable, TOUR, tmp_path, "ray", env=without_settings())
+    seen = watched(*TOUR, tmp_path, "ray", env=without_settings(), cwd=ROOT)
     assert seen.status == 0, seen.stderr
     assert set(seen.names) <= {"metadata.google.internal"}
     # The second is what the name server of the watch gives for that name.

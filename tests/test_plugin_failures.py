@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
-from plugged import run_here
 
 from keju.models.plugin_model import PluginModel
 from keju.plugins import AskError, ModelBase, Plugin, Request
+from tests.support.plugged import run_here
 
 FILE = """
 import sys

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from builds import need_ray
-from commanding import keju as started
-from plugged import distribution, run_here
 
 import keju as package
 from keju import plugins
+from tests.support.builds import need_ray
+from tests.support.commanding import keju as started
+from tests.support.plugged import distribution, run_here
 
 FILE = """
 from pathlib import Path

@@ -6,11 +6,11 @@ import re
 import shlex
 from pathlib import Path
 
-from commanding import keju
 from PIL import Image
 
 import keju as package
 from keju import plugins
+from tests.support.commanding import keju
 
 PAGE = (Path(__file__).parents[1] / "docs" / "plugins.md").read_text("utf-8")
 

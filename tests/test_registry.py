@@ -7,7 +7,6 @@ import sys
 import uuid
 
 import pytest
-from plugged import distribution
 
 from keju.errors import UsageError
 from keju.registry import (
@@ -19,6 +18,7 @@ from keju.registry import (
     check_installed,
     declare,
 )
+from tests.support.plugged import distribution
 
 
 @pytest.fixture(autouse=True)

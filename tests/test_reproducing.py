@@ -9,8 +9,6 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from paper_page import Block, arguments_of, blocks_of, page_text
-from paper_server import PaperServer
 from PIL import Image, ImageDraw
 from typer import Context
 from typer.main import get_command
@@ -18,6 +16,8 @@ from typer.testing import CliRunner
 
 from keju.cli import app
 from keju.reporting.figures.glyphs import missing
+from tests.support.paper_page import Block, arguments_of, blocks_of, page_text
+from tests.support.paper_server import PaperServer
 
 pytestmark = [pytest.mark.semantic, pytest.mark.xdist_group("reproducing")]
 EXAMPLES = Path(__file__).parents[1] / "examples"

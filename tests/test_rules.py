@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from chat_server import asked_for
-from making import picture
-from serving import Chat
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import published_tasks, query_of, task
@@ -22,6 +19,9 @@ from keju.models import ModelOptions
 from keju.running import Policy, Selection, requests, run
 from keju.runs import RunFolder
 from keju.scoring import Result, aggregate, score_run
+from tests.support.chat_server import asked_for
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 PAGE = "天地玄黃宇宙洪荒日月盈昃辰宿列張"
 MARKED = "天地玄黃，宇宙洪荒。日月盈昃，辰宿列張。"

@@ -7,9 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from chat_server import asked_for
 from rich.console import Console
-from serving import Chat
 
 from keju.datasets import mini
 from keju.datasets.store import Dataset
@@ -21,6 +19,8 @@ from keju.running import Policy, Selection, run
 from keju.running.requests import with_source
 from keju.runs import RunFolder
 from keju.scoring import aggregate, models_of, score_run
+from tests.support.chat_server import asked_for
+from tests.support.serving import Chat
 
 TASKS = ("T2", "T3", "T4", "T5", "T6")
 READING = task("T1").queries[0].template

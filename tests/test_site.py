@@ -37,8 +37,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("the packages of the site are not installed: make docs")
     out = tmp_path_factory.mktemp("site")
     done = subprocess.run(
-        [sys.executable, str(ROOT / "tools" / "make_site.py"), str(out)],
-        capture_output=True, text=True, check=False,
+        [sys.executable, "-m", "tools.make_site", str(out)],
+        cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return out / "html"

@@ -13,9 +13,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 import pytest
-from making import page_item, picture
 from msgspec.structs import replace
-from serving import Chat
 from typer.testing import CliRunner
 
 from keju.cli import app
@@ -28,6 +26,8 @@ from keju.running import Policy, run
 from keju.runs import RunFolder
 from keju.scoring import answer_code, read_scores
 from keju.scoring.scores_parquet import read_fingerprint, write_scores
+from tests.support.making import page_item, picture
+from tests.support.serving import Chat
 
 MODEL = "openai:served"
 OTHER = "openai:other"

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from layouts import layouts
-from serving import Chat
 
 from keju.datasets.store import Dataset
 from keju.definitions import NO_REFERENCE, query_of
 from keju.items import Item
 from keju.scoring import aggregate, read_scores
+from tests.support.layouts import layouts
+from tests.support.serving import Chat
 
 LAYOUTS = {layout.name: layout for layout in layouts()}
 

@@ -1,6 +1,6 @@
 """Run keju against other programs, print what is equal, and refresh what is recorded of them.
 
-python tools/contracts.py [NAME ...] [--allow-missing]
+python -m tools.contracts [NAME ...] [--allow-missing]
 
 Each program of tests/contracts/programs.toml is installed into .contracts/NAME/env (once), its
 exchange runs in a process of its own, and its records replace tests/contracts/recorded/NAME.
@@ -21,10 +21,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-sys.path.insert(0, str(Path(__file__).parent))
+from packaging.specifiers import SpecifierSet
 
-from contracting import (
+from tests.support.contracting import (
     NOT_RUN,
     RECORDED,
     ROOT,
@@ -36,8 +35,7 @@ from contracting import (
     programs,
     recorded_result,
 )
-from make_contracts_page import page
-from packaging.specifiers import SpecifierSet
+from tools.make_contracts_page import page
 
 PAGE = ROOT / "docs" / "contracts.md"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
@@ -191,7 +189,7 @@ def exchanged(program: Program, places: Places) -> Outcome:
         return Outcome(program, None, str(error), missing=True)
     home.mkdir(parents=True, exist_ok=True)
     command = exchange_command(program, python, home / "work", home / "records", places.table)
-    path = os.pathsep.join(str(ROOT / part) for part in ("src", "tests/support"))
+    path = os.pathsep.join(map(str, (ROOT / "src", ROOT)))
     try:
         done = subprocess.run(  # noqa: S603 - a script of this repository
             command,

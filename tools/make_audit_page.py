@@ -1,6 +1,6 @@
 """Write the pages of the audit of the three papers' tables: docs/audit.md and its companions.
 
-    python tools/make_audit_page.py [DIR]
+    python -m tools.make_audit_page [DIR]
 
 Into DIR (default docs): audit.md and audit.zh.md, audit-claims.md and audit-claims.zh.md, and
 audit-cells.csv with every cell of every finding. The test suite compares them with this output.

@@ -1,6 +1,6 @@
 """Print docs/contracts.md: what keju exchanged with which version of which program, and the result.
 
-python tools/make_contracts_page.py > docs/contracts.md
+python -m tools.make_contracts_page > docs/contracts.md
 """
 
 from __future__ import annotations
@@ -9,9 +9,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-
-from contracting import RECORDED, RESULT, TABLE, Program, Result, programs, recorded_result
+from tests.support.contracting import (
+    RECORDED,
+    RESULT,
+    TABLE,
+    Program,
+    Result,
+    programs,
+    recorded_result,
+)
 
 _INTRODUCTION = """\
 # Contracts with other programs

@@ -1,6 +1,6 @@
 """Print docs/deduplication.md: what becomes of planted duplicates, and how they are found.
 
-    python tools/make_deduplication_page.py > docs/deduplication.md
+    python -m tools.make_deduplication_page > docs/deduplication.md
 
 The copies are those of tests/support/planted.py and planting.py; the test suite plants the same
 kinds in small.
@@ -12,9 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-
-from planting import Outcome, kinds, outcome
+from tests.support.planting import Outcome, kinds, outcome
 
 ORIGINALS = 10
 

@@ -1,7 +1,7 @@
 """Print docs/degenerate.md: what answers that know nothing earn under both protocols.
 
-    python tools/make_degenerate_table.py > docs/degenerate.md
-    python tools/make_degenerate_table.py --encoder > docs/degenerate-encoder.md
+    python -m tools.make_degenerate_table > docs/degenerate.md
+    python -m tools.make_degenerate_table --encoder > docs/degenerate-encoder.md
 
 The answers, the small sets of items and the floors are those of tests/support/degenerate.py, to
 which the test suite holds every `strict` metric.
@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-
-from degenerate import (
+from keju.encoders import Encoders
+from keju.items import Protocol
+from keju.metrics.ranking import accuracy_at, auc, average_precision, rank
+from keju.scoring import PROTOCOLS, MetricResult
+from tests.support.degenerate import (
     BANK,
     BOUGHT_ALONE,
     HOLDS_THE_ANSWER,
@@ -28,11 +29,6 @@ from degenerate import (
     minilm,
     worth,
 )
-
-from keju.encoders import Encoders
-from keju.items import Protocol
-from keju.metrics.ranking import accuracy_at, auc, average_precision, rank
-from keju.scoring import PROTOCOLS, MetricResult
 
 Column = tuple[Protocol, str]
 

@@ -1,21 +1,17 @@
 """Print docs/extraction.md: how often `strict` takes the answer that a careful human takes.
 
-python tools/make_extraction_page.py > docs/extraction.md
+python -m tools.make_extraction_page > docs/extraction.md
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from textwrap import wrap
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-
-from answer_bank import agrees, bank, case_of, form_of, table
 
 from keju.benchmarks.mcs_bench.texts import official_clean
 from keju.text import official_convert
+from tests.support.answer_bank import agrees, bank, case_of, form_of, table
 
 _INTRODUCTION = """\
 # Extraction of answers

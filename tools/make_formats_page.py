@@ -1,6 +1,6 @@
 """Print docs/formats.md: the formats that keju reads and writes, and the layouts of releases.
 
-    python tools/make_formats_page.py > docs/formats.md
+    python -m tools.make_formats_page > docs/formats.md
 
 Layouts and options are the readers' and writers' own, the numbers of OBI-Bench's sources those of
 sources.toml beside its readers, the kinds of damage those of tests/support/damage.py, the layouts
@@ -14,15 +14,12 @@ import sys
 import tomllib
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-
-from damage import DAMAGES, Damage
-from layouts import Layout, layouts
-
 from keju.benchmarks.obi_bench.readers.sources import Source, sources, sweep
 from keju.datasets.readers import FORMATS, Reader
 from keju.datasets.writers import FORMATS as WRITTEN
 from keju.errors import DataError
+from tests.support.damage import DAMAGES, Damage
+from tests.support.layouts import Layout, layouts
 
 _WORDS = Path(__file__).with_name("formats.toml")
 _MAPPING = Path(__file__).with_name("formats_mapping.md")

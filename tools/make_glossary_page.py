@@ -1,6 +1,6 @@
 """Write docs/glossary.md: the words of keju in English and Chinese, each with its meaning.
 
-    python tools/make_glossary_page.py [DIR]
+    python -m tools.make_glossary_page [DIR]
 
 The words and their meanings are those of the report's glossary; the test suite compares the page
 with this output.

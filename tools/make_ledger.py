@@ -1,6 +1,6 @@
 """Print docs/ledger.md: per task where the two protocols part, and by how much.
 
-    python tools/make_ledger.py > docs/ledger.md
+    python -m tools.make_ledger > docs/ledger.md
 
 The sentences are those of the metrics' declarations and of src/keju/scoring/rules.toml, the answers
 those of tests/support/specimens.py.
@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-
-from specimens import ITEMS, SPECIMENS, scores_of
 
 from keju.definitions import Query, Task, published_tasks
 from keju.items import Protocol
 from keju.reporting.labels import metric_label
 from keju.scoring import PROTOCOLS, TaskDifference, counting, differences, parting_steps
+from tests.support.specimens import ITEMS, SPECIMENS, scores_of
 
 APART = 0.02
 

@@ -1,6 +1,6 @@
 """Make the printed tables in src/keju/benchmarks from the shared transcription of the three papers.
 
-    python tools/make_published.py
+    python -m tools.make_published
 
 KEJU_SHARED (default ../shared) holds published/. Only facts are taken: numbers, names, counts and
 which cells are bold or underlined. Each printed table becomes one CSV with the paper's rows; a

@@ -1,4 +1,4 @@
-"""Build the documentation site: ``make docs``, or ``python tools/make_site.py OUT``.
+"""Build the documentation site: ``make docs``, or ``python -m tools.make_site OUT``.
 
 The pages are README.md and docs/ in both languages, grouped by docs/site.toml, and a reference of
 the commands and of the Python interface made from the code. The notebooks of docs/notebooks are
@@ -11,8 +11,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from site_pages import commands, indexes, names, pages
 from sphinx.cmd.build import main as sphinx
+
+from tools.site_pages import commands, indexes, names, pages
 
 SETTINGS = Path(__file__).parent / "site_pages"
 

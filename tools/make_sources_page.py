@@ -1,6 +1,6 @@
 """Writes docs/sources.md: the keys of every form of source, from their settings.
 
-python tools/make_sources_page.py
+python -m tools.make_sources_page
 """
 
 from pathlib import Path

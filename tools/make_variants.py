@@ -1,6 +1,6 @@
 """Make the tables of src/keju/text/data from the Unicode Character Database.
 
-    python tools/make_variants.py [FOLDER]
+    python -m tools.make_variants [FOLDER]
 
 FOLDER holds Unihan_Variants.txt, Unihan_Readings.txt, Unihan_OtherMappings.txt and
 EquivalentUnifiedIdeograph.txt, plain or .bz2 (Debian's package unicode-data has them in

@@ -6,10 +6,10 @@ import socket
 from http.client import HTTPConnection
 
 import pytest
-from tests.annotation.conftest import ask, sign_in
 
 from keju.annotation.auth import is_loopback
 from keju.annotation.events import Acts
+from tests.annotation.conftest import ask, sign_in
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from threading import Thread
 
 import pytest
 from msgspec.structs import replace
-from tests.annotation.conftest import ask, come_in, hidden, session_in, small_items, write_dataset
 
 from keju.annotation import AnnotationApp
 from keju.annotation.pages import render
@@ -20,6 +19,7 @@ from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.reporting.translations import Words
 from keju.running import Selection, run
+from tests.annotation.conftest import ask, come_in, hidden, session_in, small_items, write_dataset
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -15,10 +15,10 @@ from types import SimpleNamespace
 
 import pytest
 from aiohttp import web
-from tests.annotation.conftest import ask
 
 from keju.annotation.connections import Connections, _most_connections
 from keju.annotation.startup import open_doors
+from tests.annotation.conftest import ask
 
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-a: "
 

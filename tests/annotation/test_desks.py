@@ -6,7 +6,6 @@ import csv
 import json
 
 import pytest
-from tests.annotation.conftest import HOSTILE, after
 
 from keju.annotation import AnnotationApp
 from keju.building.review_form import review_form
@@ -17,6 +16,7 @@ from keju.datasets.validate import validate
 from keju.judging import answers_of, code_of, read_ratings, read_rubrics
 from keju.runs import RunFolder
 from keju.scoring import ModelScores, read_decisions, score_models
+from tests.annotation.conftest import HOSTILE, after
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
-from tests.annotation.conftest import HOSTILE, after, ask, hidden, sign_in
 
 from keju.annotation import AnnotationApp, Choice
 from keju.annotation.events import Acts
@@ -23,6 +22,7 @@ from keju.reporting import write_report
 from keju.running import ResponseStore, Selection, requests
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run
+from tests.annotation.conftest import HOSTILE, after, ask, hidden, sign_in
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from aiohttp import web
-from tests.annotation.conftest import ask
 
 from keju.annotation.events import Acts
 from keju.annotation.sessions import LIFETIME, Session, Sessions
 from keju.annotation.signing import Signer
+from tests.annotation.conftest import ask
 
 
 def cookie_of(sessions: Sessions, session: Session) -> str:

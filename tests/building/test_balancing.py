@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from making import page_item
 
 from keju.building.engine import Engine
 from keju.building.filtering.balancing import STEP, BalanceSettings, allowance, drawn
 from keju.building.running import Done, Work, run_step
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
+from tests.support.making import page_item
 
 
 def make(path: Path, books: dict[str, int], dynasty: str = "唐") -> list[object]:

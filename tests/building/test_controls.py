@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from builds import bench_over
-from making import make_dataset, page_item, picture
 
 from keju.building.controls import STEP, Alphabet, altered, look_alikes
 from keju.building.controls.step import ControlSettings
@@ -15,6 +13,8 @@ from keju.items import Item, Line, Response
 from keju.metrics import distance
 from keju.scoring.memorization import places, recitals
 from keju.text import normalise
+from tests.support.builds import bench_over
+from tests.support.making import make_dataset, page_item, picture
 
 ROWS = (
     "大學之道在明明德在親民在止於至善",

@@ -6,13 +6,13 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from builds import keju
 
 from keju.building.sources import SOURCES, source_form, source_names
 from keju.building.sources.keys import keys_of, sources_page
 from keju.building.sources.saved_pages import Sidecar
 from keju.building.steps import STEPS
 from keju.datasets.readers import FORMATS
+from tests.support.builds import keju
 
 DOC = (Path(__file__).parents[2] / "docs" / "building.md").read_text("utf-8")
 
@@ -30,7 +30,7 @@ def test_every_form_of_source_can_be_had_and_is_in_the_table(name):
 
 def test_the_keys_of_every_source_are_told_in_the_docs():
     page = Path(__file__).parents[2] / "docs" / "sources.md"
-    assert page.read_text("utf-8") == sources_page(), "run: python tools/make_sources_page.py"
+    assert page.read_text("utf-8") == sources_page(), "run: python -m tools.make_sources_page"
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from chat_server import asked_for
-from making import page_item, picture
 from msgspec.structs import replace
-from serving import Chat
 
 from keju.building import pipeline
 from keju.building.drafting.asking import DraftSettings
@@ -32,6 +29,9 @@ from keju.definitions import prompt_of
 from keju.definitions import task as benchmark_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
+from tests.support.chat_server import asked_for
+from tests.support.making import page_item, picture
+from tests.support.serving import Chat
 
 TEXTS = {
     "p0": "學而時習之不亦說乎有朋自遠方來不亦樂乎",

@@ -8,8 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from making import page_item, picture
-from serving import Chat
 
 from keju.building.drafting.asking import DraftSettings
 from keju.building.drafting.step import STEP
@@ -21,6 +19,8 @@ from keju.datasets.validate import validate
 from keju.definitions import prompt_of
 from keju.errors import UsageError
 from keju.items import Item
+from tests.support.making import page_item, picture
+from tests.support.serving import Chat
 
 TEXTS = ("學而時習之不亦說乎有朋自遠方來不亦樂乎", "孟子見梁惠王王曰叟不遠千里而來")
 FIVE = ("ocr", "translation", "reasoning", "knowledge", "variants")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builds import keju
-from making import make_dataset
 from msgspec.structs import replace
 
 from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
 from keju.datasets.store import Dataset, DatasetWriter
+from tests.support.builds import keju
+from tests.support.making import make_dataset
 
 SOURCE = '[[source]]\nform = "dataset"\npath = "d"\n'
 RELEASE = '[[step]]\ndo = "release"\n'

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from builds import need_ray
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
@@ -13,6 +12,7 @@ from msgspec import Struct
 from keju.building.columns import rows_of, table_of
 from keju.building.engine import Engine
 from keju.errors import DataError, UsageError
+from tests.support.builds import need_ray
 
 
 class Word(Struct, frozen=True):

@@ -6,9 +6,9 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from needing import synthetic_missing
 
 from keju.building.recipe import read_recipe
+from tests.support.needing import synthetic_missing
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

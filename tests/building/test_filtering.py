@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from making import page_item
 from PIL import Image, ImageFilter
 
 from keju.building.engine import Engine
@@ -22,6 +21,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.images import open_image
 from keju.items import Item
+from tests.support.making import page_item
 
 
 @pytest.fixture(scope="module")

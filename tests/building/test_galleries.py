@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from builds import built, oracle_crops
-from making import make_dataset, page_item
 
 from keju.building import galleries
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
+from tests.support.builds import built, oracle_crops
+from tests.support.making import make_dataset, page_item
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from making import picture
 from PIL import Image
 
 from keju.building import pipeline
@@ -25,6 +24,7 @@ from keju.building.sources.manifests import read_manifest
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Item
+from tests.support.making import picture
 
 CC0 = "https://creativecommons.org/publicdomain/zero/1.0/"
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builds import keju, need_ray
 from PIL import Image
 
 from keju.datasets.store import Dataset
+from tests.support.builds import keju, need_ray
 
 PAGES = 300
 RECIPE = """

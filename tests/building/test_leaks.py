@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from making import make_dataset, page_item, picture
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -19,6 +18,7 @@ from keju.cli import app
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import ImageRef, Item
+from tests.support.making import make_dataset, page_item, picture
 
 TEXT = (
     "北冥有魚其名為鯤鯤之大不知其幾千里也化而為鳥其名為鵬鵬之背不知其幾千里也怒而飛其翼若垂天之雲"

@@ -8,8 +8,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builds import keju
-from making import make_dataset, page_item
 from msgspec.structs import replace
 
 from keju.building import pipeline
@@ -19,6 +17,8 @@ from keju.building.settings import settings_from
 from keju.building.step import Settings
 from keju.datasets.store import Dataset
 from keju.errors import DataError, KejuError, UsageError
+from tests.support.builds import keju
+from tests.support.making import make_dataset, page_item
 
 RECIPE = """
 name = "trial"
@@ -346,7 +346,7 @@ def test_settings_take_paths_from_the_recipe_s_folder(tmp_path):
 
 
 def test_items_that_change_say_so(tmp_path):
-    from builds import bench_over
+    from tests.support.builds import bench_over
 
     bench = bench_over(make_dataset(tmp_path / "given", pages=4), tmp_path / "out")
     a, b, c, d = bench.items()
@@ -363,7 +363,7 @@ def test_items_that_change_say_so(tmp_path):
 
 
 def test_random_numbers_are_of_seed_step_and_names(tmp_path):
-    from builds import bench_over
+    from tests.support.builds import bench_over
 
     given = make_dataset(tmp_path / "given", pages=1)
     one = bench_over(given, tmp_path / "1", seed=1)

@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from making import make_dataset, page_item, picture
 from msgspec.structs import replace
 
 from keju.building.engine import Engine
@@ -21,6 +20,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item, Line, Provenance
+from tests.support.making import make_dataset, page_item, picture
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC-BY-4.0", "source": "made by the tests"}
 

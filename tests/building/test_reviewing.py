@@ -11,7 +11,6 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 import pytest
-from builds import keju
 from msgspec.structs import replace
 from PIL import Image
 
@@ -33,6 +32,7 @@ from keju.building.running import Work, run_step
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item
+from tests.support.builds import keju
 
 BOXES = (Box(x0=10, y0=20, x1=41.5, y1=77.25), Box(x0=100.3, y0=5, x1=150, y1=60))
 BOX_FORMS = ["coco", "voc", "yolo", "labelme"]

@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 
 import pytest
-from making import picture
 
 from keju.building import pipeline
 from keju.building.engine import Engine
@@ -18,6 +17,7 @@ from keju.building.sources.main_text import page_text
 from keju.datasets.store import Dataset
 from keju.errors import KejuError
 from keju.items import Item
+from tests.support.making import picture
 
 
 def built(folder: Path, source: str) -> tuple[list[Item], pipeline.BuildRecord]:

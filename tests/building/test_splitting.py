@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from making import make_dataset, page_item, picture
 
 from keju.building.engine import Engine
 from keju.building.releasing.splitting import STEP, SplitSettings, Unit, divide, units_of
@@ -18,6 +17,7 @@ from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import ImageRef, Item
+from tests.support.making import make_dataset, page_item, picture
 
 
 def ref(name: str) -> ImageRef:

@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from builds import keju
-from making import page_item, picture
 from msgspec.structs import replace
 from PIL import Image
 
@@ -20,6 +18,8 @@ from keju.building.standardising.step import LEAST_PIXELS, STEP, StandardiseSett
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item, Line
+from tests.support.builds import keju
+from tests.support.making import page_item, picture
 
 SETTINGS = StandardiseSettings(pixels=2_500, tiny=True)
 

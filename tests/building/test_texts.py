@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-from making import make_dataset, page_item
 
 from keju.building.engine import Engine
 from keju.building.running import Work, run_step
 from keju.building.standardising.texts import STEP, TextSettings, standard
 from keju.datasets.store import Dataset
 from keju.items import Item
+from tests.support.making import make_dataset, page_item
 
 MCQ = Item(
     id="mcq", benchmark="MCS-Bench", task="T5", question='"愠"的意思是?', fields={"term": "愠"},

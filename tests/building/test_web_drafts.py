@@ -8,9 +8,6 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from builds import keju
-from making import picture
-from serving import Chat
 
 from keju.building import pipeline
 from keju.building.engine import Engine
@@ -20,6 +17,9 @@ from keju.datasets.store import Dataset
 from keju.definitions import prompt_of
 from keju.definitions import task as declared
 from keju.items import Item
+from tests.support.builds import keju
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FIELDS = {

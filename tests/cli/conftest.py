@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from scanned import Done, Keju
 
 from keju.cli.app import main
+from tests.support.scanned import Done, Keju
 
 
 @pytest.fixture

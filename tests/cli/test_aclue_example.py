@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from commanding import keju
-from serving import Chat
 
 from keju.definitions import Definition, parse_definition
+from tests.support.commanding import keju
+from tests.support.serving import Chat
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "aclue"
 SUBJECTS = {

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from scanned import TEXT, Keju, pages, pdf, scan, text, tiff
+
+from tests.support.scanned import TEXT, Keju, pages, pdf, scan, text, tiff
 
 WRONG_USE = 2
 

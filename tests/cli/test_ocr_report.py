@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from making import picture
 
 from keju.files import sha256_file
 from keju.runs import RunFolder
+from tests.support.making import picture
 
 TEXTS = [
     "天地玄黃宇宙洪荒日月盈昃辰宿列張",

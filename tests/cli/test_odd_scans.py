@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pytest
 from PIL import Image
-from scanned import TEXT, Keju, pages, pdf, scan, text, tiff
 
 from keju.datasets.store import Dataset
+from tests.support.scanned import TEXT, Keju, pages, pdf, scan, text, tiff
 
 CLEAN = "--licence CC0-1.0 --source mine"
 

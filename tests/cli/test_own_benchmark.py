@@ -14,8 +14,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from scanned import scan
-from serving import Chat
+
+from tests.support.scanned import scan
+from tests.support.serving import Chat
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "manuscripts"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 import typer
-from scanned import Keju, pages
 
 from keju.cli.app import app
+from tests.support.scanned import Keju, pages
 
 WRONG_USE = 2
 ROOT: Any = typer.main.get_command(app)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
-from contracting import CONTRACTS, RECORDED, RESULT, ROOT, programs, recorded_result
+
+from tests.support.contracting import CONTRACTS, RECORDED, RESULT, ROOT, programs, recorded_result
+from tools import contracts, make_contracts_page
 
 MACHINES = re.compile(rb"/(?:work|root|home|tmp|Users|private)/|127\.0\.0\.1:\d|[A-Z]:\\\\")
 LARGEST = 200_000
-
-
-def tool(name: str):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_every_program_has_its_exchange_and_pins_its_packages():
@@ -57,7 +49,7 @@ def test_a_record_is_small_and_names_no_folder_or_port_of_a_machine():
 
 
 def test_the_page_is_what_the_tool_prints():
-    made = tool("make_contracts_page").page()
+    made = make_contracts_page.page()
     assert (ROOT / "docs" / "contracts.md").read_text("utf-8") == made
 
 
@@ -82,7 +74,7 @@ exchange = "stopped.py"
 exchanged = "words"
 """
 HERE = """\
-from contracting import compared
+from tests.support.contracting import compared
 
 def version(contract):
     return "1"
@@ -113,7 +105,7 @@ def places(tmp_path: Path) -> list[str]:
 def test_what_differs_fails_and_is_recorded(
     tmp_path: Path, places: list[str], capsys: pytest.CaptureFixture[str]
 ):
-    assert tool("contracts").main(["here", *places]) == 1
+    assert contracts.main(["here", *places]) == 1
     said = capsys.readouterr().out
     assert "Python 1" in said
     assert "equal    words: 2 of 2 equal" in said
@@ -133,7 +125,7 @@ def test_what_differs_fails_and_is_recorded(
 def test_a_missing_program_fails_unless_allowed(
     tmp_path: Path, places: list[str], capsys: pytest.CaptureFixture[str], name: str, reason: str
 ):
-    run = tool("contracts").main
+    run = contracts.main
     assert run([name, *places]) == 1
     said = capsys.readouterr().out
     assert "not run: " in said
@@ -144,5 +136,5 @@ def test_a_missing_program_fails_unless_allowed(
 
 def test_an_unknown_name_lists_the_programs(places: list[str], capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
-        tool("contracts").main(["nonesuch", *places])
+        contracts.main(["nonesuch", *places])
     assert "no program nonesuch; there are here, away, stopped" in capsys.readouterr().err

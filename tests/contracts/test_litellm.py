@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from contract_servers import Playback
-from contract_trial import item_of, run, trial
-from contracting import RECORDED
 
 from keju.models.retry_headers import retry_after
+from tests.support.contract_servers import Playback
+from tests.support.contract_trial import item_of, run, trial
+from tests.support.contracting import RECORDED
 
 
 def record(name: str):

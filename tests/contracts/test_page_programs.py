@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from contract_pages import READERS, lines_read
-from contracting import RECORDED
+
+from tests.support.contract_pages import READERS, lines_read
+from tests.support.contracting import RECORDED
 
 FOLDERS = [
     pytest.param(RECORDED / program / form, id=f"{program}-{form}")

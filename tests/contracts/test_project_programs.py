@@ -10,7 +10,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contracting import RESULT, Program, Result, exchange_command, programs
+
+from tests.support.contracting import RESULT, Program, Result, exchange_command, programs
 
 
 def missing(program: Program) -> str:

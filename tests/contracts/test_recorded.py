@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from contract_servers import Playback, RuleServer
-from contract_trial import run, scores, told, trial
-from contracting import RECORDED
+
+from tests.support.contract_servers import Playback, RuleServer
+from tests.support.contract_trial import run, scores, told, trial
+from tests.support.contracting import RECORDED
 
 
 def having(name: str) -> list[str]:

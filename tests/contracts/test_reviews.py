@@ -7,7 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from contract_review import (
+from msgspec.structs import replace
+
+from keju.building.reviewing.forms import export_review
+from keju.building.reviewing.verdicts import Verdict
+from keju.datasets.store import Dataset
+from tests.support.contract_review import (
     PERSON,
     SECOND,
     by_item,
@@ -16,13 +21,8 @@ from contract_review import (
     drafts,
     read_back,
 )
-from contract_sheets import expected_ratings, rated_run, ratings
-from contracting import RECORDED
-from msgspec.structs import replace
-
-from keju.building.reviewing.forms import export_review
-from keju.building.reviewing.verdicts import Verdict
-from keju.datasets.store import Dataset
+from tests.support.contract_sheets import expected_ratings, rated_run, ratings
+from tests.support.contracting import RECORDED
 
 REVIEWS = sorted((RECORDED / "libreoffice" / "review").iterdir())
 RATINGS = sorted((RECORDED / "libreoffice" / "ratings").iterdir())

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from contract_tables import odd
-from contracting import RECORDED
-
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
+from tests.support.contract_tables import odd
+from tests.support.contracting import RECORDED
 
 
 def test_a_release_written_by_duckdb_is_the_same_dataset(tmp_path: Path):

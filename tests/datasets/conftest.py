@@ -1,5 +1,5 @@
 """Fixtures for small datasets."""
 
-from small_datasets import about_fixture, make, picture_fixture, read
+from tests.support.small_datasets import about_fixture, make, picture_fixture, read
 
 __all__ = ["about_fixture", "make", "picture_fixture", "read"]

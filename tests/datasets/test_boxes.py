@@ -7,15 +7,15 @@ import json
 from pathlib import Path
 
 import pytest
-from commanding import keju
-from layouts import obi_boxes as forms
 from PIL import Image, ImageDraw
-from released import picture, put, table, voc
 
 from keju.datasets.readers.boxes import Canvas, Drawn, fitted
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, UsageError
 from keju.items import Box
+from tests.support.commanding import keju
+from tests.support.layouts import obi_boxes as forms
+from tests.support.released import picture, put, table, voc
 
 HERE = Place(Path("boxes.json"), "annotation 1")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from damage import DAMAGES, Damage
-from released import FORMS, Form
 
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, KejuError
+from tests.support.damage import DAMAGES, Damage
+from tests.support.released import FORMS, Form
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0", "source": "s"}
 AT_LEAST_TWENTY = 20

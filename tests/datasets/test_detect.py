@@ -7,10 +7,6 @@ import os
 import shlex
 
 import pytest
-from damage import DAMAGES
-from hanging import ends
-from layouts import layouts
-from released import FORMS, picture, put, table
 from typer.testing import CliRunner
 
 from keju.cli import app
@@ -24,6 +20,10 @@ from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.reporting.detected_formats import as_data, lines
+from tests.support.damage import DAMAGES
+from tests.support.hanging import ends
+from tests.support.layouts import layouts
+from tests.support.released import FORMS, picture, put, table
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
 LAYOUTS = {layout.name: layout for layout in layouts()}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import polars as pl
-from making import make_dataset
 
 from keju.datasets import mini
 from keju.datasets.distributions import distributions
 from keju.datasets.stats import stats
 from keju.datasets.store import Dataset
 from keju.items import Box, ImageRef, Item
+from tests.support.making import make_dataset
 
 PAGE = ImageRef(path="images/a.png", sha256="a", width=1000, height=500, size=1)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from released import picture, put
 
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.detecting import LOWEST, candidates
@@ -17,6 +16,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.items import Item
+from tests.support.released import picture, put
 
 Read = Callable[..., tuple[list[Item], tuple[str, ...]]]
 

@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from hanging import ends
-from released import picture, put
 
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.encodings import decoded
@@ -16,6 +14,8 @@ from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.tables import read_table
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
+from tests.support.hanging import ends
+from tests.support.released import picture, put
 
 FILE = Path("a.txt")
 TEXTS = {

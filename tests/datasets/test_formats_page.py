@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 from pathlib import Path
 
 import pytest
-from layouts import layouts
-from released import picture, put, table
 
 from keju.datasets.readers import FORMATS, check_options, import_dataset
 from keju.datasets.store import Dataset
+from tests.support.layouts import layouts
+from tests.support.released import picture, put, table
+from tools import make_formats_page
 
 ROOT = Path(__file__).parents[2]
 
 
-def tool():
-    path = ROOT / "tools" / "make_formats_page.py"
-    spec = importlib.util.spec_from_file_location("make_formats_page", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_page_of_formats_is_the_one_that_the_code_makes():
     made = (ROOT / "docs" / "formats.md").read_text("utf-8")
-    assert made == tool().page(), "python tools/make_formats_page.py > docs/formats.md"
+    assert made == make_formats_page.page(), "python -m tools.make_formats_page > docs/formats.md"
 
 
 def page():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from layouts import hisdoc
-from released import picture, put
 
 from keju.datasets.readers.hisdoc import detect_hisdoc
 from keju.datasets.readers.listing import Listing
 from keju.errors import DataError, UsageError
+from tests.support.layouts import hisdoc
+from tests.support.released import picture, put
 
 
 def test_a_page_has_its_lines_in_released_order_with_their_outlines(read, tmp_path):

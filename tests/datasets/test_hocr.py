@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from exported_pages import column, item, made_run, response
 
 from keju.datasets.mini import path as mini
 from keju.datasets.readers.pages.hocr import read_hocr
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.interop.page_exports import export_pages
+from tests.support.exported_pages import column, item, made_run, response
 
 PAGE = """<!DOCTYPE html><html><body>
 <div class="ocr_page" title='image "a;b.png"; bbox 0 0 300 400; ppageno 0'>{}</div></body></html>"""

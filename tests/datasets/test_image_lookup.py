@@ -6,7 +6,6 @@ from base64 import b64encode, urlsafe_b64encode
 from pathlib import Path
 
 import pytest
-from released import picture, put
 
 from keju.datasets.readers import image_lookup
 from keju.datasets.readers.image_lookup import ImageIndex, decoded_image
@@ -14,6 +13,7 @@ from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.records import Pictures, Place, image_roots
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
+from tests.support.released import picture, put
 
 FILES = ("data.json", "images/1.png", "images/2.jpg", "images/學.png", "T1/3.png", "T2/3.png",
          "deep/er/imgs/4.png", "deep/er/imgs/Ünï.png", "both/5.png", "both/5.jpg")  # fmt: skip

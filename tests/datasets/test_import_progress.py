@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 
 import pytest
-from released import FORMS
 from rich.console import Console
 
 from keju.cli.import_progress import import_display
 from keju.datasets import import_progress
 from keju.datasets.import_progress import count, showing_progress
 from keju.datasets.readers import import_dataset
+from tests.support.released import FORMS
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from layouts import Layout, layouts
 
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.detecting import best, candidates
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import Dataset
 from keju.errors import DataError
+from tests.support.layouts import Layout, layouts
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from released import put
 
 from keju.datasets.readers.base import files_under, inside, kept_inside
 from keju.datasets.readers.links import leads_out
 from keju.errors import DataError
+from tests.support.released import put
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 BLOB = "ab" * 32

@@ -8,8 +8,6 @@ import tomllib
 
 import polars as pl
 import pytest
-from damage import DAMAGES
-from released import picture, put, table
 from typer.testing import CliRunner
 
 from keju.cli import app
@@ -22,6 +20,8 @@ from keju.datasets.readers.mapped.names import named_groups
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of
 from keju.errors import DataError, KejuError, UsageError
+from tests.support.damage import DAMAGES
+from tests.support.released import picture, put, table
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from damage import DAMAGES
-from mutation import Case, faults, run_cases, sources
-from mutations import NAMES, RAW, STRUCTURED
-from released import FORMS
 
 from keju.datasets.readers import FORMATS
+from tests.support.damage import DAMAGES
+from tests.support.mutation import Case, faults, run_cases, sources
+from tests.support.mutations import NAMES, RAW, STRUCTURED
+from tests.support.released import FORMS
 
 COUNT, CHUNK, SEED = 500, 50, 15
 

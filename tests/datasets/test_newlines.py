@@ -3,13 +3,13 @@ r"""A literal ``\n`` in released texts: converted by a declared rule, so that it
 from __future__ import annotations
 
 import pytest
-from layouts import ancientdoc
 
 from keju.datasets.newlines import Newlines, has_literal_newline
 from keju.datasets.validate import validate
 from keju.errors import UsageError
 from keju.items import Item, Response
 from keju.scoring import score_answer
+from tests.support.layouts import ancientdoc
 
 
 @pytest.mark.parametrize(

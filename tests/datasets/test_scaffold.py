@@ -7,8 +7,6 @@ import shlex
 from pathlib import Path
 
 import pytest
-from layouts import obi_characters as trees
-from released import ancientdoc, obi_classes, obi_recognition, picture, put
 from typer.testing import CliRunner
 
 from keju.cli import app
@@ -17,6 +15,8 @@ from keju.datasets.scaffold import scaffold, scaffolded_formats
 from keju.datasets.store import Dataset
 from keju.definitions import is_undeciphered
 from keju.errors import UsageError
+from tests.support.layouts import obi_characters as trees
+from tests.support.released import ancientdoc, obi_classes, obi_recognition, picture, put
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
 

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from making import make_dataset, picture
 
 from keju.datasets.scan_import import (
     Origin,
@@ -22,6 +21,7 @@ from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.files import locked_file
+from tests.support.making import make_dataset, picture
 
 
 @pytest.fixture

@@ -6,15 +6,15 @@ import io
 from pathlib import Path
 
 import pytest
-from pdfs import ENCRYPTED, pdf_of, raw_pdf, tiff_of
 from PIL import Image
-from released import picture, put
 
 from keju.datasets.readers import Imported, import_dataset
 from keju.datasets.readers.pages import pdf_pages, scans
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Item
+from tests.support.pdfs import ENCRYPTED, pdf_of, raw_pdf, tiff_of
+from tests.support.released import picture, put
 
 SCANS = [picture(number, form="JPEG") for number in range(3)]
 TEXTS = ["天地玄黃", "宇宙洪荒", "日月盈昃"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from released import put
 
 from keju.datasets.readers import import_dataset
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mapped.draft import draft_mapping
 from keju.datasets.store import Dataset
+from tests.support.released import put
 
 ABOUT = {"name": "n", "version": "1", "licence": "see SOURCE.txt", "source": "see SOURCE.txt"}
 

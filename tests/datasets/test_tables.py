@@ -9,15 +9,15 @@ from pathlib import Path, PurePosixPath
 
 import polars as pl
 import pytest
-from hanging import ends
-from released import put, table
-from workbooks import sheet_of, write_parts, write_workbook
 
 from keju.datasets.readers import tables, workbooks
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.tables import find_table, read_table
 from keju.datasets.readers.workbooks import cell_text
 from keju.errors import DataError
+from tests.support.hanging import ends
+from tests.support.released import put, table
+from tests.support.workbooks import sheet_of, write_parts, write_workbook
 
 RECORDS = [{"ID": "a1", "question": "何人？"}, {"ID": "a2", "question": "「學」,\n習"}]
 CELLS = [list(RECORDS[0]), *(list(each.values()) for each in RECORDS)]

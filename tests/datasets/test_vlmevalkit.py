@@ -9,11 +9,11 @@ from base64 import b64encode
 from pathlib import Path
 
 import pytest
-from released import FORMS, picture, put, vlmevalkit
 
 from keju.datasets.writers import export_dataset
 from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
+from tests.support.released import FORMS, picture, put, vlmevalkit
 
 
 def code(number: int) -> str:

@@ -10,7 +10,6 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
-from released import FORMS, picture
 
 from keju.datasets import mini, packed
 from keju.datasets.readers import FORMATS as READERS
@@ -21,6 +20,7 @@ from keju.datasets.writers import FORMATS, export_dataset
 from keju.definitions import prompt_of, task
 from keju.errors import DataError, UsageError
 from keju.items import Item
+from tests.support.released import FORMS, picture
 
 ROUND_TRIPS = [
     *(("parquet", name) for name in FORMS),

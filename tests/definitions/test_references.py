@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from unreferenced import BOX, QUERIES, REF, asked, said, without
 
 from keju.datasets.checks import check_item, unscored
 from keju.definitions import NO_REFERENCE, Query, Task, has_reference, missing_reference
@@ -13,6 +12,7 @@ from keju.items import Item
 from keju.scoring import aggregate
 from keju.scoring.score import score_cases
 from keju.scoring.scoring_sample import Flaw, ScoringSample
+from tests.support.unreferenced import BOX, QUERIES, REF, asked, said, without
 
 
 @pytest.mark.parametrize(("kind", "query"), QUERIES, ids=lambda each: getattr(each, "id", None))

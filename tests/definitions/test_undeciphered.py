@@ -7,10 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from commanding import keju
 from msgspec.structs import replace
-from released import picture, put, table
-from serving import Chat
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
@@ -19,6 +16,9 @@ from keju.definitions.undeciphered import MARK, REASON
 from keju.reporting.run_set import gather
 from keju.runs import RunFolder
 from keju.scoring import aggregate, read_scores, score_run
+from tests.support.commanding import keju
+from tests.support.released import picture, put, table
+from tests.support.serving import Chat
 
 SAID = "It may picture a hand that holds a branch."
 

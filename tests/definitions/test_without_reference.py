@@ -8,11 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from commanding import keju as in_a_process
-from making import picture
 from msgspec.structs import replace
-from serving import Chat
-from unreferenced import QUERIES, asked, without
 
 from keju.cli import app
 from keju.datasets.store import Dataset, DatasetWriter
@@ -22,6 +18,10 @@ from keju.errors import KejuError
 from keju.items import Item
 from keju.runs import RunFolder
 from keju.scoring import read_scores
+from tests.support.commanding import keju as in_a_process
+from tests.support.making import picture
+from tests.support.serving import Chat
+from tests.support.unreferenced import QUERIES, asked, without
 
 CHOSEN = [
     (kind, query) for kind, query in QUERIES

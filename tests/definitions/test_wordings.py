@@ -7,9 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from commanding import keju
-from making import picture
-from serving import Chat
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import prompt_of
@@ -21,6 +18,9 @@ from keju.reporting import write_report
 from keju.running import Policy, Selection, merge, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.commanding import keju
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 SIDE = 200
 GEMINI = "obi-gemini"

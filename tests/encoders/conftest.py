@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from small_bert import write_bert
+
+from tests.support.small_bert import write_bert
 
 
 @pytest.fixture(scope="session")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PIL import Image
-from tiny_clip import SIDE, write_clip
 
 from keju.encoders.matches import MatchEncoder
 from keju.errors import DataError
+from tests.support.tiny_clip import SIDE, write_clip
 
 pytestmark = pytest.mark.semantic
 
@@ -68,13 +68,12 @@ def test_a_folder_without_a_tokenizer_is_named(tmp_path):
 
 
 def test_filter_drops_by_match_and_leaves_other_questions_unasked(folder, tmp_path):
-    from making import page_item, picture
-
     from keju.building.engine import Engine
     from keju.building.filtering.limits import FilterSettings
     from keju.building.filtering.step import FILTER
     from keju.building.running import Work, run_step
     from keju.datasets.store import Dataset, DatasetWriter
+    from tests.support.making import page_item, picture
 
     with DatasetWriter(tmp_path / "d", name="n", version="1", licence="CC0", source="s") as writer:
         for number, answer in enumerate(("天地", "宇宙", "洪荒")):

@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
-from tiny_clip import SIDE, write_clip
 
 from keju.encoders.pictures import PictureEncoder
 from keju.errors import DataError
+from tests.support.tiny_clip import SIDE, write_clip
 
 pytestmark = pytest.mark.semantic
 

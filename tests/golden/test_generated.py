@@ -12,14 +12,8 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-import authors_rules
 import pytest
-from authors_rules import ABSENT
-from chat_server import asked_for
-from generated import KINDS, MISSING, Given, generated
-from making import picture
 from msgspec.structs import replace
-from serving import Chat
 
 from keju.benchmarks.mcs_bench.responses import export_responses
 from keju.benchmarks.mcs_bench.texts import official_answer
@@ -32,6 +26,12 @@ from keju.running import Policy, run
 from keju.runs import RunFolder
 from keju.scoring import read_scores, score_responses, score_run
 from keju.text import content_of
+from tests.support import authors_rules
+from tests.support.authors_rules import ABSENT
+from tests.support.chat_server import asked_for
+from tests.support.generated import KINDS, MISSING, Given, generated
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 COUNT = 2_000
 NEEDS_ENCODER = {"Avg", "BERTScore"}

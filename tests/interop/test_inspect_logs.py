@@ -7,9 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from making import make_dataset, page_item, picture
-from needing import inspect_missing
-from serving import Chat
 from typer.testing import CliRunner
 
 from keju.cli import app
@@ -23,6 +20,9 @@ from keju.models import Decoding, ModelOptions
 from keju.running import Policy, Selection, run
 from keju.runs import RunFolder, file_name
 from keju.scoring import score_run
+from tests.support.making import make_dataset, page_item, picture
+from tests.support.needing import inspect_missing
+from tests.support.serving import Chat
 
 pytestmark = inspect_missing
 KEY = "sk-export-0123456789abcdef"

@@ -11,9 +11,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from making import picture
-from needing import inspect_missing
-from serving import Chat
 
 from keju.datasets import mini
 from keju.datasets.store import DatasetWriter
@@ -22,6 +19,9 @@ from keju.models import ModelOptions
 from keju.running import Policy, Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.making import picture
+from tests.support.needing import inspect_missing
+from tests.support.serving import Chat
 
 pytestmark = inspect_missing
 KEY = "sk-task-0123456789abcdef"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from exported_pages import SIZE, column, item, made_run, response, valid
 from lxml import etree, html
 from msgspec.structs import replace
 from typer.testing import CliRunner
@@ -24,6 +23,7 @@ from keju.interop.page_exports import LARGEST, export_pages
 from keju.items import ImageRef, Line
 from keju.running import Selection, run
 from keju.runs import RunFolder
+from tests.support.exported_pages import SIZE, column, item, made_run, response, valid
 
 READERS = {"page-xml": read_page, "alto": read_alto}
 FORMS = ("page-xml", "alto", "hocr", "txt")

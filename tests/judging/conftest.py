@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from judged import GOOD, KEY, POOR, StepContext, items
-from making import make_dataset
-from serving import Chat
 
 from keju.judging import JudgementFolder, answers_of, read_rubrics
 from keju.running import run
 from keju.runs import RunFolder
+from tests.support.judged import GOOD, KEY, POOR, StepContext, items
+from tests.support.making import make_dataset
+from tests.support.serving import Chat
 
 
 @pytest.fixture(autouse=True)

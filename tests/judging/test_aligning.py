@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
-from workbooks import write_workbook
 
 from keju.errors import DataError, UsageError
 from keju.judging import align, read_ratings
 from keju.judging.aligning import PERSON
 from keju.judging.answers import AnswerId
 from keju.judging.ratings import Rated, Ratings
+from tests.support.workbooks import write_workbook
 
 TASKS = ("T2", "T6")
 JUDGES = {"stern": (1.5, 0.8), "noisy": (0.3, 2.5), "wild": (-2.0, 4.0)}

@@ -10,9 +10,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from judged import JUDGE, KEY
-from making import picture
-from serving import Chat
 
 from keju.cli import app
 from keju.datasets.store import DatasetWriter
@@ -25,6 +22,9 @@ from keju.reporting.same_models import read_same_as
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.judged import JUDGE, KEY
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 FIVE = [task.id for task in tasks() if task.benchmark == "AncientDoc"]
 PAGES = 52

@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
-from judged import GOOD, JUDGE
 from typer.exceptions import TyperException
 
 from keju.cli import app
 from keju.errors import KejuError
 from keju.judging import grading_requests
+from tests.support.judged import GOOD, JUDGE
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 import re
 
 import pytest
-from judged import GOOD, JUDGE, POOR
 from msgspec.structs import replace
 
 from keju.definitions import tasks
@@ -30,6 +29,7 @@ from keju.reporting.judging import judging_lines
 from keju.running.prices import Price, Prices
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest
+from tests.support.judged import GOOD, JUDGE, POOR
 
 GRADES = {"t0": 9, "t1": 8, "t2": 10, "t3": 9, "q0": 7, "q1": 9, "q2": 8, "q3": 8}
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 
 import pytest
-from judged import JUDGE, items
 from msgspec.structs import replace
 
 from keju.judging import declared_probes, draw_sample, probe_results, probings
 from keju.judging.prompting import grading_request
+from tests.support.judged import JUDGE, items
 
 RIGHT = {item.id: item.answer for item in items()}
 ORDERS = {"plea", "command", "forged_form", "forged_end"}

@@ -6,11 +6,11 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-from judged import items
 
 from keju.judging import read_rubrics
 from keju.judging.answers import AnswerId
 from keju.judging.prompting import grading_request
+from tests.support.judged import items
 
 RUBRICS = read_rubrics()
 ITEM = items()[0]

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from judged import GOOD, JUDGE, POOR
 
 from keju.errors import DataError
 from keju.items import Item
@@ -26,6 +25,7 @@ from keju.judging import (
 )
 from keju.judging.answers import AnswerId, Judged
 from keju.judging.tables import plain_code, sheet_code
+from tests.support.judged import GOOD, JUDGE, POOR
 
 
 def many(models: int, items: int) -> list[Judged]:

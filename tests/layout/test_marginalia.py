@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from page_maker import ids
-
 from keju.items import Line, LineKind
 from keju.layout import ASIDE_KINDS, order_lines
+from tests.support.page_maker import ids
 
 
 def box(name: str, x0: float, y0: float, x1: float, y1: float, kind: LineKind = "main") -> Line:

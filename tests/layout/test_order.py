@@ -6,13 +6,13 @@ import random
 from collections import Counter
 
 import pytest
-from hanging import ends
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page_maker import PITCH, Maker, ids, scaled, turned
 
 from keju.items import Line
 from keju.layout import PageOrder, order_lines
+from tests.support.hanging import ends
+from tests.support.page_maker import PITCH, Maker, ids, scaled, turned
 
 WIDTH, HEIGHT = 3000.0, 2400.0
 seeds = st.integers(0, 10_000)

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from drawn_readings import REPEATED, SHAPES, UNREPEATED, drawn, misread, reading
 
 from keju.layout import reading_pattern
 from keju.layout.anchors import anchors
 from keju.text import counted_alike
+from tests.support.drawn_readings import REPEATED, SHAPES, UNREPEATED, drawn, misread, reading
 
 WAYS = {
     "in order": None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from page_maker import ids
 
 from keju.items import Line
 from keju.layout import order_lines
+from tests.support.page_maker import ids
 
 
 def row(name: str, count: int, right: float, top: float, bottom: float, pitch: float) -> list[Line]:

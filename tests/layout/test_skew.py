@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page_maker import Maker, turned
 
 from keju.items import Line
 from keju.layout import estimate_skew
+from tests.support.page_maker import Maker, turned
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,6 +1,5 @@
 """The assignment is the cheapest, against trying all and against scipy."""
 
-import naive
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +7,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment
 
 from keju.metrics import assign
+from tests.support import naive
 
 WHOLE = st.integers(-9, 9).map(float)
 SHAPES = st.tuples(st.integers(1, 5), st.integers(1, 5))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from hanging import ends
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keju.metrics.base import UndefinedMetricError
 from keju.metrics.counts import count_errors, stated_count, stated_probability
+from tests.support.hanging import ends
 
 COUNTS = [
     ("12", 12, "whole"),

@@ -1,11 +1,11 @@
 """Edit distance and its split, against the textbook."""
 
-import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keju.metrics import EditCounts, best_edits, distance
+from tests.support import naive
 
 SHORT = st.text(alphabet="天地玄黄", max_size=14)
 ANY = st.text(max_size=20)

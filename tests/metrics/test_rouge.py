@@ -1,6 +1,5 @@
 """ROUGE over characters."""
 
-import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +10,7 @@ from keju.metrics import (
     rouge_l,
     rouge_n,
 )
+from tests.support import naive
 
 TEXT = st.text(alphabet="天地玄黄 ", max_size=12)
 

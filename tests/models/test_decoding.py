@@ -7,13 +7,13 @@ import json
 from typing import Any
 
 import pytest
-from api_keys import set_api_keys
-from needing import inspect_missing
-from serving import Chat
 
 from keju.items import Request
 from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
 from keju.models.decoding import Parameters, as_texts, not_sent
+from tests.support.api_keys import set_api_keys
+from tests.support.needing import inspect_missing
+from tests.support.serving import Chat
 
 PAPER = Decoding(temperature=0.8, top_p=0.95, top_k=50, max_tokens=2048)
 KEY = "sk-decoding-0123456789abcdef"

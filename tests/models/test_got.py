@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from showing import stored
 
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Request
 from keju.models import Answer, AskError, Decoding, ModelOptions, got, open_model
 from keju.models.got import Got
+from tests.support.showing import stored
 
 PAGE = stored(np.full((60, 40), 230, np.uint8))
 NOISE = stored(np.random.default_rng(1).integers(0, 256, (60, 40), dtype=np.uint8))

@@ -13,13 +13,13 @@ import msgspec
 import numpy as np
 import pytest
 from PIL import Image
-from showing import stored
 
 from keju.errors import DataError, KejuError, UsageError
 from keju.items import Request
 from keju.models import Answer, AskError, Fit, ModelOptions, open_model
 from keju.models.ocr_replies import polygon_of
 from keju.models.ocr_services import service_of
+from tests.support.showing import stored
 
 pytest.importorskip("aiohttp", reason="an extra: pip install 'keju[api]'")
 from aiohttp import web

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from making import make_dataset, page_item, picture
 from PIL import Image
-from serving import Chat
 
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
@@ -21,6 +19,8 @@ from keju.models import Fit, ModelOptions, open_model
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.making import make_dataset, page_item, picture
+from tests.support.serving import Chat
 
 MODEL = "openai:served"
 

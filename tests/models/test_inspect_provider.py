@@ -10,10 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from api_keys import set_api_keys
-from making import make_dataset, picture
-from needing import inspect_missing
-from serving import Chat
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.items import ImageRef, Request
@@ -22,6 +18,10 @@ from keju.models.inspect_answers import answer_of
 from keju.models.inspect_errors import error_of_provider
 from keju.running import Policy, Selection, run
 from keju.runs import RunFolder
+from tests.support.api_keys import set_api_keys
+from tests.support.making import make_dataset, picture
+from tests.support.needing import inspect_missing
+from tests.support.serving import Chat
 
 pytestmark = inspect_missing
 KEY = "sk-inspect-0123456789abcdef"

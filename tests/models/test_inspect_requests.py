@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from needing import inspect_missing
 
 from keju.models.decoding import Parameters, not_sent
 from keju.models.inspect_requests import config_of, passed_on
+from tests.support.needing import inspect_missing
 
 pytestmark = inspect_missing
 MESSAGES = [{"role": "user", "content": "何字？"}]

@@ -7,12 +7,12 @@ import hashlib
 import json
 
 import pytest
-from making import picture
-from serving import Chat
 
 from keju.errors import UsageError
 from keju.items import ImageRef, Request
 from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 KEY = "sk-test-0123456789abcdefABCDEF"
 HTTP_KINDS = {

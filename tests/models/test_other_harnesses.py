@@ -10,8 +10,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from making import make_dataset
-from workbooks import MAIN, write_workbook
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError
@@ -20,6 +18,8 @@ from keju.models import Answer, AskError, ModelOptions, open_model
 from keju.models.other_harnesses import LONGEST_CELL, inspect_log
 from keju.running import Selection, run
 from keju.runs import RunFolder
+from tests.support.making import make_dataset
+from tests.support.workbooks import MAIN, write_workbook
 
 
 def replayed(path: Path, item: str, **fields: object) -> Answer:

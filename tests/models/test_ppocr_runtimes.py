@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from needing import needs
 from PIL import Image
 
 from keju.datasets import mini
@@ -32,6 +31,7 @@ from keju.models.ppocr_runtimes import (
 from keju.models.request_pixels import picture
 from keju.running import Selection, run
 from keju.runs import RunFolder
+from tests.support.needing import needs
 
 pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'keju[ocr]'")
 

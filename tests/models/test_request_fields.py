@@ -6,10 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from api_keys import set_api_keys
-from making import make_dataset
-from needing import inspect_missing
-from serving import Chat
 
 from keju.errors import UsageError
 from keju.models import Decoding, ModelOptions, open_model, open_models
@@ -21,6 +17,10 @@ from keju.models.request_fields import (
 )
 from keju.running import run
 from keju.runs import RunFolder
+from tests.support.api_keys import set_api_keys
+from tests.support.making import make_dataset
+from tests.support.needing import inspect_missing
+from tests.support.serving import Chat
 
 KEY = "sk-fields-0123456789abcdef"
 OPENAI, OWN = "openai:served", "inspect:openai-api/local/served"

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from making import picture
 from rich.console import Console
 
 from keju.datasets.store import Dataset, DatasetWriter
@@ -24,6 +23,7 @@ from keju.models.other_harnesses import Told
 from keju.models.row_matching import item_names
 from keju.running import lend, run
 from keju.runs import RunFolder
+from tests.support.making import picture
 
 RECORDED = Path(__file__).parent / "recorded"
 LMMS = RECORDED / "lmms-eval-0.7.3"

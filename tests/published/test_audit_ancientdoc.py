@@ -2,7 +2,8 @@
 
 import pytest
 from scipy.stats import spearmanr
-from transcription import cells, column, findings, rows, size
+
+from tests.support.transcription import cells, column, findings, rows, size
 
 
 def ocr(numbers, metric):

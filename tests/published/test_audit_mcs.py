@@ -6,9 +6,19 @@ from statistics import pstdev
 
 import pytest
 from scipy.stats import binom, pearsonr
-from transcription import HALVES, cells, column, findings, moved, ranks, registry, rows, size
 
 from keju.definitions import tasks
+from tests.support.transcription import (
+    HALVES,
+    cells,
+    column,
+    findings,
+    moved,
+    ranks,
+    registry,
+    rows,
+    size,
+)
 
 
 def domain_tables(numbers, metric):

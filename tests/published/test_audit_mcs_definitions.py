@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from transcription import cells, column, findings, moved, ranks, rows, size
+
+from tests.support.transcription import cells, column, findings, moved, ranks, rows, size
 
 DOMAIN_TASKS = {
     "Ancient Chinese Text": 7, "Calligraphy": 8, "Painting": 12, "Oracle Bone Script": 2,

@@ -1,7 +1,8 @@
 """OBI-Bench: each finding worked out again from the transcription."""
 
 import pytest
-from transcription import cells, column, findings, rows
+
+from tests.support.transcription import cells, column, findings, rows
 
 
 def test_classification_is_of_one_round(audit, numbers):

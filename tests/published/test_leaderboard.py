@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from workbooks import write_workbook
 
 from keju.errors import DataError, UsageError
 from keju.published import own_summary
 from keju.published.leaderboard import audit_leaderboard
+from tests.support.workbooks import write_workbook
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = ROOT / "src" / "keju" / "benchmarks" / "mcs_bench" / "published" / "tables"

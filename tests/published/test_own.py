@@ -4,7 +4,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from making import picture
 
 from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError
@@ -13,6 +12,7 @@ from keju.published import audit_run
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import read_fingerprint, read_scores, score_run, stored_scores, write_scores
+from tests.support.making import picture
 
 QUESTIONS = 60
 LETTERS = "ABCD"

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from plugged import forget_plugins
 
 from keju.definitions import load_benchmark, registry, tasks
 from keju.errors import DataError
@@ -15,6 +14,7 @@ from keju.published import PaperFunctions, published_models, published_tables
 from keju.published.functions import paper_functions
 from keju.registry import PluginError, declare
 from keju.reporting.translations import Words
+from tests.support.plugged import forget_plugins
 
 DEFINITION = Path(__file__).parents[2] / "examples" / "manuscripts" / "manuscripts.toml"
 MODELS = "role,name,kind,also_printed_as\nevaluated,A,ocr,A-1\nevaluated,B,ocr,\njudge,A,llm,\n"

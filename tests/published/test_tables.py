@@ -1,8 +1,6 @@
 """The tables that ship are the transcription, cell by cell."""
 
 import csv
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,24 +8,19 @@ import pytest
 from keju.errors import DataError, UsageError
 from keju.published import papers, published_model, published_tables
 from keju.published.tables import printed_cell
+from tools import make_published
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {"MCS-Bench": "mcs", "AncientDoc": "ancientdoc", "OBI-Bench": "obi"}
 
 
-@pytest.fixture(scope="module")
-def tool():
-    path = ROOT / "tools" / "make_published.py"
-    spec = importlib.util.spec_from_file_location("make_published", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["make_published"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("benchmark", papers())
-def test_every_transcribed_cell_is_there(shared, tool, benchmark):
-    columns = {"mcs": tool.mcs_column, "ancientdoc": tool.ancientdoc_column, "obi": tool.obi_column}
+def test_every_transcribed_cell_is_there(shared, benchmark):
+    columns = {
+        "mcs": make_published.mcs_column,
+        "ancientdoc": make_published.ancientdoc_column,
+        "obi": make_published.obi_column,
+    }
     name = FILES[benchmark]
     tables = published_tables(benchmark)
     seen = 0
@@ -44,14 +37,14 @@ def test_every_transcribed_cell_is_there(shared, tool, benchmark):
     assert seen == {"MCS-Bench": 4106, "AncientDoc": 696, "OBI-Bench": 771}[benchmark]
 
 
-def test_the_tool_makes_the_files_that_ship(shared, tool, tmp_path, monkeypatch):
-    shipped = tool.FOLDERS
-    monkeypatch.setattr(tool, "FOLDERS", tmp_path)
+def test_the_tool_makes_the_files_that_ship(shared, tmp_path, monkeypatch):
+    shipped = make_published.FOLDERS
+    monkeypatch.setattr(make_published, "FOLDERS", tmp_path)
     for folder in ("mcs_bench", "ancientdoc", "obi_bench"):
         (tmp_path / folder / "published" / "tables").mkdir(parents=True)
-    tool.results()
-    tool.facts()
-    tool.model_tables()
+    make_published.results()
+    make_published.facts()
+    make_published.model_tables()
     made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.csv"))
     assert len(made) == 43 + 2
     for path in made:

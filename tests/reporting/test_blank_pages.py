@@ -10,9 +10,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from PIL import Image, ImageOps
-from tests.reporting.conftest import picture
-from tests.support.commanding import keju
-from tests.support.needing import needs
 
 from keju.datasets import mini
 from keju.datasets.readers import import_dataset
@@ -28,6 +25,9 @@ from keju.reporting.view import build_view
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.reporting.conftest import picture
+from tests.support.commanding import keju
+from tests.support.needing import needs
 
 ABOUT = {"name": "d", "version": "1", "licence": "CC0", "source": "tests"}
 TEXTS = {"p1": "天地玄黃宇宙洪荒", "p2": "[blank]", "p3": "[Blank]\n", "p4": "日月盈昃"}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from lxml import html
-from own_pages import scored_pages
 
 from keju.reporting import write_report
 from keju.reporting.conclusions import conclusion_lines
+from tests.support.own_pages import scored_pages
 
 TEXTS = {
     f"b{number}/p": text

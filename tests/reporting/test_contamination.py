@@ -6,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.reporting.conftest import picture
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item, Response
@@ -18,6 +17,7 @@ from keju.running.reading import name_of_images
 from keju.runs import RunFolder, file_name
 from keju.scoring import score_run
 from keju.text import counted
+from tests.reporting.conftest import picture
 
 PAGE = "天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏"
 EDITION = PAGE.replace("盈昃", "盈虧")

@@ -7,7 +7,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from lxml import html
-from making import picture
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
@@ -17,6 +16,7 @@ from keju.reporting.run_set import gather
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.making import picture
 
 TEXT = "天地玄黃宇宙洪荒"
 READ = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from tests.reporting.conftest import picture
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
@@ -14,6 +13,7 @@ from keju.reporting.run_set import gather
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.reporting.conftest import picture
 
 PAGES = 12
 TEXT = "天地玄黃宇宙洪荒日月盈昃辰宿列張"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from judged import GOOD, JUDGE
-from tests.judging.conftest import _key, answers, bench, judged_run  # noqa: F401  fixtures
 
 from keju.judging import grading_requests
 from keju.reporting import write_report
 from keju.reporting.grades import grades
 from keju.reporting.run_set import gather
 from keju.scoring import score_run
+from tests.judging.conftest import _key, answers, bench, judged_run  # noqa: F401  fixtures
+from tests.support.judged import GOOD, JUDGE
 
 
 @pytest.fixture

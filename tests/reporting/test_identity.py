@@ -10,8 +10,6 @@ from statistics import fmean
 
 import polars as pl
 import pytest
-from answered import answered_run
-from released import obi_deciphering, picture, put, table
 
 from keju.datasets.readers import import_dataset
 from keju.datasets.stats import stats
@@ -27,6 +25,8 @@ from keju.reporting.run_set import gather
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import read_scores, score_run
+from tests.support.answered import answered_run
+from tests.support.released import obi_deciphering, picture, put, table
 
 SOURCES = ("HWOBC", "Oracle-50K", "OBI125")
 MODEL = "baseline:chance"

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from lxml import html
-from tests.reporting.conftest import HOSTILE
 
 from keju.items import Response
 from keju.reporting import write_report
 from keju.reporting.item_browser import _reasoning
 from keju.reporting.labels import metric_definition
 from keju.text import answer_part
+from tests.reporting.conftest import HOSTILE
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 QUIET = [

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from lxml import html
-from own_pages import scored_pages
 
 from keju.reporting import write_report
 from keju.reporting.blank_pages import invented_lines
@@ -15,6 +14,7 @@ from keju.reporting.no_results import in_no_mean
 from keju.reporting.run_set import gather
 from keju.runs import RunFolder
 from keju.scoring.blank_pages import FEWEST_BLANK
+from tests.support.own_pages import scored_pages
 
 TEXTS = {f"b{book}/p{page}": f"天地玄黃宇宙洪荒{chr(0x6000 + 8 * book + page)}"
          for book in range(4) for page in range(3)}  # fmt: skip

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from lxml import html
-from making import picture
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
@@ -17,6 +16,7 @@ from keju.reporting.run_summary import failure_lines, run_table
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.making import picture
 
 TEXTS = [chr(0x4E00 + 40 * n) * 5 + chr(0x5E00 + 40 * n) * 5 for n in range(8)]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from lxml import html
-from making import picture
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
@@ -24,6 +23,7 @@ from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from keju.statistics import group_bootstrap, spread
+from tests.support.making import picture
 
 TEXT = "天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏"
 BOOKS = 9

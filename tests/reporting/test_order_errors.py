@@ -7,7 +7,6 @@ import json
 import msgspec
 import pytest
 from lxml import html
-from tests.reporting.conftest import picture
 
 from keju.datasets.store import DatasetWriter
 from keju.items import ImageRef, Item, Line, Response
@@ -16,6 +15,7 @@ from keju.reporting.order_errors import OrderErrors, true_order
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.reporting.conftest import picture
 
 TEXTS = ["天地玄黃", "宇宙洪荒", "日月盈昃"]
 IMAGE = ImageRef(path="p.png", sha256="0" * 64, width=300, height=400, size=9)

@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builds import keju
 from lxml import html
-from making import picture
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item, Provenance
@@ -17,6 +15,8 @@ from keju.reporting import write_report
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.builds import keju
+from tests.support.making import picture
 
 PAGES = 5
 OWN = "3 of 5 items were drafted by this model itself"

@@ -5,8 +5,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from lxml import html
-from making import picture
-from tests.support.commanding import keju
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
@@ -19,6 +17,8 @@ from keju.reporting.view import View, build_view
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.commanding import keju
+from tests.support.making import picture
 
 TEXTS = ["天地玄黃宇宙洪荒", "日月盈昃辰宿列張", "寒來暑往秋收冬藏", "閏餘成歲律呂調陽"]
 ANSWERS = {"right": TEXTS, "broken": ["天地玄黃\n宇宙洪", "\n日月盈昃\n辰宿列張", *TEXTS[2:]]}

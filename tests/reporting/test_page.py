@@ -11,13 +11,13 @@ import shutil
 import polars as pl
 import pytest
 from lxml import html
-from tests.reporting.conftest import HOSTILE
 
 from keju.errors import UsageError
 from keju.reporting import check_report_place, write_csv, write_report
 from keju.reporting.run_set import gather
 from keju.reporting.view import build_view
 from keju.runs import RunFolder
+from tests.reporting.conftest import HOSTILE
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from __future__ import annotations
 from statistics import fmean
 
 import pytest
-from answered import answered_run
 
 from keju.errors import UsageError
 from keju.items import Item
 from keju.reporting.paper_table_inputs import input_tables
 from keju.reporting.run_set import gather
 from keju.reporting.same_models import SameAs, check_same_as
+from tests.support.answered import answered_run
 
 PIPELINE = "ocr+llm:ppocr+openai:q"
 ITEMS = [

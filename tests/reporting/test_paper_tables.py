@@ -11,7 +11,6 @@ from statistics import fmean
 import msgspec
 import polars as pl
 import pytest
-from answered import answered_run
 from typer.testing import CliRunner
 
 from keju.cli import app
@@ -28,6 +27,7 @@ from keju.reporting.run_set import gather
 from keju.reporting.same_models import check_same_as
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
+from tests.support.answered import answered_run
 
 RELICS = [each.id for each in tasks() if each.domain == "Cultural Relic" and each.format == "MCQ"]
 HOSTILE = "openai:\\input{/etc/passwd}%_&#$^~{\u202e"

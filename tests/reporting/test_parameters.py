@@ -7,11 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from api_keys import set_api_keys
 from lxml import html
-from making import make_dataset, picture
-from needing import inspect_missing
-from serving import Chat
 
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_BENCHMARK, OWN_PAGE
@@ -23,6 +19,10 @@ from keju.reporting.run_set import gather
 from keju.running import preset, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.api_keys import set_api_keys
+from tests.support.making import make_dataset, picture
+from tests.support.needing import inspect_missing
+from tests.support.serving import Chat
 
 KEY = "sk-parameters-0123456789abcdef"
 HYBRID, OWN = "openai:qwen3", "inspect:openai-api/local/served"

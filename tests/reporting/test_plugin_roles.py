@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.reporting.conftest import picture
-from tests.support.plugged import run_here
 
 from keju.datasets.readers import import_dataset
 from keju.models import role_of
@@ -16,6 +14,8 @@ from keju.running.shown import Shown
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from keju.scoring.aggregate import aggregate
+from tests.reporting.conftest import picture
+from tests.support.plugged import run_here
 
 TEXTS = {
     "p1": "天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏閏餘成歲律呂調陽",

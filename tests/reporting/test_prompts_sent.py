@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from making import picture
 
 from keju.datasets.store import DatasetWriter
 from keju.definitions import prompt_of
@@ -16,6 +15,7 @@ from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from keju.text import in_script
+from tests.support.making import picture
 
 READING = "師說"
 

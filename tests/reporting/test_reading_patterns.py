@@ -9,8 +9,6 @@ from typing import get_args
 import msgspec
 import pytest
 from lxml import html
-from own_pages import scored_pages
-from tests.reporting.conftest import picture
 from typer.testing import CliRunner
 
 from keju.cli import app
@@ -26,6 +24,8 @@ from keju.reporting.view import build_view
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import metrics, score_run
+from tests.reporting.conftest import picture
+from tests.support.own_pages import scored_pages
 
 PAGES = {
     "p1": ["天地玄黄宇宙洪荒", "日月盈昃辰宿列張", "寒來暑往秋收冬藏", "閏餘成歲律吕調陽"],

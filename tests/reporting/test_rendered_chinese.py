@@ -8,10 +8,6 @@ from pathlib import Path
 import pytest
 from lxml import html
 from msgspec.structs import replace
-from own_pages import scored_pages
-from tests.reporting.test_chinese_words import HAN, RULES
-from tests.reporting.test_engine_times import TIMED
-from tests.reporting.test_engine_times import gathered as timed_engine
 
 from keju.definitions.blank import REASON
 from keju.reporting import write_report
@@ -22,6 +18,10 @@ from keju.reporting.page import render
 from keju.reporting.run_set import gather
 from keju.reporting.translations import Words
 from keju.reporting.view import build_view
+from tests.reporting.test_chinese_words import HAN, RULES
+from tests.reporting.test_engine_times import TIMED
+from tests.reporting.test_engine_times import gathered as timed_engine
+from tests.support.own_pages import scored_pages
 
 TEXTS = {
     f"b{number}/p": text * 2

@@ -6,7 +6,6 @@ import csv
 
 import msgspec
 import pytest
-from making import make_dataset
 
 from keju.items import Item, Line, Response
 from keju.reporting import write_csv, write_report
@@ -15,6 +14,7 @@ from keju.reporting.run_set import gather
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.making import make_dataset
 
 PAGES = 12
 TEXT = "天地玄黃宇宙洪荒日月盈昃辰宿列張"

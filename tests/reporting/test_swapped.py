@@ -9,8 +9,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from msgspec.structs import replace
-from tests.reporting.conftest import picture
-from tests.support.needing import needs
 
 from keju.datasets import mini
 from keju.datasets.readers import import_dataset
@@ -31,6 +29,8 @@ from keju.reporting.swapped import (
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.reporting.conftest import picture
+from tests.support.needing import needs
 
 TEXTS = [
     "天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏",

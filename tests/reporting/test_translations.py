@@ -7,7 +7,6 @@ from importlib.resources import files
 
 import pytest
 from lxml import html
-from tests.reporting.conftest import HOSTILE
 
 from keju.errors import UsageError
 from keju.reporting import write_report
@@ -18,6 +17,7 @@ from keju.reporting.translations import Words
 from keju.reporting.view import _KINDS
 from keju.scoring.verdicts import VERDICTS
 from keju.text import in_script
+from tests.reporting.conftest import HOSTILE
 
 ASSETS = files("keju.reporting") / "assets"
 ZH = Words("zh")

@@ -7,13 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
-from commanding import keju
 from lxml import html
-from making import picture
-from serving import Chat
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
+from tests.support.commanding import keju
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 OPTIONS = ("論語", "孟子", "史記", "漢書")
 PAGES = 8

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from making import picture
-from serving import Chat
-from showing import oracle_crops, stored, torn
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Box, Item
@@ -18,6 +15,9 @@ from keju.reporting import write_report
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.making import picture
+from tests.support.serving import Chat
+from tests.support.showing import oracle_crops, stored, torn
 
 QUERIES, REFERENCES = 4, 3
 """Of each class."""

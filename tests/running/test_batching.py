@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from making import make_dataset
-from serving import Chat, run_command
 
 from keju.errors import DataError, UsageError
 from keju.models import Decoding, ModelOptions
 from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
 from keju.running import batching as module
 from keju.runs import RunFolder
+from tests.support.making import make_dataset
+from tests.support.serving import Chat, run_command
 
 MODEL = "openai:served"
 KEY = "sk-batch-0123456789abcdef"
@@ -24,7 +24,7 @@ ITEMS = 12
 
 @pytest.fixture
 def server() -> Iterator[Chat]:
-    chat = Chat("batch_server.py")
+    chat = Chat("batch_server")
     chat.plan()
     yield chat
     chat.stop()

@@ -6,9 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from commanding import keju
-from making import picture
-from serving import Chat
 
 from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError
@@ -18,6 +15,9 @@ from keju.running import Policy, Selection, merge, run
 from keju.running.box_conventions import parse_boxes
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.commanding import keju
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 SIDE = 200
 SAID = "[100, 200, 300, 400]"

@@ -7,8 +7,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from making import make_dataset
-from serving import Chat, run_command
 
 from keju.errors import UsageError
 from keju.items import Request, Usage
@@ -18,6 +16,8 @@ from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
 from keju.running.budget import UNLIMITED_OUTPUT, BudgetTracker, CostEstimator
 from keju.running.prices import Price, Prices
 from keju.runs import RunFolder
+from tests.support.making import make_dataset
+from tests.support.serving import Chat, run_command
 
 ITEMS = 20
 MODEL = "openai:served"

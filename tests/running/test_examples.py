@@ -7,10 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from commanding import keju
 from lxml import html
-from making import picture
-from serving import Chat
 
 from keju.datasets.store import Dataset, DatasetWriter, write_items
 from keju.definitions import prompt_of
@@ -25,6 +22,9 @@ from keju.running.selecting import RequestVariant
 from keju.running.shown import Shown
 from keju.runs import RunFolder
 from keju.scoring import score_responses, score_run
+from tests.support.commanding import keju
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 OPTIONS = ("論語", "孟子", "史記", "漢書")
 TWO = "released+2-shot"

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from making import make_dataset
-from serving import Chat, run_command
 
 from keju.errors import UsageError
 from keju.items import Failure
@@ -16,6 +14,8 @@ from keju.models import Decoding, ModelOptions
 from keju.running import Policy, Selection, run
 from keju.running.failures import hint_of
 from keju.runs import RunFolder
+from tests.support.making import make_dataset
+from tests.support.serving import Chat, run_command
 
 WORDS = [
     ("auth", "HTTP 401: Incorrect API key provided", "--api-key-env"),

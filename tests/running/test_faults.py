@@ -8,13 +8,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from making import make_dataset
-from serving import Chat, run_command
 
 from keju.items import Response
 from keju.models import ModelOptions
 from keju.running import Policy, run
 from keju.runs import RunFolder
+from tests.support.making import make_dataset
+from tests.support.serving import Chat, run_command
 
 MODEL = "openai:served"
 PASSING = [

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from making import make_dataset
-from needing import inspect_missing
-from serving import Chat
 
 from keju.errors import UsageError
 from keju.models import ModelOptions, inspect_batches
 from keju.running import Policy, RunSummary, run
 from keju.runs import RunFolder
+from tests.support.making import make_dataset
+from tests.support.needing import inspect_missing
+from tests.support.serving import Chat
 
 pytestmark = inspect_missing
 MODEL = "inspect:openai/gpt-4o"
@@ -26,7 +26,7 @@ ITEMS = 13
 
 @pytest.fixture
 def server() -> Iterator[Chat]:
-    chat = Chat("batch_server.py")
+    chat = Chat("batch_server")
     chat.plan()
     yield chat
     chat.stop()

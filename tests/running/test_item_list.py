@@ -6,9 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from commanding import keju
-from making import make_dataset, page_item
-from serving import Chat
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
@@ -18,6 +15,9 @@ from keju.running import Selection
 from keju.running.item_list import listed_items, read_item_ids
 from keju.running.selecting import select
 from keju.runs import RunFolder
+from tests.support.commanding import keju
+from tests.support.making import make_dataset, page_item
+from tests.support.serving import Chat
 
 
 @pytest.fixture(scope="module")

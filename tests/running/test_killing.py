@@ -10,8 +10,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from making import make_dataset
-from serving import Chat, run_command
+
+from tests.support.making import make_dataset
+from tests.support.serving import Chat, run_command
 
 ITEMS, AT_ONCE, KILLS = 150, 4, 10
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from making import make_dataset
 from rich.console import Console
-from serving import Chat
 
 from keju.models import ModelOptions
 from keju.running import Policy, RunSummary, run
 from keju.running.progress import Pace
 from keju.running.request_runner import ModelQueue
 from keju.runs import RunFolder
+from tests.support.making import make_dataset
+from tests.support.serving import Chat
 
 MODEL = "openai:served"
 WEEK = 7 * 24 * 3600

@@ -9,9 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from making import make_dataset, page_item, picture
 from msgspec.structs import replace
-from serving import Chat
 
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
@@ -19,6 +17,8 @@ from keju.models import Decoding, ModelOptions
 from keju.running import Policy, RunSummary, Selection, merge, run
 from keju.running.selecting import in_shard
 from keju.runs import RunFolder
+from tests.support.making import make_dataset, page_item, picture
+from tests.support.serving import Chat
 
 MODEL = "openai:served"
 ITEMS = 21

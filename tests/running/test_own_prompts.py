@@ -6,10 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from commanding import keju
 from lxml import html
-from making import picture
-from serving import Chat
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import prompt_of, query_of
@@ -17,6 +14,9 @@ from keju.files import read_json, sha256_bytes, write_json
 from keju.items import Item
 from keju.runs import RunFolder
 from keju.scoring import score_run, stored_scores
+from tests.support.commanding import keju
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 OPTIONS = ("論語", "孟子", "史記", "漢書")
 SHORT = """

@@ -7,10 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from commanding import keju
-from making import picture
 from msgspec.structs import replace
-from serving import Chat
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions.pair_forms import asked_candidates, pair_form, reduction_of
@@ -27,6 +24,9 @@ from keju.running.plan_forms import form_names, with_forms
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.commanding import keju
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 MODEL = "openai:served"
 FRAGMENTS = 8

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from making import picture
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import task
@@ -16,6 +15,7 @@ from keju.reporting.run_set import gather
 from keju.running import Policy, Selection, estimate, requests, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.making import picture
 
 CANDIDATES = 6
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from making import make_dataset, page_item, picture
 from msgspec.structs import replace
 
 from keju.datasets.store import Dataset, DatasetWriter
@@ -17,6 +16,7 @@ from keju.models import Model, ModelOptions, open_model
 from keju.running import Selection, estimate, requests
 from keju.running.requests import to_ask
 from keju.running.selecting import NO_TRANSCRIPTION, select
+from tests.support.making import make_dataset, page_item, picture
 
 SECRET = "祕密之答案"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from making import picture
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
@@ -17,6 +16,7 @@ from keju.running.plan_records import READING
 from keju.running.prices import read_prices
 from keju.running.tokens import image_rule, text_tokens
 from keju.runs import RunFolder, RunManifest
+from tests.support.making import picture
 
 PAGES = 6
 

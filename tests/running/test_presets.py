@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from making import make_dataset
 
 from keju.errors import UsageError
 from keju.models import Decoding, ModelOptions
 from keju.running import preset
 from keju.running.presets import preset_of
+from tests.support.making import make_dataset
 
 
 def test_mcs_bench_is_asked_as_its_paper_says(shared: Path) -> None:

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commanding import keju
-from making import picture
-from needing import inspect_missing
-from serving import Chat
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.runs import RunFolder
+from tests.support.commanding import keju
+from tests.support.making import picture
+from tests.support.needing import inspect_missing
+from tests.support.serving import Chat
 
 PROMPTS = '[tasks.T7]\nask = "Look. {prompt}"\nsystem = "Be brief."\n'
 WORDINGS = 4
@@ -26,7 +26,7 @@ WORDINGS = 4
 
 @pytest.fixture
 def server() -> Iterator[Chat]:
-    chat = Chat("batch_server.py")
+    chat = Chat("batch_server")
     chat.plan(images=True, says="B")
     yield chat
     chat.stop()

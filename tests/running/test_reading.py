@@ -6,9 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from chat_server import asked_for
-from making import make_dataset, picture
-from serving import Chat
 from typer.testing import CliRunner
 
 from keju.cli import app
@@ -23,6 +20,9 @@ from keju.running.requests import with_source
 from keju.running.selecting import NO_TRANSCRIPTION
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run
+from tests.support.chat_server import asked_for
+from tests.support.making import make_dataset, picture
+from tests.support.serving import Chat
 
 T1 = task("T1").queries[0].template
 READ = "天地玄黃，{prompt}宇宙洪荒。{source}"

@@ -9,7 +9,6 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from making import make_dataset
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
@@ -17,6 +16,7 @@ from keju.items import Request, Response
 from keju.models import Answer, AskError
 from keju.running.outcomes import Job
 from keju.running.request_runner import FIRST, ModelQueue, Policy, RequestRunner
+from tests.support.making import make_dataset
 
 QUICK = Policy(first_wait=0.001, longest_wait=0.002)
 Reply = Callable[[str, int], Answer]

@@ -12,10 +12,8 @@ from math import inf, nan
 from pathlib import Path
 
 import pytest
-from making import make_dataset, page_item, picture
 from msgspec.structs import replace
 from rich.console import Console
-from serving import Chat, run_command
 
 from keju.datasets.store import DatasetWriter
 from keju.errors import PrerequisiteError, UsageError
@@ -23,6 +21,8 @@ from keju.models import Decoding, ModelOptions
 from keju.running import Policy, RunSummary, Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run, stored_scores
+from tests.support.making import make_dataset, page_item, picture
+from tests.support.serving import Chat, run_command
 
 KEY = "sk-run-0123456789abcdefABCDEF"
 MODEL = "openai:served"

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from making import make_dataset
-from needing import inspect_missing
-from serving import Chat, run_command
 
 from keju.runs import RunFolder
+from tests.support.making import make_dataset
+from tests.support.needing import inspect_missing
+from tests.support.serving import Chat, run_command
 
 FIELDS = [
     "--preset", "mcs-bench", "--sampling-seed", "7", "--reasoning-effort", "low", "--thinking",

@@ -7,8 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from making import picture
-from serving import Chat
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
@@ -19,6 +17,8 @@ from keju.running import Selection, estimate, run
 from keju.running.run import RunSummary
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run
+from tests.support.making import picture
+from tests.support.serving import Chat
 
 BOTH = ("simplified", "traditional")
 MODEL = "openai:served"

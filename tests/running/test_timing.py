@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from making import make_dataset
 from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
@@ -21,6 +20,7 @@ from keju.running.outcomes import Job
 from keju.running.request_runner import ModelQueue, Policy, RequestRunner
 from keju.running.timing import Timing, read_timings
 from keju.runs import RunFolder
+from tests.support.making import make_dataset
 
 START_UP, PAGE = 0.3, 0.02
 

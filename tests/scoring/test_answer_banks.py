@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
-from answer_bank import BANKS, agrees, bank, extracted, form_of, table
-from degenerate import BOUGHT_ALONE, MARGIN, earned, families, floors, worth
 
 from keju.definitions import prompt_of
 from keju.files import sha256_bytes
+from tests.support.answer_bank import BANKS, agrees, bank, extracted, form_of, table
+from tests.support.degenerate import BOUGHT_ALONE, MARGIN, earned, families, floors, worth
+from tools import make_extraction_page
 
 ROOT = Path(__file__).parents[2]
 LEAST = dict.fromkeys(
@@ -99,9 +99,7 @@ def test_recall_and_precision_are_complete_on_our_own_bank():
 
 
 def test_the_page_is_the_one_that_the_tool_makes():
-    path = ROOT / "tools" / "make_extraction_page.py"
-    spec = importlib.util.spec_from_file_location("make_extraction_page", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     made = (ROOT / "docs" / "extraction.md").read_text("utf-8")
-    assert made == module.page(), "python tools/make_extraction_page.py > docs/extraction.md"
+    assert made == make_extraction_page.page(), (
+        "python -m tools.make_extraction_page > docs/extraction.md"
+    )

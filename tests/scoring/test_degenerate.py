@@ -7,11 +7,12 @@ F1: each alone can be bought with the other.
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
-from degenerate import (
+
+from keju.metrics.ranking import accuracy_at, auc, average_precision, rank
+from tests.support.degenerate import (
     BANK,
     BOUGHT_ALONE,
     HOLDS_THE_ANSWER,
@@ -26,8 +27,7 @@ from degenerate import (
     minilm,
     worth,
 )
-
-from keju.metrics.ranking import accuracy_at, auc, average_precision, rank
+from tools import make_degenerate_table
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = {family.name: family for family in families()}
@@ -109,17 +109,11 @@ def test_one_probability_for_all_earns_what_chance_earns():
     assert average_precision(ranking) == pytest.approx(sum(1 / k for k in range(1, 101)) / 100)
 
 
-def tool():
-    path = ROOT / "tools" / "make_degenerate_table.py"
-    spec = importlib.util.spec_from_file_location("make_degenerate_table", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_printed_table_is_the_one_that_the_code_makes():
     made = (ROOT / "docs" / "degenerate.md").read_text("utf-8")
-    assert made == tool().page(), "python tools/make_degenerate_table.py > docs/degenerate.md"
+    assert made == make_degenerate_table.page(), (
+        "python -m tools.make_degenerate_table > docs/degenerate.md"
+    )
 
 
 @pytest.mark.semantic
@@ -138,4 +132,4 @@ def test_an_encoder_pays_no_degenerate_answer_either():
 @pytest.mark.semantic
 def test_the_printed_table_of_an_encoder_is_the_one_that_the_code_makes():
     made = (ROOT / "docs" / "degenerate-encoder.md").read_text("utf-8")
-    assert made == tool().page_of_encoders()
+    assert made == make_degenerate_table.page_of_encoders()

@@ -1,10 +1,10 @@
 """The part of a response that is its answer."""
 
 import pytest
-from hanging import ends
 
 from keju.scoring import body_of, transcription_of
 from keju.scoring.extraction import json_answer, unfenced
+from tests.support.hanging import ends
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
-from specimens import SPECIMENS, scores_of
 
 from keju.definitions import published_tasks, task
 from keju.scoring import TaskDifference, differences
+from tests.support.specimens import SPECIMENS, scores_of
+from tools import make_ledger
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "ledger.md"
@@ -18,11 +18,9 @@ PAIRS = [(each, query) for each in published_tasks() for query in each.queries i
 
 @pytest.mark.xdist_group("ledger page")
 def test_the_page_is_the_one_that_the_code_makes():
-    path = ROOT / "tools" / "make_ledger.py"
-    spec = importlib.util.spec_from_file_location("make_ledger", path)
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    assert PAGE.read_text("utf-8") == tool.page(), f"make it: python {path.name} > {PAGE.name}"
+    assert PAGE.read_text("utf-8") == make_ledger.page(), (
+        "python -m tools.make_ledger > docs/ledger.md"
+    )
 
 
 def test_every_task_and_way_of_asking_has_its_row():

@@ -1,9 +1,9 @@
 """One letter is taken where one was chosen; where it would be a guess, none is."""
 
 import pytest
-from hanging import ends
 
 from keju.scoring import extract_letter
+from tests.support.hanging import ends
 
 CHOICES = tuple("ABCD")
 OPTIONS = ("离开", "道路", "行书", "谦让")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_bert import write_bert
 
 import keju
 from keju.encoders import Encoders
@@ -14,6 +13,7 @@ from keju.registry import PluginError, plugins
 from keju.scoring.own_metrics import GROUP, _collected
 from keju.scoring.score import score_cases
 from keju.scoring.scoring_sample import ScoringSample
+from tests.support.small_bert import write_bert
 
 pytestmark = pytest.mark.semantic
 

@@ -15,7 +15,6 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from plugged import distribution
 
 import keju
 from keju.items import Box, ImageRef, Item, Response
@@ -25,6 +24,7 @@ from keju.scoring.metric_inputs import preparations
 from keju.scoring.own_metrics import GROUP, _collected
 from keju.scoring.score import score_cases
 from keju.scoring.scoring_sample import ScoringSample
+from tests.support.plugged import distribution
 
 RULE = "1 if the first character is the true one"
 FILE = f"""

@@ -5,10 +5,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hanging import ends
 
 from keju.scoring import open_text_of, passage_of
 from keju.text import counted
+from tests.support.hanging import ends
 
 WRAPPINGS = tomllib.loads(
     (Path(__file__).parents[1] / "support" / "wrappings.toml").read_text("utf-8")

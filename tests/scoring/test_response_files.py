@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from plugged import forget_plugins
 
 from keju.errors import DataError
 from keju.registry import PluginError, declare
 from keju.scoring.response_files import read_responses
+from tests.support.plugged import forget_plugins
 
 
 def broken(path: Path) -> list[object]:

@@ -1,11 +1,11 @@
 """Every metric that is computed has its rule in words."""
 
 import pytest
-from degenerate import earned, families
 
 from keju.definitions import task, tasks
 from keju.scoring import PROTOCOLS
 from keju.scoring.rules import counting, lower_is_better, steps
+from tests.support.degenerate import earned, families
 
 QUERIES = [
     pytest.param(each, query, protocol, id=f"{each.id}/{query.name}/{protocol}")

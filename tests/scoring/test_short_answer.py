@@ -1,12 +1,12 @@
 """Short answers and lists of names."""
 
 import pytest
-from hanging import ends
 
 from keju.scoring import extract_entities, extract_short, extract_yes_no
 from keju.scoring.asked_counts import extract_asked_count
 from keju.scoring.box_parsing import extract_any_boxes
 from keju.scoring.short_answer import entity_set, same_short
+from tests.support.hanging import ends
 
 
 @pytest.mark.parametrize(

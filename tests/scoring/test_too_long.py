@@ -53,7 +53,7 @@ def test_a_text_too_long_for_jieba_is_worth_nothing_and_keeps_the_reason(monkeyp
 @pytest.mark.semantic
 def test_five_answers_too_long_to_encode_stay_in_the_mean(monkeypatch):
     monkeypatch.setattr(semantic, "LONGEST", 500)
-    from degenerate import encoder_families, minilm
+    from tests.support.degenerate import encoder_families, minilm
 
     family = encoder_families()[0]
     long = "x" * 501

@@ -15,9 +15,10 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import jieba
     import zhconv
-from naive import lcs, matrix
 from nltk.translate.bleu_score import SmoothingFunction
 from nltk.translate.bleu_score import sentence_bleu as nltk_bleu
+
+from tests.support.naive import lcs, matrix
 
 ABSENT = object()
 STOPS = (KeyError, TypeError, AttributeError, ZeroDivisionError, IndexError)

@@ -10,7 +10,8 @@ import asyncio
 import json
 
 from aiohttp import web
-from chat_server import ITEM, ChatServer, failure, serve
+
+from tests.support.chat_server import ITEM, ChatServer, failure, serve
 
 
 class BatchServer(ChatServer):

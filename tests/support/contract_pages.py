@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from commanding import keju
-from contract_trial import run
-from contracting import Contract
-from exported_pages import column, item, made_run, response
-
 from keju.datasets.mini import path as mini
 from keju.datasets.readers.pages.alto import read_alto
 from keju.datasets.readers.pages.page_xml import read_page
+from tests.support.commanding import keju
+from tests.support.contract_trial import run
+from tests.support.contracting import Contract
+from tests.support.exported_pages import column, item, made_run, response
 
 READERS = {"page-xml": read_page, "alto": read_alto}
 

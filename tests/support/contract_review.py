@@ -8,15 +8,15 @@ from itertools import count
 from pathlib import Path
 
 import polars as pl
-from commanding import keju
-from contracting import Contract
-from making import picture
 from msgspec.structs import replace
 
 from keju.building.reviewing.forms import read_review
 from keju.building.reviewing.verdicts import Mended, Verdict, seal_of
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Box, Item
+from tests.support.commanding import keju
+from tests.support.contracting import Contract
+from tests.support.making import picture
 
 PERSON = "li@example.org"
 SECOND = "wang@example.org"

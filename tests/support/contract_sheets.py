@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from commanding import keju
-from contract_servers import RuleServer
-from contract_trial import run
-from making import make_dataset
 from openpyxl import load_workbook
 
 from keju.building.reviewing.verdicts import Verdict
 from keju.items import Item
 from keju.judging import code_of, graded_answers, read_ratings, read_rubrics
 from keju.runs import RunFolder
+from tests.support.commanding import keju
+from tests.support.contract_servers import RuleServer
+from tests.support.contract_trial import run
+from tests.support.making import make_dataset
 
 RATER = "李, 華"
 SCORES: dict[str, tuple[str, float | None]] = {

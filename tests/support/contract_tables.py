@@ -7,9 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from commanding import keju
-from contracting import Contract, Exchanged, compared
-from making import picture
 from msgspec.structs import replace
 from PIL import Image
 
@@ -18,6 +15,9 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import task
 from keju.files import sha256_bytes
 from keju.items import Box, Item, Line, Provenance
+from tests.support.commanding import keju
+from tests.support.contracting import Contract, Exchanged, compared
+from tests.support.making import picture
 
 ODD = "odd items"
 ABOUT = ("--licence", "CC0-1.0", "--source", "made by the tests")

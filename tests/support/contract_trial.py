@@ -6,15 +6,14 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from commanding import keju
-from contract_servers import NAMED, Recorder
-from contracting import Contract, Exchanged, compared
-from making import picture
-
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.commanding import keju
+from tests.support.contract_servers import NAMED, Recorder
+from tests.support.contracting import Contract, Exchanged, compared
+from tests.support.making import picture
 
 Told = dict[str, list[str]]
 """Status and text of each response, by item."""

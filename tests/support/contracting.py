@@ -1,6 +1,6 @@
 """Contracts with other programs: the table of programs, what an exchange is given, its results.
 
-python tests/support/contracting.py NAME --python PYTHON --work DIR --recorded DIR
+python -m tests.support.contracting NAME --python PYTHON --work DIR --recorded DIR
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from urllib.request import urlopen
 import msgspec
 from msgspec import Struct
 
-ROOT = Path(__file__).parents[2]
+from tests.support import ROOT, module_command
+
 CONTRACTS = ROOT / "tests" / "contracts"
 TABLE = CONTRACTS / "programs.toml"
 RECORDED = CONTRACTS / "recorded"
@@ -255,7 +256,7 @@ def exchange_command(
 ) -> list[str]:
     """The command that runs one exchange in a process of its own."""
     return [
-        sys.executable, str(Path(__file__)), program.name, "--python", str(python),
+        *module_command("contracting"), program.name, "--python", str(python),
         "--work", str(work), "--recorded", str(recorded), "--table", str(table),
     ]  # fmt: skip
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from released import picture, put
+from tests.support.released import picture, put
 
 Outcome = Literal["error", "same", "said"]
 """``error``: the import stops, and names what is damaged. ``same``: it is harmless by rule, and

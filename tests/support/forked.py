@@ -12,7 +12,7 @@ import traceback
 from pathlib import Path
 from typing import NamedTuple
 
-from mutation import MEMORY, SECONDS
+from tests.support.mutation import MEMORY, SECONDS
 
 WALL = 2 * SECONDS
 """Seconds after which a command is killed. `SECONDS` are of the processor: machines are shared."""

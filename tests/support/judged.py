@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from chat_server import asked_for
-from serving import Chat
-
 from keju.items import Item, Request
 from keju.judging import JudgementFolder, ask_judges, open_judges
 from keju.models import ModelOptions
 from keju.running import Policy
+from tests.support.chat_server import asked_for
+from tests.support.serving import Chat
 
 KEY = "sk-judge-0123456789abcdefABCDEF"
 JUDGE = "openai:judge"

@@ -1,6 +1,6 @@
 """Commands over mutated inputs, each case in a forked process with limits of time and memory.
 
-``python tests/support/mutated_commands.py --count 2000`` runs so many cases on two processes. A
+``python -m tests.support.mutated_commands --count 2000`` runs so many cases on two processes. A
 case copies a sound input (`mutated_inputs`), mutates one of its files by the seed, and runs the
 input's commands as the command line does. Its faults are what must never happen: a traceback, an
 exit status other than 0, 1 and 2, a refusal that is not one printable line, more than 20 seconds,
@@ -31,11 +31,11 @@ from pathlib import Path
 from random import Random
 from typing import BinaryIO, NamedTuple
 
-from forked import WALL, Ended, forked
-from mutated_inputs import INPUTS, Command, Input, dataset, libraries
-from mutation import MEMORY, SECONDS, mutate
-
 from keju.errors import printable
+from tests.support import ROOT, module_command
+from tests.support.forked import WALL, Ended, forked
+from tests.support.mutated_inputs import INPUTS, Command, Input, dataset, libraries
+from tests.support.mutation import MEMORY, SECONDS, mutate
 
 LONGEST = 2000
 _SEVERAL = ("build recipe", "data validate", "data import", "data detect", "build review import")
@@ -280,10 +280,12 @@ def run_cases(start: int, stop: int, seed: int, workers: int = _WORKERS) -> list
     started = []
     for first in range(start, min(start + workers, stop)):
         numbers = [str(number) for number in range(first, stop, workers)]
-        command = [sys.executable, __file__, "--seed", str(seed), "--worker", *numbers]
+        command = [*module_command("mutated_commands"), "--seed", str(seed), "--worker", *numbers]
         environ = {**os.environ, "MALLOC_ARENA_MAX": "1", "POLARS_MAX_THREADS": "1"}
         started.append(
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ)
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, cwd=ROOT
+            )
         )
     found: list[Case] = []
     outputs: list[tuple[bytes, bytes]] = [(b"", b"")] * len(started)

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
-from making import page_item, picture
-from workbooks import write_workbook
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
+from tests.support.making import page_item, picture
+from tests.support.workbooks import write_workbook
 
 Command = tuple[str, ...]
 Run = Callable[..., None]

@@ -1,6 +1,6 @@
 """Mutated sources, and what readers do with them.
 
-``python tests/support/mutation.py --count 5000`` runs so many cases. Every case copies a sound
+``python -m tests.support.mutation --count 5000`` runs so many cases. Every case copies a sound
 source, mutates one file of the copy by the seed, examines it as
 ``keju data detect`` does, imports it, and validates what was imported. Its faults are what must
 never happen: a traceback, more than 20 seconds, more than 2 GB, a refusal that is not one printable
@@ -31,19 +31,19 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from damage import DAMAGES
-from layouts import layouts
-from mutations import NAMES, RAW, STRUCTURED, Mutation, kind_of
-from mutations.mapped import MAP
-from mutations.mapped import SOURCES as MAPPED
-from released import FORMS
-
 from keju.datasets.examine import examine
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, KejuError, ProblemsError, UsageError, printable
 from keju.reporting.detected_formats import as_data, lines
+from tests.support import ROOT, module_command
+from tests.support.damage import DAMAGES
+from tests.support.layouts import layouts
+from tests.support.mutations import NAMES, RAW, STRUCTURED, Mutation, kind_of
+from tests.support.mutations.mapped import MAP
+from tests.support.mutations.mapped import SOURCES as MAPPED
+from tests.support.released import FORMS
 
 SECONDS = 20
 MEMORY = 2 << 30
@@ -249,8 +249,10 @@ def run_cases(start: int, stop: int, seed: int) -> list[Case]:
     found: list[Case] = []
     at = start
     while at < stop:
-        command = [sys.executable, __file__, "--worker", str(at), str(stop), "--seed", str(seed)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=_ENVIRON)
+        command = [*module_command("mutation"), "--worker", str(at), str(stop), "--seed", str(seed)]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=_ENVIRON, cwd=ROOT
+        )
         rows = [Case(*json.loads(line)) for line in done.stdout.splitlines() if line[:1] == "["]
         found += rows
         at += len(rows)

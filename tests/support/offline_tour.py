@@ -17,7 +17,8 @@ from pathlib import Path
 from urllib.request import HTTPCookieProcessor, build_opener
 
 from PIL import Image
-from serving import Chat
+
+from tests.support.serving import Chat
 
 _RECIPE = """
 name = "small"

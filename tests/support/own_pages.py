@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
-from making import picture
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.making import picture
 
 Texts = Mapping[str, str]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
-from planted import CALLIGRAPHERS, COPIES, book_page, jpeg
 
 from keju.building.dedup.images import STEP as IMAGES
 from keju.building.dedup.images import DedupImagesSettings
@@ -19,6 +18,7 @@ from keju.building.running import Work, run_step
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item
 from keju.text.scripts import in_script
+from tests.support.planted import CALLIGRAPHERS, COPIES, book_page, jpeg
 
 HAN = [chr(0x4E00 + at) for at in range(3000)]
 LONG, SHORT = 150, 40

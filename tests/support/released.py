@@ -14,12 +14,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import polars as pl
-from pdfs import pdf_of
 from PIL import Image
 
 from keju.datasets.store import DatasetWriter
 from keju.datasets.writers import export_dataset
 from keju.items import Item
+from tests.support.pdfs import pdf_of
 
 
 class Form(NamedTuple):

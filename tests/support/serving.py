@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+from tests.support import ROOT, module_command
+
 
 class Chat:
     """A running chat server; `url` is its base URL."""
 
-    def __init__(self, script: str = "chat_server.py") -> None:
-        path = Path(__file__).with_name(script)
+    def __init__(self, module: str = "chat_server") -> None:
         self._process = subprocess.Popen(
-            [sys.executable, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            module_command(module),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
         )
         port = self._process.stdout.readline().strip()
         assert port, "the chat server did not start"

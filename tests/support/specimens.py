@@ -12,13 +12,21 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from degenerate import COUNTS, NAMES, OPTIONS, PASSAGES, SHORT, columns, families, truth_of
-
 from keju.definitions import Query, Task, prompt_of
 from keju.encoders import Encoders
 from keju.items import ImageRef, Item, Response, Score
 from keju.scoring.score import score_cases
 from keju.scoring.scoring_sample import ScoringSample
+from tests.support.degenerate import (
+    COUNTS,
+    NAMES,
+    OPTIONS,
+    PASSAGES,
+    SHORT,
+    columns,
+    families,
+    truth_of,
+)
 
 LENGTHS: dict[str, int] = json.loads(
     (Path(__file__).parent / "answer_lengths.json").read_text("utf-8")

@@ -59,7 +59,9 @@ def need_namespaces() -> None:
         pytest.skip(reason)
 
 
-def watched(*command: object, env: dict[str, str] | None = None) -> Watched:
+def watched(
+    *command: object, env: dict[str, str] | None = None, cwd: Path | None = None
+) -> Watched:
     """Run a command in a namespace of its own."""
     with TemporaryDirectory() as folder:
         record = Path(folder, "record.json")
@@ -69,6 +71,7 @@ def watched(*command: object, env: dict[str, str] | None = None) -> Watched:
             text=True,
             check=False,
             env=env,
+            cwd=cwd,
         )
         assert record.is_file(), done.stderr
         seen = json.loads(record.read_bytes())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from site_pages.pages import groups
+from tools.site_pages.pages import groups
 
 _NO_CHINESE = "（英文）"
 

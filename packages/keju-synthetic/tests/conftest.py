@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from shared_material import shared
+from tests.support.shared_material import shared
 
 __all__ = ["shared"]

@@ -11,12 +11,12 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
-from needing import synthetic_missing
 from packaging.requirements import Requirement
 
 from keju.building import synthetic
 from keju.building.sources import SourceForm
 from keju.building.steps import STEPS, Step
+from tests.support.needing import synthetic_missing
 
 PACKAGE = Path(__file__).resolve().parents[1]
 ROOT = PACKAGE.parents[1]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from released import ancientdoc_hub, picture
 
 from keju.benchmarks.ancientdoc.reader.strata import strata
 from keju.datasets.readers import Imported, import_dataset
@@ -17,6 +16,7 @@ from keju.datasets.validate import validate
 from keju.definitions import prompt_of
 from keju.errors import DataError
 from keju.items import Item
+from tests.support.released import ancientdoc_hub, picture
 
 PAGE = "Confucianism/論語集注/p01.jpg"
 

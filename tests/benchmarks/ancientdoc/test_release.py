@@ -7,9 +7,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from layouts import ancientdoc
-from released import picture, put
-from workbooks import write_workbook
 
 from keju.benchmarks.ancientdoc.reader.columns import Asked, wide_columns
 from keju.benchmarks.ancientdoc.reader.detecting import detect_ancientdoc
@@ -19,6 +16,9 @@ from keju.datasets.values import canonical
 from keju.definitions import prompt_of
 from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError
+from tests.support.layouts import ancientdoc
+from tests.support.released import picture, put
+from tests.support.workbooks import write_workbook
 
 FIRST = "兵家类/兵垣四編/page_5"
 

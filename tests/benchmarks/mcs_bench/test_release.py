@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from layouts import mcs_bench as release
-from serving import Chat
 
 from keju.cli import app
 from keju.datasets.store import Dataset
@@ -15,6 +13,8 @@ from keju.reporting.breakdowns import strata
 from keju.reporting.run_set import gather
 from keju.runs import RunFolder
 from keju.scoring import read_scores, score_responses
+from tests.support.layouts import mcs_bench as release
+from tests.support.serving import Chat
 
 LAYOUTS = {layout.name.partition(": ")[2]: layout for layout in release.LAYOUTS}
 

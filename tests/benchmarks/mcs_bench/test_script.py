@@ -1,6 +1,5 @@
 """The metrics of the authors' script: its back-trace, its marks, its entities."""
 
-import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +11,7 @@ from keju.benchmarks.mcs_bench.script import (
     official_punctuation_prf,
 )
 from keju.metrics import EditCounts, accurate_rate, correct_rate
+from tests.support import naive
 
 SHORT = st.text(alphabet="天地玄黄", max_size=14)
 ANY = st.text(max_size=20)

@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from released import obi_deciphering, picture, put, table
 
 from keju.benchmarks.obi_bench.readers.sources import tier_of
 from keju.datasets.validate import validate
 from keju.errors import DataError
+from tests.support.released import obi_deciphering, picture, put, table
 
 
 def test_each_picture_is_asked_what_and_how_and_only_what_has_an_answer(

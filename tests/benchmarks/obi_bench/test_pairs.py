@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from released import obi_classes, obi_mutual, obi_rejoining, picture, put
 
 from keju.benchmarks.obi_bench.readers.sources import sources, sweep
 from keju.datasets.store import Dataset
@@ -16,6 +15,7 @@ from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.running import requests
+from tests.support.released import obi_classes, obi_mutual, obi_rejoining, picture, put
 
 
 def test_the_sources_are_those_of_the_published_registry(shared: Path) -> None:

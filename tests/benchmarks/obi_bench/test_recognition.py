@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from released import (
+
+from keju.benchmarks.obi_bench.readers.recognition_detection import detect_recognition
+from keju.datasets.readers.listing import Listing
+from keju.datasets.validate import validate
+from keju.definitions import prompt_of
+from keju.errors import DataError, UsageError
+from keju.items import Box
+from tests.support.released import (
     obi_boxes,
     obi_recognition,
     obi_yinqiwenyuan,
@@ -15,13 +22,6 @@ from released import (
     table,
     voc,
 )
-
-from keju.benchmarks.obi_bench.readers.recognition_detection import detect_recognition
-from keju.datasets.readers.listing import Listing
-from keju.datasets.validate import validate
-from keju.definitions import prompt_of
-from keju.errors import DataError, UsageError
-from keju.items import Box
 
 
 def test_a_picture_is_asked_in_four_ways_and_its_boxes_answer(read, tmp_path: Path) -> None:

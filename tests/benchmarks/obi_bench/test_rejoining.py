@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from layouts import obi_rejoining as forms
-from released import obi_rejoining, put, table
 
 from keju.benchmarks.obi_bench.readers.fragment_groups import bone_in, whole_images
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.files import sha256_file
+from tests.support.layouts import obi_rejoining as forms
+from tests.support.released import obi_rejoining, put, table
 
 
 def galleries(src: Path, done) -> dict[str, tuple[list[str], list[str]]]:

@@ -8,9 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from commanding import keju
-from layouts import obi_characters as trees
-from released import obi_classes, picture, put, table
 
 from keju.benchmarks.obi_bench.readers.releases import releases
 from keju.datasets.store import Dataset
@@ -18,6 +15,9 @@ from keju.definitions import NO_REFERENCE, is_undeciphered
 from keju.errors import DataError, UsageError
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from tests.support.commanding import keju
+from tests.support.layouts import obi_characters as trees
+from tests.support.released import obi_classes, picture, put, table
 
 
 def what(done) -> dict[str, dict[str, str]]:

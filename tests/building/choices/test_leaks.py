@@ -6,10 +6,10 @@ import random
 
 import numpy as np
 import pytest
-from planted import CALLIGRAPHERS
 
 from keju.building.choices.leaks import CHECKS, LeakCheck, check_choices, questions_of
 from keju.items import Item
+from tests.support.planted import CALLIGRAPHERS
 
 
 def item(at: int, options: list[str], answer: int, **fields: object) -> Item:

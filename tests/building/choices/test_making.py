@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planted import CALLIGRAPHERS
 
 from keju.building.choices.making import Asked, Made, clash, make_choices, plain, spread
 from keju.building.choices.weights import Weights
+from tests.support.planted import CALLIGRAPHERS
 
 
 def of_pool(number: int, seed: int, *, slope: float = 0.6) -> list[Asked]:

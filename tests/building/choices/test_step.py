@@ -8,9 +8,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from builds import bench_over, keju
-from making import picture
-from planted import CALLIGRAPHERS
 
 from keju.building.choices.step import MakeChoicesSettings, make_choices_of_items
 from keju.datasets.store import Dataset, DatasetWriter
@@ -18,6 +15,9 @@ from keju.datasets.validate import validate
 from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
+from tests.support.builds import bench_over, keju
+from tests.support.making import picture
+from tests.support.planted import CALLIGRAPHERS
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tiny_clip import write_clip
+
+from tests.support.tiny_clip import write_clip
 
 
 @pytest.fixture(scope="session")

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from planted import COPIES, book_page, jpeg
 
 import keju
 from keju.building.dedup.image_hashes import Picture, hashes_of, near_hashes, rendering
 from keju.building.dedup.image_similarity import ALIKE, likeness
+from tests.support.planted import COPIES, book_page, jpeg
 
 
 def grey(data: bytes) -> np.ndarray:

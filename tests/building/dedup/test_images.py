@@ -8,9 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from builds import bench_over
 from PIL import Image
-from planted import COPIES, book_page, jpeg
 
 from keju.building.dedup.candidates import Candidate, holding, near_vectors
 from keju.building.dedup.images import DedupImagesSettings, dedup_images
@@ -19,6 +17,8 @@ from keju.building.dedup.texts import DedupTextsSettings, dedup_texts
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
 from keju.items import Item
+from tests.support.builds import bench_over
+from tests.support.planted import COPIES, book_page, jpeg
 
 TURNED, HALF = "turned by 1°", "half the size"
 

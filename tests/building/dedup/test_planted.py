@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from planting import Planted, kinds, outcome
+
+from tests.support.planting import Planted, kinds, outcome
 
 PAGE = Path(__file__).parents[3] / "docs/deduplication.md"
 

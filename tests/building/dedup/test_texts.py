@@ -7,8 +7,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from builds import bench_over, keju, need_ray
-from making import make_dataset, picture
 
 from keju.building.dedup.item_subjects import CLUSTER, short
 from keju.building.dedup.texts import DedupTextsSettings, dedup_texts, group_texts
@@ -16,6 +14,8 @@ from keju.building.engine import Engine
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Item
+from tests.support.builds import bench_over, keju, need_ray
+from tests.support.making import make_dataset, picture
 
 PASSAGE = (
     "北冥有魚其名爲鯤鯤之大不知其幾千里也化而爲鳥其名爲鵬鵬之背不知其幾千里也怒而飛其翼若垂天之雲是鳥也"

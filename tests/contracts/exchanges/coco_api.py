@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from contract_review import by_item, drafts, exported, read_back
-from contracting import Contract, Exchanged, compared
-
 from keju.building.reviewing.verdicts import Verdict
 from keju.metrics.boxes import iou_matrix
+from tests.support.contract_review import by_item, drafts, exported, read_back
+from tests.support.contracting import Contract, Exchanged, compared
 
 SCRIPT = """\
 import json, sys

@@ -6,8 +6,17 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from contract_tables import ODD, TASK, asked, facts, folders, part_again, releases, same_again
-from contracting import Contract, Exchanged, compared
+from tests.support.contract_tables import (
+    ODD,
+    TASK,
+    asked,
+    facts,
+    folders,
+    part_again,
+    releases,
+    same_again,
+)
+from tests.support.contracting import Contract, Exchanged, compared
 
 RUN = "import duckdb, json, sys; print(json.dumps(duckdb.sql(sys.argv[1]).fetchall()))"
 READ = """\

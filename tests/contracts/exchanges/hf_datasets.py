@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from contract_tables import (
+from tests.support.contract_tables import (
     TASK,
     asked,
     facts,
@@ -15,7 +15,7 @@ from contract_tables import (
     releases,
     same_again,
 )
-from contracting import Contract, Exchanged, compared
+from tests.support.contracting import Contract, Exchanged, compared
 
 SCRIPT = """\
 import hashlib, json, sys

@@ -6,10 +6,19 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from commanding import keju
-from contract_servers import RuleServer
-from contract_trial import ANSWERS, REASONING, main_scores, run, scores, thinking, told, trial
-from contracting import Contract, Exchanged, compared
+from tests.support.commanding import keju
+from tests.support.contract_servers import RuleServer
+from tests.support.contract_trial import (
+    ANSWERS,
+    REASONING,
+    main_scores,
+    run,
+    scores,
+    thinking,
+    told,
+    trial,
+)
+from tests.support.contracting import Contract, Exchanged, compared
 
 MODEL = "openai-api/local/served"
 READ = """\

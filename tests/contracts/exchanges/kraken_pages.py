@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from contract_pages import READERS, exported, lines_read
-from contracting import Contract, Exchanged, compared
 from lxml import etree
+
+from tests.support.contract_pages import READERS, exported, lines_read
+from tests.support.contracting import Contract, Exchanged, compared
 
 SCRIPT = Path(__file__).with_name("in_kraken.py")
 KEPT = ("kinds.xml", "rows.xml", "hostile.xml", "lunyu-t1.xml")

@@ -11,8 +11,15 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
-from commanding import keju
-from contract_review import (
+from msgspec.structs import replace
+
+from keju.building.review_form import review_form
+from keju.building.reviewing.label_studio import NO_IMAGE
+from keju.building.reviewing.verdicts import Verdict
+from keju.datasets.store import Dataset
+from keju.items import Box
+from tests.support.commanding import keju
+from tests.support.contract_review import (
     PERSON,
     SECOND,
     STATES,
@@ -23,14 +30,7 @@ from contract_review import (
     read_back,
     states,
 )
-from contracting import Contract, Exchanged, compared
-from msgspec.structs import replace
-
-from keju.building.review_form import review_form
-from keju.building.reviewing.label_studio import NO_IMAGE
-from keju.building.reviewing.verdicts import Verdict
-from keju.datasets.store import Dataset
-from keju.items import Box
+from tests.support.contracting import Contract, Exchanged, compared
 
 OFFLINE = {
     "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",

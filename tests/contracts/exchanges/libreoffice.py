@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from contract_review import by_item, decided, drafts, exported, read_back
-from contract_sheets import (
+from keju.building.reviewing.sheets import COLUMNS
+from keju.datasets.readers.tables import sheet_lines
+from tests.support.contract_review import by_item, decided, drafts, exported, read_back
+from tests.support.contract_sheets import (
     expected_ratings,
     fill_ratings,
     fill_review,
@@ -14,10 +16,7 @@ from contract_sheets import (
     ratings,
     sampled,
 )
-from contracting import Contract, Exchanged, compared
-
-from keju.building.reviewing.sheets import COLUMNS
-from keju.datasets.readers.tables import sheet_lines
+from tests.support.contracting import Contract, Exchanged, compared
 
 OPENED = "CSV:44,34,76,1,,0,false,true"
 """How a CSV is opened: comma, quotes, UTF-8, from line 1, special numbers made dates and so on."""

@@ -10,11 +10,19 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from contract_servers import Recorder, RuleServer
-from contract_trial import ANSWERS, REASONING, run, scores, stopped, thinking, told, trial
-from contracting import Contract, Exchanged, compared
-
 from keju.models.retry_headers import retry_after
+from tests.support.contract_servers import Recorder, RuleServer
+from tests.support.contract_trial import (
+    ANSWERS,
+    REASONING,
+    run,
+    scores,
+    stopped,
+    thinking,
+    told,
+    trial,
+)
+from tests.support.contracting import Contract, Exchanged, compared
 
 KEY = "sk-contract-0123456789"
 LIMIT = 2

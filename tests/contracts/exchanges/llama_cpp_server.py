@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from contract_servers import Recorder
-from contract_trial import item_of, run, stopped, told, trial, usage
-from contracting import Contract, Exchanged, compared
+from tests.support.contract_servers import Recorder
+from tests.support.contract_trial import item_of, run, stopped, told, trial, usage
+from tests.support.contracting import Contract, Exchanged, compared
 
 KEY = "sk-contract-0123456789"
 TOKENS = 20

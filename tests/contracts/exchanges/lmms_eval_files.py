@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from contract_servers import RuleServer
-from contract_trial import ANSWERS, QUESTIONS, images_of, run, scores, told, trial
-from contracting import Contract, Exchanged, compared
+from tests.support.contract_servers import RuleServer
+from tests.support.contract_trial import ANSWERS, QUESTIONS, images_of, run, scores, told, trial
+from tests.support.contracting import Contract, Exchanged, compared
 
 CONSTANT = "B"
 """What lmms-eval's dummy model answers to every item."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from contract_tables import has_prompt, pixels, releases
-from contracting import Contract, Exchanged, compared
-
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of
+from tests.support.contract_tables import has_prompt, pixels, releases
+from tests.support.contracting import Contract, Exchanged, compared
 
 SCRIPT = """\
 import hashlib, json, sys

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from contract_pages import exported, lines_read
-from contracting import Contract, Exchanged, compared
+from tests.support.contract_pages import exported, lines_read
+from tests.support.contracting import Contract, Exchanged, compared
 
 SCRIPT = Path(__file__).with_name("in_ocrd.py")
 KEPT = ("kinds.xml", "rows.xml", "hostile.xml", "lunyu-t1.xml")

@@ -5,8 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from contract_tables import TASK, asked, facts, folders, part_again, releases, same_again
-from contracting import Contract, Exchanged, compared
+from tests.support.contract_tables import (
+    TASK,
+    asked,
+    facts,
+    folders,
+    part_again,
+    releases,
+    same_again,
+)
+from tests.support.contracting import Contract, Exchanged, compared
 
 SCRIPT = """\
 import hashlib, json, sys

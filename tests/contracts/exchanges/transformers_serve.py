@@ -6,9 +6,18 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from contract_servers import Recorder
-from contract_trial import images_of, item_of, run, stopped, thinking, told, trial, usage
-from contracting import Contract, Exchanged, compared
+from tests.support.contract_servers import Recorder
+from tests.support.contract_trial import (
+    images_of,
+    item_of,
+    run,
+    stopped,
+    thinking,
+    told,
+    trial,
+    usage,
+)
+from tests.support.contracting import Contract, Exchanged, compared
 
 TOKENS = 20
 MODEL = "tiny-llava"

@@ -10,9 +10,9 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from commanding import keju
-from contract_servers import RuleServer
-from contract_trial import (
+from tests.support.commanding import keju
+from tests.support.contract_servers import RuleServer
+from tests.support.contract_trial import (
     ANSWERS,
     QUESTIONS,
     REASONING,
@@ -23,7 +23,7 @@ from contract_trial import (
     told,
     trial,
 )
-from contracting import Contract, Exchanged, compared
+from tests.support.contracting import Contract, Exchanged, compared
 
 SCRIPT = Path(__file__).with_name("vlmevalkit_run.py")
 FOLDERS = {

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from showing import Crops, Grey, laid_out, oracle_crops, said, stored
 
 from keju.datasets import mini
 from keju.datasets.store import Dataset
@@ -15,6 +14,7 @@ from keju.images import open_image
 from keju.items import AnswerForm, Request
 from keju.metrics.boxes import box_hits
 from keju.models import ModelOptions, open_model
+from tests.support.showing import Crops, Grey, laid_out, oracle_crops, said, stored
 
 cv2 = pytest.importorskip("cv2", reason="components are found with OpenCV")
 from keju.models.baselines.components import ink_boxes  # noqa: E402

@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from showing import Stored, of_pair, pair, stored, torn
 
 from keju.metrics.ranking import accuracy_at, auc, rank
 from keju.models import ModelOptions, open_model
+from tests.support.showing import Stored, of_pair, pair, stored, torn
 
 cv2 = pytest.importorskip("cv2", reason="edges are traced with OpenCV: pip install 'keju[ocr]'")
 from keju.models.baselines.edges import POINTS, SHARES, best_fit, evidence, length, outline  # noqa: E402

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from showing import Crops, of_pair, oracle_crops, stored
 
 from keju.items import Item
 from keju.metrics.ranking import accuracy_at, average_precision, rank
 from keju.models import ModelOptions, open_model
 from keju.models.baselines.hog import Hog, descriptor
+from tests.support.showing import Crops, of_pair, oracle_crops, stored
 
 QUERIES, REFERENCES = 100, 10
 """Of each class."""

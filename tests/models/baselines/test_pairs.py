@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from showing import Stored, of_pair, pair, said, stored
 
 from keju.items import ImageRef, Item, Request
 from keju.models import AskError, ModelOptions, open_model
 from keju.models.baselines.pairs import PairBaseline, best_threshold
 from keju.models.request_pixels import Grey
+from tests.support.showing import Stored, of_pair, pair, said, stored
 
 DARK, GREY, LIGHT = (stored(np.full((4, 4), level, np.uint8)) for level in (0, 100, 250))
 

@@ -11,9 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making import page_item, picture
-from serving import Chat
-from showing import stored
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
@@ -23,6 +20,9 @@ from keju.models.baselines.shuffled import other_images
 from keju.running import lend, request_key, run
 from keju.running.requests import request_for
 from keju.runs import RunFolder
+from tests.support.making import page_item, picture
+from tests.support.serving import Chat
+from tests.support.showing import stored
 
 SERVED = "openai:served"
 

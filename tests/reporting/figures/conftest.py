@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from answered import answered_run
 
 from keju.items import Item
 from keju.reporting.figures import OfRun
 from keju.reporting.leaderboard import leaderboards
 from keju.reporting.run_set import gather
+from tests.support.answered import answered_run
 
 SKILLS = {"openai:騰": 0.9, "openai:㖫𠀋": 0.6, "openai:c": 0.3, "baseline:majority": 0.2}
 TEXTS = ("天地玄黃宇宙洪荒", "日月盈昃辰宿列張", "寒來暑往秋收冬藏", "閏餘成歲律呂調陽")

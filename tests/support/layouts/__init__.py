@@ -53,5 +53,5 @@ class Layout(NamedTuple):
 
 def layouts() -> list[Layout]:
     """Every layout of every module, in order."""
-    modules = (import_module(f"layouts.{name}") for name in MODULES)
+    modules = (import_module(f"{__name__}.{name}") for name in MODULES)
     return [layout for module in modules for layout in module.LAYOUTS]

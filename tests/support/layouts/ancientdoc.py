@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from released import picture, put
 
-from layouts import Evidence, Layout
+from tests.support.layouts import Evidence, Layout
+from tests.support.released import picture, put
 
 _README = "https://github.com/bytedance/AncientDoc (README: Data Format)"
 _CODE = (

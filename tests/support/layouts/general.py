@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import released
-from released import picture, put
-
-from layouts import Layout
+from tests.support import released
+from tests.support.layouts import Layout
+from tests.support.released import picture, put
 
 
 def _into(build):

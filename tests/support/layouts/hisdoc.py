@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from released import picture, put
-
-from layouts import Layout
+from tests.support.layouts import Layout
+from tests.support.released import picture, put
 
 _README = "https://github.com/HCIILAB/M5HisDoc (README: folders)"
 _CODE = (

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
-from released import picture, put
-from workbooks import write_workbook
 
 from keju.definitions import Task, tasks
 from keju.text import in_script
-from layouts import Evidence, Layout
+from tests.support.layouts import Evidence, Layout
+from tests.support.released import picture, put
+from tests.support.workbooks import write_workbook
 
 Json = dict[str, Any]
 

@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from released import obi_recognition, picture, put, table, voc
-
-from layouts import Layout
+from tests.support.layouts import Layout
+from tests.support.released import obi_recognition, picture, put, table, voc
 
 SIZE = (40, 60)
 BOXES = {n: [(1, 1, 9 + k, 20) for k in range(n)] for n in (1, 2, 3)}

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from PIL import Image
-from released import picture, put, table
 
-from layouts import Layout
+from tests.support.layouts import Layout
+from tests.support.released import picture, put, table
 
 SEEN, READ = "seen in a release", "seen in code that reads the release"
 

@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from released import obi_mutual, obi_rejoining, picture, put, table
-
-from layouts import Layout
+from tests.support.layouts import Layout
+from tests.support.released import obi_mutual, obi_rejoining, picture, put, table
 
 FRAGMENTS = ("b1/1", "b1/2", "b1/3", "b2/1", "b2/2")
 PAIRS = (("b1/1", "b1/2"), ("b1/2", "b1/3"), ("b2/1", "b2/2"))

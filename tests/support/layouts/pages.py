@@ -6,10 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from pdfs import pdf_of, tiff_of
-from released import picture, put
-
-from layouts import Evidence, Layout
+from tests.support.layouts import Evidence, Layout
+from tests.support.pdfs import pdf_of, tiff_of
+from tests.support.released import picture, put
 
 TEXTS = (
     "學而時習之，不亦說乎。\n有朋自遠方來，不亦樂乎。",

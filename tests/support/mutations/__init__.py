@@ -10,7 +10,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from mutations import binary, cells, images, json_values, names, parquet, raw, tokens, workbook, xml
+from tests.support.mutations import (
+    binary,
+    cells,
+    images,
+    json_values,
+    names,
+    parquet,
+    raw,
+    tokens,
+    workbook,
+    xml,
+)
 
 Mutation = Callable[[Path, Random], bool]
 """Changes one file; False where it does not fit."""

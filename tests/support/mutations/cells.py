@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from mutations.values import CELLS
+from tests.support.mutations.values import CELLS
 
 Rows = list[list[str]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from mutations.values import NAMES, NUMBERS, OTHERS, TEXTS
+from tests.support.mutations.values import NAMES, NUMBERS, OTHERS, TEXTS
 
 Change = Callable[[Any, Random], Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from released import picture, put, table
+from tests.support.released import picture, put, table
 
 MAP = "mapping.toml"
 

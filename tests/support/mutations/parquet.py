@@ -8,7 +8,7 @@ from random import Random
 
 import polars as pl
 
-from mutations.values import CELLS
+from tests.support.mutations.values import CELLS
 
 
 def _on_frame(

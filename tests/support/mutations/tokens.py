@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from mutations.values import CELLS, TOKENS
+from tests.support.mutations.values import CELLS, TOKENS
 
 _FIELD = re.compile(r"[^\s,，:=\"\[\]{}]+")
 _MARK = re.compile(r"[ ,，:=\"\[\]{}\t]")

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from mutations import xml
-from mutations.values import CELLS
+from tests.support.mutations import xml
+from tests.support.mutations.values import CELLS
 
 Parts = dict[str, bytes]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from mutations.values import CELLS, TOKENS
+from tests.support.mutations.values import CELLS, TOKENS
 
 _ELEMENT = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?(?:/>|>[^<>]*</\1>)")
 _ATTRIBUTE = re.compile(r'\s([A-Za-z][\w:.-]*)="([^"<>]*)"')

@@ -7,10 +7,7 @@ import io
 import numpy as np
 import polars as pl
 import pytest
-from builds import built, oracle_crops
-from making import make_dataset, page_item
 from PIL import Image, ImageDraw
-from planted import FRAME, PAPER, book_page, jpeg
 
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
@@ -20,6 +17,9 @@ from keju.items import Item
 from keju_synthetic.bones.breaking import BreakPlan, break_picture
 from keju_synthetic.steps import composites, tear
 from keju_synthetic.steps.masks import is_page, masked
+from tests.support.builds import built, oracle_crops
+from tests.support.making import make_dataset, page_item
+from tests.support.planted import FRAME, PAPER, book_page, jpeg
 
 PLAN = BreakPlan(parts=3, erosion=0.01, rough=0.08, turn=40)
 

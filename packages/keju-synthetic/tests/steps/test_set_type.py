@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from builds import bench_over
-from making import make_dataset, page_item
 
 from keju.building.controls import STEP as CONTROLS
 from keju.building.controls.step import ControlSettings
@@ -15,6 +13,8 @@ from keju.datasets.validate import validate
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju_synthetic.steps.set_type import STEP, SetTypeSettings
 from keju_synthetic.typesetting import typeface
+from tests.support.builds import bench_over
+from tests.support.making import make_dataset, page_item
 
 SMALL = {"pixels": 160_000, "difficulty": 0.2}
 PAGES = ("CHI_IHEC_SB4002_QuanTangshi", "BULAC_BIULO_CHI_1938")

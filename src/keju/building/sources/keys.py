@@ -53,7 +53,7 @@ def sources_page() -> str:
 def _page() -> Iterator[str]:
     yield "# Sources of a build and their keys\n"
     yield "What `keju build sources FORM` prints; how sources are used stands in"
-    yield "[building.md](building.md#sources). Made by `python tools/make_sources_page.py`."
+    yield "[building.md](building.md#sources). Made by `python -m tools.make_sources_page`."
     for name in SOURCES.builtin:
         form = SOURCES[name]
         yield f"\n## `{name}`: {form.summary}\n"
