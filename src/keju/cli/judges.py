@@ -3,61 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from keju.cli.app import err, note
 from keju.cli.asking_output import show_plan
+from keju.cli.options import KeyName, MaxTokens, PerMinute, PriceFile, RetryFailed, Timeout
+from keju.cli.request_options import ServerOptions
 
 if TYPE_CHECKING:
     from keju.items import Request
     from keju.judging import JudgementFolder
-    from keju.models import Decoding, Model, ModelOptions
+    from keju.models import Model, ModelOptions
     from keju.running import Policy
 
 
-def judge_options(
-    decoding: Decoding,
-    *,
-    base_url: str,
-    api_key_env: str,
-    timeout: float,
-    dtype: str,
-    asking: bool,
-) -> ModelOptions:
-    """Return the options with which judges are opened.
+@dataclass(frozen=True)
+class JudgeOptions(ServerOptions):
+    """The server, decoding parameters, limits and budget of judges."""
 
-    Raises:
-        UsageError: the dtype is not a short word.
-    """
-    from keju.models import ModelOptions
-    from keju.models.request_fields import declared_dtype
+    api_key_env: KeyName = "OPENAI_API_KEY"
+    max_tokens: MaxTokens = None
+    timeout: Timeout = 600.0
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Maximum number of simultaneous requests to each judge."
+        ),
+    ] = None
+    temperature: Annotated[float, typer.Option(metavar="T", help="Sampling temperature.")] = 0.0
+    max_cost: Annotated[
+        float | None, typer.Option(metavar="MONEY", help="Maximum cost; needs --prices.")
+    ] = None
+    retry_failed: RetryFailed = False
+    prices: PriceFile = None
+    per_minute: PerMinute = None
 
-    return ModelOptions(
-        base_url=base_url,
-        api_key_env=api_key_env,
-        decoding=decoding,
-        dtype=declared_dtype(dtype),
-        timeout=timeout,
-        asking=asking,
-    )
+    def model_options(self, *, asking: bool) -> ModelOptions:
+        """The options with which judges are opened; `asking` is false for a plan.
 
+        Raises:
+            UsageError: the dtype is not a short word, the reasoning effort is empty, or an
+                extra field may not be set.
+        """
+        from keju.models import ModelOptions
+        from keju.models.request_fields import declared_dtype, parse_extra_body
+        from keju.running.options import decoding_of
 
-def judge_policy(
-    concurrency: int | None, timeout: float, retry_failed: bool, per_minute: float | None,
-    prices: Path | None, max_cost: float | None,
-) -> Policy:  # fmt: skip
-    """Return the limits and the budget of requests to judges."""
-    from keju.running import Budget, Limits, Policy
-    from keju.running.prices import read_prices
+        return ModelOptions(
+            base_url=self.base_url,
+            api_key_env=self.api_key_env,
+            decoding=decoding_of(
+                temperature=self.temperature,
+                max_tokens=self.max_tokens,
+                sampling_seed=self.sampling_seed,
+                reasoning_effort=self.reasoning_effort,
+                thinking=self.thinking,
+                extra_body=parse_extra_body(self.extra_body or ()),
+            ),
+            dtype=declared_dtype(self.dtype),
+            timeout=self.timeout,
+            asking=asking,
+        )
 
-    return Policy(
-        concurrency=concurrency,
-        retry_failed=retry_failed,
-        timeout=timeout,
-        limits=Limits(requests=per_minute),
-        budget=Budget(max_cost=max_cost, prices=read_prices(prices) if prices else None),
-    )
+    def policy(self) -> Policy:
+        """The limits and the budget of requests to judges.
+
+        Raises:
+            DataError: the price file cannot be read.
+        """
+        from keju.running import Budget, Limits, Policy
+        from keju.running.prices import read_prices
+
+        prices = read_prices(self.prices) if self.prices else None
+        return Policy(
+            concurrency=self.concurrency,
+            retry_failed=self.retry_failed,
+            timeout=self.timeout,
+            limits=Limits(requests=self.per_minute),
+            budget=Budget(max_cost=self.max_cost, prices=prices),
+        )
 
 
 def show_judging_plan(

@@ -12,24 +12,9 @@ from typer.core import TyperGroup
 
 from keju.cli.app import WITH_FAILURES, app, out, say
 from keju.cli.figures import FormatNames, draw_all
-from keju.cli.judges import ask_judging, judge_options, judge_policy, show_judging_plan
-from keju.cli.options import (
-    AsJson,
-    BaseUrl,
-    Dtype,
-    ExtraBody,
-    KeyName,
-    MaxTokens,
-    PerMinute,
-    PriceFile,
-    ReasoningEffort,
-    RetryFailed,
-    SampleSeed,
-    SamplingSeed,
-    TaskIds,
-    ThinkingSwitch,
-    Timeout,
-)
+from keju.cli.grouped_options import with_groups
+from keju.cli.judges import JudgeOptions, ask_judging, show_judging_plan
+from keju.cli.options import AsJson, SampleSeed, TaskIds
 from keju.errors import number_of
 
 if TYPE_CHECKING:
@@ -79,23 +64,16 @@ RubricsFile = Annotated[
     Path | None,
     typer.Option("--rubrics", metavar="FILE.toml", help="File of your own rubrics."),
 ]
-Concurrency = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, help="Maximum number of simultaneous requests to each judge."),
-]
-Temperature = Annotated[float, typer.Option(metavar="T", help="Sampling temperature.")]
 PlanOnly = Annotated[
     bool, typer.Option("--plan", help="Estimate requests, tokens, cost and hours; send nothing.")
-]
-MaxCost = Annotated[
-    float | None,
-    typer.Option(metavar="MONEY", help="Maximum cost; needs --prices."),
 ]
 
 
 @judge_app.command(_GRADE)
+@with_groups
 def grade(
     run: RunPath,
+    *,
     model: Judges = None,
     task: TaskIds = None,
     of: Answerers = None,
@@ -110,22 +88,8 @@ def grade(
         int, typer.Option(metavar="N", min=1, max=100, help="Number of grades per answer.")
     ] = 1,
     rubrics: RubricsFile = None,
-    base_url: BaseUrl = "",
-    api_key_env: KeyName = "OPENAI_API_KEY",
-    concurrency: Concurrency = None,
-    temperature: Temperature = 0.0,
-    max_tokens: MaxTokens = None,
-    sampling_seed: SamplingSeed = None,
-    reasoning_effort: ReasoningEffort = None,
-    thinking: ThinkingSwitch = None,
-    extra_body: ExtraBody = None,
-    dtype: Dtype = "unknown",
-    timeout: Timeout = 600.0,
-    retry_failed: RetryFailed = False,
+    server: JudgeOptions,
     plan: PlanOnly = False,
-    prices: PriceFile = None,
-    per_minute: PerMinute = None,
-    max_cost: MaxCost = None,
     as_json: AsJson = False,
 ) -> None:
     """Grade a run's open answers from 0 to 10, and print the grades. The same command resumes.
@@ -145,10 +109,8 @@ def grade(
         read_rubrics,
         sampled_codes,
     )
-    from keju.models.request_fields import parse_extra_body
     from keju.reporting.console import print_json
     from keju.reporting.judging import agreement_table, grade_lines, grades_table
-    from keju.running.options import decoding_of
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
@@ -163,22 +125,8 @@ def grade(
     folder = JudgementFolder(opened, told)
     complete = True
     if model:
-        options = judge_options(
-            decoding_of(
-                temperature=temperature,
-                max_tokens=max_tokens,
-                sampling_seed=sampling_seed,
-                reasoning_effort=reasoning_effort,
-                thinking=thinking,
-                extra_body=parse_extra_body(extra_body or ()),
-            ),
-            base_url=base_url,
-            api_key_env=api_key_env,
-            timeout=timeout,
-            dtype=dtype,
-            asking=not plan,
-        )
-        policy = judge_policy(concurrency, timeout, retry_failed, per_minute, prices, max_cost)
+        options = server.model_options(asking=not plan)
+        policy = server.policy()
         questions = lambda _: grading_requests(answers.judged, folder, repeats)  # noqa: E731
         if plan:
             show_judging_plan(
@@ -205,8 +153,10 @@ def grade(
 
 
 @judge_app.command()
+@with_groups
 def probe(
     run: RunPath,
+    *,
     model: Judges = None,
     task: TaskIds = None,
     of: Answerers = None,
@@ -218,22 +168,8 @@ def probe(
     ] = 20,
     seed: SampleSeed = 0,
     rubrics: RubricsFile = None,
-    base_url: BaseUrl = "",
-    api_key_env: KeyName = "OPENAI_API_KEY",
-    concurrency: Concurrency = None,
-    temperature: Temperature = 0.0,
-    max_tokens: MaxTokens = None,
-    sampling_seed: SamplingSeed = None,
-    reasoning_effort: ReasoningEffort = None,
-    thinking: ThinkingSwitch = None,
-    extra_body: ExtraBody = None,
-    dtype: Dtype = "unknown",
-    timeout: Timeout = 600.0,
-    retry_failed: RetryFailed = False,
+    server: JudgeOptions,
     plan: PlanOnly = False,
-    prices: PriceFile = None,
-    per_minute: PerMinute = None,
-    max_cost: MaxCost = None,
     as_json: AsJson = False,
 ) -> None:
     """Probe a judge for bias: length, verbosity, its own name, instructions in answers, and more.
@@ -252,10 +188,8 @@ def probe(
         probings,
         read_rubrics,
     )
-    from keju.models.request_fields import parse_extra_body
     from keju.reporting.console import print_json
     from keju.reporting.judging import probe_lines, probes_table
-    from keju.running.options import decoding_of
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
@@ -264,22 +198,8 @@ def probe(
     answers = answers_of(opened, told, chosen)
     drawn = draw_sample(answers.judged, opened, per_task=limit, seed=seed)
     folder = JudgementFolder(opened, told)
-    options = judge_options(
-        decoding_of(
-            temperature=temperature,
-            max_tokens=max_tokens,
-            sampling_seed=sampling_seed,
-            reasoning_effort=reasoning_effort,
-            thinking=thinking,
-            extra_body=parse_extra_body(extra_body or ()),
-        ),
-        base_url=base_url,
-        api_key_env=api_key_env,
-        timeout=timeout,
-        dtype=dtype,
-        asking=not plan,
-    )
-    policy = judge_policy(concurrency, timeout, retry_failed, per_minute, prices, max_cost)
+    options = server.model_options(asking=not plan)
+    policy = server.policy()
 
     def questions(judge: Model) -> Iterable[Request]:
         return (each.request for each in probings(drawn, told, judge.name))

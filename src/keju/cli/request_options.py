@@ -1,0 +1,377 @@
+"""Groups of options of `keju run` and `keju plan`, with the names of `RunOptions`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from keju.cli.options import (
+    BoxConventions,
+    KeyName,
+    Limit,
+    MaxTokens,
+    PerMinute,
+    PriceFile,
+    RetryFailed,
+    Sample,
+    Seed,
+    TaskIds,
+    Timeout,
+)
+
+if TYPE_CHECKING:
+    from keju.running.options import RunOptions
+
+
+@dataclass(frozen=True)
+class ItemOptions:
+    """Which items are asked."""
+
+    tasks: TaskIds = None
+    limit: Limit = None
+    sample: Sample = None
+    seed: Seed = 0
+    items: Annotated[
+        Path | None,
+        typer.Option(
+            "--items",
+            metavar="FILE",
+            help="List of the items to ask: one id per line, or CSV, TSV or JSON with a column"
+            " id. Default: all items.",
+            rich_help_panel="Items",
+        ),
+    ] = None
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            "--pairs",
+            metavar="FORM",
+            help="Reduced form of tasks of pairs: once (one direction of each pair), gallery=N"
+            " or gallery=N,seed=S (N random candidates that include all relevant ones), "
+            "edges=N or hog=N (the N candidates that a baseline ranks first). Default: "
+            "all pairs. Results of a reduced form are not shown in the paper's tables.",
+            rich_help_panel="Items",
+        ),
+    ] = None
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Part I of N of the items; `keju merge` joins the parts.",
+            rich_help_panel="Items",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class PromptOptions:
+    """How the items are asked."""
+
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Number of times that each item is asked. Default: 1.",
+            rich_help_panel="Prompts",
+        ),
+    ] = None
+    preset: Annotated[
+        str,
+        typer.Option(
+            "--preset",
+            metavar="NAME",
+            help="Settings of a paper. An unknown name lists them.",
+            rich_help_panel="Prompts",
+        ),
+    ] = ""
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--setting",
+            metavar="SETTING",
+            help="Input setting. image (default); own-ocr: the image and the model's own "
+            "transcription of it; gold-ocr: the image and its true transcription; "
+            "own-text, gold-text: these texts without the image. Can be given several "
+            "times.",
+            rich_help_panel="Prompts",
+        ),
+    ] = None
+    scripts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--script",
+            metavar="SCRIPT",
+            help="Script of Chinese prompts: released (default), simplified, or traditional. A"
+            " script in which the item was not released is converted with OpenCC. Can be "
+            "given several times.",
+            rich_help_panel="Prompts",
+        ),
+    ] = None
+    wordings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--wording",
+            metavar="NAME",
+            help="Wording of the prompts: released (default), or another declared one: "
+            "obi-gemini (How and Where of recognition in one prompt). Can be given "
+            "several times.",
+            rich_help_panel="Prompts",
+        ),
+    ] = None
+    prompts: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--prompts",
+            metavar="FILE",
+            help="TOML file of your own prompts, with one or more wordings. Only these "
+            "wordings are asked; add --wording released for the published one. Can be "
+            "given several times.",
+            rich_help_panel="Prompts",
+        ),
+    ] = None
+    examples: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--examples",
+            metavar="N",
+            help="Number of solved items of the reference split that are shown before each "
+            "question. Default: 0. Can be given several times.",
+            rich_help_panel="Prompts",
+        ),
+    ] = None
+    examples_seed: Annotated[
+        int,
+        typer.Option(
+            "--examples-seed",
+            metavar="N",
+            help="Seed of the choice of examples.",
+            rich_help_panel="Prompts",
+        ),
+    ] = 0
+    boxes: BoxConventions = None
+    system_prompt: Annotated[
+        str,
+        typer.Option(
+            "--system-prompt",
+            "--system",
+            metavar="TEXT|@FILE",
+            help="System prompt of every request, as text or from a file. Default: none.",
+            rich_help_panel="Prompts",
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """The address of a model's server, and how the model reasons there."""
+
+    base_url: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="Address of an OpenAI-compatible server, up to and including /v1.",
+            rich_help_panel="Model",
+        ),
+    ] = ""
+    sampling_seed: Annotated[
+        int | None,
+        typer.Option(
+            "--sampling-seed",
+            metavar="N",
+            help="Seed of sampling on the server. Default: none.",
+            rich_help_panel="Model",
+        ),
+    ] = None
+    reasoning_effort: Annotated[
+        str | None,
+        typer.Option(
+            "--reasoning-effort",
+            metavar="EFFORT",
+            help="Reasoning effort as the server names it: none, minimal, low, medium, high … "
+            "Default: the server's.",
+            rich_help_panel="Model",
+        ),
+    ] = None
+    thinking: Annotated[
+        Literal["on", "off"] | None,
+        typer.Option(
+            "--thinking",
+            help="Thinking mode of a hybrid model. Default: the server's.",
+            rich_help_panel="Model",
+        ),
+    ] = None
+    extra_body: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--extra-body",
+            metavar="NAME=JSON",
+            help="Additional field of every request. Can be given several times.",
+            rich_help_panel="Model",
+        ),
+    ] = None
+    dtype: Annotated[
+        str,
+        typer.Option(
+            "--dtype",
+            metavar="FORMAT",
+            help="Number format in which the server runs the model, e.g. bf16. It is recorded "
+            "as you declare it, not sent.",
+            rich_help_panel="Model",
+        ),
+    ] = "unknown"
+
+
+@dataclass(frozen=True)
+class ImageOptions:
+    """The largest image that is sent."""
+
+    max_pixels: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Maximum number of pixels of an image for openai:, inspect: and http-ocr: "
+            "models; larger images are scaled down.",
+            rich_help_panel="Model",
+        ),
+    ] = None
+    max_bytes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Maximum image size in bytes, before base64 encoding.",
+            rich_help_panel="Model",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class SamplingOptions:
+    """The key and the decoding parameters of a model, and what is done with its lines."""
+
+    api_key_env: KeyName = "OPENAI_API_KEY"
+    temperature: Annotated[
+        float | None,
+        typer.Option(metavar="T", help="Sampling temperature.", rich_help_panel="Model"),
+    ] = None
+    top_p: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Nucleus sampling probability.", rich_help_panel="Model"),
+    ] = None
+    top_k: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="Number of the most likely tokens to sample from.",
+            rich_help_panel="Model",
+        ),
+    ] = None
+    max_tokens: MaxTokens = None
+    timeout: Timeout = 600.0
+    reading_order: Annotated[
+        bool,
+        typer.Option(help="Put an OCR engine's lines into reading order.", rich_help_panel="Model"),
+    ] = True
+
+
+@dataclass(frozen=True)
+class PriceOptions:
+    """The prices of requests, and how many are sent in a minute."""
+
+    prices: PriceFile = None
+    per_minute: PerMinute = None
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """Concurrency, budget, and what is sent again."""
+
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Maximum number of simultaneous requests to each model.",
+            rich_help_panel="Speed and budget",
+        ),
+    ] = None
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MONEY",
+            help="Maximum cost of the run, including responses stored before; needs --prices.",
+            rich_help_panel="Speed and budget",
+        ),
+    ] = None
+    max_requests: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Maximum number of requests, including repeated ones.",
+            rich_help_panel="Speed and budget",
+        ),
+    ] = None
+    max_hours: Annotated[
+        float | None,
+        typer.Option(
+            metavar="H",
+            help="Hours after which no new request is sent.",
+            rich_help_panel="Speed and budget",
+        ),
+    ] = None
+    tokens_per_minute: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            min=0.001,
+            help="Maximum number of tokens per minute for each model, including the requested "
+            "output.",
+            rich_help_panel="Speed and budget",
+        ),
+    ] = None
+    images_per_minute: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            min=0.001,
+            help="Maximum number of images per minute for each model.",
+            rich_help_panel="Speed and budget",
+        ),
+    ] = None
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch",
+            help="Use the vendor's batch endpoint: submit requests, or collect finished "
+            "ones. Half the price; can take a day.",
+            rich_help_panel="Speed and budget",
+        ),
+    ] = False
+    retry_failed: RetryFailed = False
+
+
+def run_options(
+    *groups: ItemOptions
+    | PromptOptions
+    | ServerOptions
+    | ImageOptions
+    | SamplingOptions
+    | PriceOptions
+    | LimitOptions,
+) -> RunOptions:
+    """The options of a run that the groups have together.
+
+    Raises:
+        UsageError: a field of --extra-body is not NAME=JSON, or the file of --system-prompt cannot
+            be read.
+    """
+    from keju.models.request_fields import parse_extra_body, read_system_prompt
+    from keju.running.options import RunOptions
+
+    given: dict[str, Any] = {}
+    for group in groups:
+        given |= asdict(group)
+    given["system_prompt"] = read_system_prompt(given["system_prompt"])
+    given["extra_body"] = parse_extra_body(given["extra_body"] or ())
+    return RunOptions(**given)
