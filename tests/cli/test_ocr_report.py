@@ -263,6 +263,9 @@ def test_scans_without_texts_are_read_and_have_no_error(tmp_path):
         (["-o", "/"], "something else than a report"),
         (["--machine-price", "1/h"], "--pages"),
         (["--model", "nothing"], "nothing"),
+        (["--model", "replay:X=theirs"], "replay:X=theirs: theirs is not a folder"),
+        (["--model", "replay:theirs.jsonl"], "replay:theirs.jsonl: no such file"),
+        (["--model", "replay:X=scans", "--model", "replay:X=scans"], "given twice"),
         (["--option", "texts"], "texts=VALUE"),
     ],
 )
@@ -271,7 +274,8 @@ def test_a_mistake_is_one_line_that_names_it(args, named, tmp_path):
     done = keju("ocr-report", "scans", *args, cwd=tmp_path)
     assert done.returncode == 2
     assert named in done.stderr.splitlines()[-1]
-    assert not (tmp_path / "out.pdf").exists()
+    # Nothing is imported before the mistake is found.
+    assert not list(tmp_path.glob("*-work"))
 
 
 @pytest.mark.parametrize("texts", [True, False])

@@ -88,12 +88,35 @@ def test_a_text_that_is_empty_or_not_utf8_is_named(src: Path, content: bytes, sa
         read(src)
 
 
-def test_a_page_may_be_blank_by_its_word_or_by_the_option(src: Path) -> None:
-    (src / "001.txt").write_text(" [BLANK]\n", "utf-8")
+@pytest.mark.parametrize(
+    "text",
+    [
+        " [BLANK]\n",
+        "[blank]",
+        "［blank］",
+        "[空白]",
+        "［空白］",
+        "(空白)",
+        "（空白頁）",
+        "空白",
+        "空白页",
+        "blank",
+    ],
+)
+def test_a_page_may_be_declared_blank_by_its_text(text: str, src: Path) -> None:
+    (src / "001.txt").write_text(text, "utf-8")
     assert read(src).notes == ("imported as blank: 1 page: 001",)
     first, second = Dataset.open(src.parent / "out").items()
     assert (first.answer, first.transcription, first.metadata["blank"]) == ("", None, "yes")
     assert "blank" not in second.metadata
+
+
+@pytest.mark.parametrize(
+    "text", ["空白。其餘", "[空白]\n天地", "no text", "無字", "空", "[]", "TODO"]
+)
+def test_other_texts_do_not_declare_a_blank_page(text: str, src: Path) -> None:
+    (src / "001.txt").write_text(text, "utf-8")
+    assert "imported as blank" not in " ".join(read(src).notes)
 
 
 def test_an_empty_text_is_a_blank_page_only_where_the_option_says_so(src: Path) -> None:

@@ -89,6 +89,7 @@ def ocr_report(
     """
     from keju.datasets.scan_import import Origin, run_folder, take_scans
     from keju.local_paths import check_local
+    from keju.models import check_models
     from keju.reporting import check_report_place, write_report
     from keju.reporting.blank_pages import invented_lines
     from keju.reporting.conclusions import conclusion_lines
@@ -102,6 +103,7 @@ def ocr_report(
     check_report_place(page)
     costs = Costs(collection=collection_of(pages, machine_price))
     models = model or list(_installed())
+    check_models(models)
     work = work or _work_beside(page)
     origin = Origin(
         licence=licence, source=source, options=dict(option_pair(each) for each in option or ())

@@ -1,6 +1,6 @@
 """Definitions of benchmarks and their tasks, as data."""
 
-from keju.definitions.blank import as_blank, is_blank, status_for
+from keju.definitions.blank import as_blank, is_blank, says_blank, status_for
 from keju.definitions.catalogue import (
     OWN_BENCHMARK,
     OWN_PAGE,
@@ -91,6 +91,7 @@ __all__ = [
     "question_forms_of",
     "read_prompts",
     "reading_task",
+    "says_blank",
     "status_for",
     "task",
     "task_row",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from keju.items import Item
@@ -12,6 +14,19 @@ MARK = "blank"
 REASON = "blank page: no character to divide by, so invented text is counted apart"
 """The reason why responses to a blank page have no score: rates are per character of the reference.
 """
+
+_BLANK_TEXT = re.compile(
+    r"[\[［【〔(（]?\s*(?:blank(?: page)?|空白[頁页]?)\s*[\]］】〕)）]?", re.IGNORECASE
+)
+
+
+def says_blank(text: str) -> bool:
+    """Whether a reference declares a blank page: its whole text is ``blank`` or ``空白``.
+
+    ``blank page``, ``空白頁`` and ``空白页`` are also accepted, and brackets around the words.
+    Other statements, such as ``no text``, may be the placeholder of a page that has text.
+    """
+    return _BLANK_TEXT.fullmatch(text.strip()) is not None
 
 
 def as_blank(item: Item) -> Item:

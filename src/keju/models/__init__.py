@@ -18,6 +18,7 @@ from keju.models.image_limits import Fit
 from keju.models.pipeline import Pipeline
 from keju.models.registry import (
     ModelKind,
+    check_models,
     computes_here,
     model_kinds,
     open_model,
@@ -40,6 +41,7 @@ __all__ = [
     "Pipeline",
     "Role",
     "Shown",
+    "check_models",
     "computes_here",
     "drafted_by",
     "model_kinds",

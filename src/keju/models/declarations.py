@@ -33,6 +33,7 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         what: one line for ``keju models``.
         opens: makes the model, from the part (if there is one) and `ModelOptions`. In kinds.toml:
             module of keju.models and name.
+        checks: checks the part without a dataset; only in kinds.toml, module and name.
         packages: packages that must be importable.
         program: a program that must be on the path.
         install: how packages or program are installed.
@@ -44,6 +45,7 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     role: Role
     what: str
     opens: Any
+    checks: str = ""
     packages: tuple[str, ...] = ()
     program: str = ""
     install: str = ""
@@ -80,9 +82,24 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         if not isinstance(self.opens, str):
             found: Callable[..., Model] = self.opens
             return found
-        module, _, name = self.opens.partition(":")
-        attribute: Callable[..., Model] = getattr(import_module(f"keju.models.{module}"), name)
-        return attribute
+        made: Callable[..., Model] = _attribute(self.opens)
+        return made
+
+    def check(self, part: str) -> None:
+        """Check the part of a model string, as far as that is possible without a dataset.
+
+        Raises:
+            UsageError: the part is not valid, or its files do not exist.
+        """
+        if self.checks:
+            _attribute(self.checks)(part)
+
+
+def _attribute(place: str) -> Callable[..., Any]:
+    """The object at ``module:name`` of keju.models."""
+    module, _, name = place.partition(":")
+    found: Callable[..., Any] = getattr(import_module(f"keju.models.{module}"), name)
+    return found
 
 
 Kinds = tuple[ModelDeclaration, ...]

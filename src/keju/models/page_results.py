@@ -47,12 +47,8 @@ class PageResults:
     """
 
     def __init__(self, spelled: str, options: ModelOptions) -> None:
-        name, _, folder = spelled.partition("=")
-        self._name = _checked_name(name.strip())
-        check_local(folder, "replay:")
-        root = Path(folder)
-        if not folder or not root.is_dir():
-            raise UsageError(f"replay:{spelled}: {folder or 'nothing'} is not a folder; {_HOW}")
+        name, root = check_results(spelled)
+        self._name = name
         if options.pages_of is None:
             raise UsageError(f"replay:{spelled}: results of pages need a dataset, in keju run")
         pages = options.pages_of()
@@ -183,6 +179,21 @@ class _FolderFiles:
         if self.skipped:
             given = [f"{file} ({why})" for file, why in self.skipped.items()]
             yield f"{name}: {_count(given, 'file')} of other forms skipped: {listed(given)}"
+
+
+def check_results(spelled: str) -> tuple[str, Path]:
+    """The engine's name and the directory of its results, from ``NAME=FOLDER``.
+
+    Raises:
+        UsageError: the name is not valid, or there is no such directory.
+    """
+    name, _, folder = spelled.partition("=")
+    name = _checked_name(name.strip())
+    check_local(folder, "replay:")
+    root = Path(folder)
+    if not folder or not root.is_dir():
+        raise UsageError(f"replay:{spelled}: {folder or 'nothing'} is not a folder; {_HOW}")
+    return name, root
 
 
 def _checked_name(name: str) -> str:

@@ -113,9 +113,7 @@ def open_models(specs: Sequence[str | Model], options: ModelOptions) -> list[Mod
     """
     if not specs:
         raise UsageError("no model to ask. Name one with --model; keju models lists them")
-    spelled = [spec for spec in specs if isinstance(spec, str)]
-    if twice := [spec for spec, count in Counter(spelled).items() if count > 1]:
-        raise UsageError(f"--model {twice[0]} is given twice")
+    _check_once([spec for spec in specs if isinstance(spec, str)])
     options.fit.check()
     models = [open_model(spec, options) if isinstance(spec, str) else spec for spec in specs]
     names = [model.name for model in models]
@@ -161,17 +159,40 @@ def open_model(spec: str, options: ModelOptions) -> Model:
         PluginError: the plug-in of the kind cannot be used.
     """
     kind, _, rest = spec.partition(":")
-    declared = _declared(spec)
-    if declared.missing:
-        raise PrerequisiteError(f"the model {spec!r}", declared.missing)
-    if not declared.takes and declared.spelling != spec:
-        raise UsageError(f"{kind} takes nothing after it, but {spec!r} was asked for")
+    declared = _usable(spec)
     given = (rest, options) if declared.takes else (options,)
     plugin = MODELS.plugin(kind)
     if plugin is None:
         return declared.opener(*given)
     opener = guarded(declared.opener, plugin, f"model {spec!r}")
     return PluginModel(spec, opener(*given), plugin)
+
+
+def check_models(specs: Sequence[str]) -> None:
+    """Check model strings before there is a dataset: their kinds, and the files that they name.
+
+    Raises:
+        UsageError: there is no such kind, a model is named twice, or a file does not exist.
+        PrerequisiteError: a kind needs something that is not installed.
+    """
+    _check_once(specs)
+    for spec in specs:
+        _usable(spec).check(spec.partition(":")[2])
+
+
+def _check_once(specs: Sequence[str]) -> None:
+    if twice := [spec for spec, count in Counter(specs).items() if count > 1]:
+        raise UsageError(f"--model {twice[0]} is given twice")
+
+
+def _usable(spec: str) -> ModelDeclaration:
+    """The declaration of a model string whose kind can be used on this machine."""
+    declared = _declared(spec)
+    if declared.missing:
+        raise PrerequisiteError(f"the model {spec!r}", declared.missing)
+    if not declared.takes and declared.spelling != spec:
+        raise UsageError(f"{declared.kind} takes nothing after it, but {spec!r} was asked for")
+    return declared
 
 
 def _declared(spec: str) -> ModelDeclaration:

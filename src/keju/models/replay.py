@@ -20,12 +20,31 @@ from keju.models.base import MISSING, Answer, AskError, ItemPrompt, ModelOptions
 from keju.models.error_texts import is_error_text
 from keju.models.other_harnesses import Told
 from keju.models.replay_entries import Entry, entries_in, entry_of
-from keju.models.response_files import response_files
+from keju.models.response_files import ResponseFiles, response_files
 from keju.models.row_matching import item_names
 from keju.runs import FORMAT_1, RunFolder, RunManifest, setting_of_format_1
 
 _Prompts = Callable[[], Sequence[ItemPrompt]] | None
 _ANY = (None, None, None, None)
+
+
+def check_files(file: str) -> ResponseFiles:
+    """The response files of a file or directory.
+
+    Raises:
+        UsageError: no file is named, it is an address, or it does not exist.
+    """
+    if not file:
+        raise UsageError("replay: needs a file or folder after it, as in replay:answers.jsonl")
+    check_local(file, "replay:")
+    found = response_files(Path(file))
+    if not found.read:
+        raise UsageError(
+            f"replay:{file}: no such file, or a folder without result files. For the .txt, "
+            "PAGE-XML, ALTO or hOCR files of an OCR engine give the engine's name too: "
+            f"replay:NAME={file}"
+        )
+    return found
 
 
 class _Slot(NamedTuple):
@@ -49,17 +68,8 @@ class Replay:
     """
 
     def __init__(self, file: str, options: ModelOptions) -> None:
-        if not file:
-            raise UsageError("replay: needs a file or folder after it, as in replay:answers.jsonl")
-        check_local(file, "replay:")
-        found = response_files(Path(file))
+        found = check_files(file)
         paths = found.read
-        if not paths:
-            raise UsageError(
-                f"replay:{file}: no such file, or a folder without result files. For the .txt, "
-                "PAGE-XML, ALTO or hOCR files of an OCR engine give the engine's name too: "
-                f"replay:NAME={file}"
-            )
         self.notes = found.report(Path(file))
         """Which files of a directory are read and which are skipped, one line each."""
         contents = [bounded_bytes(path) for path in paths]

@@ -28,7 +28,7 @@ from keju.datasets.readers.pages.scans import Pages, Scan, Texts, images_of, pag
 from keju.datasets.readers.pages.unpaired import Unpaired
 from keju.datasets.readers.words import import_command
 from keju.datasets.store import DatasetWriter
-from keju.definitions import OWN_PAGE, as_blank, prompt_of, task
+from keju.definitions import OWN_PAGE, as_blank, prompt_of, says_blank, task
 from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
@@ -40,7 +40,8 @@ SRC                       a folder, with folders in it as deep as you like, or o
   book2.pdf, book2.tif    several pages in one file
   book2.txt               their texts, a form feed between pages, as pdftotext writes them; or
   book2/001.txt           one file a page; also book2-001.txt, book2_1.txt, book2.001.txt
-A page that shows no text has the text [blank]: then the text that a model invents on it is counted.
+A page that shows no text has the text [blank], [空白] or 空白: then the text that a model invents
+on it is counted. Other statements (no text, 無字) are imported as texts, with a warning.
 A PDF page that is one scanned image gives that image; other pages are rendered.
 The folder of a page, or the PDF or TIFF that it is from, is its group (the unit of independence),
 so keep one book in one folder."""
@@ -52,9 +53,6 @@ OPTIONS = {
     "blank-pages": "yes: a page whose text is empty is blank (default no: that is an error)",
     "dpi": "resolution at which PDF pages are rendered (default: that of the scan, else 300)",
 }
-
-BLANK_TEXT = "[blank]"
-"""The text of a page without text."""
 
 _KINDS = (*EXTENSIONS, "pdf")
 
@@ -115,7 +113,7 @@ def _read(
             for number, image in images_of(scan, wanted, dpi, pdfs) if wanted else ():
                 text = pages[number][1] if with_texts else ""
                 item = _item(writer, root, scan, number, image, text, pattern)
-                if with_texts and text.strip().casefold() in ("", BLANK_TEXT):
+                if with_texts and (not text.strip() or says_blank(text)):
                     item = as_blank(item)
                     blank.append(item.id)
                 writer.add(item)
@@ -194,7 +192,7 @@ def _found(
 
 
 _EMPTY = (
-    f"Write it, or {BLANK_TEXT} if the page shows no text. If all pages with an empty text are "
+    "Write it, or [blank] if the page shows no text. If all pages with an empty text are "
     "blank: --option blank-pages=yes"
 )
 
