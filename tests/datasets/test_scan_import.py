@@ -79,6 +79,36 @@ def test_changed_scans_are_named_and_get_a_dataset_of_their_own(scans, tmp_path)
     assert run_folder(work, None) != run_folder(work, 2)
 
 
+def images_of(dataset: Path) -> dict[str, int]:
+    """The inode of each image file of a dataset, by its name."""
+    return {path.name: path.stat().st_ino for path in (dataset / "images").iterdir()}
+
+
+def test_images_that_did_not_change_are_stored_once(scans, tmp_path):
+    work = tmp_path / "work"
+    before = images_of(take_scans(scans, work, Origin()).dataset)
+    (scans / "book0" / "p1.txt").write_text("天地玄黃宇宙", "utf-8")
+    corrected = take_scans(scans, work, Origin()).dataset
+    assert images_of(corrected) == before
+    (scans / "book1" / "p1.png").write_bytes(picture(9))
+    replaced = take_scans(scans, work, Origin()).dataset
+    now = images_of(replaced)
+    assert len(now) == len(before) == len(now.keys() & before.keys()) + 1
+    assert all(now[name] == before[name] for name in now.keys() & before.keys())
+    assert not [each for each in validate(replaced) if each.severity == "error"]
+    assert not (replaced / ".unfinished").exists()
+
+
+def test_a_damaged_image_of_the_earlier_dataset_is_written_again(scans, tmp_path):
+    work = tmp_path / "work"
+    first = take_scans(scans, work, Origin()).dataset
+    damaged = min((first / "images").iterdir())
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    (scans / "book0" / "p1.txt").write_text("天地玄黃宇宙", "utf-8")
+    second = take_scans(scans, work, Origin()).dataset
+    assert not [each for each in validate(second) if each.severity == "error"]
+
+
 def test_a_file_that_was_only_touched_has_the_same_dataset(scans, tmp_path):
     work = tmp_path / "work"
     first = take_scans(scans, work, Origin())

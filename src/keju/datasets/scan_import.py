@@ -12,6 +12,7 @@ from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.detecting import LOWEST, candidates
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import shell_word
+from keju.datasets.writing import begin_with_images
 from keju.errors import UsageError
 from keju.files import locked_file, read_json, write_json
 from keju.items import UNKNOWN, Record
@@ -79,7 +80,7 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
     """Import scans, unless they have not changed since the last import to this work directory.
 
     Every state of the scans has a dataset of its own in the work directory, so that a process that
-    still reads an earlier one is not disturbed.
+    still reads an earlier one is not disturbed. Images of the previous one are linked, not copied.
 
     Args:
         scans: a directory or file that `import_dataset` reads, or a dataset, which is used as it
@@ -127,6 +128,8 @@ def _import(scans: Path, work: Path, origin: Origin, state: _State | None) -> Ta
     files = _files(scans)
     new = work / _NEW
     shutil.rmtree(new, ignore_errors=True)
+    if state is not None:
+        begin_with_images(new, work / state.dataset)
     form, options = _form(scans, origin.options)
     done = import_dataset(
         form, scans, new, name=scans.resolve().stem, version="1", licence=origin.licence,

@@ -250,6 +250,24 @@ class DatasetWriter:
         return manifest
 
 
+def begin_with_images(path: Path, earlier: Path) -> None:
+    """Begin an unfinished dataset with the images of an earlier one, linked where possible.
+
+    A `DatasetWriter` of this directory then writes only the other images, and drops those that no
+    item shows.
+
+    Args:
+        path: a directory that does not exist yet.
+        earlier: a dataset on the same disk; without images as files, nothing is linked.
+    """
+    images = path / IMAGES
+    images.mkdir(parents=True, exist_ok=True)
+    (path / UNFINISHED).touch()
+    for each in (earlier / IMAGES).glob("*"):
+        if not _linked(images / each.name, each):
+            return
+
+
 def _take_folder(path: Path) -> FileLock:
     check_local(path)
     marker = path / UNFINISHED
