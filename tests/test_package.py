@@ -36,6 +36,7 @@ def test_the_wheel_carries_data_beside_the_code(names):
         "keju/annotation/assets/exam.html.j2",
         "keju/annotation/assets/viewer.js",
         "keju/annotation/assets/zh.toml",
+        "keju/cli/assets/zh_help.toml",
     ):
         assert part in names
     assert sum(name.startswith("keju/datasets/mini/data/images/") for name in names) >= 12

@@ -20,10 +20,11 @@ HEAD = """\
 
 One word for each concept, in reports, pages and documents. Chinese is written in simplified \
 characters, as most readers write it. Texts of pages, references and responses keep the script in \
-which they were written. The commands and messages of the terminal are in English.
+which they were written. The commands of the terminal \
+explain themselves in both languages (`KEJU_LANG=zh`); their names and options are in English.
 
 每个概念只用一个词，报告、网页和文档都相同。中文一律用简体字：多数读者使用简体。页面文本、参考答案和回答保留原来的\
-繁简。终端的命令和信息用英文。
+繁简。终端命令的帮助有中英文两种（`KEJU_LANG=zh`）；命令和选项的名称用英文。
 
 | English | 中文 | meaning | 含义 |
 |---|---|---|---|

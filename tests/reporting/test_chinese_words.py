@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from keju.building.review_form import review_form
+from keju.cli.help_texts import help_entries
 from keju.reporting.glossary import terms
 from keju.reporting.translations import Words
 from keju.text import in_script
@@ -144,6 +145,13 @@ def test_a_page_uses_one_word_for_each_concept(name):
     chinese = [line.strip() for line in lines if re.search(HAN, line)]
     assert len(chinese) > 20
     assert {line: found for line in chinese if (found := problems(line))} == {}
+
+
+def test_the_help_uses_one_word_for_each_concept():
+    code = r"`[^`]*`|\[b\].*?\[/b\]|keju(?: [a-zA-Z.{}_-]+)+"
+    texts = [re.sub(code, "A", each).strip() for each in help_entries()]
+    assert len(texts) > 300
+    assert {text: found for text in texts if (found := problems(text))} == {}
 
 
 def test_the_words_of_the_review_form_are_those_of_the_tables():

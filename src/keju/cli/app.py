@@ -17,9 +17,11 @@ from keju import __version__
 from keju.cli.addresses import refuse_addresses
 from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.command_hints import command_hint
-from keju.cli.help_texts import join_lines
+from keju.cli.help_texts import error_text, join_lines, translate_help, word
+from keju.cli.line_breaks import break_between_characters
 from keju.errors import KejuError, UsageError, printable
 from keju.local_paths import check_local
+from keju.messages import language
 from keju.registry import PLUGIN_FILES, add_plugin_files, debugging
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
@@ -63,6 +65,9 @@ def main() -> NoReturn:
     add_benchmark_option(command)
     refuse_addresses(command)
     join_lines(command)
+    translate_help(command)
+    if language() == "zh":
+        break_between_characters()
     try:
         status = command(args=_with_plugins(sys.argv[1:]), standalone_mode=False)
     except KejuError as error:
@@ -123,10 +128,17 @@ def _misused(error: TyperException, root: Any) -> NoReturn:  # noqa: ANN401 - Ty
         # A group without a command: its help is printed already.
         sys.exit(WRONG_USE)
     if hint := command_hint(said, sys.argv[1:], root):
-        _fail(f"{said.partition(' Did you mean')[0].rstrip('.')}. {hint}")
+        problem = error_text(said.partition(" Did you mean")[0].rstrip("."))
+        _fail(word("with_hint", "{problem}. {hint}").format(problem=problem, hint=hint))
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "keju"
-    _fail(f"{said.rstrip('.')}{'' if said.endswith('?') else '.'} See: {command} --help")
+    see = word(
+        "see",
+        "{problem} See: {command} --help"
+        if said.endswith("?")
+        else "{problem}. See: {command} --help",
+    )
+    _fail(see.format(problem=error_text(said), command=command))
 
 
 def _fail(message: str) -> NoReturn:

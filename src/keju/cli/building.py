@@ -26,6 +26,7 @@ from typer.core import TyperGroup
 
 from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, say
+from keju.cli.help_texts import STEP, step_text, translate_made_command, word
 from keju.cli.options import DatasetPath, NewDataset
 from keju.errors import UsageError, number_of
 from keju.registry import PluginError
@@ -50,6 +51,10 @@ RayAddress = Annotated[
 ]
 
 
+_OF_ALL_STEPS = frozenset({"DATASET", "--out", "--engine", "--ray-address", "--seed"})
+"""Parameters that keju declares for every step, those of plug-ins too."""
+
+
 class BuildGroup(TyperGroup):
     """``keju build NAME …`` with every step as a command, and ``keju build RECIPE.toml``."""
 
@@ -68,16 +73,19 @@ class BuildGroup(TyperGroup):
         if cmd_name not in STEPS:
             return None
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        plugin = STEPS.plugin(cmd_name)
+        plugin, own = STEPS.plugin(cmd_name), set[str]()
         try:
             step = STEPS[cmd_name]
         except PluginError as error:
             alone.command(name=cmd_name, help=escape(str(error)))(lambda: None)
         else:
-            origin = f" From the plug-in {escape(str(plugin))}." if plugin else ""
-            alone.command(name=step.name, help=step.summary + origin)(_command(step))
+            origin = word("plugin", " From the plug-in {}.").format(escape(str(plugin)))
+            summary = step_text(step.name, "help", step.summary)
+            alone.command(name=step.name, help=summary + (origin if plugin else ""))(_command(step))
+            own = {f"--{each.name}" for each in fields(step.settings)}
         command = typer.main.get_command(alone)
         refuse_addresses(command)
+        translate_made_command(command, STEP, only=_OF_ALL_STEPS - own)
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as above
@@ -245,7 +253,7 @@ def _command(step: Step[Any]) -> Callable[..., None]:
         "out": (NewDataset, inspect.Parameter.empty),
     }
     options = {
-        each.name: (_option(each, hints[each.name]), _default(each))
+        each.name: (_option(step.name, each, hints[each.name]), _default(each))
         for each in infos
         if get_origin(_bare(hints[each.name])) is not dict
     }
@@ -266,22 +274,23 @@ def _command(step: Step[Any]) -> Callable[..., None]:
     return run
 
 
-def _option(info: FieldInfo, hint: Any) -> Any:  # noqa: ANN401 - annotations are of any type
+def _option(step: str, info: FieldInfo, hint: Any) -> Any:  # noqa: ANN401 - annotations are of any type
     """The option of a setting; its value stays text, for recipes' own check to read."""
     kind = _bare(hint)
     said = [
         each.description for each in getattr(hint, "__metadata__", ()) if isinstance(each, Meta)
     ]
     shown_default = info.default if info.default not in (NODEFAULT, "", (), None) else None
-    told = " ".join(part or "" for part in said)
+    told = step_text(step, info.name, " ".join(part or "" for part in said))
+    default = word("setting_default", " (default: {})")
     if kind is bool:
-        told = f"{told} (default: {'on' if info.default is True else 'off'})"
+        told += default.format(word("on", "on") if info.default is True else word("off", "off"))
         return Annotated[bool, typer.Option(help=told, show_default=False)]
     if shown_default is not None:
-        told = f"{told} (default: {shown_default})"
+        told += default.format(shown_default)
     many = get_origin(kind) in {tuple, list}
     if many:
-        kind, told = get_args(kind)[0], f"{told} May be given several times."
+        kind, told = get_args(kind)[0], told + word("several", " May be given several times.")
     metavar = {int: "N", float: "X", Path: "PATH"}.get(kind, "TEXT")
     if get_origin(kind) is Literal:
         metavar = "|".join(map(str, get_args(kind)))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from keju.cli.help_texts import word
 from keju.errors import printable
 
 _NO_COMMAND = re.compile(r"No such command '(.+?)'")
@@ -39,7 +40,11 @@ def _whole_commands(name: str, words: Sequence[str], command: Any) -> str:  # no
     rest = words[words.index(name) + 1 :]
     paths = [path for path in _leaves(command) if path[-1] == name]
     lines = [" ".join(["keju", *path, *map(shell_word, rest)]) for path in paths]
-    return f"Did you mean: {' or: '.join(lines)}" if lines else ""
+    return (
+        word("did_you_mean", "Did you mean: {}").format(word("or", " or: ").join(lines))
+        if lines
+        else ""
+    )
 
 
 def _leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:  # noqa: ANN401
@@ -57,5 +62,6 @@ def _unquoted(words: Sequence[str]) -> str:
         for end in range(len(words), start + 1, -1):
             path = " ".join(words[start:end])
             if not words[start].startswith("-") and Path(path).exists():
-                return f'A path with spaces needs quotes: "{printable(path)}"'
+                text = word("needs_quotes", 'A path with spaces needs quotes: "{}"')
+                return text.format(printable(path))
     return ""

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, note, say
+from keju.cli.help_texts import translate_made_command, word
 from keju.errors import number_of
 from keju.registry import PluginError
 
@@ -43,10 +44,12 @@ class _ExportGroup(TyperGroup):
         except PluginError as error:
             alone.command(name=cmd_name, help=escape(str(error)))(lambda: None)
         else:
-            origin = f" From the plug-in {escape(str(plugin))}." if plugin else ""
-            alone.command(name=form.name, help=form.what + origin)(_run_command(form))
+            origin = word("plugin", " From the plug-in {}.").format(escape(str(plugin)))
+            what = form.what + (origin if plugin else "")
+            alone.command(name=form.name, help=what)(_run_command(form))
         command = typer.main.get_command(alone)
         refuse_addresses(command)
+        translate_made_command(command, ("export", cmd_name), only=() if plugin else None)
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as above

@@ -1,11 +1,22 @@
-"""`join_lines`: help texts whose paragraphs are wrapped by the terminal, not by the source."""
+"""Help texts: their paragraphs joined into lines, and their Chinese translation."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
+from functools import cache
 from typing import Any
 
+from msgspec import Struct
+
+from keju.files import shipped_toml
+from keju.messages import language
+
 _WITHIN_A_PARAGRAPH = re.compile(r"(?<!\n)\n(?!\n)")
+_USAGE = "Usage: "
+
+STEP = ("build", "STEP")
+"""The path under which the table has the options that all steps share."""
 
 
 def join_lines(command: Any) -> None:  # noqa: ANN401 - Typer's own class of commands
@@ -14,3 +25,159 @@ def join_lines(command: Any) -> None:  # noqa: ANN401 - Typer's own class of com
         command.help = _WITHIN_A_PARAGRAPH.sub(" ", command.help)
     for each in getattr(command, "commands", {}).values():
         join_lines(each)
+
+
+class ErrorText(Struct):
+    """What Typer reports, as a regular expression, and its text; `near` if it suggests names."""
+
+    said: str
+    text: str
+    near: str = ""
+
+
+class ChineseHelp(Struct):
+    """The Chinese texts; ``cli/assets/zh_help.toml`` explains its parts."""
+
+    words: dict[str, str]
+    panels: dict[str, str]
+    shared: dict[str, str]
+    commands: dict[str, dict[str, str]]
+    steps: dict[str, dict[str, str]]
+    errors: list[ErrorText]
+
+
+@cache
+def chinese() -> ChineseHelp:
+    """The table of Chinese texts, which is read once."""
+    return shipped_toml("keju.cli", "assets/zh_help.toml", ChineseHelp)
+
+
+def help_entries() -> Iterator[str]:
+    """All Chinese texts of the table, also those of errors."""
+    table = chinese()
+    for one in (table.words, table.panels, table.shared):
+        yield from one.values()
+    for several in (table.commands, table.steps):
+        for each in several.values():
+            yield from each.values()
+    for error in table.errors:
+        yield error.text
+        yield error.near
+
+
+def word(name: str, english: str) -> str:
+    """A word of the help in the current language."""
+    return chinese().words[name] if language() == "zh" else english
+
+
+def step_text(step: str, setting: str, english: str) -> str:
+    """The help of a step (`setting` is ``help``) or of one of its settings, if it is translated."""
+    if language() != "zh":
+        return english
+    return chinese().steps.get(step, {}).get(setting, english)
+
+
+def translate_help(command: Any) -> None:  # noqa: ANN401 - Typer's own class of commands
+    """Show the help of a command and of its subcommands in the current language.
+
+    The Chinese table is read when a help text is first shown.
+    """
+    if language() == "zh":
+        _translate_when_shown(command, (), None)
+
+
+def translate_made_command(
+    command: Any,  # noqa: ANN401 - Typer's own class of commands
+    path: tuple[str, ...],
+    only: Collection[str] | None = None,
+) -> None:
+    """Show the help of a command that is made from a declaration in the current language.
+
+    Args:
+        command: the command, which is changed in place.
+        path: its name, after those of its groups.
+        only: the parameters that are translated, by `parameter_name`; by default all.
+    """
+    if language() == "zh":
+        _translate(command, path, only)
+        _translate_when_shown(command, path, only)
+
+
+def _translate_when_shown(
+    command: Any,  # noqa: ANN401 - Typer's own class of commands
+    path: tuple[str, ...],
+    only: Collection[str] | None,
+) -> None:
+    show, usage = command.format_help, command.get_usage
+
+    def format_help(context: Any, formatter: Any) -> None:  # noqa: ANN401
+        _translate_typer()
+        _translate(command, path, only)
+        _translate_parameter(command.get_help_option(context), {})
+        show(context, formatter)
+
+    def get_usage(context: Any) -> str:  # noqa: ANN401
+        words = chinese().words
+        # Lines after the first are indented by the width of the first word, which is narrower.
+        lines: str = usage(context).replace("\n ", "\n").replace(_USAGE, words["usage"])
+        return lines
+
+    command.format_help, command.get_usage = format_help, get_usage
+    for name, each in getattr(command, "commands", {}).items():
+        _translate_when_shown(each, (*path, name), None)
+
+
+def parameter_name(parameter: Any) -> str:  # noqa: ANN401 - Typer's own class
+    """The name of a parameter in the table: an option's longest name, an argument as shown."""
+    option: str = max(parameter.opts, key=len)
+    return option if option.startswith("-") else parameter.metavar or option
+
+
+def _translate(command: Any, path: tuple[str, ...], only: Collection[str] | None) -> None:  # noqa: ANN401
+    texts, words = chinese().commands.get(" ".join(path), {}), chinese().words
+    command.help = texts.get("help", command.help)
+    command.options_metavar = words["options_metavar"]
+    for each in command.params:
+        if only is None or parameter_name(each) in only:
+            _translate_parameter(each, texts)
+    subcommands = getattr(command, "commands", {})
+    if subcommands:
+        command.subcommand_metavar = words["commands_metavar"]
+    for name, each in subcommands.items():
+        _translate(each, (*path, name), None)
+
+
+def _translate_parameter(parameter: Any, texts: dict[str, str]) -> None:  # noqa: ANN401
+    name = parameter_name(parameter)
+    parameter.help = texts.get(name) or chinese().shared.get(name, parameter.help)
+    panel = parameter.rich_help_panel
+    parameter.rich_help_panel = chinese().panels.get(panel, panel)
+
+
+def error_text(said: str) -> str:
+    """What Typer reports about a command line, in the current language."""
+    if language() != "zh":
+        return said
+    for each in chinese().errors:
+        if found := re.fullmatch(each.said, said.rstrip(".")):
+            words = {name: value for name, value in found.groupdict().items() if value}
+            if "inner" in words:
+                words["inner"] = error_text(words["inner"])
+            return (each.near if "near" in words else each.text).format_map(words)
+    return said
+
+
+def _translate_typer() -> None:
+    """Set the words that Typer prints in every help text."""
+    from typer import rich_utils
+
+    words = chinese().words
+    rich_utils.ARGUMENTS_PANEL_TITLE = words["arguments"]
+    rich_utils.OPTIONS_PANEL_TITLE = words["options"]
+    rich_utils.COMMANDS_PANEL_TITLE = words["commands"]
+    rich_utils.DEFAULT_STRING = words["default"]
+    rich_utils.REQUIRED_LONG_STRING = words["required"]
+    rich_utils.OptionHighlighter.highlights = [
+        *rich_utils.OptionHighlighter.highlights,
+        f"(?P<usage>{words['usage']})",
+    ]
