@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import keju
+from keju.analysis.leaderboard import leaderboards
+from keju.analysis.run_set import gather
 from keju.errors import KejuError, PrerequisiteError
-from keju.reporting.leaderboard import leaderboards
-from keju.reporting.run_set import gather
 
 TASKS = ["T1", "T7"]
 

@@ -28,7 +28,7 @@ HOMONYMS = {
         "recognition",
     ): "The name of the processing step in PAGE XML.",
     (
-        "reporting/reading_errors.py",
+        "analysis/reading_errors.py",
         "recognition",
     ): "The share of the error rate that is neither layout nor spelling.",
     ("reporting/assets/report.html.j2", "recognition"): "The label of that share.",

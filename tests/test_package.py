@@ -32,7 +32,7 @@ def test_the_wheel_carries_data_beside_the_code(names):
         "keju/reporting/assets/report.html.j2",
         "keju/judging/rubrics.toml",
         "keju/judging/probes.toml",
-        "keju/reporting/assets/tokens.css",
+        "keju/assets/tokens.css",
         "keju/annotation/assets/exam.html.j2",
         "keju/annotation/assets/viewer.js",
         "keju/annotation/assets/zh.toml",

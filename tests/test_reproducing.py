@@ -15,7 +15,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from keju.cli import app
-from keju.reporting.figures.glyphs import missing
+from keju.figures.glyphs import missing
 from tests.support.paper_page import Block, arguments_of, blocks_of, page_text
 from tests.support.paper_server import PaperServer
 

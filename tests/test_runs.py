@@ -11,12 +11,14 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from keju.analysis.run_set import gather
 from keju.annotation import AnnotationApp
 from keju.annotation.adjudication import Adjudication
 from keju.cli import app
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
+from keju.figures import Undrawn, of_run
 from keju.files import sha256_bytes
 from keju.judging.answers import AnswerId, Chosen, answers_of, code_of
 from keju.judging.folder import JudgementFolder
@@ -24,8 +26,6 @@ from keju.judging.ratings import read_ratings
 from keju.judging.rubrics import read_rubrics
 from keju.models import ModelOptions, open_models
 from keju.reporting import write_report
-from keju.reporting.figures import Undrawn, of_run
-from keju.reporting.run_set import gather
 from keju.running import Selection, estimate, merge, run
 from keju.running.shown import Shown
 from keju.running.store import ResponseStore

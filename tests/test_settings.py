@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from keju.cli.output.tables import scores_tables
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of, query_of, task
 from keju.items import Item
 from keju.models import ModelOptions
-from keju.reporting.terminal import scores_tables
 from keju.running import Policy, Selection, run
 from keju.running.requests import with_source
 from keju.runs import RunFolder

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from keju.reporting.glossary import terms
-from keju.reporting.translations import Words
+from keju.translations import Words
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 HEAD = """\

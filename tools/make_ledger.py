@@ -11,9 +11,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 
+from keju.analysis.labels import metric_label
 from keju.definitions import Query, Task, published_tasks
 from keju.items import Protocol
-from keju.reporting.labels import metric_label
 from keju.scoring import PROTOCOLS, TaskDifference, counting, differences, parting_steps
 from tests.support.specimens import ITEMS, SPECIMENS, scores_of
 

@@ -42,6 +42,11 @@ def cell_text(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
+def slug(name: str) -> str:
+    """A name, as of a benchmark or table, as part of a file's name."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
 def sha256_bytes(data: bytes) -> str:
     """SHA-256 of `data`, as 64 hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()

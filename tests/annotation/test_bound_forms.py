@@ -17,8 +17,8 @@ from keju.annotation.server import OLD_FORM
 from keju.annotation.signed_forms import CHANGED, GONE, NO_NAME, OTHER_PERSON, TITLE, UNSIGNED
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
-from keju.reporting.translations import Words
 from keju.running import Selection, run
+from keju.translations import Words
 from tests.annotation.conftest import ask, come_in, hidden, session_in, small_items, write_dataset
 
 pytestmark = pytest.mark.xdist_group("browser")

@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 from keju.annotation.pages import SAID, asset
-from keju.reporting.translations import Words
+from keju.translations import Words
 
 ASSETS = files("keju.annotation").joinpath("assets")
 TEMPLATES = sorted(path.name for path in ASSETS.iterdir() if path.name.endswith(".j2"))

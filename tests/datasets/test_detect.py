@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from keju.cli import app
+from keju.cli.output.detected_formats import as_data, lines
 from keju.datasets.examine import examine
 from keju.datasets.preview import preview
 from keju.datasets.readers import FORMATS, import_dataset
@@ -19,7 +20,6 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
 from keju.items import Item
-from keju.reporting.detected_formats import as_data, lines
 from tests.support.damage import DAMAGES
 from tests.support.hanging import ends
 from tests.support.layouts import layouts

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from keju.analysis.run_set import gather
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
 from keju.definitions import NO_REFERENCE, is_undeciphered, missing_reference
 from keju.definitions.undeciphered import MARK, REASON
-from keju.reporting.run_set import gather
 from keju.runs import RunFolder
 from keju.scoring import aggregate, read_scores, score_run
 from tests.support.commanding import keju

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from keju.analysis.same_models import read_same_as
 from keju.cli import app
 from keju.datasets.store import DatasetWriter
 from keju.definitions import tasks
@@ -18,7 +19,6 @@ from keju.items import Item
 from keju.judging import answers_of, read_rubrics
 from keju.reporting.csv_export import write_csv
 from keju.reporting.page import write_report
-from keju.reporting.same_models import read_same_as
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run

@@ -8,6 +8,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from keju.cli.output.judge_tables import judging_lines
 from keju.definitions import tasks
 from keju.errors import DataError, UsageError
 from keju.items import Item, Response
@@ -25,7 +26,6 @@ from keju.judging import (
 )
 from keju.judging.answers import AnswerId
 from keju.models import Decoding, ModelOptions
-from keju.reporting.judging import judging_lines
 from keju.running.prices import Price, Prices
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest

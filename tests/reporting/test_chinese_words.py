@@ -11,8 +11,8 @@ import pytest
 from keju.building.review_form import review_form
 from keju.cli.help_texts import help_entries
 from keju.reporting.glossary import terms
-from keju.reporting.translations import Words
 from keju.text import in_script
+from keju.translations import Words
 from tools import make_glossary_page
 
 ROOT = Path(__file__).parents[2]

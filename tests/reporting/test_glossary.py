@@ -7,14 +7,14 @@ import re
 import pytest
 from lxml import html
 
+from keju.analysis.labels import metric_definition, metric_pooling
+from keju.analysis.run_set import gather
 from keju.definitions import tasks
 from keju.reporting import write_report
 from keju.reporting.glossary import glossary
-from keju.reporting.labels import metric_definition, metric_pooling
-from keju.reporting.run_set import gather
-from keju.reporting.translations import Words
 from keju.scoring import PROTOCOLS
 from keju.text import LAYERS
+from keju.translations import Words
 
 ZH = Words("zh")
 HAN = re.compile(r"[\u4e00-\u9fff]")

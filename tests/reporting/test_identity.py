@@ -11,17 +11,17 @@ from statistics import fmean
 import polars as pl
 import pytest
 
+from keju.analysis.breakdowns import strata
+from keju.analysis.galleries import galleries, other_galleries
+from keju.analysis.other_data import other_data
+from keju.analysis.run_set import gather
 from keju.datasets.readers import import_dataset
 from keju.datasets.stats import stats
+from keju.figures.bars import own_class_rows
 from keju.items import Item
 from keju.published.own import audit_run
 from keju.reporting import write_csv, write_report
-from keju.reporting.breakdowns import strata
-from keju.reporting.figures.bars import own_class_rows
-from keju.reporting.galleries import galleries, other_galleries
-from keju.reporting.other_data import other_data
 from keju.reporting.paper_tables import beside_tables
-from keju.reporting.run_set import gather
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import read_scores, score_run

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from lxml import html
 
+from keju.analysis.labels import metric_definition
 from keju.items import Response
 from keju.reporting import write_report
 from keju.reporting.item_browser import _reasoning
-from keju.reporting.labels import metric_definition
 from keju.text import answer_part
-from tests.reporting.conftest import HOSTILE
+from tests.support.scored_runs import HOSTILE
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 QUIET = [

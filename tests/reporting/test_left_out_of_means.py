@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from lxml import html
 
+from keju.analysis.blank_pages import invented_lines
+from keju.analysis.breakdowns import strata
+from keju.analysis.no_results import in_no_mean
+from keju.analysis.run_set import gather
 from keju.reporting import write_report
-from keju.reporting.blank_pages import invented_lines
-from keju.reporting.breakdowns import strata
-from keju.reporting.no_results import in_no_mean
-from keju.reporting.run_set import gather
 from keju.runs import RunFolder
 from keju.scoring.blank_pages import FEWEST_BLANK
 from tests.support.own_pages import scored_pages

@@ -9,15 +9,15 @@ import msgspec
 import pytest
 from lxml import html
 
+from keju.analysis.comparison import comparison_of
+from keju.analysis.comparison_sides import Wanted
+from keju.analysis.intervals import interval_of_scores
+from keju.analysis.labels import percent
+from keju.analysis.run_set import gather
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.reporting import write_report
-from keju.reporting.comparing import comparison_of
-from keju.reporting.comparison_sides import Wanted
 from keju.reporting.conclusions import conclusion_lines, verdicts
-from keju.reporting.intervals import interval_of_scores
-from keju.reporting.labels import percent
-from keju.reporting.run_set import gather
 from keju.reporting.view import View, build_view
 from keju.running import run
 from keju.runs import RunFolder

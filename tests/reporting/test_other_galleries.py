@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keju.reporting.galleries import Gallery, gallery_notes, other_galleries
+from keju.analysis.galleries import Gallery, gallery_notes, other_galleries
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,15 @@ import msgspec
 import pytest
 from lxml import html
 
+from keju.analysis.comparison import comparison_of
+from keju.analysis.run_set import RunSet, gather
+from keju.cli.output.comparison_table import comparison_table
+from keju.cli.output.protocol_tables import ledger_of
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
-from keju.reporting.comparing import comparison_lines, comparison_of, comparison_table
+from keju.reporting.comparison_text import comparison_lines
 from keju.reporting.latex import write_latex
 from keju.reporting.page import write_report
-from keju.reporting.protocol_differences import ledger_of
-from keju.reporting.run_set import RunSet, gather
 from keju.reporting.view import View, build_view
 from keju.running import run
 from keju.runs import RunFolder

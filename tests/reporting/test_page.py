@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 from lxml import html
 
+from keju.analysis.run_set import gather
 from keju.errors import UsageError
 from keju.reporting import check_report_place, write_csv, write_report
-from keju.reporting.run_set import gather
 from keju.reporting.view import build_view
 from keju.runs import RunFolder
-from tests.reporting.conftest import HOSTILE
+from tests.support.scored_runs import HOSTILE
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from statistics import fmean
 
 import pytest
 
+from keju.analysis.run_set import gather
+from keju.analysis.same_models import SameAs, check_same_as
 from keju.errors import UsageError
 from keju.items import Item
 from keju.reporting.paper_table_inputs import input_tables
-from keju.reporting.run_set import gather
-from keju.reporting.same_models import SameAs, check_same_as
 from tests.support.answered import answered_run
 
 PIPELINE = "ocr+llm:ppocr+openai:q"

@@ -13,18 +13,18 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from keju.analysis.other_data import other_data
+from keju.analysis.run_set import gather
+from keju.analysis.same_models import check_same_as, read_same_as
 from keju.cli import app
 from keju.definitions import tasks
 from keju.errors import UsageError
 from keju.items import Item, Response
 from keju.published import published_tables
-from keju.reporting import read_same_as, write_csv, write_latex, write_report
+from keju.reporting import write_csv, write_latex, write_report
 from keju.reporting.latex import escaped
-from keju.reporting.other_data import other_data
 from keju.reporting.paper_table_means import mean_columns
 from keju.reporting.paper_tables import beside_tables
-from keju.reporting.run_set import gather
-from keju.reporting.same_models import check_same_as
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
 from tests.support.answered import answered_run

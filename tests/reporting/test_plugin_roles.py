@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from keju.analysis.blank_pages import blank_page_rows, invented_in, invented_rows
+from keju.analysis.run_set import gather
+from keju.analysis.swapped import swapped_in, swapped_of
+from keju.cli.output.reading_lines import reading_lines
 from keju.datasets.readers import import_dataset
 from keju.models import role_of
-from keju.reporting.blank_pages import blank_page_rows, invented_in, invented_rows
-from keju.reporting.reading_lines import reading_lines
-from keju.reporting.run_set import gather
-from keju.reporting.swapped import swapped_in, swapped_of
 from keju.running.shown import Shown
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from keju.scoring.aggregate import aggregate
-from tests.reporting.conftest import picture
 from tests.support.plugged import run_here
+from tests.support.scored_runs import picture
 
 TEXTS = {
     "p1": "天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏閏餘成歲律呂調陽",

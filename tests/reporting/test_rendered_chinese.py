@@ -9,18 +9,18 @@ import pytest
 from lxml import html
 from msgspec.structs import replace
 
+from keju.analysis.engine_times import Collection, Costs, time_table
+from keju.analysis.run_set import gather
 from keju.definitions.blank import REASON
 from keju.reporting import write_report
-from keju.reporting.engine_times import Collection, Costs, time_table
 from keju.reporting.glossary import terms
 from keju.reporting.item_browser import Browser
 from keju.reporting.page import render
-from keju.reporting.run_set import gather
-from keju.reporting.translations import Words
 from keju.reporting.view import build_view
+from keju.translations import Words
+from tests.analysis.test_engine_times import TIMED
+from tests.analysis.test_engine_times import gathered as timed_engine
 from tests.reporting.test_chinese_words import HAN, RULES
-from tests.reporting.test_engine_times import TIMED
-from tests.reporting.test_engine_times import gathered as timed_engine
 from tests.support.own_pages import scored_pages
 
 TEXTS = {

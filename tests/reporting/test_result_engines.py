@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from keju.analysis.engine_times import time_table
+from keju.analysis.labels import NOTHING
+from keju.analysis.run_set import RunSet, gather
 from keju.datasets.mini import path as mini
-from keju.reporting.engine_times import time_table
-from keju.reporting.labels import NOTHING
-from keju.reporting.run_set import RunSet, gather
 from keju.reporting.view import build_view
 from keju.running import Selection, run
 from keju.runs import RunFolder

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from keju.analysis.leaderboard import leaderboards
+from keju.analysis.run_set import gather
+from keju.analysis.task_tables import counted_items, task_tables
 from keju.items import Item, Response
-from keju.reporting.leaderboard import leaderboards
-from keju.reporting.run_set import gather
-from keju.reporting.task_tables import counted_items, task_tables
 from keju.reporting.view import build_view
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import keju
-from keju.reporting.translations import Words
+from keju.translations import Words
 
 ZH = Words("zh")
 ENGLISH = re.compile(r"(?<![-:+])[a-z]{2,} [a-z]{2,}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from keju.analysis.run_set import gather
+from keju.figures import of_run
 from keju.items import Item
 from keju.reporting import write_report
-from keju.reporting.figures import of_run
 from keju.reporting.paper_table_inputs import input_tables
 from keju.reporting.paper_tables import beside_tables
-from keju.reporting.run_set import gather
 from tests.support.answered import answered_run
 
 SETTINGS = {"image": 0.0, "own-ocr": 0.1, "gold-ocr": 0.2, "own-text": 0.3, "gold-text": 0.4}

@@ -8,16 +8,16 @@ from importlib.resources import files
 import pytest
 from lxml import html
 
+from keju.analysis.galleries import Gallery, gallery_notes, reduced_notes
+from keju.analysis.leaderboard import ROLES
+from keju.analysis.swapped import CHAINS, HEADS
 from keju.errors import UsageError
 from keju.reporting import write_report
-from keju.reporting.galleries import Gallery, gallery_notes, reduced_notes
-from keju.reporting.leaderboard import ROLES
-from keju.reporting.swapped import CHAINS, HEADS
-from keju.reporting.translations import Words
 from keju.reporting.view import _KINDS
 from keju.scoring.verdicts import VERDICTS
 from keju.text import in_script
-from tests.reporting.conftest import HOSTILE
+from keju.translations import Words
+from tests.support.scored_runs import HOSTILE
 
 ASSETS = files("keju.reporting") / "assets"
 ZH = Words("zh")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from keju.cli.output.run_summary import trouble_lines, usage_lines
 from keju.errors import UsageError
 from keju.items import Request, Usage
 from keju.models import ModelOptions
-from keju.reporting.run_summary import trouble_lines, usage_lines
 from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
 from keju.running.budget import UNLIMITED_OUTPUT, BudgetTracker, CostEstimator
 from keju.running.prices import Price, Prices

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from keju.analysis.labels import NOTHING
+from keju.analysis.run_set import gather
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions.pair_forms import asked_candidates, pair_form, reduction_of
 from keju.errors import UsageError
 from keju.items import ImageRef, Item
 from keju.models import ModelOptions, open_model
 from keju.reporting import write_report
-from keju.reporting.labels import NOTHING
 from keju.reporting.page import Report
-from keju.reporting.run_set import gather
 from keju.running import Policy, Selection, estimate, merge, run
 from keju.running.pair_reducing import reduced
 from keju.running.plan_forms import form_names, with_forms

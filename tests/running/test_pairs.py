@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from keju.analysis.run_set import gather
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import task
 from keju.items import Item
 from keju.models import ModelOptions, open_model
-from keju.reporting.run_set import gather
 from keju.running import Policy, Selection, estimate, requests, run
 from keju.runs import RunFolder
 from keju.scoring import score_run

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from keju.analysis.run_set import gather
 from keju.cli import app
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import prompt_of, task
 from keju.errors import UsageError
 from keju.items import Item
 from keju.models import ModelOptions, open_model
-from keju.reporting.run_set import gather
 from keju.running import Policy, Selection, requests, run
 from keju.running.requests import with_source
 from keju.running.selecting import NO_TRANSCRIPTION

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from keju.analysis.run_set import gather
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import Item, PromptVariant
 from keju.models import ModelOptions, open_models
-from keju.reporting.run_set import gather
 from keju.running import Selection, estimate, run
 from keju.running.run import RunSummary
 from keju.runs import RunFolder

@@ -31,12 +31,12 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from keju.cli.output.detected_formats import as_data, lines
 from keju.datasets.examine import examine
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, KejuError, ProblemsError, UsageError, printable
-from keju.reporting.detected_formats import as_data, lines
 from tests.support import ROOT, module_command
 from tests.support.damage import DAMAGES
 from tests.support.layouts import layouts

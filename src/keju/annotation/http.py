@@ -13,7 +13,7 @@ from keju.annotation.queue import Form
 from keju.annotation.sessions import session_of, ticket_of
 from keju.annotation.signed_forms import TITLE, OutOfDateError
 from keju.errors import KejuError
-from keju.reporting.translations import Words
+from keju.translations import Words
 
 _YEAR = 365 * 24 * 3600
 BODY_SECONDS = 60.0

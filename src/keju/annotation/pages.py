@@ -9,11 +9,11 @@ from typing import NamedTuple
 import jinja2
 import msgspec
 
-from keju.reporting.translations import Words
+from keju.translations import Words
 
 LANGUAGES = ("en", "zh")
 _ROOM = "keju.annotation"
-_SHARED = {"tokens.css": "keju.reporting"}
+_SHARED = {"tokens.css": "keju"}
 _TYPES = {
     "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
 }  # fmt: skip

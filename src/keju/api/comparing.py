@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 import polars as pl
 
+from keju.analysis import comparison
+from keju.analysis.comparison import comparison_of
+from keju.analysis.comparison_sides import Wanted
 from keju.api.arguments import called_as, checked_options
 from keju.api.inputs import AnyPath, path_of
 from keju.items import Protocol
 from keju.notebook import block, table
-from keju.reporting import comparing
-from keju.reporting.comparing import comparison_lines, comparison_of, verdict_of
-from keju.reporting.comparison_sides import Wanted
+from keju.reporting.comparison_text import comparison_lines, verdict_of
 from keju.runs import RunFolder
 from keju.scoring import TaskComparison
 
@@ -37,7 +38,7 @@ class Comparison:
     verdict: str
     notes: tuple[str, ...]
     tasks: pl.DataFrame
-    _found: comparing.Comparison
+    _found: comparison.Comparison
 
     def __repr__(self) -> str:
         return f"Comparison({self.first!r}, {self.second!r}: {self.verdict})"

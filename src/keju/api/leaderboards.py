@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from keju.analysis import leaderboard as boards
+from keju.analysis.intervals import intervals
+from keju.analysis.run_set import PEOPLE, RunSet, gather
 from keju.definitions import task
 from keju.errors import PrerequisiteError, number_of
 from keju.items import Score
 from keju.notebook import block, table
-from keju.reporting import leaderboard as boards
-from keju.reporting.intervals import intervals
-from keju.reporting.run_set import PEOPLE, RunSet, gather
 from keju.runs import RunFolder
 from keju.scoring import BenchmarkResult
 

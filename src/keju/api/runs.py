@@ -9,13 +9,13 @@ from typing import Literal, get_args
 
 import polars as pl
 
+from keju.analysis.engine_times import Costs
 from keju.api.inputs import AnyPath, path_of
 from keju.api.scores import ProtocolChoice, Results, score
 from keju.datasets import Dataset
 from keju.items import Item, Response
 from keju.notebook import block, facts
 from keju.reporting import write_report
-from keju.reporting.engine_times import Costs
 from keju.running import RunSummary
 from keju.running.prices import read_prices
 from keju.runs import RunFolder, RunManifest

@@ -56,11 +56,11 @@ def plan(
     Unknown counts are shown as unknown. Transcribing images first (own-ocr, own-text, ocr+llm) has
     separate rows.
     """
+    from keju.cli.output.console import print_json
+    from keju.cli.output.plan_tables import forms_notes, forms_table
+    from keju.cli.output.run_summary import unlike_paper
     from keju.datasets.store import Dataset
     from keju.models import open_models
-    from keju.reporting.console import print_json
-    from keju.reporting.planning import forms_notes, forms_table
-    from keju.reporting.run_summary import unlike_paper
     from keju.running import estimate, lend
     from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
     from keju.running.plan import planned_items

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def show_plan(found: Plan) -> None:
     """Print a plan for people."""
-    from keju.reporting.planning import plan_notes, plan_table, totals_table
+    from keju.cli.output.plan_tables import plan_notes, plan_table, totals_table
 
     out.print(plan_table(found))
     if found.wire_bytes:
@@ -27,7 +27,7 @@ def show_plan(found: Plan) -> None:
 def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
     """Print the counts of each model, and the parameters that were not sent."""
     # Imported on demand: printing is not needed while requests are sent.
-    from keju.reporting.run_summary import (
+    from keju.cli.output.run_summary import (
         empty_on_blank,
         not_sent_lines,
         run_table,
@@ -74,7 +74,7 @@ def show_failures(
 
 
 def _failure_lines(summary: RunSummary, folder: Path) -> Iterator[str]:
-    from keju.reporting.run_summary import failure_lines, halted_lines, trouble_lines
+    from keju.cli.output.run_summary import failure_lines, halted_lines, trouble_lines
 
     yield from failure_lines(folder, summary)
     yield from trouble_lines(summary)

@@ -56,11 +56,11 @@ def audit(
     The summary is printed first: what not to use, what to read differently, what is certain.
     Findings are sorted by size. The exit status is always 0.
     """
+    from keju.cli.output.audit_findings import audit_report
+    from keju.cli.output.console import print_json
+    from keju.cli.output.paper_models import rebuilt_table
     from keju.published import audit_leaderboard, audit_published, audit_run, benchmarks_of, rebuild
     from keju.reporting.audit_cells import write_cells
-    from keju.reporting.audit_terminal import audit_report
-    from keju.reporting.console import print_json
-    from keju.reporting.published import rebuilt_table
 
     if benchmark.endswith(".toml"):
         benchmark = load_checked(Path(benchmark)).name

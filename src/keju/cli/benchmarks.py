@@ -72,9 +72,9 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print what a known benchmark is, how to cite it, and its licence."""
+    from keju.cli.output.console import print_json
     from keju.definitions import benchmark, know_all_installed
     from keju.definitions.registry import place_of
-    from keju.reporting.console import print_json
 
     know_all_installed()
     found = benchmark(name)
@@ -97,9 +97,9 @@ def show(
 @benchmark_app.command("list")
 def list_(as_json: AsJson = False) -> None:
     """List the benchmarks that keju ships and those that installed packages provide."""
+    from keju.cli.output.console import plain_table, print_json
     from keju.definitions import definitions, know_all_installed
     from keju.definitions.registry import place_of
-    from keju.reporting.console import plain_table, print_json
 
     know_all_installed()
     rows = [

@@ -21,9 +21,9 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
     from msgspec.structs import asdict
 
     from keju.building.choices import leaks
+    from keju.cli.output.console import plain_table, print_json
     from keju.datasets.store import Dataset
     from keju.errors import DataError
-    from keju.reporting.console import plain_table, print_json
 
     rows = leaks.check_choices(Dataset.open(dataset).items())
     if not rows:

@@ -13,7 +13,7 @@ from keju.cli.options import PriceFile
 from keju.errors import UsageError
 
 if TYPE_CHECKING:
-    from keju.reporting.figures import Drawn, Format
+    from keju.figures import Drawn, Format
     from keju.running.prices import Prices
 
 _FORMATS = ("svg", "png", "pdf")
@@ -82,8 +82,8 @@ def draw_all(
     Returns:
         Whether there was something to draw, and every character of it is drawn by some font.
     """
-    from keju.reporting.figures import Undrawn, write_figure
-    from keju.reporting.translations import Words
+    from keju.figures import Undrawn, write_figure
+    from keju.translations import Words
 
     chosen, tell = formats_of(formats), note if quiet else say
     words = Words(language)
@@ -132,7 +132,7 @@ def formats_of(said: str) -> tuple[Format, ...]:
 def _drawn(
     what: list[str], which: list[str], published: bool, prices: Prices | None
 ) -> Iterable[Drawn]:
-    from keju.reporting.figures import of_papers
+    from keju.figures import of_papers
 
     if what == [_PAPERS] and not Path(_PAPERS).exists():
         return of_papers(which)
@@ -147,9 +147,9 @@ def _drawn(
 def _of_runs(
     paths: list[Path], which: list[str], published: bool, prices: Prices | None
 ) -> Iterable[Drawn]:
-    from keju.reporting.figures import OfRun, of_run
-    from keju.reporting.leaderboard import leaderboards
-    from keju.reporting.run_set import gather
+    from keju.analysis.leaderboard import leaderboards
+    from keju.analysis.run_set import gather
+    from keju.figures import OfRun, of_run
 
     gathered = gather(paths, picture_bytes=_PICTURES)
     boards = leaderboards(gathered, gathered.results, prices)
@@ -160,7 +160,7 @@ def _of_dataset(path: Path, which: list[str]) -> Iterable[Drawn]:
     from keju.cli.options import dataset_path
     from keju.datasets import Dataset
     from keju.datasets.stats import stats
-    from keju.reporting.figures import OfDataset, of_dataset
+    from keju.figures import OfDataset, of_dataset
 
     folder = dataset_path(path)
     return of_dataset(OfDataset(Dataset.open(folder).manifest.name, stats(folder)), which)

@@ -97,8 +97,8 @@ def show_judging_plan(
     as_json: bool,
 ) -> None:
     """Print the cost of judging without sending a request."""
+    from keju.cli.output.console import print_json
     from keju.judging import open_judges, plan_judging
-    from keju.reporting.console import print_json
 
     found = plan_judging(
         folder,
@@ -122,8 +122,8 @@ def ask_judging(
     questions: Callable[[Model], Iterable[Request]],
 ) -> bool:
     """Send the requests to the judges; True if every one was answered."""
+    from keju.cli.output.judge_tables import judging_lines
     from keju.judging import ask_judges, open_judges
-    from keju.reporting.judging import judging_lines
 
     summary = ask_judges(
         folder, open_judges(models, options), questions, policy=policy, console=err

@@ -99,6 +99,8 @@ def grade(
     benchmark grades in this way are graded; --task selects others. Without --model, the command
     shows the stored grades.
     """
+    from keju.cli.output.console import print_json
+    from keju.cli.output.judge_tables import agreement_table, grade_lines, grades_table
     from keju.judging import (
         Chosen,
         JudgementFolder,
@@ -109,8 +111,6 @@ def grade(
         read_rubrics,
         sampled_codes,
     )
-    from keju.reporting.console import print_json
-    from keju.reporting.judging import agreement_table, grade_lines, grades_table
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
@@ -177,6 +177,8 @@ def probe(
     Each sampled answer is changed in twelve ways, and the grades are compared. Differences that a
     reliable judge does not show are flagged.
     """
+    from keju.cli.output.console import print_json
+    from keju.cli.output.judge_tables import probe_lines, probes_table
     from keju.judging import (
         Chosen,
         JudgementFolder,
@@ -188,8 +190,6 @@ def probe(
         probings,
         read_rubrics,
     )
-    from keju.reporting.console import print_json
-    from keju.reporting.judging import probe_lines, probes_table
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
@@ -254,9 +254,9 @@ def align_(
     judge sample` (then give the RUN). Judges' grades are read from the RUN, or from columns named
     judge:NAME.
     """
+    from keju.cli.output.console import print_json
+    from keju.cli.output.judge_tables import alignment_lines, alignment_tables
     from keju.judging import align, code_of, graded_answers, judged_by, read_ratings, read_rubrics
-    from keju.reporting.console import print_json
-    from keju.reporting.judging import alignment_lines, alignment_tables
     from keju.runs import RunFolder
 
     known, grades = None, {}
@@ -275,7 +275,7 @@ def align_(
         if not found.points:
             say("No judge: name a run that was judged with --run, or add columns called judge:NAME")
     if figure is not None:
-        from keju.reporting.figures import judges
+        from keju.figures import judges
 
         if not draw_all(judges(found), figure, formats, "en", quiet=as_json):
             raise typer.Exit(WITH_FAILURES)

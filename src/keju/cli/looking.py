@@ -19,7 +19,7 @@ def demo(
     ] = (Path("demo-run")),
 ) -> None:
     """Run the whole pipeline on the bundled set: OCR and baselines, scores, a report. Offline."""
-    from keju.demo import demonstrate
+    from keju.cli.demo import demonstrate
 
     demonstrate(folder, out)
 
@@ -33,10 +33,10 @@ def tasks(
     as_json: AsJson = False,
 ) -> None:
     """List all tasks and how each is scored: published ones, own pages, and your own benchmarks."""
+    from keju.cli.output.console import print_json
+    from keju.cli.output.tables import tasks_tables
     from keju.definitions import know_all_installed, task_row
     from keju.definitions import tasks as all_tasks
-    from keju.reporting.console import print_json
-    from keju.reporting.terminal import tasks_tables
 
     know_all_installed()
     if as_json:
@@ -57,8 +57,8 @@ def metrics(
     as_json: AsJson = False,
 ) -> None:
     """List all metrics of keju and of plug-ins, with what each measures."""
-    from keju.reporting.console import print_json
-    from keju.reporting.terminal import metrics_table
+    from keju.cli.output.console import print_json
+    from keju.cli.output.tables import metrics_table
     from keju.scoring import metric_row
     from keju.scoring import metrics as all_metrics
 
@@ -77,11 +77,11 @@ def models(
     as_json: AsJson = False,
 ) -> None:
     """List the kinds of model, how each is written, and whether it can be used on this machine."""
+    from keju.cli.output.console import print_json
+    from keju.cli.output.paper_models import published_models_tables
+    from keju.cli.output.tables import models_table
     from keju.models import model_kinds
     from keju.published import published_models
-    from keju.reporting.console import print_json
-    from keju.reporting.published import published_models_tables
-    from keju.reporting.terminal import models_table
 
     if published:
         if as_json:

@@ -41,10 +41,10 @@ def detect(
 
     SRC is not changed and no dataset is written.
     """
+    from keju.cli.output.console import print_json
+    from keju.cli.output.detected_formats import as_data, lines
     from keju.datasets.examine import examine, write_mapping
     from keju.datasets.readers.words import detect_command
-    from keju.reporting.console import print_json
-    from keju.reporting.detected_formats import as_data, lines
 
     if write_map:
         write_mapping(src, write_map)
@@ -221,9 +221,9 @@ def validate_(dataset: DatasetPath) -> None:
 @data_app.command("stats")
 def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
     """Count and measure a dataset, in the columns of the papers' tables of their data."""
+    from keju.cli.output.console import print_json
+    from keju.cli.output.tables import stats_tables
     from keju.datasets.stats import stats
-    from keju.reporting.console import print_json
-    from keju.reporting.terminal import stats_tables
 
     found = stats(dataset)
     if as_json:

@@ -87,14 +87,14 @@ def ocr_report(
     with my-scans/book1/page1.jpg and my-scans/book1/page1.txt, one line a column. At least 6 books
     are needed for a reliable difference between two engines.
     """
+    from keju.analysis.blank_pages import invented_lines
+    from keju.analysis.engine_times import Costs, collection_of
+    from keju.analysis.swapped import swap_lines, swapped_in
     from keju.datasets.scan_import import Origin, run_folder, take_scans
     from keju.local_paths import check_local
     from keju.models import check_models
     from keju.reporting import check_report_place, write_report
-    from keju.reporting.blank_pages import invented_lines
     from keju.reporting.conclusions import conclusion_lines
-    from keju.reporting.engine_times import Costs, collection_of
-    from keju.reporting.swapped import swap_lines, swapped_in
     from keju.running import Policy, Selection, run
     from keju.runs import RunFolder
     from keju.scoring import score_run

@@ -107,8 +107,8 @@ def leaks(
     from msgspec.structs import asdict
 
     from keju.building.releasing.leaks import Leak, leaks_of
-    from keju.reporting.console import plain_table, print_json
-    from keju.reporting.csv_export import write_frame
+    from keju.cli.output.console import plain_table, print_json
+    from keju.csv_files import write_frame
 
     found = leaks_of(dataset, against or [], pictures=pictures)
     if sheet:

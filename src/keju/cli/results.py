@@ -67,12 +67,12 @@ def score(
     RESPONSES.json is the form of the authors' script: a list of objects with ID, Task_ID,
     Answer_Simplified and Response. The scores of a run are kept in RUN/scores.
     """
+    from keju.analysis.blank_pages import invented_in, with_blank_pages
+    from keju.cli.output.reading_lines import reading_lines
+    from keju.cli.output.tables import more_tables, scores_tables, summary_lines
     from keju.definitions import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
-    from keju.reporting.blank_pages import invented_in, with_blank_pages
-    from keju.reporting.reading_lines import reading_lines
-    from keju.reporting.terminal import more_tables, scores_tables, summary_lines
     from keju.runs import RunFolder
     from keju.scoring import (
         PROTOCOLS,
@@ -131,11 +131,11 @@ def score(
 
 def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
     """The notes on a scored run that are printed below its scores."""
-    from keju.reporting.blank_pages import invented_lines
-    from keju.reporting.own_drafts import own_draft_lines
-    from keju.reporting.run_summary import unfinished_lines
-    from keju.reporting.swapped import swap_lines, swapped_in
-    from keju.reporting.unpublished_settings import otherwise_lines
+    from keju.analysis.blank_pages import invented_lines
+    from keju.analysis.own_drafts import own_draft_lines
+    from keju.analysis.swapped import swap_lines, swapped_in
+    from keju.analysis.unpublished_settings import otherwise_lines
+    from keju.cli.output.run_summary import unfinished_lines
     from keju.runs import RunFolder
     from keju.scoring import read_decisions, unused_decisions
 
@@ -165,8 +165,8 @@ def recital(
     Make the altered pages with: keju build controls. "Recited beyond slips" is the original text
     where the page shows another, minus the same mistakes on unaltered pages.
     """
-    from keju.reporting.console import print_json
-    from keju.reporting.memorization import recital_table
+    from keju.cli.output.console import print_json
+    from keju.cli.output.memorization_table import recital_table
     from keju.runs import RunFolder
     from keju.scoring.memorization import recitals
 
@@ -198,8 +198,8 @@ def ledger(
     A difference is strict - official on one scale; an error counts as 1 - min(1, error).
     docs/ledger.md lists what the two protocols do on every task, on example answers.
     """
-    from keju.reporting.console import print_json
-    from keju.reporting.protocol_differences import ledger_lines, ledger_of, ledger_tables
+    from keju.cli.output.console import print_json
+    from keju.cli.output.protocol_tables import ledger_lines, ledger_of, ledger_tables
     from keju.runs import RunFolder
 
     found = ledger_of(RunFolder.open(run), models=model or (), tasks=task or (), most=top)
@@ -257,9 +257,11 @@ def compare(
     Items are paired: a randomisation test and a bootstrap by group (book, plate, bone), adjusted
     over the tasks (Holm). Two runs can have the same model with different settings.
     """
-    from keju.reporting.comparing import comparison_lines, comparison_of, comparison_table
-    from keju.reporting.comparison_sides import Wanted
-    from keju.reporting.console import print_json
+    from keju.analysis.comparison import comparison_of
+    from keju.analysis.comparison_sides import Wanted
+    from keju.cli.output.comparison_table import comparison_table
+    from keju.cli.output.console import print_json
+    from keju.reporting.comparison_text import comparison_lines
     from keju.runs import RunFolder
 
     wanted = Wanted(
@@ -332,8 +334,9 @@ def report(
     The report is one HTML file, or a folder if -o does not end in .html; a folder opens quickly
     also with thousands of items. It needs no server and no network.
     """
-    from keju.reporting import read_same_as, write_csv, write_latex, write_report
-    from keju.reporting.engine_times import Costs, collection_of, time_lines
+    from keju.analysis.engine_times import Costs, collection_of, time_lines
+    from keju.analysis.same_models import read_same_as
+    from keju.reporting import write_csv, write_latex, write_report
     from keju.running.prices import read_prices
 
     if same_as and not published:

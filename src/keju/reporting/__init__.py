@@ -1,4 +1,4 @@
-"""Reports: tables for the terminal and files, figures, and the HTML report."""
+"""Reports of scored runs: HTML pages, CSV and LaTeX files."""
 
 from __future__ import annotations
 
@@ -9,20 +9,17 @@ if TYPE_CHECKING:
     from keju.reporting.csv_export import write_csv
     from keju.reporting.latex import write_latex
     from keju.reporting.page import PICTURE_BYTES, Report, check_report_place, write_report
-    from keju.reporting.same_models import SameAs, read_same_as
 
 _HOMES = {
-    "PICTURE_BYTES": "page", "Report": "page", "SameAs": "same_models",
-    "check_report_place": "page", "read_same_as": "same_models", "write_csv": "csv_export",
+    "PICTURE_BYTES": "page", "Report": "page",
+    "check_report_place": "page", "write_csv": "csv_export",
     "write_latex": "latex", "write_report": "page",
 }  # fmt: skip
 
 __all__ = [
     "PICTURE_BYTES",
     "Report",
-    "SameAs",
     "check_report_place",
-    "read_same_as",
     "write_csv",
     "write_latex",
     "write_report",

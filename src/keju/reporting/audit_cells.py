@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
+from keju.csv_files import write_frame
 from keju.published import Audit, Section, benchmarks_of, sections
-from keju.reporting.csv_export import write_frame
 
 
 def write_cells(audit: Audit, path: Path) -> Path:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from keju.analysis.confusions import Confusion, Misread
+from keju.analysis.engine_times import TimeTable
+from keju.analysis.labels import NOTHING, percent, task_name
+from keju.analysis.nearly_empty import LIMIT, NearlyEmpty
+from keju.analysis.reading_errors import ErrorRow
+from keju.analysis.reading_patterns import PatternCounts, Patterns
+from keju.analysis.resampling import Resampled
+from keju.analysis.run_set import ItemKey, RunSet
 from keju.errors import number_of, shortened
 from keju.items import Item
-from keju.reporting.confusions import Confusion, Misread
-from keju.reporting.engine_times import TimeTable
 from keju.reporting.glossary import pattern_senses
-from keju.reporting.labels import NOTHING, percent, task_name
-from keju.reporting.nearly_empty import LIMIT, NearlyEmpty
-from keju.reporting.reading_errors import ErrorRow
-from keju.reporting.reading_patterns import PatternCounts, Patterns
-from keju.reporting.resampling import Resampled
-from keju.reporting.run_set import ItemKey, RunSet
 from keju.reporting.view import View
 from keju.statistics import groups_needed
 

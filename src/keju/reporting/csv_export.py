@@ -6,17 +6,15 @@ from pathlib import Path
 
 import polars as pl
 
+from keju.analysis.blank_pages import blank_page_rows
+from keju.analysis.labels import NOTHING
+from keju.csv_files import write_frame
 from keju.definitions import is_undeciphered
-from keju.files import FORMULA, write_atomic
-from keju.reporting.blank_pages import blank_page_rows
-from keju.reporting.labels import NOTHING
-from keju.reporting.latex import slug
+from keju.files import slug
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
 from keju.scoring.reasoned import FORM
 from keju.statistics import Interval
-
-_NUMBER = r"^[+-][0-9]+(\.[0-9]+)?$"
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
@@ -247,15 +245,3 @@ def _beside(table: PaperTable) -> pl.DataFrame:
             for row, cell in zip(rows, cells, strict=True):
                 row[lacking] = cell.note.removesuffix(" tasks") or None
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String))
-
-
-def write_frame(frame: pl.DataFrame, path: Path) -> Path:
-    """Write a CSV for spreadsheets: UTF-8 with byte-order mark, which Excel needs for Chinese.
-
-    Texts that a spreadsheet reads as formulas get an apostrophe; numbers with a sign do not.
-    """
-    texts = pl.col(pl.String)
-    risky = texts.str.slice(0, 1).is_in(list(FORMULA)) & ~texts.str.contains(_NUMBER)
-    safe = frame.with_columns(pl.when(risky).then(pl.lit("'") + texts).otherwise(texts).name.keep())
-    write_atomic(path, safe.write_csv(include_bom=True))
-    return path

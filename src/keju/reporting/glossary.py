@@ -7,14 +7,14 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from keju.analysis.labels import metric_definition, metric_pooling, task_name
+from keju.analysis.leaderboard import Results
 from keju.definitions import task
 from keju.files import shipped_toml
 from keju.items import Protocol, Record
 from keju.layout import ReadingPattern
-from keju.reporting.labels import metric_definition, metric_pooling, task_name
-from keju.reporting.leaderboard import Results
-from keju.reporting.translations import Words
 from keju.scoring import PROTOCOLS
+from keju.translations import Words
 
 _TAG = re.compile(r"<[^>]*>")
 

@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
+from keju.analysis.confusions import Mistakes
+from keju.analysis.differences import Difference, differences
+from keju.analysis.labels import metric_definition
+from keju.analysis.order_errors import OrderErrors, true_order
+from keju.analysis.prompts_sent import prompts_sent
+from keju.analysis.reading_patterns import PatternCounts, lines_as_read
+from keju.analysis.run_set import Answer, Asked, Run, RunSet
 from keju.definitions import Query, missing_reference, options_of, query_of, status_for, task
 from keju.items import ImageRef, Item, Protocol, Response, Score
-from keju.reporting.confusions import Mistakes
-from keju.reporting.differences import Difference, differences
 from keju.reporting.glossary import pattern_senses
-from keju.reporting.labels import metric_definition
-from keju.reporting.order_errors import OrderErrors, true_order
-from keju.reporting.prompts_sent import prompts_sent
-from keju.reporting.reading_patterns import PatternCounts, lines_as_read
-from keju.reporting.run_set import Answer, Asked, Run, RunSet
 from keju.scoring import PROTOCOLS, metric_names
 from keju.text import answer_part
 

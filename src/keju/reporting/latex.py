@@ -7,10 +7,10 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from keju.files import write_atomic
-from keju.reporting.cells import Cell
-from keju.reporting.labels import NOTHING
-from keju.reporting.leaderboard import Leaderboard
+from keju.analysis.cells import Cell
+from keju.analysis.labels import NOTHING
+from keju.analysis.leaderboard import Leaderboard
+from keju.files import slug, write_atomic
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import BesideRow, PaperTable
 
@@ -45,11 +45,6 @@ def write_latex(report: Report, folder: Path) -> list[Path]:
         write_atomic(path, "\n".join(_beside(table, report.view.other_data)) + "\n")
         written.append(path)
     return written
-
-
-def slug(name: str) -> str:
-    """A benchmark's or table's name as part of a file's name."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def escaped(text: str) -> str:

@@ -13,24 +13,24 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
+from keju.analysis.breakdowns import OWN_STRATA, Json
+from keju.analysis.confusions import Misread
+from keju.analysis.engine_times import Costs
+from keju.analysis.risk_coverage import SIGNALS
+from keju.analysis.run_set import RunSet, gather
+from keju.analysis.same_models import SameAs, check_same_as
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import write_atomic
 from keju.local_paths import check_local
-from keju.reporting.breakdowns import OWN_STRATA, Json
 from keju.reporting.conclusions import POINTS, Verdict, verdicts
-from keju.reporting.confusions import Misread
-from keju.reporting.engine_times import Costs
 from keju.reporting.item_browser import Browser
 from keju.reporting.paper_table_form import PaperTable
-from keju.reporting.risk_coverage import SIGNALS
-from keju.reporting.run_set import RunSet, gather
-from keju.reporting.same_models import SameAs, check_same_as
-from keju.reporting.translations import Words, check_language
 from keju.reporting.view import View, build_view, only_own_pages, papers_tables
 from keju.running.prices import Prices
+from keju.translations import Words, check_language
 
 if TYPE_CHECKING:
-    from keju.reporting.figures import Shown
+    from keju.figures import Shown
 
 PICTURE_BYTES = 24_000_000
 """The default maximum size of the images of a report."""
@@ -146,7 +146,7 @@ def _figures(
 ) -> tuple[Sequence[Shown], str]:
     """The page's figures; without the packages for drawing, none and what to install."""
     try:
-        from keju.reporting.figures import OfRun, report_figures  # noqa: PLC0415  altair: 0.3 s
+        from keju.figures import OfRun, report_figures  # noqa: PLC0415  altair: 0.3 s
     except (PrerequisiteError, UsageError) as error:
         return [], str(error)
     source = OfRun(gathered, view.boards, published=published, prices=prices)
@@ -169,7 +169,8 @@ def render(
     files of a report in a directory, and nothing else, so that an answer that was inserted as
     markup by mistake could neither run nor load anything.
     """
-    style = _asset("tokens.css") + _asset("report.css")
+    tokens = files("keju").joinpath("assets", "tokens.css").read_text("utf-8")
+    style = tokens + _asset("report.css")
     script = "".join(map(_asset, _SCRIPTS))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string(_asset("report.html.j2"))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
+from keju.analysis.cells import Cell, marks
+from keju.analysis.run_set import ModelResponses, RunSet
+from keju.analysis.same_models import SameAs
 from keju.definitions import task
 from keju.published import (
     Column,
@@ -14,10 +17,7 @@ from keju.published import (
     published_model,
     published_tables,
 )
-from keju.reporting.cells import Cell, marks
 from keju.reporting.paper_table_form import BesideRow, Heading, PaperTable, Who
-from keju.reporting.run_set import ModelResponses, RunSet
-from keju.reporting.same_models import SameAs
 
 _ENGINES = {"ppocr": "PP-OCRv6", "ppocr:openvino": "PP-OCRv6 on OpenVINO"}
 """Display names of engines. An engine counts as one of the paper's only if it is declared to be."""

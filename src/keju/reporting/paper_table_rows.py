@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from keju.analysis.cells import Cell, marks
+from keju.analysis.labels import NOTHING
+from keju.analysis.same_models import SameAs, printed_names
 from keju.published import PrintedTable, group_of, paper, published_model
-from keju.reporting.cells import Cell, marks
-from keju.reporting.labels import NOTHING
 from keju.reporting.paper_table_form import BesideRow, Heading, PaperTable, Who
 from keju.reporting.paper_table_runs import JUDGED, Own
-from keju.reporting.same_models import SameAs, printed_names
 
 _THEIRS = ("paper", "recomputed")
 

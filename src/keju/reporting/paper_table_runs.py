@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from copy import copy
 from itertools import permutations
 
-from keju.definitions import Task, tasks
-from keju.items import Item, Score
-from keju.published import Column, PrintedTable
-from keju.reporting.galleries import (
+from keju.analysis.galleries import (
     galleries,
     gallery_notes,
     other_galleries,
     reduced_forms,
     reduced_notes,
 )
-from keju.reporting.labels import task_name
-from keju.reporting.leaderboard import Results
-from keju.reporting.run_set import RunSet, sees_image
+from keju.analysis.labels import task_name
+from keju.analysis.leaderboard import Results
+from keju.analysis.run_set import RunSet, sees_image
+from keju.definitions import Task, tasks
+from keju.items import Item, Score
+from keju.published import Column, PrintedTable
 from keju.scoring import TaskResult
 from keju.scoring.aggregate import task_value
 

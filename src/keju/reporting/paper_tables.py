@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
+from keju.analysis.cells import Cell
+from keju.analysis.leaderboard import Results
+from keju.analysis.run_set import RunSet
+from keju.analysis.same_models import SameAs
 from keju.definitions import tasks
 from keju.published import (
     AVERAGE,
@@ -20,8 +24,6 @@ from keju.published import (
     published_model,
     published_tables,
 )
-from keju.reporting.cells import Cell
-from keju.reporting.leaderboard import Results
 from keju.reporting.paper_table_form import Heading, PaperTable, Who
 from keju.reporting.paper_table_means import (
     OCR,
@@ -31,8 +33,6 @@ from keju.reporting.paper_table_means import (
 )
 from keju.reporting.paper_table_rows import Part, table_of
 from keju.reporting.paper_table_runs import Given, Own
-from keju.reporting.run_set import RunSet
-from keju.reporting.same_models import SameAs
 
 _ARROWS = {"higher": "↑", "lower": "↓", "nearest to 0": ""}
 

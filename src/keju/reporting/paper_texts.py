@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from keju.analysis.reasoning import OVERALL, ReasoningTable
 from keju.definitions import task
 from keju.published import paper, papers
-from keju.reporting.reasoning import OVERALL, ReasoningTable
 
 _SETTINGS = (
     "One model, the same items, several settings{source}: the image; the image and the "

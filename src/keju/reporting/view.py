@@ -6,6 +6,37 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju import __version__
+from keju.analysis.blank_pages import InventedRow, invented_rows
+from keju.analysis.breakdowns import Json, strata
+from keju.analysis.cells import Cell
+from keju.analysis.contamination import Recitation, recitation
+from keju.analysis.difficulty import Difficulty, difficulty, option_errors
+from keju.analysis.downstream import Downstream, downstream
+from keju.analysis.engine_times import (
+    Collection,
+    Speed,
+    TimeTable,
+    speeds,
+    time_table,
+)
+from keju.analysis.grades import Grades, grades
+from keju.analysis.input_settings import StepTable, step_tables
+from keju.analysis.labels import NOTHING, task_name
+from keju.analysis.leaderboard import Leaderboard, Results, leaderboards
+from keju.analysis.nearly_empty import NearlyEmpty, nearly_empty
+from keju.analysis.no_results import NoResults, in_no_mean, no_results
+from keju.analysis.other_data import other_data
+from keju.analysis.own_prompts import OwnPrompt, ShownExample, own_prompts, shown_examples
+from keju.analysis.parameters import ParametersRow, parameters
+from keju.analysis.reading_errors import ErrorRow, error_rows, wrong_pages
+from keju.analysis.reasoning import ReasoningTable, reasoning_tables
+from keju.analysis.risk_coverage import PostEditCost, RiskCoverageRow, efforts, surest
+from keju.analysis.run_set import ModelResponses, RunSet
+from keju.analysis.same_models import SameAs
+from keju.analysis.swapped import SwapLine, swap_table, swapped_of
+from keju.analysis.task_tables import MetricRow, TaskTable, metric_rows, task_tables
+from keju.analysis.unpublished_settings import asked_otherwise
+from keju.analysis.wording_spread import WordingSpread, wording_spread
 from keju.definitions import (
     NO_REFERENCE,
     OWN_BENCHMARK,
@@ -17,44 +48,13 @@ from keju.definitions import (
 )
 from keju.models import RESULTS
 from keju.published import papers
-from keju.reporting.blank_pages import InventedRow, invented_rows
-from keju.reporting.breakdowns import Json, strata
-from keju.reporting.cells import Cell
-from keju.reporting.contamination import Recitation, recitation
-from keju.reporting.difficulty import Difficulty, difficulty, option_errors
-from keju.reporting.downstream import Downstream, downstream
-from keju.reporting.engine_times import (
-    Collection,
-    Speed,
-    TimeTable,
-    speeds,
-    time_table,
-)
 from keju.reporting.glossary import Glossary, glossary
-from keju.reporting.grades import Grades, grades
-from keju.reporting.input_settings import StepTable, step_tables
-from keju.reporting.labels import NOTHING, task_name
-from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
-from keju.reporting.nearly_empty import NearlyEmpty, nearly_empty
-from keju.reporting.no_results import NoResults, in_no_mean, no_results
-from keju.reporting.other_data import other_data
-from keju.reporting.own_prompts import OwnPrompt, ShownExample, own_prompts, shown_examples
 from keju.reporting.paper_table_data import data_tables
 from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.paper_table_inputs import input_tables
 from keju.reporting.paper_table_runs import Given
 from keju.reporting.paper_tables import beside_tables
 from keju.reporting.paper_texts import PaperTexts, paper_texts
-from keju.reporting.parameters import ParametersRow, parameters
-from keju.reporting.reading_errors import ErrorRow, error_rows, wrong_pages
-from keju.reporting.reasoning import ReasoningTable, reasoning_tables
-from keju.reporting.risk_coverage import PostEditCost, RiskCoverageRow, efforts, surest
-from keju.reporting.run_set import ModelResponses, RunSet
-from keju.reporting.same_models import SameAs
-from keju.reporting.swapped import SwapLine, swap_table, swapped_of
-from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
-from keju.reporting.unpublished_settings import asked_otherwise
-from keju.reporting.wording_spread import WordingSpread, wording_spread
 from keju.running.prices import Prices
 
 _KINDS = {

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from keju.analysis.breakdowns import strata
+from keju.analysis.run_set import gather
 from keju.cli import app
 from keju.datasets.store import Dataset
-from keju.reporting.breakdowns import strata
-from keju.reporting.run_set import gather
 from keju.runs import RunFolder
 from keju.scoring import read_scores, score_responses
 from tests.support.layouts import mcs_bench as release

@@ -1,0 +1,1 @@
+"""Numbers of runs: leaderboards, breakdowns, comparisons, errors. Nothing here draws or prints."""

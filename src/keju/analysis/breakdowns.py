@@ -1,0 +1,191 @@
+"""Breakdowns of scores by category, dynasty, script, resolution, length and book.
+
+Values are `strict`. Over all tasks together a row shows the differences of its items from their own
+tasks' means, so that it is not reported as hard because most of its items belong to a hard task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from statistics import fmean
+from typing import Any, TypeVar
+
+from keju.analysis.labels import task_name
+from keju.analysis.run_set import RunSet
+from keju.datasets.values import value_label
+from keju.definitions import query_of
+from keju.items import Item, Score
+from keju.scoring import is_ratio_of_sums
+from keju.scoring.aggregate import task_value
+from keju.statistics import group_bootstrap
+
+Json = dict[str, Any]
+T = TypeVar("T")
+
+_GROUP = "group"
+_MOST = 24
+_TELLING = 3
+"""Minimum number of items for a row in a long list."""
+_RESAMPLES = 1000
+_MEGAPIXELS = (0.0, 0.25, 1.0, 4.0, float("inf"))
+_CHARACTERS = (1, 11, 51, 201, 501)
+
+
+def strata(gathered: RunSet, left_out: Collection[str] = ()) -> list[Json]:
+    """One table per task and kind of breakdown, and one per kind over all tasks (its task is "").
+
+    A row is ``[stratum, items, mean, low, high, values]``: the mean over all models but baselines
+    with its 95 % interval by group (None where there is none), and the value of each model of the
+    report (None where it has none). A kind of which each stratum is one item, such as the file, has
+    no table. The models of `left_out` are in no mean of a transcription.
+    """
+
+    def counts(score: Score) -> bool:
+        if gathered.voices[score.model].role == "baseline":
+            return False
+        item = gathered.items[score.task, score.query, score.item]
+        return score.model not in left_out or query_of(item).form != "transcription"
+
+    scored = {
+        place: [score for score in scores if score.value is not None]
+        for place, scores in gathered.mains["strict"].items()
+    }
+    of_all: dict[str, dict[str, list[Score]]] = {}
+    tables = []
+    for (task, query), scores in scored.items():
+        for kind, by_stratum in _parted(gathered.items, scores).items():
+            for stratum, of_stratum in by_stratum.items():
+                above = _above_their_means(of_stratum, scores)
+                of_all.setdefault(kind, {}).setdefault(stratum, []).extend(above)
+            if len(by_stratum) > 1:
+                name = task_name(task, query)
+                tables.append(_table(name, kind, by_stratum, gathered.models, counts))
+    whole = [_table("", k, by, gathered.models, counts) for k, by in of_all.items() if len(by) > 1]
+    return [*whole, *tables] if len(scored) > 1 else tables
+
+
+def _parted(
+    items: Mapping[tuple[str, str, str], Item], scores: Iterable[Score]
+) -> dict[str, dict[str, list[Score]]]:
+    found: dict[str, dict[str, list[Score]]] = {}
+    for score in scores:
+        for kind, stratum in _strata_of(items[score.task, score.query, score.item]):
+            found.setdefault(kind, {}).setdefault(stratum, []).append(score)
+    found = {kind: by for kind, by in found.items() if kind == _GROUP or not _is_id(by)}
+    for kind, steps in _ORDERED.items():
+        if kind in found:
+            found[kind] = {step: found[kind][step] for step in steps if step in found[kind]}
+    return found
+
+
+def _is_id(by_stratum: Mapping[str, Sequence[Score]]) -> bool:
+    """Whether the values identify many items, as file names do, and no two items share one."""
+    shared = any(len({score.item for score in scores}) > 1 for scores in by_stratum.values())
+    return len(by_stratum) > _TELLING and not shared
+
+
+def _strata_of(item: Item) -> Iterator[tuple[str, str]]:
+    for kind, name in item.metadata.items():
+        if name:
+            yield kind, value_label(kind, name)
+    if item.group:
+        yield _GROUP, item.group
+    if item.images and item.images[0].width:
+        size = item.images[0].width * item.images[0].height / 1e6
+        yield "resolution", _PIXELS[sum(size >= edge for edge in _MEGAPIXELS[1:])]
+    if length := len(item.answer or item.answer_simplified):
+        yield "length of the answer", _LENGTHS[sum(length >= edge for edge in _CHARACTERS[1:])]
+
+
+_PIXELS = [
+    f"{low:g} to {high:g} megapixels" if high < 100 else f"{low:g} megapixels or more"
+    for low, high in pairwise(_MEGAPIXELS)
+]
+_LENGTHS = [
+    *(f"{low} to {high - 1} characters" for low, high in pairwise(_CHARACTERS)),
+    f"{_CHARACTERS[-1]} characters or more",
+]
+_ORDERED = {"resolution": _PIXELS, "length of the answer": _LENGTHS}
+OWN_STRATA = frozenset(_ORDERED)
+"""The breakdowns whose values are named by keju, and not by the dataset."""
+
+
+def _above_their_means(scores: Sequence[Score], of_task: Sequence[Score]) -> list[Score]:
+    """The scores as differences from each model's mean over the task's items."""
+    means = _by_model(of_task, lambda mine: fmean(score.value or 0.0 for score in mine))
+    above = []
+    for score in scores:
+        value = (score.value or 0.0) - means[score.model]
+        stats = {"numerator": value, "denominator": 1.0}
+        above.append(_as_mean(score, value, stats))
+    return above
+
+
+def _as_mean(score: Score, value: float, stats: dict[str, float]) -> Score:
+    return Score(
+        key=score.key, item=score.item, model=score.model, benchmark=score.benchmark,
+        task=score.task, query=score.query, protocol=score.protocol, metric="above the task's mean",
+        value=value, group=score.group, stats=stats,
+    )  # fmt: skip
+
+
+def _table(
+    task: str,
+    kind: str,
+    by_stratum: Mapping[str, Sequence[Score]],
+    models: Sequence[str],
+    counts: Callable[[Score], bool],
+) -> Json:
+    rows = [_row(stratum, scores, models, counts) for stratum, scores in by_stratum.items()]
+    found: Json = {"task": task, "kind": kind, "rows": rows, "of": len(rows)}
+    if kind not in _ORDERED:
+        rows.sort(key=lambda row: (row[2] is None, row[2]))
+    if len(rows) > _MOST:
+        telling = [row for row in rows if row[1] >= _TELLING and row[2] is not None] or rows
+        half = _MOST // 2
+        found["rows"] = telling if len(telling) <= _MOST else [*telling[:half], *telling[-half:]]
+    return found
+
+
+def _row(
+    stratum: str,
+    scores: Sequence[Score],
+    models: Sequence[str],
+    counts: Callable[[Score], bool],
+) -> list[Any]:
+    values = _by_model(scores, task_value)
+    counted = [score for score in scores if counts(score)]
+    of_real = [value for value in _by_model(counted, task_value).values() if value is not None]
+    low, high = _interval(counted)
+    return [
+        stratum,
+        len({(score.task, score.query, score.item) for score in scores}),
+        _short(fmean(of_real)) if of_real else None,
+        low,
+        high,
+        [_short(values.get(model)) for model in models],
+    ]
+
+
+def _interval(scores: Sequence[Score]) -> tuple[float | None, float | None]:
+    if not scores or not is_ratio_of_sums(scores[0]):
+        return None, None
+    found = group_bootstrap(
+        [score.stats["numerator"] for score in scores],
+        [score.stats["denominator"] for score in scores],
+        [score.group or score.item for score in scores],
+        resamples=_RESAMPLES,
+    )
+    return (None, None) if found is None else (_short(found.low), _short(found.high))
+
+
+def _by_model(scores: Iterable[Score], of: Callable[[list[Score]], T]) -> dict[str, T]:
+    found: dict[str, list[Score]] = {}
+    for score in scores:
+        found.setdefault(score.model, []).append(score)
+    return {model: of(mine) for model, mine in found.items()}
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

@@ -1,0 +1,155 @@
+"""`Comparison`: two sides task by task, with the difference, its interval and a paired test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from keju.analysis.comparison_sides import (
+    Side,
+    Wanted,
+    choose_sides,
+    names_of,
+    paired_scores,
+    shared_variant,
+)
+from keju.definitions import tasks, without_official
+from keju.errors import UsageError, number_of
+from keju.items import Protocol, Record, Score
+from keju.runs import RunFolder
+from keju.scoring import TaskComparison, compare_errors, compare_models, cut_note
+
+
+class Unscored(Record, frozen=True, kw_only=True):
+    """A task (or one of its queries) without main metric on some items: how many items, and why."""
+
+    task: str
+    query: str
+    metric: str
+    items: int
+    reason: str
+
+
+class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """Two sides compared task by task.
+
+    `first` and `second` are their names, which state their differences; `shared` is the part of the
+    prompt variant that is the same and not the default. `errors` are the exploratory comparisons of
+    recognition and layout error (`compare_errors`), under `strict` alone. `dropped` counts items of
+    the first side that are not the same in the other run's dataset. `unscored` are tasks of both
+    sides with items that one of them has no value for, and which are therefore excluded. `notes`
+    are remarks on the scores of a side, by its name.
+    """
+
+    first: str
+    second: str
+    shared: str
+    sides: tuple[dict[str, str], dict[str, str]]
+    protocol: Protocol
+    tasks: list[TaskComparison]
+    errors: list[TaskComparison] = msgspec.field(default_factory=list)
+    dropped: int = 0
+    unscored: list[Unscored] = msgspec.field(default_factory=list)
+    notes: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def comparison_of(
+    runs: Sequence[RunFolder], protocol: Protocol, wanted: Wanted | None = None
+) -> Comparison:
+    """Compare two models, two runs, two settings or two scripts, over the items of both.
+
+    Args:
+        runs: one run or two; they must have been scored.
+        protocol: whose main metrics are compared.
+        wanted: the selected sides; by default they are derived from the runs.
+
+    Raises:
+        UsageError: the sides cannot be determined (see `choose_sides`), or have no item in common.
+        DataError: a run has not been scored.
+    """
+    if protocol == "official" and (why := without_official(runs[0].items())):
+        raise UsageError(f"{runs[0].path}: {why}")
+    first, second = choose_sides(runs, wanted or Wanted())
+    names = names_of(first, second)
+    one, other, dropped = paired_scores(first, second)
+    found = compare_models(one, other, protocol)
+    if not found:
+        raise UsageError(_why_nothing(names, first, second, protocol, dropped))
+    return Comparison(
+        first=names[0],
+        second=names[1],
+        shared=shared_variant(first, second),
+        sides=(_said(first), _said(second)),
+        protocol=protocol,
+        tasks=found,
+        errors=compare_errors(one, other) if protocol == "strict" else [],
+        dropped=dropped,
+        unscored=_unscored(one, other, protocol),
+        notes=_notes(names, one, other, protocol),
+    )
+
+
+def _notes(
+    names: tuple[str, str], first: list[Score], second: list[Score], protocol: Protocol
+) -> dict[str, str]:
+    ours = ([score for score in side if score.protocol == protocol] for side in (first, second))
+    return {name: note for name, side in zip(names, ours, strict=True) if (note := cut_note(side))}
+
+
+def _unscored(first: list[Score], second: list[Score], protocol: Protocol) -> list[Unscored]:
+    """The tasks of both sides in which the main metric of some item has no value."""
+    found = []
+    for task in tasks():
+        for query in task.queries:
+            metric = next(iter(getattr(query, protocol)), "")
+            key = (task.id, query.name, metric, protocol)
+            one, two = (
+                {
+                    (score.item, score.round): score
+                    for score in scores
+                    if (score.task, score.query, score.metric, score.protocol) == key
+                }
+                for scores in (first, second)
+            )
+            lacking = [
+                score
+                for place in one.keys() & two.keys()
+                for score in (one[place], two[place])
+                if score.value is None
+            ]
+            if lacking:
+                found.append(
+                    Unscored(
+                        task=task.id,
+                        query=query.name,
+                        metric=metric,
+                        items=len({score.item for score in lacking}),
+                        reason=min(score.reason for score in lacking),
+                    )
+                )
+    return found
+
+
+def _said(side: Side) -> dict[str, str]:
+    return {"run": str(side.run.path), "model": side.model, **side.variant._asdict()}
+
+
+def _why_nothing(
+    names: tuple[str, str], first: Side, second: Side, protocol: Protocol, dropped: int
+) -> str:
+    tasks = [
+        ", ".join(sorted({each.task for each in side.scores if each.protocol == protocol}))
+        or "none"
+        for side in (first, second)
+    ]
+    why = f"tasks with {protocol} scores: {tasks[0]}; and {tasks[1]}"
+    unscored = {each.reason for each in first.scores if each.value is None} - {""}
+    if unscored:
+        why = f"{why}; unscored: {'; '.join(sorted(unscored)[:3])}"
+    if dropped:
+        why = (
+            "the runs ask different datasets, and "
+            f"{number_of(dropped, 'item is', 'items are')} not the same in both"
+        )
+    return f"nothing to compare: {names[0]} and {names[1]} have no scored item in common ({why})"

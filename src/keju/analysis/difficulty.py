@@ -1,0 +1,206 @@
+"""Difficulty over all models: the hardest items, and the options of multiple choice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from statistics import fmean, median
+from string import ascii_uppercase
+from typing import Any, NamedTuple
+
+from keju.analysis.labels import percent, task_name
+from keju.analysis.run_set import RunSet, main_metric
+from keju.definitions import options_of, query_of
+from keju.items import Item, Protocol, Score
+
+Json = dict[str, Any]
+
+_HARDEST = 20
+_MOST_OPTIONS = 30
+_TELLING = 2
+
+
+class HardItem(NamedTuple):
+    """An item that is harder for the models than their task is.
+
+    `place` is its position in the browser.
+
+    `value` is the median of the models' values on it, `below` the median of their differences from
+    their own means of the task, in points.
+    """
+
+    place: int
+    id: str
+    task: str
+    value: str
+    below: str
+    nothing: str
+    best: str
+
+
+class Spread(NamedTuple):
+    """How many of a task's items all models answer completely, and how many none answers at all."""
+
+    task: str
+    items: int
+    everybody: int
+    nobody: int
+
+
+class LeftOut(NamedTuple):
+    """Models that are excluded from the difficulty because they fail on most of the task."""
+
+    task: str
+    models: list[str]
+
+
+class Difficulty(NamedTuple):
+    """The hardest items, each task's spread, and the models that are excluded from both."""
+
+    items: list[HardItem]
+    spreads: list[Spread]
+    left_out: list[LeftOut]
+
+
+class _Tried(NamedTuple):
+    place: int
+    item: Item
+    values: dict[str, float]
+
+    def of(self, models: Collection[str]) -> _Tried:
+        """The same for only these models."""
+        return self._replace(values={m: v for m, v in self.values.items() if m in models})
+
+    def below(self, means: Mapping[str, float]) -> float:
+        """The median of the models' values minus their means of the task."""
+        return median(value - means[model] for model, value in self.values.items())
+
+
+def difficulty(gathered: RunSet, without_results: Collection[str] = ()) -> Difficulty:
+    """The items that are hardest for most models, and each task's spread; without baselines.
+
+    The difficulty of an item is the median over models of the difference from their own mean of the
+    task: one model that fails on an item, or has another level, does not make it hard. A model
+    whose mean is less than half of the best model's fails on most of the task; it is excluded, and
+    so is one of `without_results` in a transcription.
+    """
+    by_task: dict[str, list[_Tried]] = {}
+    for tried in _tried(gathered):
+        name = task_name(tried.item.task, tried.item.query)
+        by_task.setdefault(name, []).append(tried)
+    found: list[tuple[float, str, _Tried]] = []
+    spreads, left_out = [], []
+    for name, of_task in by_task.items():
+        everybody = sum(min(each.values.values()) >= 1 for each in of_task)
+        nobody = sum(max(each.values.values()) <= 0 for each in of_task)
+        spreads.append(Spread(name, len(of_task), everybody, nobody))
+        means = _means(of_task)
+        absent = without_results if query_of(of_task[0].item).form == "transcription" else ()
+        whole = {model: mean for model, mean in means.items() if model not in absent}
+        best = max(whole.values(), default=0.0)
+        able = {model: mean for model, mean in whole.items() if 2 * mean >= best}
+        if dropped := [model for model in whole if model not in able]:
+            left_out.append(LeftOut(name, dropped))
+        kept = (each.of(able) for each in of_task)
+        found += [(each.below(able), name, each) for each in kept if each.values]
+    found.sort(key=lambda each: (each[0], each[2].place))
+    items = [_hard(*each) for each in found[:_HARDEST] if each[0] < 0]
+    return Difficulty(items, spreads, left_out)
+
+
+def _means(of_task: Sequence[_Tried]) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for tried in of_task:
+        for model, value in tried.values.items():
+            values.setdefault(model, []).append(value)
+    return {model: fmean(own) for model, own in values.items()}
+
+
+def _tried(gathered: RunSet) -> Iterator[_Tried]:
+    for place, asked in enumerate(gathered.asked.values()):
+        values: dict[str, list[float]] = {}
+        main = ("strict", main_metric(asked.item, "strict"))
+        for answer in asked.answers:
+            if gathered.voices[answer.model].role != "baseline":
+                for score in answer.scores:
+                    if (score.protocol, score.metric) == main and score.value is not None:
+                        values.setdefault(answer.model, []).append(score.value)
+        if values:
+            yield _Tried(place, asked.item, {model: fmean(v) for model, v in values.items()})
+
+
+def _hard(below: float, name: str, tried: _Tried) -> HardItem:
+    nothing = sum(value <= 0 for value in tried.values.values())
+    top = max(tried.values, key=lambda model: tried.values[model])
+    return HardItem(
+        place=tried.place,
+        id=tried.item.id,
+        task=name,
+        value=percent(median(tried.values.values())),
+        below=f"{100 * below:+.1f}",
+        nothing=f"{nothing} / {len(tried.values)}",
+        best=f"{top} {percent(tried.values[top])}" if tried.values[top] > 0 else "nobody",
+    )
+
+
+def option_errors(gathered: RunSet, protocol: Protocol = "strict") -> list[Json]:
+    """Per task with options: the error rate of each option where it is the right one.
+
+    A row is ``[option, times right, [error rate of each model], chosen instead, times wrongly
+    chosen]``; the last two are known under `strict` alone, which extracts one option from a
+    response. Options that are right only once are not counted, nor tasks that have only such
+    options.
+    """
+    found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    for asked in gathered.asked.values():
+        texts = options_of(asked.item)
+        true = _text(texts, asked.item.answer)
+        if true:
+            name = task_name(asked.item.task, asked.item.query)
+            taken = found.setdefault(name, {}).setdefault(true, [])
+            taken += [
+                (answer.model, _taken(score, texts, true))
+                for answer in asked.answers
+                for score in answer.scores
+                if score.protocol == protocol and score.metric == "Acc"
+            ]
+    tables = [_option_table(gathered, name, by_true) for name, by_true in found.items()]
+    return [table for table in tables if table["rows"]]
+
+
+def _taken(score: Score, options: tuple[str, ...], true: str) -> str:
+    """Extracted option; under `official`, which extracts none, the right one where it is found."""
+    if score.protocol == "official":
+        return true if score.value == 1 else ""
+    return _text(options, score.extracted) if score.value is not None else ""
+
+
+def _text(options: tuple[str, ...], letter: str) -> str:
+    place = ascii_uppercase.find(letter) if len(letter) == 1 else -1
+    return options[place] if 0 <= place < len(options) else ""
+
+
+def _option_table(gathered: RunSet, name: str, by_true: dict[str, list[tuple[str, str]]]) -> Json:
+    real = {model for model, voice in gathered.voices.items() if voice.role != "baseline"}
+    wrongly = Counter(
+        took
+        for true, taken in by_true.items()
+        for model, took in taken
+        if took and took != true and model in real
+    )
+    rows: list[tuple[int, list[Any]]] = []
+    for true, taken in by_true.items():
+        tries = Counter(model for model, _ in taken)
+        if not tries or max(tries.values()) < _TELLING:
+            continue
+        misses = Counter(model for model, took in taken if took != true)
+        instead = Counter(t for m, t in taken if t not in ("", true) and m in real).most_common(1)
+        rates = [
+            round(misses[model] / tries[model], 4) if tries[model] else None
+            for model in gathered.models
+        ]
+        asked = max(tries.values())
+        mostly = f"{instead[0][0]} ({instead[0][1]})" if instead else ""
+        rows.append((-asked, [true, asked, rates, mostly, wrongly[true]]))
+    rows.sort(key=lambda row: row[0])
+    return {"task": name, "rows": [row for _, row in rows[:_MOST_OPTIONS]], "of": len(by_true)}

@@ -1,0 +1,112 @@
+"""Galleries of pair tasks: their source, their size, and whether they are the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from keju.analysis.run_set import RunSet
+from keju.definitions.pair_forms import reduction_of
+from keju.items import MIXED_GALLERY, Item
+from keju.published import paper, paper_galleries, papers
+
+Place = tuple[str, str, str]
+"""Task, query and the item's id in the report."""
+
+
+class Gallery(NamedTuple):
+    """The images with which a query is compared: their source `of` (or mixed), and their number."""
+
+    of: str
+    size: int
+
+
+def galleries(gathered: RunSet) -> dict[Place, Gallery]:
+    """The gallery of each item with one whose pairs were all compared."""
+    asked = {
+        place: item
+        for place, item in gathered.items.items()
+        if item.relevant and not reduction_of(item)
+    }
+    sources: dict[tuple[str, ...], set[str]] = {}
+    for item in asked.values():
+        sources.setdefault(_images(item), set()).add(_source(item))
+    return {
+        place: Gallery(
+            MIXED_GALLERY
+            if item.metadata.get("gallery") == MIXED_GALLERY or len(sources[_images(item)]) > 1
+            else _source(item),
+            len(item.images) - 1,
+        )
+        for place, item in asked.items()
+    }
+
+
+def other_galleries(found: Mapping[Place, Gallery]) -> dict[Place, Gallery]:
+    """The galleries that the paper's tables do not have: of another size, or mixed.
+
+    The paper's sizes are those of its sources; for a user's own source any of them is accepted.
+    """
+    return {place: each for place, each in found.items() if not _as_in_paper(place[0], each)}
+
+
+def reduced_forms(gathered: RunSet) -> dict[Place, str]:
+    """The items with pairs that were not compared, each with its reduced form."""
+    forms = ((place, reduction_of(item)) for place, item in gathered.items.items())
+    return {place: form for place, form in forms if form}
+
+
+def reduced_notes(found: Mapping[Place, str]) -> Iterator[tuple[str, str]]:
+    """Each task with such items, and a sentence that states where they are shown instead."""
+    by_task: dict[str, set[str]] = {}
+    for (task, _, _), form in found.items():
+        by_task.setdefault(task, set()).add(form)
+    for task, forms in by_task.items():
+        yield (
+            task,
+            f"Queries of {task} that were asked in a reduced form (--pairs "
+            f"{', '.join(sorted(forms))}) are not the paper's experiment and not in this table. "
+            "They are shown in the leaderboard and task by task.",
+        )
+
+
+def gallery_notes(others: Mapping[Place, Gallery]) -> Iterator[tuple[str, str]]:
+    """Each task with such galleries, and a sentence that states where they are shown instead."""
+    by_task: dict[str, set[Gallery]] = {}
+    for (task, _, _), each in others.items():
+        by_task.setdefault(task, set()).add(each)
+    for task, these in by_task.items():
+        counts = ", ".join(
+            f"{each.size} images{f' ({each.of})' if each.of else ''}" for each in sorted(these)
+        )
+        theirs = ", ".join(f"{name} {size}" for name, size in paper_galleries(task).items())
+        instead = "in the leaderboard and task by task"
+        if _is_swept(task):
+            instead += ", and by number of classes in the figure: keju figures --which classes"
+        yield (
+            task,
+            f"Queries of {task} with other galleries than the paper's ({counts}; the paper: "
+            f"{theirs}) are not in this table. They are shown {instead}.",
+        )
+
+
+def _as_in_paper(task: str, gallery: Gallery) -> bool:
+    sizes = paper_galleries(task)
+    if not sizes:
+        return True
+    expected = {sizes[gallery.of]} if gallery.of in sizes else set(sizes.values())
+    return gallery.of != MIXED_GALLERY and gallery.size in expected
+
+
+def _is_swept(task: str) -> bool:
+    """Whether a figure shows the task's accuracy by number of classes."""
+    declared = (paper(each).figures.classes for each in papers())
+    return any(form and form.task == task for form in declared)
+
+
+def _images(item: Item) -> tuple[str, ...]:
+    return tuple(image.sha256 for image in item.images[1:])
+
+
+def _source(item: Item) -> str:
+    return item.metadata.get("source", "")

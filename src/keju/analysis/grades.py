@@ -1,0 +1,206 @@
+"""Judges' grades of a run's answers, and their correlation with the metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, get_args
+
+from keju.analysis.cells import Cell, correlation_cell, marks
+from keju.analysis.labels import metric_label, percent, task_name
+from keju.analysis.run_set import Run, RunSet
+from keju.definitions import task
+from keju.items import Protocol
+from keju.judging import (
+    AnswerId,
+    Judgement,
+    JudgementFolder,
+    Rubrics,
+    TaskGrade,
+    graded_answers,
+    grades_of,
+    judgements_of,
+    read_rubrics,
+    stored_rubrics,
+)
+from keju.runs import RunFolder
+from keju.scoring import PROTOCOLS
+from keju.statistics import associate
+
+_FEWEST = 10
+"""Minimum number of answers for a correlation."""
+
+_MANY = 1000
+"""Number of answers from which so few resamples suffice."""
+
+
+class GradeRow(NamedTuple):
+    """One task and judge: a cell for each model of the report, its grade from 0 to 10."""
+
+    task: str
+    judge: str
+    metric: str
+    cells: list[Cell]
+
+
+class GradeTable(NamedTuple):
+    """The grades of one run by one file of rubrics."""
+
+    run: str
+    rubrics: str
+    rows: list[GradeRow]
+
+
+class MetricJudge(NamedTuple):
+    """The correlation of one metric with one judge over the answers of a task."""
+
+    judge: str
+    task: str
+    protocol: Protocol
+    metric: str
+    main: bool
+    answers: int
+    models: int
+    spearman: Cell
+    kendall: Cell
+
+
+class Grades(NamedTuple):
+    """All data of judges in a report."""
+
+    tables: list[GradeTable]
+    metrics: list[MetricJudge]
+    means: dict[tuple[str, str], dict[str, float]]
+    """Each judge's mean grade, by the model's name in this report and the task."""
+
+
+def grades(gathered: RunSet) -> Grades:
+    """The grades stored with the runs' responses, and their correlation with the metrics."""
+    found = Grades([], [], {})
+    for run in gathered.runs:
+        folder = RunFolder.open(run.path)
+        # The bundled rubrics come last, so that their means replace those of older versions.
+        ours = read_rubrics().id
+        for rubrics in sorted(stored_rubrics(folder), key=lambda each: each.id == ours):
+            judgements = _judgements(folder, rubrics)
+            if judgements:
+                judged = JudgementFolder(folder, rubrics)
+                given = grades_of(judgements, judged, {}).tasks
+                rows = _rows(gathered, run, given)
+                for grade in given:
+                    who = _name(gathered, run, grade)
+                    if who and grade.mean is not None:
+                        place = (who, task_name(grade.task, grade.query))
+                        found.means.setdefault(place, {})[grade.judge] = grade.mean
+                found.tables.append(GradeTable(run.name, rubrics.id, list(rows)))
+                found.metrics.extend(_against_metrics(gathered, run, judgements))
+    return found
+
+
+def _judgements(folder: RunFolder, rubrics: Rubrics) -> list[Judgement]:
+    known = JudgementFolder(folder, rubrics)
+    return judgements_of(graded_answers(folder, rubrics), known)
+
+
+def _rows(gathered: RunSet, run: Run, grades: Sequence[TaskGrade]) -> Iterator[GradeRow]:
+    by_place: dict[tuple[str, str, str], dict[str, TaskGrade]] = {}
+    for each in grades:
+        who = _name(gathered, run, each)
+        if each.mean is not None and who:
+            by_place.setdefault((each.task, each.query, each.judge), {})[who] = each
+    for (name, query, judge), found in by_place.items():
+        real = {
+            who: round(grade.mean, 2)
+            for who, grade in found.items()
+            if grade.mean is not None and gathered.voices[who].role != "baseline"
+        }
+        placed = marks(real)
+        metric, strict = _strict_mains(gathered, name, query)
+        cells = []
+        for who in gathered.models:
+            cell = _cell(found[who], strict.get(who)) if who in found else Cell()
+            mark = placed.get(who)
+            cells.append(cell._replace(best=mark == "best", second=mark == "second"))
+        yield GradeRow(task_name(name, query), judge, metric, cells)
+
+
+def _name(gathered: RunSet, run: Run, grade: TaskGrade) -> str:
+    """The name of the graded model in this report; empty where it is not included."""
+    wanted = (run.name, grade.model, (grade.setting, grade.script, grade.wording))
+    return next(
+        (name for name, v in gathered.voices.items() if (v.run, v.model, v.variant) == wanted), ""
+    )
+
+
+def _cell(grade: TaskGrade, strict: str | None) -> Cell:
+    if grade.mean is None:
+        return Cell(title=grade.signature)
+    notes = []
+    if grade.low is not None and grade.high is not None:
+        notes.append(f"{grade.low:.2f} to {grade.high:.2f}")
+    notes.append(f"{grade.graded} of {grade.answers} graded")
+    if grade.missing and grade.graded_mean is not None:
+        notes.append(f"graded only {grade.graded_mean:.2f}")
+    if strict is not None:
+        notes.append(f"strict {strict}")
+    return Cell(f"{grade.mean:.2f}", note="\n".join(notes), title=grade.signature)
+
+
+def _strict_mains(gathered: RunSet, name: str, query: str) -> tuple[str, dict[str, str]]:
+    """The strict main metric of a task, and each model's value of it."""
+    metric, values = "", {}
+    for model in gathered.models:
+        result = gathered.results.get((model, "strict"))
+        for each in result.tasks if result else ():
+            if (each.task, each.query) == (name, query) and each.main is not None:
+                metric, values[model] = each.main.metric, percent(each.main.value)
+    return metric_label(name, query, "strict", metric) if metric else "", values
+
+
+def _against_metrics(
+    gathered: RunSet, run: Run, judgements: Sequence[Judgement]
+) -> Iterator[MetricJudge]:
+    """For each judge and task: every metric against the grades, over all answers with both."""
+    values = _values(gathered, run)
+    by_place: dict[tuple[str, str, str], list[Judgement]] = {}
+    for each in judgements:
+        if each.grade is not None and not each.unsent:
+            where = (each.judge, each.judged.id.task, each.judged.id.query)
+            by_place.setdefault(where, []).append(each)
+    for (judge, name, query), graded in by_place.items():
+        declared = next(each for each in task(name).queries if each.name == query)
+        for protocol in PROTOCOLS[::-1]:
+            for place, metric in enumerate(getattr(declared, protocol)):
+                pairs = [
+                    (each.grade or 0.0, value, each.judged.group, each.judged.id.model)
+                    for each in graded
+                    if (value := values.get((each.judged.id, protocol, metric))) is not None
+                ]
+                if len(pairs) < _FEWEST:
+                    continue
+                given, measured, groups, models = zip(*pairs, strict=True)
+                resamples = 2000 if len(pairs) <= _MANY else 400
+                found = associate(given, measured, groups, resamples=resamples)
+                yield MetricJudge(
+                    judge=judge,
+                    task=task_name(name, query),
+                    protocol=protocol,
+                    metric=metric_label(name, query, protocol, metric),
+                    main=place == 0,
+                    answers=len(pairs),
+                    models=len(set(models)),
+                    spearman=correlation_cell(found.values["spearman"], found.interval("spearman")),
+                    kendall=correlation_cell(found.values["kendall"], found.interval("kendall")),
+                )
+
+
+def _values(gathered: RunSet, run: Run) -> dict[tuple[AnswerId, Protocol, str], float]:
+    """Each answer's value of each metric."""
+    known = get_args(Protocol)
+    return {
+        (AnswerId.of(answer.response), score.protocol, score.metric): score.value
+        for asked in gathered.asked.values()
+        for answer in asked.answers
+        if gathered.voices[answer.model].run == run.name
+        for score in answer.scores
+        if score.value is not None and score.protocol in known
+    }

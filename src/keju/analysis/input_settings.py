@@ -1,0 +1,136 @@
+"""Comparison of one model's input settings (the text-only ones are our extension).
+
+The step from image to own-ocr shows the benefit of transcribing first; from own-ocr to gold-ocr the
+cost of the model's reading errors; from a text-only setting to the same text with the image the
+benefit of the image. All numbers of a row are over the same items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple, get_args
+
+from keju.analysis.cells import Cell
+from keju.analysis.labels import metric_label, percent, task_name
+from keju.analysis.run_set import RunSet
+from keju.definitions import task
+from keju.items import PromptScript, PromptVariant, Protocol, Score, Setting
+from keju.scoring import PROTOCOLS, TaskComparison, compare_models
+from keju.statistics import FEWEST_GROUPS
+
+_ROWS: tuple[tuple[Setting, ...], ...] = (
+    ("image", "own-ocr", "gold-ocr"),
+    ("image", "own-text", "gold-text"),
+    ("own-ocr", "own-text"),
+    ("gold-ocr", "gold-text"),
+)
+_Of = Mapping[Setting, Sequence[Score]]
+
+
+class StepRow(NamedTuple):
+    """One task: its main metric in each setting, and the paired differences between them.
+
+    `values` are the metric's values in the settings, 0 to 1, in the order of the columns.
+    """
+
+    task: str
+    name: str
+    metric: str
+    items: int
+    cells: list[Cell]
+    values: tuple[float | None, ...] = ()
+
+
+class StepTable(NamedTuple):
+    """One model under one protocol. `columns` are its settings, then the steps between them."""
+
+    model: str
+    protocol: Protocol
+    columns: list[str]
+    rows: list[StepRow]
+
+
+def step_tables(
+    gathered: RunSet, among: Sequence[Setting] = get_args(Setting)
+) -> Iterator[StepTable]:
+    """A table for each model and script in more settings than one of `among`, and each protocol."""
+    voices: dict[tuple[str, str, PromptScript], dict[Setting, str]] = {}
+    for name, voice in gathered.voices.items():
+        place = (voice.model, voice.run, voice.variant.script)
+        voices.setdefault(place, {})[voice.setting] = name
+    for (spoken, _, script), names in voices.items():
+        model = " · ".join(filter(None, (spoken, PromptVariant(script=script).label())))
+        shown = [setting for setting in among if setting in names]
+        for protocol in PROTOCOLS[::-1] if len(shown) > 1 else ():
+            table = StepTable(model, protocol, _columns(shown), [])
+            for (task_id, query), scores in gathered.mains[protocol].items():
+                found = {
+                    setting: [each for each in scores if each.model == names[setting]]
+                    for setting in shown
+                }
+                table.rows.extend(_rows(task_id, query, protocol, found))
+            if table.rows:
+                yield table
+
+
+def _columns(shown: Sequence[Setting]) -> list[str]:
+    return [*shown, *(f"{first} → {second}" for first, second in _pairs(shown))]
+
+
+def _pairs(shown: Sequence[Setting]) -> list[tuple[Setting, Setting]]:
+    """The steps with the image, those with text only, and from one to the other."""
+    found: list[tuple[Setting, Setting]] = []
+    for row in _ROWS:
+        there = [setting for setting in row if setting in shown]
+        found += pairwise(there)
+        if len(there) > 2:
+            found.append((there[0], there[-1]))
+    return list(dict.fromkeys(found))
+
+
+def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[StepRow]:
+    """The row of a task; none unless it has at least two settings."""
+    valued = {
+        setting: {(s.item, s.round): s for s in scores if s.value is not None}
+        for setting, scores in found.items()
+    }
+    asked = [by_item for by_item in valued.values() if by_item]
+    shared = set.intersection(*map(set, asked)) if asked else set()
+    if len(asked) < 2 or not shared:
+        return
+    kept = {
+        setting: [score for place, score in by_item.items() if place in shared]
+        for setting, by_item in valued.items()
+    }
+    values: dict[Setting, float] = {}
+    steps = []
+    for first, second in _pairs(list(found)):
+        compared = compare_models(kept[second], kept[first], protocol)
+        for each in compared:
+            values[first], values[second] = each.second, each.first
+        steps.append(_step(compared[0]) if compared else Cell())
+    metric = next(s.metric for scores in kept.values() for s in scores)
+    known = task(task_id)
+    yield StepRow(
+        task=task_name(task_id, query),
+        name=f"{known.name_zh} {known.name_en}",
+        metric=metric_label(task_id, query, protocol, metric),
+        items=len(shared),
+        cells=[*(Cell(percent(values.get(setting))) for setting in found), *steps],
+        values=tuple(values.get(setting) for setting in found),
+    )
+
+
+def _step(found: TaskComparison) -> Cell:
+    value = f"{100 * found.difference:+.1f}"
+    if found.groups < FEWEST_GROUPS:
+        return Cell(value, note="too few groups", title=f"{found.groups} of {FEWEST_GROUPS} groups")
+    if found.low is None or found.high is None or found.p is None:
+        return Cell(value, note="not testable")
+    sure = "sure" if found.p <= 0.05 else "not sure"
+    return Cell(
+        value,
+        note=f"{100 * found.low:+.1f} to {100 * found.high:+.1f}\n{sure}",
+        title=f"p = {found.p:.3f}, paired randomisation over {found.groups} groups",
+    )

@@ -1,0 +1,55 @@
+"""Notes on models that are evaluated on items which they drafted themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from keju.analysis.run_set import RunSet
+from keju.items import Item
+from keju.models import drafted_by
+from keju.runs import RunFolder
+
+
+def own_draft_line(name: str, model: str, items: Iterable[Item]) -> str:
+    """The number of a model's answered items that it drafted itself; empty where there are none.
+
+    Args:
+        name: the displayed name of the model.
+        model: the model string in the run.
+        items: that it answered, each once.
+    """
+    answered = list(items)
+    own = [item for item in answered if drafted_by(item, model)]
+    if not own:
+        return ""
+    open_ = sum(item.draft for item in own)
+    since = f"{open_} of them accepted by nobody" if open_ else "accepted or corrected by a person"
+    return (
+        f"{name}: {len(own)} of {len(answered)} items were drafted by this model itself ({since}), "
+        "which favours it"
+    )
+
+
+def own_draft_notes(gathered: RunSet, benchmark: str) -> Iterator[str]:
+    """A line for each model of a report whose own drafts are among a benchmark's items."""
+    answered: dict[str, list[Item]] = {name: [] for name in gathered.voices}
+    for asked in gathered.asked.values():
+        if asked.item.benchmark == benchmark:
+            for model in {answer.model for answer in asked.answers}:
+                answered[model].append(asked.item)
+    for name, voice in gathered.voices.items():
+        if line := own_draft_line(name, voice.model, answered[name]):
+            yield line
+
+
+def own_draft_lines(path: Path) -> Iterator[str]:
+    """The same for each model of a run, for the terminal."""
+    folder = RunFolder.open(path)
+    items = {(item.task, item.query, item.id): item for item in folder.items()}
+    for model in folder.manifest().models:
+        if any(drafted_by(item, model) for item in items.values()):
+            places = {(each.task, each.query, each.item) for each in folder.responses(model)}
+            answered = [item for place, item in items.items() if place in places]
+            if line := own_draft_line(model, model, answered):
+                yield line

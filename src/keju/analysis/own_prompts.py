@@ -1,0 +1,129 @@
+"""The user's own prompts in a report's runs: their complete texts, and the results with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec import convert
+
+from keju.analysis.labels import task_name
+from keju.analysis.run_set import RunSet
+from keju.definitions import prompt_of, query_of
+from keju.definitions.wordings import Wording, own_wordings
+from keju.errors import KejuError
+from keju.items import Item, PromptScript
+from keju.runs import RunFolder
+
+_LONGEST = 60
+"""Maximum characters of an example's reference that are shown."""
+
+
+class OwnPrompt(NamedTuple):
+    """One prompt of a wording: its texts as they are sent, never converted between scripts.
+
+    `template` is empty where the published one is used. `sent` is the whole prompt of the item
+    `item`, the first with it.
+    """
+
+    run: str
+    wording: str
+    form: str
+    template: str
+    system: str
+    item: str
+    sent: str
+
+
+def own_prompts(gathered: RunSet) -> list[OwnPrompt]:
+    """Every prompt of the users' own wordings, each text once."""
+    several = len(gathered.runs) > 1
+    found: dict[tuple[str, str], OwnPrompt] = {}
+    for run in gathered.runs:
+        for name, own in own_wordings(run.manifest.wordings).items():
+            for row in _prompts(gathered, name, own, run.manifest.scripts[0]):
+                shown = row._replace(run=run.name if several else "")
+                found.setdefault((name, row.form), shown)
+    return list(found.values())
+
+
+def _prompts(gathered: RunSet, name: str, own: Wording, script: str) -> Iterator[OwnPrompt]:
+    """The prompts of one wording, and the published ones that only get its system prompt."""
+    firsts = {(item.task, item.query): item for item in reversed(gathered.items.values())}
+    forms = {"/".join(filter(None, place)): item for place, item in firsts.items()}
+    for form in dict.fromkeys([*own.prompts, *(forms if own.system else ())]):
+        item = forms.get(form)
+        prompt = own.prompts.get(form) or (item and own.prompt(item.task, item.query))
+        if prompt:
+            yield OwnPrompt(
+                "", name, form, prompt.ask, prompt.system or own.system,
+                item.id if item else "", _sent(item, name, script) if item else "",
+            )  # fmt: skip
+
+
+def _sent(item: Item, name: str, script: str) -> str:
+    try:
+        return prompt_of(item, script=convert(script, PromptScript), wording=name)
+    except KejuError:
+        return ""  # The item has no value for a placeholder, and was not sent.
+
+
+class ShownExample(NamedTuple):
+    """A few-shot example of a wording: its item, group, reference and number of uses."""
+
+    wording: str
+    form: str
+    item: str
+    group: str
+    answer: str
+    questions: int
+
+
+def shown_examples(gathered: RunSet) -> list[ShownExample]:
+    """The examples by wording and question form, the most frequent first."""
+    counts: Counter[tuple[str, str, str, str]] = Counter()
+    asked: set[tuple[str, str, str, str]] = set()
+    for each in gathered.asked.values():
+        for answer in each.answers:
+            place = (answer.response.wording, each.item.task, each.item.query)
+            if answer.response.examples and (*place, each.item.id) not in asked:
+                asked.add((*place, each.item.id))
+                counts.update((*place, name) for name in answer.response.examples)
+    known = {
+        (item.task, item.query, item.id): item
+        for run in gathered.runs
+        for item in RunFolder(run.path).examples()
+    }
+    rows = []
+    for (wording, task, query, name), questions in counts.most_common():
+        item = known.get((task, query, name))
+        reference = (item.answer or item.answer_simplified) if item else ""
+        rows.append(
+            ShownExample(
+                wording=wording,
+                form=task_name(task, query),
+                item=name,
+                group=item.group if item else "",
+                answer=reference if len(reference) <= _LONGEST else f"{reference[:_LONGEST]}…",
+                questions=questions,
+            )
+        )
+    return sorted(rows, key=lambda row: (row.wording, row.form, -row.questions))
+
+
+def prompt_notes(gathered: RunSet, benchmark: str) -> Iterator[str]:
+    """The rows of a benchmark's leaderboard with another prompt than the paper's."""
+    asked = {
+        answer.model
+        for each in gathered.asked.values()
+        if each.item.benchmark == benchmark and query_of(each.item).official
+        for answer in each.answers
+    }
+    own = [
+        f"{name} (--system-prompt)" if voice.instructed else name
+        for name, voice in gathered.voices.items()
+        if name in asked and voice.own_prompt
+    ]
+    if own:
+        yield f"Not the paper's prompt, in official too: {', '.join(own)}"

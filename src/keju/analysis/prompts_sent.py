@@ -1,0 +1,69 @@
+"""The prompts of an item as sent to its models: in their script, wording and setting."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from keju.analysis.run_set import PEOPLE, Asked, ModelResponses, RunSet, reader_of_voice
+from keju.definitions import prompt_of
+from keju.errors import KejuError
+from keju.items import OWN_READING, Item
+from keju.running.box_conventions import convention_in
+from keju.running.requests import request_for
+from keju.running.selecting import RequestVariant
+
+READING = "〔…〕"
+"""The replacement in a prompt for the transcription by the model itself or an engine."""
+
+_SENT = ("model", "answers", PEOPLE)
+
+
+class PromptSent(NamedTuple):
+    """A prompt and the prompt variants with it; `variants` is empty if it is common to all."""
+
+    variants: str
+    text: str
+
+
+def prompts_sent(asked: Asked, gathered: RunSet) -> tuple[list[PromptSent], bool]:
+    """The different prompts of an item, and whether any model was sent one.
+
+    OCR engines and most baselines get only the image; if only they answered, the task's own prompt
+    is returned.
+    """
+    found: dict[str, dict[str, None]] = {}
+    voices = [gathered.voices[name] for name in {answer.model: None for answer in asked.answers}]
+    among = [voice.variant for voice in voices]
+    for voice in voices:
+        if voice.role in _SENT or voice.model.startswith("blind:"):
+            boxes = _boxes(voice, gathered)
+            label = " · ".join(filter(None, (voice.variant.label(among), boxes)))
+            found.setdefault(_prompt(asked.item, voice, boxes), {})[label or "image"] = None
+    if not found:
+        return [PromptSent("", _released(asked.item))], False
+    several = len(found) > 1
+    return [
+        PromptSent(", ".join(labels) if several else "", text) for text, labels in found.items()
+    ], True
+
+
+def _boxes(voice: ModelResponses, gathered: RunSet) -> str:
+    """The box convention of a model's requests; empty for the benchmark's own."""
+    settings = next(run.manifest.settings for run in gathered.runs if run.name == voice.run)
+    return convention_in(settings, voice.model)
+
+
+def _prompt(item: Item, voice: ModelResponses, boxes: str) -> str:
+    way = RequestVariant(**voice.variant._asdict(), boxes=boxes)
+    read = voice.variant.setting in OWN_READING or reader_of_voice(voice)
+    try:
+        return request_for(item, way, READING if read else None).prompt
+    except KejuError:
+        return _released(item)
+
+
+def _released(item: Item) -> str:
+    try:
+        return prompt_of(item)
+    except KejuError:
+        return item.question

@@ -1,0 +1,81 @@
+"""`official` values of the content alone, and with reasoning from a separate field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from keju.analysis.labels import percent
+from keju.definitions import task
+from keju.runs import RunFolder
+from keju.scoring import Result, aggregate, stored_reasoned_scores
+
+if TYPE_CHECKING:
+    from keju.analysis.run_set import RunSet
+
+OVERALL = "OverAll"
+
+
+class ReasoningRow(NamedTuple):
+    """One task's main metric, or the overall mean, as fractions; None where there is no value."""
+
+    task: str
+    name: str
+    metric: str
+    alone: float | None
+    with_reasoning: float | None
+
+
+class ReasoningTable(NamedTuple):
+    """One name of a report, with its rows."""
+
+    model: str
+    rows: list[ReasoningRow]
+
+    @property
+    def cells(self) -> list[tuple[str, str, str, str, str]]:
+        """The rows as text, values in percent."""
+        return [
+            (row.task, row.name, row.metric, percent(row.alone), percent(row.with_reasoning))
+            for row in self.rows
+        ]
+
+
+def reasoning_rows(alone: Result, with_reasoning: Result) -> list[ReasoningRow]:
+    """Both values of each task that has both, then of the overall mean.
+
+    Args:
+        alone: `official` of the content.
+        with_reasoning: the same with the reasoning before the content.
+    """
+    ours = {each.task: each.main for each in alone.tasks}
+    rows = []
+    for each in with_reasoning.tasks:
+        main, other = ours.get(each.task), each.main
+        if main is not None and other is not None:
+            value, beside = main.value, other.value
+            rows.append(
+                ReasoningRow(each.task, task(each.task).name_zh, main.metric, value, beside)
+            )
+    means = {each.benchmark: each.overall.value for each in alone.benchmarks}
+    for benchmark in with_reasoning.benchmarks:
+        both = means.get(benchmark.benchmark), benchmark.overall.value
+        rows.append(ReasoningRow(OVERALL, benchmark.benchmark, "", *both))
+    return rows
+
+
+def reasoning_tables(gathered: RunSet) -> Iterator[ReasoningTable]:
+    """A table for each name of a report that has such reasoning.
+
+    Raises:
+        UsageError: the stored scores are of another scoring than those of the report.
+        DataError: the stored scores are damaged.
+    """
+    paths = {run.name: run.path for run in gathered.runs}
+    for name, voice in gathered.voices.items():
+        alone = gathered.results.get((name, "official"))
+        if alone is None:
+            continue
+        for result in aggregate(stored_reasoned_scores(RunFolder(paths[voice.run]), voice.model)):
+            if result.variant == voice.variant:
+                yield ReasoningTable(name, reasoning_rows(alone, result))

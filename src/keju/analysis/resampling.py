@@ -1,0 +1,304 @@
+"""Intervals of a benchmark's means, paired tests between its models, and their ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from statistics import harmonic_mean
+from typing import NamedTuple
+
+import numpy as np
+
+from keju.analysis.intervals import has_interval, interval_of_scores, ratios_of
+from keju.analysis.labels import task_name
+from keju.analysis.run_set import Mains
+from keju.items import Score
+from keju.scoring import BenchmarkResult
+from keju.statistics import (
+    FEWEST_GROUPS,
+    TaskSums,
+    groups_needed,
+    holm,
+    interval_of_values,
+    pairwise_p,
+    rank_sets,
+    resample_suite,
+)
+from keju.statistics.bootstrap import Floats
+
+Bounds = tuple[float, float]
+
+_LEVEL = 0.05
+
+_RESAMPLED = 2
+"""Minimum number of groups of a task with which resampling changes its value."""
+
+
+class Gap(NamedTuple):
+    """The overall mean of one model minus another's, with p adjusted over all pairs (Holm)."""
+
+    difference: float
+    p_holm: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the adjusted p is at most .05."""
+        return self.p_holm <= _LEVEL
+
+
+class Resampled(NamedTuple):
+    """The 95 % intervals of a benchmark under one protocol, and its models' ranks.
+
+    `ranks` are the rank by value and the ranks that are possible after all pairwise tests (None
+    where the means cannot be tested); `unranked` is the reason why a model has none. `gaps`
+    compares each two ranked models, in both orders.
+    """
+
+    overall: dict[str, Bounds]
+    domains: dict[tuple[str, str], Bounds]
+    ranks: dict[str, tuple[int, tuple[int, int] | None]]
+    unranked: dict[str, str]
+    notes: list[str]
+    gaps: dict[tuple[str, str], Gap]
+
+
+class _Part(NamedTuple):
+    """One ratio of sums of a task, and the task's value in every resample by model."""
+
+    sums: TaskSums
+    values: Floats
+
+
+class _Resamples(NamedTuple):
+    """The parts of each task of the benchmark; `groups` is the number of groups in all."""
+
+    parts: dict[str, list[_Part]]
+    groups: int
+    of_task: dict[str, int]
+    unsure: list[str]
+
+    def groups_of(self, names: Collection[str]) -> int:
+        """The number of different groups in these tasks."""
+        rows = [part.sums.groups for name in names for part in self.parts[name]]
+        return len(np.unique(np.concatenate(rows))) if rows else 0
+
+    def width(self, names: Collection[str]) -> int:
+        """The typical number of groups of these tasks, which widens the interval of their mean.
+
+        At least `FEWEST_GROUPS`: in simulations of 3 to 20 tasks with 2 to 10 groups each, the
+        intervals then contain the true mean in 90 to 98 % of cases.
+        """
+        counts = [self.of_task[name] for name in names if self.of_task[name] >= _RESAMPLED]
+        return max(FEWEST_GROUPS, round(harmonic_mean(counts))) if counts else 0
+
+    def values(self, name: str, model: int) -> Floats:
+        """A task's value in every resample."""
+        parts = np.array([part.values[:, model] for part in self.parts[name]], dtype=np.float64)
+        return np.asarray(parts.mean(axis=0), dtype=np.float64)
+
+    def contributions(self, name: str) -> Floats:
+        """The contribution of each group to each model's value of a task, models by groups.
+
+        Measured from the pooled value of all models, so that groups on which two models have equal
+        results add nothing to their difference.
+        """
+        found = np.zeros((self.groups, self.parts[name][0].sums.top.shape[1]))
+        for part in self.parts[name]:
+            top, bottom = part.sums.top, part.sums.bottom
+            pooled = top.sum() / bottom.sum()
+            with np.errstate(divide="ignore", invalid="ignore"):
+                added = (top - pooled * bottom) / bottom.sum(axis=0)
+            found[part.sums.groups] += np.nan_to_num(added)
+        return found.T / len(self.parts[name])
+
+
+def resample_benchmark(
+    mains: Mains, results: Mapping[str, BenchmarkResult], *, ranked: Collection[str]
+) -> Resampled:
+    """Resample the groups for the intervals of the means, and test the models in pairs.
+
+    Args:
+        mains: the scores of main metrics under one protocol, by task and query.
+        results: the benchmark's results by model.
+        ranked: the models that get ranks, if they answered all items that others of them did.
+    """
+    models = list(results)
+    drawn = _drawn(mains, models)
+    alone = _alone(mains)
+    found = Resampled({}, {}, {}, {}, list(_notes(drawn)), {})
+    tested: dict[str, Floats] = {}
+    for place, model in enumerate(models):
+        domains = {
+            domain: [name for name in mean.parts if name not in mean.missing]
+            for domain, mean in results[model].domains.items()
+            if mean.value is not None
+        }
+        known = {
+            domain: names
+            for domain, names in domains.items()
+            if names and all(name in drawn.parts for name in names)
+        }
+        means = {
+            domain: np.mean([drawn.values(name, place) for name in names], axis=0)
+            for domain, names in known.items()
+        }
+        for domain, values in means.items():
+            if bounds := _bounds(values, drawn, known[domain], alone.get(model, {})):
+                found.domains[model, domain] = bounds
+        if not known or len(known) < len(domains):
+            continue
+        everything = [name for names in known.values() for name in names]
+        values = np.mean(list(means.values()), axis=0)
+        if bounds := _bounds(values, drawn, everything, alone.get(model, {})):
+            found.overall[model] = bounds
+        tested[model] = np.mean(
+            [
+                np.mean([drawn.contributions(name)[place] for name in names], axis=0)
+                for names in known.values()
+            ],
+            axis=0,
+        )
+    return _rank(found, results, ranked, tested)
+
+
+def _alone(mains: Mains) -> dict[str, dict[str, list[Score]]]:
+    """The scores with a value by model and task, of metrics with an interval of their own."""
+    found: dict[str, dict[str, list[Score]]] = {}
+    for (task, query), scores in mains.items():
+        for score in scores:
+            if score.value is not None and has_interval(score):
+                of_model = found.setdefault(score.model, {})
+                of_model.setdefault(task_name(task, query), []).append(score)
+    return found
+
+
+def _bounds(
+    values: Floats,
+    drawn: _Resamples,
+    names: Collection[str],
+    alone: Mapping[str, Sequence[Score]],
+) -> Bounds | None:
+    """The interval of a mean over tasks; None where they have too few groups in total.
+
+    The mean over one task is that task's value and has its interval, as in the tables of tasks.
+    """
+    if len(names) == 1 and (scores := alone.get(next(iter(names)))):
+        its = interval_of_scores(scores)
+        return (its.low, its.high) if its else None
+    if drawn.groups_of(names) < FEWEST_GROUPS or not drawn.width(names):
+        return None
+    found = interval_of_values(values, drawn.width(names))
+    return (found.low, found.high) if found else None
+
+
+def _drawn(mains: Mains, models: Sequence[str]) -> _Resamples:
+    places = {model: place for place, model in enumerate(models)}
+    known: dict[str, int] = {}
+    sums: dict[str, list[TaskSums]] = {}
+    unsure: list[str] = []
+    for (task, query), scores in mains.items():
+        name = task_name(task, query)
+        kept = [each for each in scores if each.model in places and each.value is not None]
+        ratios = list(ratios_of(kept)) if kept else []
+        if kept and not ratios:
+            unsure.append(f"{name} ({kept[0].metric})")
+        for of_ratio in ratios:
+            sums.setdefault(name, []).append(_sums(of_ratio, places, known))
+    flat = [each for of_task in sums.values() for each in of_task]
+    values = resample_suite(flat, groups=max(1, len(known)))
+    for place, of_part in enumerate(flat):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            whole = of_part.top.sum(axis=0) / of_part.bottom.sum(axis=0)
+        # A resample without any group of a task keeps the task's own value. Otherwise a mean that
+        # sometimes loses a task would vary for a reason that is independent of the models.
+        values[:, place] = np.where(np.isnan(values[:, place]), whole, values[:, place])
+    columns = iter(range(len(flat)))
+    parts = {
+        name: [_Part(each, values[:, next(columns)]) for each in of_task]
+        for name, of_task in sums.items()
+    }
+    of_task = {
+        name: len(np.unique(np.concatenate([each.groups for each in each_task])))
+        for name, each_task in sums.items()
+    }
+    return _Resamples(parts, len(known), of_task, unsure)
+
+
+def _sums(scores: Sequence[Score], places: Mapping[str, int], known: dict[str, int]) -> TaskSums:
+    rows: dict[int, int] = {}
+    cells = []
+    for score in scores:
+        group = known.setdefault(score.group or score.item, len(known))
+        cells.append((rows.setdefault(group, len(rows)), places[score.model]))
+    top, bottom = np.zeros((2, len(rows), len(places)))
+    where = tuple(np.array(cells).T)
+    np.add.at(top, where, [score.stats["numerator"] for score in scores])
+    np.add.at(bottom, where, [score.stats["denominator"] for score in scores])
+    return TaskSums(np.fromiter(rows, dtype=np.intp), top, bottom)
+
+
+def _rank(
+    found: Resampled,
+    results: Mapping[str, BenchmarkResult],
+    ranked: Collection[str],
+    tested: Mapping[str, Floats],
+) -> Resampled:
+    there = {
+        model: {
+            name for mean in result.domains.values() for name in mean.parts
+            if name not in mean.missing
+        }
+        for model, result in results.items()
+        if model in ranked
+    }  # fmt: skip
+    asked = set().union(*there.values())
+    values: dict[str, float] = {}
+    for model, names in there.items():
+        value = results[model].overall.value
+        if names == asked and value is not None:
+            values[model] = value
+        else:
+            lacks = ", ".join(sorted(asked - names))
+            found.unranked[model] = f"not ranked: lacks {lacks}"
+    if len(values) == 1:
+        found.unranked.update(dict.fromkeys(values, "there is no other model to rank it against"))
+        return found
+    spans: dict[str, tuple[int, int]] = {}
+    if values and all(model in tested for model in values):
+        spans = _test_pairs(found, values, np.array([tested[model] for model in values]))
+    for model, value in values.items():
+        above = sum(other > value for other in values.values())
+        found.ranks[model] = (above + 1, spans.get(model))
+    return found
+
+
+def _test_pairs(
+    found: Resampled, values: Mapping[str, float], contributions: Floats
+) -> dict[str, tuple[int, int]]:
+    """Test every two models, fill `gaps` and `notes`, and return the possible ranks of each."""
+    names = list(values)
+    plain = pairwise_p(contributions)
+    adjusted = dict(zip(plain, holm(list(plain.values())), strict=True))
+    for (one, other), p in adjusted.items():
+        gap = values[names[one]] - values[names[other]]
+        found.gaps[names[one], names[other]] = Gap(gap, p)
+        found.gaps[names[other], names[one]] = Gap(-gap, p)
+    groups, needed = contributions.shape[1], groups_needed(len(plain))
+    if groups < needed:
+        found.notes.append(
+            f"{groups} groups (books, plates, bones) cannot rank {len(names)} models: no "
+            f"difference is significant with fewer than {needed} groups, {needed - groups} more"
+        )
+    return dict(zip(names, rank_sets(list(values.values()), adjusted), strict=True))
+
+
+def _notes(drawn: _Resamples) -> Iterator[str]:
+    single = sum(count < _RESAMPLED for count in drawn.of_task.values())
+    if single:
+        yield (
+            f"{single} of {len(drawn.of_task)} tasks have one group each: the intervals do not "
+            "contain their sampling error"
+        )
+    if 0 < drawn.groups < FEWEST_GROUPS:
+        yield f"No intervals: {drawn.groups} groups, at least {FEWEST_GROUPS} are needed"
+    if drawn.unsure:
+        yield f"No interval where these enter: {', '.join(drawn.unsure)}"

@@ -1,0 +1,240 @@
+"""Post-editing cost and selective prediction: characters to correct, and error by coverage.
+
+The number of pages that a person corrects per hour, and the cost, depend on the reader: no rate is
+assumed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from statistics import fmean
+from typing import NamedTuple
+
+from keju.analysis.cells import Cell
+from keju.analysis.labels import percent, task_name
+from keju.analysis.run_set import Answer, Asked, RunSet
+from keju.definitions import query_of
+from keju.items import Response, Score
+from keju.metrics.edit import distance
+from keju.statistics import Interval, RiskCoverage, Spread, risk_coverage, risk_intervals, spread
+from keju.text import answer_part, counted
+
+COVERAGES = (0.5, 0.8, 0.9)
+"""The coverages at which the error is reported."""
+
+SIGNALS = {
+    "confidence": "the engine's own confidence, mean over the characters of a page",
+    "agreement": "how far the answers of the rounds agree with each other",
+}
+
+_FEWEST = 5
+"""Minimum number of pages for post-editing cost."""
+
+_FEWEST_SORTED = 10
+"""Minimum number of answers for selective prediction."""
+
+_RESAMPLES = 500
+_LONGEST = 1000
+"""Maximum characters of an answer that are compared with those of another round."""
+
+_LAYERS = {"exact": "as they stand", "script": "variants accepted"}
+_WIDTH, _HEIGHT = 120, 36
+
+
+class PostEditCost(NamedTuple):
+    """Characters that a person has to change on a page, for one model and task.
+
+    `layer` defines which characters are equal: only identical ones, or also variants and the other
+    script's forms. A page without an answer is typed completely.
+    """
+
+    model: str
+    task: str
+    layer: str
+    pages: int
+    groups: int
+    mean: Spread
+    median: Spread
+    most: Spread
+    untouched: float
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Mean, median and 90 % quantile with their intervals."""
+        return [_spread_cell(each) for each in (self.mean, self.median, self.most)]
+
+
+class RiskCoverageRow(NamedTuple):
+    """The error when only the most confident answers are kept, for one model, task and signal."""
+
+    model: str
+    task: str
+    metric: str
+    signal: str
+    answers: int
+    curve: RiskCoverage
+    at: dict[float, Interval | None]
+    area: Interval | None
+    gain: Interval | None
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The error at each coverage, of everything, and the share of the possible gain."""
+        kept = [_percent_cell(self.curve.at(share), self.at[share]) for share in COVERAGES]
+        return [
+            *kept,
+            Cell(percent(self.curve.whole)),
+            _percent_cell(self.curve.area, self.area),
+            Cell() if self.curve.gain is None else _percent_cell(self.curve.gain, self.gain),
+        ]
+
+    @property
+    def line(self) -> str:
+        """The curve as points of a polyline, coverage to the right and risk upwards."""
+        top = max(float(self.curve.risk.max()), 1e-9)
+        step = max(1, len(self.curve.risk) // _WIDTH)
+        points = [*zip(self.curve.coverage, self.curve.risk, strict=True)]
+        shown = [*points[::step], points[-1]]
+        return " ".join(
+            f"{share * _WIDTH:.1f},{_HEIGHT - 2 - (_HEIGHT - 4) * risk / top:.1f}"
+            for share, risk in shown
+        )
+
+
+class _Page(NamedTuple):
+    """One answer to a page, with its strict CER."""
+
+    asked: Asked
+    answer: Answer
+    score: Score
+
+
+def efforts(gathered: RunSet) -> list[PostEditCost]:
+    """For each model except baselines and each transcription task, at both layers."""
+    found = []
+    for (model, name), pages in _transcribed(gathered).items():
+        if len(pages) < _FEWEST:
+            continue
+        groups = [page.score.group or page.score.item for page in pages]
+        for layer, label in _LAYERS.items():
+            edits = [page.score.stats[f"edits_{layer}"] for page in pages]
+            mean, median, most = spread(edits, groups, (0.5, 0.9))
+            untouched = sum(count == 0 for count in edits) / len(edits)
+            found.append(
+                PostEditCost(
+                    model, name, label, len(pages), len(set(groups)), mean, median, most, untouched
+                )
+            )
+    return found
+
+
+def surest(gathered: RunSet) -> list[RiskCoverageRow]:
+    """For each model except baselines, each task, and each confidence signal of its answers."""
+    found = []
+    for (model, name), pages in _transcribed(gathered).items():
+        known = [(page, sure) for page in pages if (sure := confidence(page.answer.response))]
+        if len(known) >= max(_FEWEST_SORTED, 0.9 * len(pages)):
+            errors = [page.score.stats["numerator"] for page, _ in known]
+            weights = [page.score.stats["denominator"] for page, _ in known]
+            signal = [sure for _, sure in known]
+            groups = [page.score.group or page.score.item for page, _ in known]
+            values = (errors, weights, signal)
+            found.append(_surest(model, name, "CER", "confidence", values, groups))
+    found.extend(_agreeing(gathered))
+    return found
+
+
+def _surest(
+    model: str,
+    name: str,
+    metric: str,
+    signal: str,
+    values: tuple[Sequence[float], Sequence[float], Sequence[float]],
+    groups: Sequence[str],
+) -> RiskCoverageRow:
+    sure = risk_intervals(*values, groups, coverages=COVERAGES, resamples=_RESAMPLES)
+    return RiskCoverageRow(
+        model, name, metric, signal, len(groups), risk_coverage(*values), sure.at, sure.area,
+        sure.gain,
+    )  # fmt: skip
+
+
+def confidence(response: Response) -> float | None:
+    """An engine's confidence in a page: the mean over characters; None where lines have none."""
+    lines = [line for line in response.lines if line.text and line.confidence is not None]
+    characters = sum(len(line.text) for line in lines)
+    if not characters or len(lines) < sum(bool(line.text) for line in response.lines):
+        return None
+    return sum(len(line.text) * (line.confidence or 0.0) for line in lines) / characters
+
+
+def _agreeing(gathered: RunSet) -> Iterator[RiskCoverageRow]:
+    """For items with several rounds: the error against the agreement of their answers."""
+    by_place: dict[tuple[str, str, str], list[tuple[float, float, float, str]]] = {}
+    for asked in gathered.asked.values():
+        declared = query_of(asked.item)
+        letters = declared.form in {"letter", "yes-no", "number", "short"}
+        metric = "CER" if declared.form == "transcription" else next(iter(declared.strict), "")
+        by_model: dict[str, list[tuple[Answer, Score]]] = {}
+        for answer in asked.answers:
+            score = next(
+                (s for s in answer.scores if (s.protocol, s.metric) == ("strict", metric)), None
+            )
+            if score is not None and score.value is not None:
+                by_model.setdefault(answer.model, []).append((answer, score))
+        for model, given in by_model.items():
+            if len(given) < 2 or gathered.voices[model].role == "baseline":
+                continue
+            if letters:
+                said = [score.extracted for _, score in given]
+                agreement = fmean(one == other != "" for one, other in combinations(said, 2))
+            else:
+                texts = [
+                    counted(answer_part(answer.response.text)[:_LONGEST]) for answer, _ in given
+                ]
+                agreement = fmean(1 - _distance(*pair) for pair in combinations(texts, 2))
+            name = task_name(asked.item.task, asked.item.query)
+            if metric == "CER":
+                error = fmean(score.stats["numerator"] for _, score in given)
+                weight = given[0][1].stats["denominator"]
+            else:
+                error, weight = 1 - fmean(score.value or 0.0 for _, score in given), 1.0
+            group = given[0][1].group or asked.item.id
+            by_place.setdefault((model, name, metric), []).append((error, weight, agreement, group))
+    for (model, name, metric), rows in by_place.items():
+        if len(rows) >= _FEWEST_SORTED and len({row[2] for row in rows}) > 1:
+            errors, weights, signal, groups = zip(*rows, strict=True)
+            label = "CER" if metric == "CER" else f"1 - {metric}"
+            yield _surest(model, name, label, "agreement", (errors, weights, signal), groups)
+
+
+def _distance(one: str, other: str) -> float:
+    return distance(one, other) / max(len(one), len(other), 1)
+
+
+def _transcribed(gathered: RunSet) -> dict[tuple[str, str], list[_Page]]:
+    """The answers to pages with their strict CER, by model and task; without baselines."""
+    found: dict[tuple[str, str], list[_Page]] = {}
+    for asked in gathered.asked.values():
+        if query_of(asked.item).form != "transcription":
+            continue
+        for answer in asked.answers:
+            if gathered.voices[answer.model].role == "baseline":
+                continue
+            for score in answer.scores:
+                if (score.protocol, score.metric) == ("strict", "CER") and score.value is not None:
+                    name = task_name(asked.item.task, asked.item.query)
+                    found.setdefault((answer.model, name), []).append(_Page(asked, answer, score))
+    return found
+
+
+def _spread_cell(found: Spread) -> Cell:
+    bounds = found.interval
+    note = f"{bounds.low:.1f} to {bounds.high:.1f}" if bounds else ""
+    return Cell(f"{found.value:.1f}", note=note)
+
+
+def _percent_cell(value: float, bounds: Interval | None) -> Cell:
+    note = f"{percent(bounds.low)} to {percent(bounds.high)}" if bounds else ""
+    return Cell(percent(value), note=note)

@@ -1,0 +1,410 @@
+"""`RunSet`: the data of a report: one or several runs, their items, responses and scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from keju.analysis.report_images import Pictures, pictures_of
+from keju.analysis.roles import model_role
+from keju.definitions import query_of, status_for
+from keju.definitions.shared_answers import SharedAnswers
+from keju.definitions.wordings import RELEASED
+from keju.errors import UsageError
+from keju.items import (
+    OWN_READING,
+    TEXT_ONLY,
+    Item,
+    PromptVariant,
+    Protocol,
+    Response,
+    Score,
+    Setting,
+    variant_of,
+)
+from keju.models import REPLAYED
+from keju.running.reading import name_of_images
+from keju.runs import HUMAN, RunFolder, RunManifest
+from keju.scoring import Result, aggregate, stored_scores
+
+ItemKey = tuple[str, str, str, str]
+"""Dataset hash, task, query and id: the identity of an item over several runs."""
+
+Mains = Mapping[tuple[str, str], list[Score]]
+"""The scores of main metrics under one protocol, by task and query."""
+
+PEOPLE = "human"
+"""The role of people."""
+
+
+class Run(NamedTuple):
+    """One run of the report, its directory, and the images of its dataset."""
+
+    name: str
+    path: Path
+    manifest: RunManifest
+    pictures: Pictures
+
+
+class Asked(NamedTuple):
+    """An item, the run whose dataset has its images, and every model's answer to it.
+
+    The item's id is unique in the report: where two datasets have the same id for a task and query,
+    the dataset's name is added to it, here and in the scores. Responses keep the stored id.
+    """
+
+    item: Item
+    run: Run
+    answers: list[Answer]
+
+
+class Answer(NamedTuple):
+    """A model's response to an item, with its scores; `model` is its name in this report.
+
+    In a pair task there is one per item: the ranking, which has the scores.
+    """
+
+    model: str
+    response: Response
+    scores: list[Score]
+
+
+class ModelResponses(msgspec.Struct):
+    """A name of the report: a model of a run in one prompt variant, with its times and tokens.
+
+    `role` is `keju.models.Role`, ``human`` for people, ``model`` where the kind is not known.
+    `kind` is that in the model's identity. `instructed` is whether it has a system prompt from
+    ``--system-prompt``. Seconds and tokens are sums over all responses (in a pair task over each
+    pair's) and over the transcriptions made before; tokens are None where none were reported.
+    `items` counts the items of all rounds, and `rounds` is the number of rounds. `parts` is the
+    same by benchmark; `times` are the seconds of each answer, for people only.
+    """
+
+    model: str
+    run: str
+    variant: PromptVariant
+    role: str
+    kind: str = ""
+    instructed: bool = False
+    rounds: int = 1
+    items: int = 0
+    responses: int = 0
+    seconds: float = 0.0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    times: list[float] = msgspec.field(default_factory=list)
+    statuses: Counter[str] = msgspec.field(default_factory=Counter)
+    parts: dict[str, ModelResponses] = msgspec.field(default_factory=dict)
+
+    @property
+    def setting(self) -> Setting:
+        """The input setting of the model."""
+        return self.variant.setting
+
+    @property
+    def text_only(self) -> bool:
+        """Whether the model got a text and no image."""
+        return self.setting in TEXT_ONLY or self.model.startswith("ocr+llm:")
+
+    @property
+    def own_prompt(self) -> bool:
+        """Whether its prompt differs from the paper's: a wording, examples, a system prompt."""
+        return self.instructed or self.variant.wording != RELEASED
+
+    @property
+    def seconds_an_item(self) -> float | None:
+        """Seconds per item; None where nothing was sent, or only files were read."""
+        if not self.items or self.kind in REPLAYED:
+            return None
+        return self.seconds / self.items
+
+    def of(self, benchmark: str) -> ModelResponses:
+        """The same for one benchmark."""
+        alone = ModelResponses(self.model, self.run, self.variant, self.role, kind=self.kind)
+        return self.parts.setdefault(benchmark, alone)
+
+    def hear(self, response: Response, benchmark: str = "") -> None:
+        """Count one response, in total and for its benchmark."""
+        if benchmark:
+            self.of(benchmark).hear(response)
+        if self.role == PEOPLE and response.seconds > 0:
+            self.times.append(response.seconds)
+        self.rounds = max(self.rounds, response.round)
+        self.responses += 1
+        self.seconds += response.seconds
+        usage = response.usage
+        if usage.input_tokens is not None:
+            self.input_tokens = (self.input_tokens or 0) + usage.input_tokens
+        if usage.output_tokens is not None:
+            self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
+
+    def take(self, status: str, benchmark: str) -> None:
+        """Count one item, with its status."""
+        for each in (self, self.of(benchmark)):
+            each.items += 1
+            each.statuses[status] += 1
+
+
+class RunSet(msgspec.Struct, dict=True):
+    """The data of a report. `not_asked` counts, by model, unsupported requests."""
+
+    runs: list[Run]
+    voices: dict[str, ModelResponses]
+    asked: dict[ItemKey, Asked]
+    not_asked: dict[str, dict[str, int]]
+
+    @property
+    def models(self) -> list[str]:
+        """The names of the report, in the runs' order."""
+        return list(self.voices)
+
+    @cached_property
+    def items(self) -> dict[tuple[str, str, str], Item]:
+        """Every item by task, query and its id in this report, as its scores name it."""
+        return {
+            (asked.item.task, asked.item.query, asked.item.id): asked.item
+            for asked in self.asked.values()
+        }
+
+    @cached_property
+    def mains(self) -> dict[Protocol, Mains]:
+        """The scores of main metrics, by protocol, then task and query in the items' order."""
+        found: dict[Protocol, dict[tuple[str, str], list[Score]]] = {"official": {}, "strict": {}}
+        for asked in self.asked.values():
+            for protocol, by_query in found.items():
+                main = main_metric(asked.item, protocol)
+                kept = by_query.setdefault((asked.item.task, asked.item.query), [])
+                kept += [
+                    score
+                    for answer in asked.answers
+                    for score in answer.scores
+                    if score.metric == main and score.protocol == protocol
+                ]
+        return dict(found)
+
+    @cached_property
+    def results(self) -> dict[tuple[str, Protocol], Result]:
+        """All results computed from the scores, by name and protocol."""
+        return {(each.model, each.protocol): each for each in aggregate(self.scores)}
+
+    @cached_property
+    def scores(self) -> list[Score]:
+        """Every score, with the model's name in this report."""
+        return [
+            score
+            for asked in self.asked.values()
+            for answer in asked.answers
+            for score in answer.scores
+        ]
+
+
+def gather(
+    paths: Sequence[Path], *, picture_bytes: int, scores: Iterable[Score] | None = None
+) -> RunSet:
+    """Read the runs of a report.
+
+    A model that answered in several runs or prompt variants gets a name for each. `picture_bytes`
+    is the maximum size of the images of all runs together. `scores` are those of a single run; by
+    default the stored scores of each are read.
+
+    Raises:
+        UsageError: a path is not a run, or the run has no scores or has changed since.
+        DataError: a file of a run is damaged.
+    """
+    folders = [RunFolder.open(path) for path in paths]
+    manifests = [folder.manifest() for folder in folders]
+    items = [list(folder.items()) for folder in folders]
+    names = _names_of_datasets(manifests)
+    shared = _shared_ids(zip(manifests, items, strict=True))
+    gathered = RunSet([], {}, {}, {})
+    spoken = Counter(name for manifest in manifests for name in manifest.models)
+    for folder, manifest, its in zip(folders, manifests, items, strict=True):
+        budget = picture_bytes // len(folders)
+        pictures = pictures_of(_dataset_of(folder, manifest), budget=budget)
+        run = Run(_run_name(folder, gathered), folder.path, manifest, pictures)
+        gathered.runs.append(run)
+        for item in its:
+            key = (manifest.items_key, item.task, item.query, item.id)
+            unique = f"{item.id} · {names[manifest.items_key]}"
+            named = replace(item, id=unique) if key[1:] in shared else item
+            gathered.asked.setdefault(key, Asked(named, run, []))
+        known = _scores_by_response(folder, scores)
+        _add_run(gathered, run, folder, spoken, SharedAnswers(its), known)
+    places = {name: place for place, name in enumerate(gathered.voices)}
+    for asked in gathered.asked.values():
+        asked.answers.sort(key=lambda each: (places[each.model], each.response.round))
+    return gathered
+
+
+def _names_of_datasets(manifests: Sequence[RunManifest]) -> dict[str, str]:
+    """A unique name for each dataset hash: the dataset's, with its version or hash where needed."""
+    about = {each.items_key: each for each in manifests}
+    tries = [
+        {key: each.dataset for key, each in about.items()},
+        {key: f"{each.dataset} {each.dataset_version}" for key, each in about.items()},
+        {key: _with_pairs(each.dataset, each) for key, each in about.items()},
+        {
+            key: _with_pairs(f"{each.dataset} {each.dataset_version}", each)
+            for key, each in about.items()
+        },
+    ]
+    unique = (names for names in tries if len(set(names.values())) == len(about))
+    hashes = {key: f"{each.dataset} {key[:8]}" for key, each in about.items()}
+    return next(unique, {key: _with_pairs(hashes[key], each) for key, each in about.items()})
+
+
+def _with_pairs(name: str, manifest: RunManifest) -> str:
+    """A dataset's name with the reduced form of its pairs."""
+    return f"{name} ({manifest.pairs})" if manifest.pairs else name
+
+
+def _shared_ids(runs: Iterable[tuple[RunManifest, Sequence[Item]]]) -> set[tuple[str, str, str]]:
+    """The tasks, queries and ids that items of at least two datasets share."""
+    datasets: dict[tuple[str, str, str], set[str]] = {}
+    for manifest, items in runs:
+        for item in items:
+            place = (item.task, item.query, item.id)
+            datasets.setdefault(place, set()).add(manifest.items_key)
+    return {place for place, hashes in datasets.items() if len(hashes) > 1}
+
+
+def _run_name(folder: RunFolder, gathered: RunSet) -> str:
+    """The directory's name, with as many parents as are needed to distinguish it."""
+    taken = {run.name for run in gathered.runs}
+    parts = folder.path.resolve().parts
+    names = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
+    return next((name for name in names if name not in taken), f"run {len(taken) + 1}")
+
+
+def _dataset_of(folder: RunFolder, manifest: RunManifest) -> Path | None:
+    return folder.path / manifest.dataset_path if manifest.dataset_path else None
+
+
+def _add_run(
+    gathered: RunSet,
+    run: Run,
+    folder: RunFolder,
+    spoken: Counter[str],
+    shared: SharedAnswers,
+    scores: Mapping[tuple[str, str, str], list[Score]],
+) -> None:
+    ranked = {(model, item) for model, item, _ in scores}
+    variants = list(dict.fromkeys(variant_of(response) for response in folder.responses()))
+    for model, reasons in run.manifest.not_asked.items():
+        gathered.not_asked[_label(model, run, spoken)] = reasons
+    for model in run.manifest.models:
+        if len(variants) < 2:
+            variant = next(iter(variants), PromptVariant())
+            _voice(gathered, _named(_label(model, run, spoken), variant), model, run, variant)
+    for response, copied in _with_copies(run, folder, shared):
+        key = (run.manifest.items_key, response.task, response.query, response.item)
+        if key not in gathered.asked:
+            continue
+        variant = variant_of(response)
+        label = _named(_label(response.model, run, spoken), variant, variants)
+        voice = _voice(gathered, label, response.model, run, variant)
+        if not copied:
+            voice.hear(response, response.benchmark)
+        found = scores.get((response.model, response.item, response.key), [])
+        if response.candidate and not found and (response.model, response.item) in ranked:
+            continue
+        if not found and _has_metrics(gathered.asked[key].item):
+            raise UsageError(
+                f"{folder.path}: the response of {response.model} to {response.item} has no "
+                f"scores. Score it again: keju score {folder.path}"
+            )
+        named = gathered.asked[key].item.id
+        renamed = [replace(score, model=label, item=named) for score in found]
+        shown = _ranking(response, found) if response.candidate else response
+        voice.take(status_for(gathered.asked[key].item, shown.status), response.benchmark)
+        gathered.asked[key].answers.append(Answer(label, shown, renamed))
+    _hear_readings(gathered, run, folder)
+
+
+def _with_copies(
+    run: Run, folder: RunFolder, shared: SharedAnswers
+) -> Iterator[tuple[Response, bool]]:
+    """Every response, with a copy for each other item that it belongs to."""
+    for model in run.manifest.models:
+        for response in folder.responses(model):
+            yield response, False
+            for copy in shared.copies(response):
+                yield copy, True
+
+
+def _hear_readings(gathered: RunSet, run: Run, folder: RunFolder) -> None:
+    """Count the transcriptions, each for the benchmark that first shows its images."""
+    shown: dict[str, str] = {}
+    for asked in gathered.asked.values():
+        shown.setdefault(name_of_images(asked.item.images), asked.item.benchmark)
+    for voice in gathered.voices.values():
+        if voice.run == run.name and (reader := reader_of_voice(voice)):
+            for reading in folder.readings(reader):
+                if reading.script in ("released", voice.variant.script):
+                    voice.hear(reading, shown.get(reading.item, ""))
+
+
+def reader_of_voice(voice: ModelResponses) -> str:
+    """The reader that transcribes the images for a voice; empty where there is none."""
+    if voice.setting in OWN_READING:
+        return voice.model
+    kind, _, rest = voice.model.partition(":")
+    return rest.partition("+")[0] if kind == "ocr+llm" else ""
+
+
+def sees_image(voice: ModelResponses) -> bool:
+    """Whether a voice is a model that answered from the image only, without any text."""
+    return voice.setting == "image" and voice.role != "baseline" and not voice.text_only
+
+
+def main_metric(item: Item, protocol: Protocol) -> str:
+    """The main metric of an item's task under a protocol; empty where there is none."""
+    return next(iter(getattr(query_of(item), protocol)), "")
+
+
+def _has_metrics(item: Item) -> bool:
+    """Whether the query is scored at all: some answers are only read by people."""
+    query = query_of(item)
+    return bool(query.official or query.strict)
+
+
+def _ranking(first: Response, scores: Sequence[Score]) -> Response:
+    """A response in place of the responses to all pairs of an item: the top of the ranking."""
+    best = next((score.extracted for score in scores if score.extracted), "")
+    return replace(first, text=best, thinking="", error=None, status=scores[0].status)
+
+
+def _scores_by_response(
+    folder: RunFolder, scores: Iterable[Score] | None
+) -> dict[tuple[str, str, str], list[Score]]:
+    if scores is None:
+        scores = (score for _, of_model in stored_scores(folder) for score in of_model)
+    found: dict[tuple[str, str, str], list[Score]] = {}
+    for score in scores:
+        found.setdefault((score.model, score.item, score.key), []).append(score)
+    return found
+
+
+def _label(model: str, run: Run, spoken: Counter[str]) -> str:
+    return model if spoken[model] < 2 else f"{model} · {run.name}"
+
+
+def _named(label: str, variant: PromptVariant, among: Sequence[PromptVariant] = ()) -> str:
+    """A name with its prompt variant, unless that is the default and the only one."""
+    return " · ".join(filter(None, (label, variant.label(among))))
+
+
+def _voice(
+    gathered: RunSet, label: str, model: str, run: Run, variant: PromptVariant
+) -> ModelResponses:
+    kind = run.manifest.models.get(model, {}).get("kind", "")
+    role = PEOPLE if model.startswith(HUMAN) else model_role(run.manifest, model)
+    instructed = bool(run.manifest.system_hash(model))
+    voice = ModelResponses(model, run.name, variant, role, kind=kind, instructed=instructed)
+    return gathered.voices.setdefault(label, voice)

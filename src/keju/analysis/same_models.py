@@ -1,0 +1,110 @@
+"""Declarations that a model of a run is, in the same version, one of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from keju.analysis.run_set import ModelResponses, RunSet
+from keju.errors import UsageError
+from keju.published import published_model, published_models
+
+_SHOWN = "image"
+"""The setting of the papers' main tables."""
+
+
+class SameAs(NamedTuple):
+    """A model of the run, as the run or the report names it, and the paper's name of it."""
+
+    model: str
+    printed: str
+
+
+def read_same_as(lines: Iterable[str]) -> tuple[SameAs, ...]:
+    """Read declarations of the form ``MODEL=PRINTED``.
+
+    Raises:
+        UsageError: one has no ``=``, or no paper has a model of that name.
+    """
+    known = {
+        name
+        for each in published_models()
+        if each.role != "judge"
+        for name in (each.name, each.also_printed_as)
+        if name
+    }
+    found = []
+    for line in lines:
+        model, equals, printed = line.rpartition("=")
+        if not equals or not model or not printed:
+            raise UsageError(
+                f"--same-as {line!r} is not MODEL=PRINTED. Example: "
+                "--same-as openai:qwen2-vl-7b=Qwen2-VL-7B-Instruct"
+            )
+        if printed not in known:
+            near = get_close_matches(printed, sorted(known), n=2, cutoff=0.5)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise UsageError(
+                f"--same-as {line!r}: no paper prints a model {printed!r}.{hint} "
+                "See all names with: keju models --published"
+            )
+        found.append(SameAs(model, printed))
+    return tuple(found)
+
+
+def check_same_as(declared: Sequence[SameAs], gathered: RunSet) -> None:
+    """Check that every declared model is in the report, and in a paper of its benchmarks.
+
+    Raises:
+        UsageError: one is not, with a list of those that are; or one is declared to be two of a
+            paper's.
+    """
+    benchmarks = sorted({asked.item.benchmark for asked in gathered.asked.values()})
+    names = {name for label, voice in gathered.voices.items() for name in _names(label, voice)}
+    for each in declared:
+        if each.model not in names:
+            raise UsageError(
+                f"--same-as {each.model}={each.printed}: no model {each.model!r} in these runs. "
+                f"There are: {', '.join(sorted(names))}"
+            )
+        if not any(published_model(benchmark, each.printed) for benchmark in benchmarks):
+            raise UsageError(
+                f"--same-as {each.model}={each.printed}: the papers of these runs' benchmarks "
+                f"({', '.join(benchmarks)}) print no model {each.printed!r}. "
+                "See all names with: keju models --published"
+            )
+    _check_alone(declared, benchmarks)
+
+
+def _check_alone(declared: Sequence[SameAs], benchmarks: Sequence[str]) -> None:
+    """Check that a model is at most one of a paper's; papers may use different names for it."""
+    for benchmark in benchmarks:
+        found: dict[str, str] = {}
+        for each in declared:
+            printed = published_model(benchmark, each.printed)
+            if printed and found.setdefault(each.model, printed.name) != printed.name:
+                raise UsageError(
+                    f"--same-as {each.model}={each.printed}: {each.model} is already declared to "
+                    f"be {found[each.model]} of {benchmark}. Give one of them"
+                )
+
+
+def printed_names(declared: Sequence[SameAs], label: str, voice: ModelResponses) -> list[str]:
+    """The papers' names of a model of the report; empty without a declaration.
+
+    A declaration by the model's name applies to rows with the setting `image`, as in the papers;
+    one by the report's own label applies to that row only.
+    """
+    return [
+        each.printed
+        for each in declared
+        if each.model == label or (each.model == voice.model and voice.setting == _SHOWN)
+    ]
+
+
+def _names(label: str, voice: ModelResponses) -> tuple[str, ...]:
+    """A pipeline may be named, or its engine or text model alone (Table 8)."""
+    kind, _, rest = voice.model.partition(":")
+    parts = rest.partition("+")[::2] if kind == "ocr+llm" else ()
+    return (label, voice.model, *parts)

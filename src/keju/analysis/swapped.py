@@ -1,0 +1,378 @@
+"""Swapped pages: transcriptions that match the reference of another page.
+
+A transcription is compared with a reference by the trigrams that both contain (Dice coefficient,
+with repeats, on text as OCR scoring counts it). A transcription that matches its own reference is
+settled. The others are compared with the references of pages on which the model's transcription
+does not match either. Page A is linked to page B if the coefficient of A's transcription with B's
+reference is at least `LEAST` and `TIMES` that with its own, and no other page's transcription has a
+higher one. Swaps and cycles are closed chains of links; texts that moved by one page are open
+chains.
+
+Bounds: one pass over the transcriptions; a trigram of more than `MOST_PAGES` references is ignored,
+and at most `MOST_TRIGRAMS` trigrams are indexed (of more, a sample by their hash, the same for
+transcriptions and references). So the cost grows with the text and not with pairs of pages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+from zlib import crc32
+
+from keju.analysis.roles import model_role
+from keju.analysis.run_set import RunSet
+from keju.definitions import OWN_BENCHMARK, query_of
+from keju.items import Item, Response
+from keju.runs import RunFolder
+from keju.scoring import body_of
+from keju.text import counted
+
+LEAST = 0.2
+"""Minimum Dice coefficient of trigrams between a transcription and a reference. A transcription
+with half of its characters wrong has about .12; two pages of one book have .05 and less."""
+
+TIMES = 3
+"""Minimum ratio to the coefficient with the page's own reference."""
+
+SHORTEST = 20
+"""Minimum length in characters of a transcription and of a reference for a comparison."""
+
+MOST_PAGES = 20
+"""Maximum number of references that contain a trigram; more frequent ones are ignored."""
+
+MOST_TRIGRAMS = 1_000_000
+"""Maximum trigrams in the index, about 200 MB."""
+
+MOST_LINES, MOST_NAMED = 20, 30
+"""Maximum chains that `keju score` prints, and named pages of a chain."""
+
+_LONGEST = 20_000
+
+Place = tuple[str, str, str]
+"""Task, query and id of an item."""
+
+
+def place_of(item: Item | Response) -> Place:
+    """The place of an item, or of the item of a response."""
+    if isinstance(item, Response):
+        return item.task, item.query, item.item
+    return item.task, item.query, item.id
+
+
+class Swapped(NamedTuple):
+    """Pages of one task where the transcription of each matches the reference of the next.
+
+    Attributes:
+        places: the items, in the order of the chain.
+        closed: whether the transcription of the last matches the reference of the first.
+        models: the models with such transcriptions, with the number of pages where it is a part of
+            them.
+        others: models whose transcriptions match the pages' own references. If there are any, not
+            the texts but the transcriptions of `models` are swapped.
+    """
+
+    places: tuple[Place, ...]
+    closed: bool
+    models: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+class SwapCheck(NamedTuple):
+    """The swapped pages, and how many of the transcribed `pages` could not be checked.
+
+    A page is `unchecked` if no transcription matches its own reference or another's: where more
+    than about half of the characters are wrong, or they were read in another order. So is a text of
+    own pages that is too short to be compared.
+    """
+
+    found: list[Swapped]
+    unchecked: int = 0
+    pages: int = 0
+
+    @property
+    def words(self) -> str:
+        """A sentence on pages that could not be checked; empty where all were."""
+        if not self.unchecked:
+            return ""
+        return (
+            f"Swapped texts would not be found on {self.unchecked:,} of {self.pages:,} pages: no "
+            "reading shares enough with any text. More than half of the characters must be right "
+            "and in order, on texts of 20 characters or more"
+        )
+
+
+class _Page(NamedTuple):
+    text: str
+    images: tuple[str, ...]
+
+
+class SwapFinder:
+    """Collects transcriptions one by one, and keeps those that do not match their own reference."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._pages: dict[Place, _Page] = {}
+        self._short: set[Place] = set()
+        for item in items:
+            if query_of(item).form != "transcription" or not item.images:
+                continue
+            text = counted(item.answer or item.answer_simplified)[:_LONGEST]
+            images = tuple(image.sha256 for image in item.images)
+            if len(text) >= SHORTEST:
+                self._pages[place_of(item)] = _Page(text, images)
+            elif text and item.benchmark == OWN_BENCHMARK:
+                self._short.add(place_of(item))
+        self._read: set[Place] = set()
+        self._sound: dict[str, set[Place]] = {}
+        self._odd: dict[str, dict[Place, str]] = {}
+
+    @property
+    def needed(self) -> bool:
+        """Whether there are at least two pages, so that a swap is possible."""
+        return len(self._pages) + len(self._short) > 1
+
+    def add(self, model: str, place: Place, text: str) -> None:
+        """Add the transcription of a page; only the first of a model counts."""
+        page = self._pages.get(place)
+        if page is not None or place in self._short:
+            self._read.add(place)
+        odd = self._odd.setdefault(model, {})
+        sound = self._sound.setdefault(model, set())
+        if page is None or place in odd or place in sound:
+            return
+        said = counted(body_of(text)[:_LONGEST])
+        if len(said) < SHORTEST:
+            return
+        if _alike(said, page.text) >= LEAST:
+            sound.add(place)
+        else:
+            odd[place] = said
+
+    def found(self) -> list[Swapped]:
+        """All chains of at least two pages, the longest first."""
+        models: dict[_Chain, list[str]] = {}
+        for model, odd in self._odd.items():
+            for chain in _chains(self._links(odd)):
+                models.setdefault(chain, []).append(model)
+        found: list[Swapped] = []
+        for (places, closed), names in _folded(models).items():
+            sound = [
+                name
+                for name, own in self._sound.items()
+                if name not in models.get((places, closed), ())
+                and 2 * len(own & set(places)) > len(places)
+            ]
+            found.append(Swapped(places, closed, tuple(names), tuple(sound)))
+        return sorted(found, key=lambda each: (-len(each.places), each.places))
+
+    def check(self) -> SwapCheck:
+        """All chains, and the number of transcribed pages that are in none and match no text."""
+        found = self.found()
+        settled = {place for each in found for place in each.places}.union(*self._sound.values())
+        return SwapCheck(found, len(self._read - settled), len(self._read))
+
+    def _links(self, odd: Mapping[Place, str]) -> dict[Place, Place]:
+        """For each page whose transcription matches the reference of another page, that page."""
+        index = _Index({place: self._pages[place].text for place in odd})
+        best: dict[Place, tuple[float, Place]] = {}
+        for place, said in odd.items():
+            own = _alike(said, self._pages[place].text)
+            for other in index.candidates(said):
+                same = self._pages[place].images == self._pages[other].images
+                if other == place or other[:2] != place[:2] or same:
+                    continue
+                value = _alike(said, self._pages[other].text)
+                if value >= max(LEAST, TIMES * own) and value > best.get(place, (0.0,))[0]:
+                    best[place] = (value, other)
+        claims = Counter(other for _, other in best.values())
+        return {place: other for place, (_, other) in best.items() if claims[other] == 1}
+
+
+class _Index:
+    """Which texts contain a trigram, bounded by `MOST_PAGES` and `MOST_TRIGRAMS`."""
+
+    def __init__(self, texts: Mapping[Place, str]) -> None:
+        total = sum(len(text) for text in texts.values())
+        self._every = -(-total // MOST_TRIGRAMS)
+        self._places: dict[str, list[Place]] = {}
+        for place, text in texts.items():
+            for gram in self._sampled(text):
+                places = self._places.setdefault(gram, [])
+                if len(places) <= MOST_PAGES:
+                    places.append(place)
+
+    def candidates(self, text: str, most: int = 3) -> list[Place]:
+        """The few texts that share most trigrams with a text."""
+        counts: Counter[Place] = Counter()
+        for gram in self._sampled(text):
+            places = self._places.get(gram, [])
+            if len(places) <= MOST_PAGES:
+                counts.update(places)
+        return [place for place, _ in counts.most_common(most)]
+
+    def _sampled(self, text: str) -> set[str]:
+        grams = set(_trigrams(text))
+        if self._every <= 1:
+            return grams
+        return {gram for gram in grams if crc32(gram.encode()) % self._every == 0}
+
+
+def _trigrams(text: str) -> Iterator[str]:
+    return (text[at : at + 3] for at in range(len(text) - 2))
+
+
+def _alike(one: str, other: str) -> float:
+    """Dice coefficient of two texts' trigrams, 0 to 1."""
+    left, right = Counter(_trigrams(one)), Counter(_trigrams(other))
+    return 2 * (left & right).total() / max(1, left.total() + right.total())
+
+
+_Chain = tuple[tuple[Place, ...], bool]
+"""Pages, and whether the last is linked to the first."""
+
+
+def _folded(models: Mapping[_Chain, Sequence[str]]) -> dict[_Chain, list[str]]:
+    """The chains with their models; parts of a longer chain are merged into it.
+
+    A model with only parts of a chain is listed with the number of its pages.
+    """
+    kept: dict[_Chain, list[str]] = {}
+    pieces: dict[_Chain, Counter[str]] = {}
+    for (places, closed), names in sorted(models.items(), key=lambda each: -len(each[0][0])):
+        whole = next((longer for longer in kept if _is_piece(places, longer)), None)
+        if whole is None or closed:
+            kept[places, closed] = list(names)
+        else:
+            pieces.setdefault(whole, Counter()).update(dict.fromkeys(names, len(places)))
+    for whole, counts in pieces.items():
+        total = len(whole[0])
+        for name, pages in counts.items():
+            part = f" ({pages} of {total} pages)" if pages < total else ""
+            kept[whole].append(f"{name}{part}")
+    return kept
+
+
+def _is_piece(places: Sequence[Place], longer: _Chain) -> bool:
+    """Whether an open chain's links are all links of a longer chain."""
+    following = dict(pairwise(longer[0]))
+    if longer[1]:
+        following[longer[0][-1]] = longer[0][0]
+    return all(following.get(one) == other for one, other in pairwise(places))
+
+
+def _chains(links: Mapping[Place, Place]) -> Iterator[_Chain]:
+    """The chains of a one-to-one relation, each from its beginning or its smallest page."""
+    ends = set(links.values())
+    left = set(links)
+    for start in sorted(place for place in links if place not in ends):
+        chain = _follow(start, links)
+        left.difference_update(chain)
+        yield chain, False
+    while left:
+        chain = _follow(min(left), links)
+        left.difference_update(chain)
+        yield chain, True
+
+
+def _follow(start: Place, links: Mapping[Place, Place]) -> tuple[Place, ...]:
+    chain = [start]
+    while (following := links.get(chain[-1])) is not None and following != start:
+        chain.append(following)
+    return tuple(chain)
+
+
+def swapped_in(run: RunFolder) -> SwapCheck:
+    """The swapped pages of a run, by the transcriptions of all models that got the images."""
+    items = run.items()
+    finder = SwapFinder(items)
+    if not finder.needed:
+        return SwapCheck([])
+    tasks = sorted({item.task for item in items if query_of(item).form == "transcription"})
+    manifest = run.manifest()
+    for response in run.responses(tasks=tasks):
+        if saw_page(response, model_role(manifest, response.model)):
+            finder.add(response.model, place_of(response), response.text)
+    return finder.check()
+
+
+def swapped_of(gathered: RunSet) -> SwapCheck:
+    """The swapped pages in the runs of a report; models and items have the report's names."""
+    finder = SwapFinder(asked.item for asked in gathered.asked.values())
+    for asked in gathered.asked.values() if finder.needed else ():
+        for answer in asked.answers:
+            if saw_page(answer.response, gathered.voices[answer.model].role):
+                finder.add(answer.model, place_of(asked.item), answer.response.text)
+    return finder.check()
+
+
+def saw_page(response: Response, role: str) -> bool:
+    """Whether a model of a role answered from the image; baselines get none, or another."""
+    answered = response.status in ("answered", "truncated")
+    image = response.setting == "image" and not response.model.startswith("ocr+llm:")
+    return answered and image and role != "baseline"
+
+
+class SwapLine(NamedTuple):
+    """One chain in the report: items by name and number, what happened, and the models."""
+
+    head: str
+    items: list[tuple[str, int]]
+    more: int
+    what: str
+    models: str
+    others: str
+
+
+HEADS = ("Texts swapped?", "Readings swapped?")
+"""The headings of a chain; the second where other models transcribed the pages' own texts."""
+
+CHAINS = {
+    "swap": "each page was read as the text of the other",
+    "cycle": "each page was read as the text of the next, and the last as that of the first",
+    "shift": "each page was read as the text of the next",
+}
+
+
+def _kind(each: Swapped) -> str:
+    if not each.closed:
+        return "shift"
+    return "swap" if len(each.places) == 2 else "cycle"
+
+
+def swap_table(found: Sequence[Swapped], gathered: RunSet) -> list[SwapLine]:
+    """The chains as the report lists them, with the number of each item in the report."""
+    numbers = {place_of(asked.item): at for at, asked in enumerate(gathered.asked.values())}
+    return [
+        SwapLine(
+            head=HEADS[bool(each.others)],
+            items=[(place[2], numbers[place]) for place in each.places[:MOST_NAMED]],
+            more=max(0, len(each.places) - MOST_NAMED),
+            what=CHAINS[_kind(each)],
+            models=", ".join(each.models),
+            others=", ".join(each.others),
+        )
+        for each in found
+    ]
+
+
+def swap_lines(
+    check: SwapCheck, hint: str = "Correct their texts, then import and run again"
+) -> Iterator[str]:
+    """Output of `keju score`: one line per chain, at most `MOST_LINES`, a hint, unchecked pages."""
+    found = check.found
+    for each in found[:MOST_LINES]:
+        names = [item for _, _, item in each.places]
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        head = HEADS[bool(each.others)]
+        against = f", but as its own text by {', '.join(each.others)}" if each.others else ""
+        yield (
+            f"{head} {', '.join(names[:MOST_NAMED])}{more}: {CHAINS[_kind(each)]} "
+            f"(by {', '.join(each.models)}{against})"
+        )
+    if len(found) > MOST_LINES:
+        yield f"Texts swapped? {len(found) - MOST_LINES:,} more; the report lists all of them"
+    if found:
+        yield f"These pages are scored as they are. {hint}."
+    if check.words:
+        yield check.words

@@ -1,0 +1,190 @@
+"""Tables of every task under both protocols, and of all metrics with their signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from keju.analysis.cells import Cell, marks
+from keju.analysis.intervals import MetricValue, intervals
+from keju.analysis.labels import higher_is_better, metric_label, metric_pooling, percent
+from keju.analysis.leaderboard import Results
+from keju.analysis.run_set import ModelResponses, RunSet
+from keju.definitions import benchmark_title, tasks
+from keju.items import Protocol
+from keju.scoring import PROTOCOLS, MetricResult, Result, TaskResult
+from keju.statistics import Interval
+
+
+class TaskRow(NamedTuple):
+    """A task's main metric under one protocol, over all models."""
+
+    id: str
+    query: str
+    name_zh: str
+    name_en: str
+    domain: str
+    protocol: Protocol
+    metric: str
+    first: bool
+    span: int
+    cells: list[Cell]
+
+
+class TaskTable(NamedTuple):
+    """The tasks of one benchmark; `notes` are remarks on their values."""
+
+    title: str
+    rows: list[TaskRow]
+    notes: list[str]
+
+
+class MetricRow(NamedTuple):
+    """One metric of one model and task, with its signature.
+
+    `pooling` describes how the value is computed from the items' values.
+    """
+
+    model: str
+    task: str
+    protocol: Protocol
+    metric: str
+    value: str
+    pooling: str
+    items: str
+    signature: str
+
+
+def task_tables(gathered: RunSet, results: Results) -> list[TaskTable]:
+    """One table per benchmark; a task has a row for each protocol that scores it."""
+    mains = [each for by in gathered.mains.values() for of_task in by.values() for each in of_task]
+    sure = intervals(mains, metrics=_main_metrics(results))
+    tables: dict[str, list[TaskRow]] = {}
+    asked = [(each, query) for each in tasks() for query in each.queries]
+    for each, query in asked:
+        rows = []
+        for protocol in PROTOCOLS:
+            of_models = {
+                model: found.main
+                for model in gathered.models
+                if (found := _find(results.get((model, protocol)), each.id, query.name))
+                and found.main
+            }
+            if of_models:
+                metric = next(iter(of_models.values())).metric
+                where = (each.id, query.name, protocol, metric)
+                cells = _main_cells(gathered.voices, of_models, where, sure)
+                metric = metric_label(*where)
+                rows.append((protocol, metric, cells))
+        for place, (protocol, metric, cells) in enumerate(rows):
+            tables.setdefault(each.benchmark, []).append(
+                TaskRow(
+                    id=each.id,
+                    query=query.name,
+                    name_zh=each.name_zh,
+                    name_en=each.name_en,
+                    domain=each.domain,
+                    protocol=protocol,
+                    metric=metric,
+                    first=place == 0,
+                    span=len(rows),
+                    cells=cells,
+                )
+            )
+    return [
+        TaskTable(benchmark_title(benchmark), rows, _official_notes(rows))
+        for benchmark, rows in tables.items()
+    ]
+
+
+def _official_notes(rows: Sequence[TaskRow]) -> list[str]:
+    shown = {(row.id, row.query) for row in rows if row.protocol == "official"}
+    notes = [
+        query.official_note
+        for each in tasks()
+        for query in each.queries
+        if (each.id, query.name) in shown and query.official_note
+    ]
+    return list(dict.fromkeys(notes))
+
+
+def _find(result: Result | None, name: str, query: str) -> TaskResult | None:
+    if result is None:
+        return None
+    return next((each for each in result.tasks if (each.task, each.query) == (name, query)), None)
+
+
+def _main_metrics(results: Results) -> set[MetricValue]:
+    return {
+        (model, each.task, each.query, protocol, each.main.metric)
+        for (model, protocol), result in results.items()
+        for each in result.tasks
+        if each.main is not None
+    }
+
+
+def _main_cells(
+    voices: Mapping[str, ModelResponses],
+    mains: Mapping[str, MetricResult],
+    place: tuple[str, str, Protocol, str],
+    sure: Mapping[MetricValue, Interval],
+) -> list[Cell]:
+    real = {
+        model: round(100 * main.value, 1)
+        for model, main in mains.items()
+        if main.value is not None and voices[model].role != "baseline"
+    }
+    places = marks(real, higher_is_better=higher_is_better(*place))
+    cells = []
+    for model in voices:
+        main = mains.get(model)
+        rounds = voices[model].rounds
+        cell = Cell() if main is None else _main_cell(main, sure.get((model, *place)), rounds)
+        mark = places.get(model)
+        cells.append(cell._replace(best=mark == "best", second=mark == "second"))
+    return cells
+
+
+def counted_items(count: int, rounds: int) -> str:
+    """The number of items of a value, and the number of rounds of each."""
+    if rounds > 1 and count % rounds == 0:
+        return f"{count // rounds} × {rounds} rounds"
+    if rounds > 1:
+        return f"{count} answers in {rounds} rounds"
+    return f"{count} items" if count != 1 else "1 item"
+
+
+def _main_cell(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
+    if main.value is None:
+        reason = "; ".join(main.unscored)
+        return Cell("unscored", note=reason, title=reason)
+    if main.without_failures is None:
+        return Cell(
+            percent(main.value), note=f"none of {main.scored} complete", title=main.signature
+        )
+    notes = [f"{percent(interval.low)} to {percent(interval.high)}"] if interval else []
+    notes.append(counted_items(main.scored, rounds))
+    if main.without_failures != main.value:
+        notes.append(f"{percent(main.without_failures)} without failures")
+    if main.note:
+        notes.append(main.note)
+    title = f"{interval.groups} groups; {main.signature}" if interval else main.signature
+    return Cell(percent(main.value), note="\n".join(notes), title=title)
+
+
+def metric_rows(results: Results) -> Iterator[MetricRow]:
+    """Every metric of every model and task."""
+    for (model, protocol), result in results.items():
+        for each in result.tasks:
+            for metric in each.metrics:
+                unscored = "; ".join(metric.unscored)
+                yield MetricRow(
+                    model=model,
+                    task=each.name,
+                    protocol=protocol,
+                    metric=metric_label(each.task, each.query, protocol, metric.metric),
+                    value=percent(metric.value),
+                    pooling=metric_pooling(each.task, each.query, protocol, metric.metric),
+                    items=f"{metric.scored} / {metric.items}",
+                    signature=metric.signature or unscored,
+                )

@@ -1,0 +1,110 @@
+"""Protocol differences of a run: the value under each protocol by model and task."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+from rich.table import Table
+
+from keju.analysis.labels import metric_label, percent
+from keju.cli.output.console import plain_table
+from keju.definitions import QuestionForms, question_forms_of, task
+from keju.errors import UsageError, shortened
+from keju.items import Protocol, Score, variant_of
+from keju.runs import RunFolder
+from keju.scoring import PROTOCOLS, TaskDifference, differences, stored_scores
+
+
+def ledger_of(
+    run: RunFolder,
+    *,
+    models: Collection[str] = (),
+    tasks: Collection[str] = (),
+    most: int = 3,
+) -> list[TaskDifference]:
+    """The protocol differences in the stored scores of a run, one model in memory at a time.
+
+    Args:
+        run: the run; it must have been scored under both protocols.
+        models: only these models; all where none is named.
+        tasks: only these tasks or question forms (``recognition/Where``); all if none is named.
+        most: the maximum number of items named per task.
+
+    Raises:
+        UsageError: a model or task is not in the run, or the scores are missing or stale.
+    """
+    known = list(run.manifest().models)
+    if strangers := sorted(set(models) - set(known)):
+        raise UsageError(f"{run.path}: no model {strangers[0]!r}; it has {', '.join(known)}")
+    forms = QuestionForms(tasks or None).forms
+    items = run.items() if forms else []
+    for form in forms or ():
+        if not any(form.takes(item.task, item.query) for item in items):
+            there = ", ".join(question_forms_of(items))
+            raise UsageError(f"{run.path}: no task {form.name!r}; it has {there}")
+    found: list[TaskDifference] = []
+    for model, scores in stored_scores(run, [each for each in known if each in (models or known)]):
+        _check_protocols(run, model, scores)
+        chosen = [
+            score
+            for score in scores
+            if forms is None or any(form.takes(score.task, score.query) for form in forms)
+        ]
+        found += _by_variant(chosen, most)
+    return found
+
+
+def _check_protocols(run: RunFolder, model: str, scores: Sequence[Score]) -> None:
+    # Where no task has official metrics, scoring again adds nothing.
+    official = any(task(score.task).has_official for score in scores)
+    wanted: set[Protocol] = set(PROTOCOLS) if official else {"strict"}
+    missing = wanted - {score.protocol for score in scores}
+    if scores and missing:
+        raise UsageError(
+            f"{run.path}: {model} has no scores under {', '.join(sorted(missing))}. "
+            f"Score it again: keju score {run.path}"
+        )
+
+
+def _by_variant(scores: Sequence[Score], most: int) -> Iterator[TaskDifference]:
+    variants = list(dict.fromkeys(variant_of(score) for score in scores))
+    for variant in variants:
+        own = differences((each for each in scores if variant_of(each) == variant), most=most)
+        label = variant.label(variants)
+        for each in own:
+            yield replace(each, model=f"{each.model} ({label})" if label else each.model)
+
+
+def ledger_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
+    """One table per model, one row per task: both values in percent, their difference, items."""
+    by_model: dict[str, list[TaskDifference]] = {}
+    for each in found:
+        by_model.setdefault(each.model, []).append(each)
+    for model, rows in by_model.items():
+        table = plain_table(
+            "task", "official", "", "strict", "", "difference", "items apart",
+            right=[2, 4, 5, 6], title=model,
+        )  # fmt: skip
+        for each in rows:
+            table.add_row(
+                each.name,
+                metric_label(each.task, each.query, "official", each.official_metric),
+                percent(each.official),
+                metric_label(each.task, each.query, "strict", each.strict_metric),
+                percent(each.strict),
+                f"{100 * each.difference:+.1f}",
+                f"{each.apart:,} of {each.items:,}",
+            )
+        yield table
+
+
+def ledger_lines(found: Iterable[TaskDifference]) -> Iterator[str]:
+    """The items with the largest differences, one line each, with reasons from the scores."""
+    for each in found:
+        for item in each.largest:
+            number = f" (round {item.round})" if item.round > 1 else ""
+            yield (
+                f"{each.model}, {each.name}, {shortened(item.id)}{number}: official "
+                f"{percent(item.official)}, strict {percent(item.strict)}: {item.why}"
+            )

@@ -1,0 +1,64 @@
+"""Lines of `keju score` below its table: recognition and layout error of each transcription."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from keju.analysis.reading_errors import error_sentences
+from keju.analysis.reading_patterns import PatternCounts
+from keju.analysis.roles import model_role
+from keju.definitions import query_of
+from keju.items import PromptVariant, variant_of
+from keju.runs import RunFolder
+from keju.scoring import Result
+
+_MOST = 20
+"""Maximum number of lines; the report has all of them."""
+
+
+def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[str]:
+    """A sentence for each model and transcription task; baselines have none.
+
+    Args:
+        results: of the scores that were just computed.
+        run: the run that was scored, for the reading patterns; None for a file of responses.
+    """
+    manifest = run.manifest() if run else None
+    shown = [each for each in results if model_role(manifest, each.model) != "baseline"]
+    variants = list(dict.fromkeys(each.variant for each in shown))
+    sentences = [
+        (_label(result.model, result.variant, variants), task, sentence)
+        for result in shown
+        for _, task, sentence in error_sentences([result])
+    ]
+    if len(sentences) > _MOST:
+        yield (
+            f"Recognition and layout error of {len(sentences)} transcriptions (one a model and "
+            "task) are in the report: keju report RUN"
+        )
+        return
+    models = {result.model for result in shown}
+    counts = PatternCounts() if run is None or not sentences else _counted(run, models, variants)
+    for label, task, sentence in sentences:
+        found = counts.of(label, task)
+        pattern = f"; {found.words}" if found.found else ""
+        yield f"{label}, {task}: {sentence}{pattern}"
+
+
+def _counted(
+    run: RunFolder, models: Collection[str], variants: Sequence[PromptVariant]
+) -> PatternCounts:
+    counts = PatternCounts()
+    items = {(item.task, item.query, item.id): item for item in run.items()}
+    for response in run.responses():
+        item = items.get((response.task, response.query, response.item))
+        if item is None or query_of(item).form != "transcription":
+            continue
+        if response.text and response.model in models:
+            counts.add(_label(response.model, variant_of(response), variants), item, response)
+    return counts
+
+
+def _label(model: str, variant: PromptVariant, variants: Sequence[PromptVariant]) -> str:
+    name = variant.label(list(variants))
+    return f"{model} ({name})" if name else model

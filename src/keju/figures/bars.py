@@ -1,0 +1,315 @@
+"""Bar charts of missed options, and curves of accuracy by number of classes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+
+import altair as alt
+
+from keju.analysis.difficulty import option_errors
+from keju.analysis.galleries import galleries, reduced_forms
+from keju.analysis.labels import NOTHING, task_name
+from keju.analysis.run_set import ItemKey, RunSet
+from keju.definitions import options_of
+from keju.figures.figure import Drawn, Figure, Row, Undrawn
+from keju.figures.parts import (
+    AS_PRINTED_MARKS,
+    OWN_SOURCE,
+    PAPER_SOURCE,
+    OfRun,
+    Source,
+    apart,
+    cycled,
+    data,
+    distinct,
+    named,
+    of_source,
+    points,
+    said,
+)
+from keju.figures.theme import FILL, INK, OWN, PAPERS, RULE, SHAPES
+from keju.files import slug
+from keju.items import MIXED_GALLERY, Score
+from keju.published import ClassFigure, paper, papers, published_tables
+from keju.scoring.aggregate import task_value
+from keju.translations import Words
+
+_MOST_OPTIONS = 20
+_LABEL_GAP = 4.5
+"""Minimum distance, in percentage points, between two names at the ends of curves."""
+
+
+def options(source: OfRun) -> Iterator[Drawn]:
+    """How often each option is missed, and how often it is the right one, one figure per task."""
+    tables = option_errors(source.gathered)
+    official = {each["task"]: each for each in option_errors(source.gathered, "official")}
+    if not tables:
+        yield Undrawn("options", "", "no task with letters has an option that is true twice")
+    yield from _untold_options(source, {str(table["task"]) for table in tables})
+    real = [n for n, v in source.gathered.voices.items() if v.role != "baseline"]
+    for table in tables:
+        of = str(table["task"]).lower().replace("/", "-")
+        rows = option_rows(table, source.gathered.models, real, official.get(table["task"]))
+        if not rows:
+            yield Undrawn("options", of, "only baselines answered")
+            continue
+        yield Figure(
+            kind="options",
+            of=of,
+            title=f"{table['task']}: which options are missed",
+            caption="Error rate where the option is true, by option text, most frequent first: a "
+            "dot a model, the line their mean. At the left, how many items have it as their "
+            "answer: rates of few items are unreliable.",
+            rows=rows,
+            draw=_options_chart,
+        )
+
+
+def option_rows(
+    table: Mapping[str, object],
+    models: Sequence[str],
+    real: Sequence[str],
+    official: Mapping[str, object] | None = None,
+) -> list[Row]:
+    """A row for each option and model of a table of `option_errors`; `mean` is over the models.
+
+    `official_error_rate` is the paper's: an answer is right where the letter occurs in it.
+    """
+    found: list[Row] = []
+    printed = {
+        (row[0], model): rate
+        for row in (official or {}).get("rows", ())  # type: ignore[attr-defined]
+        for model, rate in zip(models, row[2], strict=True)
+    }
+    for true, asked, rates, _, taken in list(table["rows"])[:_MOST_OPTIONS]:  # type: ignore[call-overload]
+        known = {m: rate for m, rate in zip(models, rates, strict=True) if m in real}
+        there = {model: rate for model, rate in known.items() if rate is not None}
+        found += [
+            {
+                "task": str(table["task"]),
+                "option": true,
+                "times_true": asked,
+                "times_wrongly_taken": taken,
+                "model": model,
+                "error_rate": points(rate),
+                "official_error_rate": points(printed.get((true, model))),
+                "mean": points(fmean(there.values())),
+            }
+            for model, rate in there.items()
+        ]
+    return found
+
+
+def _untold_options(source: OfRun, told: set[str]) -> Iterator[Undrawn]:
+    """The tasks with options of which each is the right one only once."""
+    asked = {
+        task_name(each.item.task, each.item.query)
+        for each in source.gathered.asked.values()
+        if options_of(each.item)
+    }
+    for name in sorted(asked - told) if told else ():
+        yield Undrawn("options", name.lower().replace("/", "-"), "each option is true only once")
+
+
+def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
+    order, models = distinct(rows, "option"), distinct(rows, "model")
+    height = alt.Step(19)
+
+    def base(some: Sequence[Row], axis: alt.Axis | None) -> alt.Chart:
+        return alt.Chart(data(some)).encode(y=alt.Y("option:N", sort=order, title=None, axis=axis))
+
+    # Not every model was run on every option.
+    once = list({row["option"]: row for row in rows}.values())
+    named_axis = alt.Axis(domain=False, ticks=False, labelLimit=260)
+    counted = base(once, named_axis).encode(
+        x=alt.X(
+            "times_true:Q",
+            title=words("items"),
+            sort="descending",
+            # The number to the left of the longest bar needs room before the option's name.
+            scale=alt.Scale(domain=[0, 1.25 * max(float(row["times_true"] or 0) for row in once)]),
+            axis=alt.Axis(tickMinStep=1, format="d", tickCount=4),
+        )
+    )
+    counts = alt.layer(
+        counted.mark_bar(color=FILL, height=12),
+        counted.mark_text(align="right", dx=-4, fontSize=9).encode(text="times_true:Q"),
+    )
+    x = alt.X("error_rate:Q", title=words("error rate, percent"), scale=alt.Scale(domain=[0, 100]))
+    shapes = alt.Scale(domain=models, range=cycled(SHAPES, len(models)))
+    dots = base(rows, None).mark_point(size=34, opacity=1, fill="white", stroke=OWN)
+    dots = dots.encode(x=x, shape=alt.Shape("model:N", sort=models, scale=shapes))
+    mean = base(once, None).mark_tick(thickness=3, size=16, color=INK)
+    return alt.hconcat(
+        counts.properties(width=90, height=height),
+        alt.layer(mean.encode(x="mean:Q"), dots).properties(width=330, height=height),
+        spacing=10,
+        bounds="flush",
+    )
+
+
+def classes(source: OfRun) -> Iterator[Drawn]:
+    """Accuracy against the number of classes, the run's with the published curve."""
+    drawn = False
+    for benchmark, form in _declared():
+        own = own_class_rows(source.gathered, form.task)
+        for query in distinct(own, "query"):
+            every = [*own, *paper_class_rows(benchmark, form)]
+            rows = [row for row in every if row["query"] == query]
+            drawn = True
+            yield _classes(benchmark, rows, AS_PRINTED_MARKS)
+    if not drawn:
+        yield Undrawn("classes", "", "the run asks no classification of several numbers of classes")
+
+
+def published_classes() -> Iterator[Drawn]:
+    """The curves that papers print."""
+    for benchmark, form in _declared():
+        rows = paper_class_rows(benchmark, form)
+        yield _classes(benchmark, rows, "As printed. Lines only join what was measured.")
+
+
+def _declared() -> Iterator[tuple[str, ClassFigure]]:
+    """The benchmarks whose papers print such curves."""
+    for benchmark in papers():
+        if form := paper(benchmark).figures.classes:
+            yield benchmark, form
+
+
+def _classes(benchmark: str, rows: Sequence[Row], note: str) -> Figure:
+    return Figure(
+        kind="classes",
+        of=slug(str(rows[0]["query"])),
+        title=f"{benchmark} {rows[0]['query']}: ever more classes",
+        caption=f"Acc@1 in percent; guessing one of N scores 100/N (dotted).\n{note}",
+        rows=_with_places(rows),
+        draw=_classes_chart,
+    )
+
+
+def _with_places(rows: Sequence[Row]) -> list[Row]:
+    """The rows, the last of each curve with the position of its name."""
+    last = {row["model"]: n for n, row in enumerate(rows)}
+    places = apart([float(rows[n]["value"] or 0) for n in last.values()], _LABEL_GAP)
+    at = dict(zip(last.values(), places, strict=True))
+    return [{**row, "label_at": at.get(n)} for n, row in enumerate(rows)]
+
+
+def own_class_rows(gathered: RunSet, task: str) -> list[Row]:
+    """Acc@1 (`official`) of each model on a task by the number of candidates; at least two numbers.
+
+    A model that was run on several datasets has one curve through all of them. The paper's
+    galleries are mixed; those of one source have curves that name it. Items in a reduced form are
+    excluded.
+    """
+    reduced = reduced_forms(gathered)
+    found = {
+        place: gallery
+        for place, gallery in galleries(gathered).items()
+        if place[0] == task and place not in reduced
+    }
+    scores: dict[tuple[str, str, str], dict[int, list[Score]]] = {}
+    names = _curves(gathered)
+    for score in gathered.scores:
+        gallery = found.get((score.task, score.query, score.item))
+        if gallery and (score.protocol, score.metric) == ("official", "Acc@1"):
+            curve = scores.setdefault((names[score.model], score.query, gallery.of), {})
+            curve.setdefault(gallery.size, []).append(score)
+    curves = {key: by_number for key, by_number in scores.items() if len(by_number) > 1}
+    several = len({of for _, _, of in curves}) > 1
+    return [
+        _class_row(
+            _curve_name(model, of, several=several),
+            OWN_SOURCE,
+            task_name(task, query),
+            n,
+            100 * value,
+        )
+        for (model, query, of), by_number in sorted(curves.items())
+        for n, its in sorted(by_number.items())
+        if (value := task_value([s for s in its if s.value is not None])) is not None
+    ]
+
+
+def _curve_name(model: str, of: str, *, several: bool) -> str:
+    named_source = of != MIXED_GALLERY and (of or several)
+    return f"{model} · {of or NOTHING}" if named_source else model
+
+
+def _curves(gathered: RunSet) -> dict[str, str]:
+    """The names of curves by the names of the report.
+
+    A model's runs on different items form one curve; its settings, and two runs of it on the same
+    items, have a curve each.
+    """
+    asked: dict[str, set[ItemKey]] = {}
+    for key, each in gathered.asked.items():
+        for answer in each.answers:
+            asked.setdefault(answer.model, set()).add(key)
+    curves: dict[tuple[str, str], list[str]] = {}
+    for name, voice in gathered.voices.items():
+        curves.setdefault((voice.model, voice.setting), []).append(name)
+    models = Counter(model for model, _ in curves)
+    named = {name: name for name in asked}
+    for (model, setting), names in curves.items():
+        all_keys = [key for name in names for key in asked.get(name, ())]
+        if len(set(all_keys)) == len(all_keys):
+            joined = model if models[model] == 1 else f"{model} · {setting}"
+            named |= dict.fromkeys(names, joined)
+    return named
+
+
+def paper_class_rows(benchmark: str, form: ClassFigure) -> list[Row]:
+    """The paper's curve."""
+    return [
+        _class_row(
+            model,
+            PAPER_SOURCE,
+            task_name(form.task, column.query),
+            int(column.subset.split()[0]),
+            value,
+        )
+        for column in published_tables(benchmark)[form.table].columns.values()
+        for model, value in column.values.items()
+    ]
+
+
+def _class_row(model: str, source: Source, query: str, number: int, value: float) -> Row:
+    return {
+        "model": named(model, source),
+        "source": source,
+        "query": query,
+        "classes": number,
+        "value": round(value, 4),
+        "guessing": round(100 / number, 4),
+        "label": said(value),
+    }
+
+
+def _classes_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
+    models = distinct(rows, "model")
+    x = alt.X("classes:Q", title=words("number of classes"),
+              axis=alt.Axis(values=sorted(distinct(rows, "classes"))),
+              scale=alt.Scale(type="log", nice=False))  # fmt: skip
+    base = alt.Chart(data(rows)).encode(
+        x=x, y=alt.Y("value:Q", title="Acc@1", scale=alt.Scale(domain=[0, 100]))
+    )
+    colour = {
+        "stroke": alt.condition(alt.datum.source == OWN_SOURCE, alt.value(OWN), alt.value(PAPERS))
+    }
+    lines = base.mark_line(strokeWidth=1.4).encode(detail="model:N", **colour)
+    marks = base.mark_point(size=50, opacity=1).encode(
+        shape=alt.Shape("model:N", legend=None, sort=models,
+                        scale=alt.Scale(domain=models, range=cycled(SHAPES, len(models)))),
+        **of_source(),
+    )  # fmt: skip
+    names = base.transform_filter("isValid(datum.label_at)").mark_text(align="left", dx=9)
+    names = names.encode(y="label_at:Q", text="model:N")
+    guess = (
+        base.transform_aggregate(guess="max(guessing)", groupby=["classes"])
+        .mark_line(strokeDash=[2, 3], color=RULE, strokeWidth=2)
+        .encode(y="guess:Q")
+    )
+    return alt.layer(guess, lines, marks, names).properties(width=420, height=300)

@@ -1,0 +1,96 @@
+"""The available figures of runs, datasets and papers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import chain
+from typing import TypeVar
+
+from keju.errors import UsageError
+from keju.figures import (
+    bars,
+    costs,
+    datasets,
+    judges,
+    settings,
+    specimens,
+    standings,
+    task_values,
+)
+from keju.figures.datasets import OfDataset
+from keju.figures.figure import Drawn
+from keju.figures.parts import OfRun
+
+Source = TypeVar("Source")
+
+OF_RUN: Mapping[str, Callable[[OfRun], Iterator[Drawn]]] = {
+    "standings": standings.standings,
+    "ranks": standings.ranks,
+    "differences": standings.differences,
+    "heatmap": task_values.heatmap,
+    "boxes": task_values.boxes,
+    "settings": settings.settings,
+    "options": bars.options,
+    "classes": bars.classes,
+    "costs": costs.costs,
+    "risks": costs.risks,
+    "specimens": specimens.specimens,
+}
+
+OF_DATASET: Mapping[str, Callable[[OfDataset], Iterator[Drawn]]] = {
+    "questions": datasets.questions,
+    "strata": datasets.strata,
+    "distributions": datasets.distributions,
+    "pictures": datasets.pictures,
+}
+
+OF_PAPERS: Mapping[str, Callable[[], Iterator[Drawn]]] = {
+    "standings": standings.published_standings,
+    "heatmap": task_values.published_heatmaps,
+    "boxes": task_values.published_boxes,
+    "settings": settings.published_settings,
+    "classes": bars.published_classes,
+    "judges": judges.published_judges,
+    "questions": datasets.published_questions,
+    "strata": datasets.published_strata,
+    "pictures": datasets.published_pictures,
+}
+
+
+def of_run(source: OfRun, which: Sequence[str] = ()) -> Iterator[Drawn]:
+    """The figures of a run, all or those of some kinds.
+
+    Raises:
+        UsageError: a run has no such figure.
+    """
+    return chain.from_iterable(make(source) for make in _chosen(OF_RUN, which, "a run"))
+
+
+def of_dataset(source: OfDataset, which: Sequence[str] = ()) -> Iterator[Drawn]:
+    """The figures of a dataset, all or those of some kinds.
+
+    Raises:
+        UsageError: a dataset has no such figure.
+    """
+    chosen = _chosen(OF_DATASET, which, "a dataset")
+    return chain.from_iterable(make(source) for make in chosen)
+
+
+def of_papers(which: Sequence[str] = ()) -> Iterator[Drawn]:
+    """The figures that the papers' printed tables permit, all or those of some kinds.
+
+    Raises:
+        UsageError: the printed tables permit no such figure.
+    """
+    return chain.from_iterable(make() for make in _chosen(OF_PAPERS, which, "the printed tables"))
+
+
+def _chosen(made: Mapping[str, Source], which: Sequence[str], of: str) -> list[Source]:
+    for name in which:
+        if name not in made:
+            near = get_close_matches(name, made, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            known = ", ".join(made)
+            raise UsageError(f"no figure {name!r} of {of}.{hint} There are: {known}")
+    return [make for name, make in made.items() if not which or name in which]

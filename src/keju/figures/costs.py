@@ -1,0 +1,175 @@
+"""Cost figures: score against time or money, and error against coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import altair as alt
+
+from keju.analysis.engine_times import speeds
+from keju.analysis.leaderboard import Leaderboard, money
+from keju.analysis.risk_coverage import RiskCoverageRow, surest
+from keju.figures.figure import Drawn, Figure, Row, Undrawn
+from keju.figures.parts import (
+    OfRun,
+    apart,
+    cycled,
+    data,
+    distinct,
+    heading,
+    points,
+)
+from keju.figures.theme import OWN, PAPERS, RULE, SERIES, SHAPES
+from keju.files import slug
+from keju.translations import Words
+
+_MOST_STEPS = 60
+"""Maximum points of a curve; longer ones are thinned."""
+_LABEL_GAP = 0.045
+"""Distance between two names, as a share of the axis."""
+
+
+def costs(source: OfRun) -> Iterator[Drawn]:
+    """Overall mean against time and, with prices, money; one figure per benchmark and unit."""
+    for board in source.boards:
+        for unit in ("seconds", "money") if source.prices else ("seconds",):
+            of = f"{slug(board.benchmark)}-{unit}"
+            rows = cost_rows(source, board, unit)
+            if len(rows) < 2:
+                yield Undrawn("costs", of, f"fewer than two models whose {unit} are known")
+                continue
+            what = board.currency if unit == "money" else "seconds"
+            yield Figure(
+                kind="costs",
+                of=of,
+                title=f"{board.title}: cost and quality",
+                caption=f"Overall mean (strict, percent) against {what} per 1,000 items, readings "
+                "before an answer included. The line joins the models that no other beats in both; "
+                "hollow marks are baselines.",
+                rows=rows,
+                draw=_costs_chart,
+            )
+
+
+def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
+    """A row for each model with known cost and overall mean, cheapest first.
+
+    `best` is true where no model of the same or lower cost is as good.
+    """
+    found = []
+    timed = speeds(source.gathered)
+    for name, voice in source.gathered.voices.items():
+        result = board.results.get((name, "strict"))
+        value = points(result.overall.value) if result else None
+        seconds = voice.seconds_an_item
+        per = None if seconds is None else seconds * 1000
+        per = timed[name].thousand if name in timed else per
+        cost = money(voice, source.prices) if unit == "money" else per
+        if value is not None and cost:
+            found.append((cost, -value, name, voice.role))
+    rows: list[Row] = []
+    high = float("-inf")
+    for cost, negative, name, role in sorted(found):
+        best = -negative > high and role != "baseline"
+        high = max(high, -negative) if role != "baseline" else high
+        rows.append(
+            {"model": name, "role": role, "unit": unit, "cost": round(cost, 4), "value": -negative,
+             "best": best}
+        )  # fmt: skip
+    return _labelled(rows)
+
+
+def _labelled(rows: Sequence[Row]) -> list[Row]:
+    values = [float(row["value"] or 0) for row in rows]
+    gap = _LABEL_GAP * max(1.0, max(values, default=0) - min(0.0, *values, 0.0))
+    return [
+        {**row, "label_at": round(place, 3)}
+        for row, place in zip(rows, apart(values, gap), strict=True)
+    ]
+
+
+def _costs_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
+    unit = "per 1,000 items, money" if rows[0]["unit"] == "money" else "per 1,000 items, seconds"
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X("cost:Q", title=words(unit), scale=alt.Scale(type="log", padding=14),
+                axis=alt.Axis(tickCount=6, labelOverlap=True)),
+        y=alt.Y("value:Q", title=words("percent"), scale=alt.Scale(zero=True)),
+    )  # fmt: skip
+    plain = alt.datum.role == "baseline"
+    front = base.transform_filter(alt.datum.best).mark_line(color=RULE, strokeWidth=2)
+    marks = base.mark_point(size=70, strokeWidth=1.6, opacity=1).encode(
+        fill=alt.condition(plain, alt.value("#ffffff"), alt.value(OWN)),
+        stroke=alt.condition(plain, alt.value(PAPERS), alt.value(OWN)),
+    )
+    names = base.mark_text(align="left", dx=9, fontSize=10).encode(y="label_at:Q", text="model:N")
+    return alt.layer(front, marks, names).properties(width=460, height=300)
+
+
+def risks(source: OfRun) -> Iterator[Drawn]:
+    """Error against coverage: the error when only the most confident answers are kept."""
+    rows = risk_rows(surest(source.gathered))
+    if not rows:
+        yield Undrawn("risks", "", "no model whose answers bear a confidence, nor several rounds")
+        return
+    yield Figure(
+        kind="risks",
+        of="",
+        title="What error is left when only the surest answers are kept",
+        caption="From right to left fewer answers are kept, those first that the signal calls "
+        "sure. A line that stays level says that the signal knows nothing. Error: CER, or 1 less "
+        "the main metric, in percent. "
+        "Confidence: the engine's own, mean over the characters of a page; agreement: how far the "
+        "answers of the rounds agree with each other.",
+        rows=rows,
+        draw=_risks_chart,
+    )
+
+
+def risk_rows(found: Sequence[RiskCoverageRow]) -> list[Row]:
+    """A row for each drawn point of each curve; coverage and risk in percent."""
+    rows: list[Row] = []
+    for each in found:
+        steps = list(zip(each.curve.coverage, each.curve.risk, strict=True))
+        every = max(1, len(steps) // _MOST_STEPS)
+        kept = [step for n, step in enumerate(steps) if n % every == 0 or n == len(steps) - 1]
+        rows += [
+            {
+                "model": each.model,
+                "task": f"{each.task} {each.metric}, {each.signal}",
+                "coverage": points(float(coverage)),
+                "risk": points(float(risk)),
+                "answers": each.answers,
+            }
+            for coverage, risk in kept
+        ]
+    return rows
+
+
+def _risks_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
+    models = distinct(rows, "model")
+    colour = alt.Color("model:N", sort=models, title=None,
+                       scale=alt.Scale(domain=models, range=cycled(SERIES, len(models))),
+    )  # fmt: skip
+
+    def of_task(name: str) -> alt.LayerChart:
+        its = [row for row in rows if row["task"] == name]
+        base = alt.Chart(data(its)).encode(
+            x=alt.X("coverage:Q", title=words("answers kept, percent"),
+                    scale=alt.Scale(domain=[0, 100])),
+            y=alt.Y("risk:Q", title=words("error, percent"), scale=alt.Scale(zero=True)),
+            color=colour,
+        )  # fmt: skip
+        last = base.transform_filter("datum.coverage == 100").mark_point(
+            size=50, opacity=1, filled=True
+        )
+        shape = alt.Shape("model:N", sort=models, title=None,
+                          scale=alt.Scale(domain=models, range=cycled(SHAPES, len(models))),
+        )  # fmt: skip
+        layers = [
+            base.mark_line(strokeWidth=1.6, interpolate="step-after"),
+            last.encode(shape=shape),
+        ]
+        return alt.layer(*layers, title=heading(name, 300)).properties(width=300, height=200)
+
+    charts = [of_task(str(name)) for name in distinct(rows, "task")]
+    return alt.concat(*charts, columns=3, spacing=30)

@@ -1,0 +1,139 @@
+"""Common parts of several figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
+from typing import Any, Literal, NamedTuple
+
+import altair as alt
+
+from keju.analysis.leaderboard import Leaderboard
+from keju.analysis.run_set import RunSet
+from keju.definitions import task
+from keju.figures.figure import AnyChart, Row
+from keju.figures.theme import INK, OWN, PAPER, PAPERS, PAPERS_MARK
+from keju.running.prices import Prices
+
+Source = Literal["this run", "paper"]
+"""The origin of a value: the run or the paper."""
+
+OWN_SOURCE: Source = "this run"
+PAPER_SOURCE: Source = "paper"
+
+AS_PRINTED_ROWS = "† as the paper printed it."
+"""The note of figures with a paper's models beside a run's."""
+
+AS_PRINTED_MARKS = "Filled marks are this run's; hollow ones with † are as the paper printed them."
+"""The same, where marks differ too."""
+
+
+class OfRun(NamedTuple):
+    """The data for figures of a run. `published` adds the papers' models."""
+
+    gathered: RunSet
+    boards: Sequence[Leaderboard]
+    published: bool = False
+    prices: Prices | None = None
+
+
+def named(model: str, source: Source) -> str:
+    """The name of a model in a figure."""
+    return model + PAPERS_MARK if source == PAPER_SOURCE else model
+
+
+def points(value: float | None) -> float | None:
+    """A fraction in percent, to four digits; None if it is not a number."""
+    return None if value is None or not isfinite(value) else round(100 * value, 4)
+
+
+def said(value: float | None, digits: int = 1) -> str:
+    """A number as text in a figure."""
+    return "" if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def distinct(rows: Iterable[Row], key: str) -> list[Any]:
+    """The distinct values of a key, in the rows' order."""
+    return list(dict.fromkeys(row[key] for row in rows))
+
+
+def models_axis(rows: Sequence[Row]) -> alt.Axis:
+    """Axis with the models' names at the left; a run's are emphasised beside those of a paper."""
+    axis = alt.Axis(domain=False, ticks=False)
+    if {PAPER_SOURCE, OWN_SOURCE} <= {row.get("source") for row in rows}:
+        of_paper = f"indexof(datum.label, '{PAPERS_MARK}') >= 0"
+        axis.labelColor = alt.condition(of_paper, alt.value(INK), alt.value(OWN))
+        axis.labelFontWeight = alt.condition(of_paper, alt.value("normal"), alt.value("bold"))
+    return axis
+
+
+def data(rows: Iterable[Row]) -> alt.InlineData:
+    """Rows for a chart; also without any row."""
+    return alt.InlineData(values=[dict(row) for row in rows])
+
+
+def domain_of(task_id: str) -> str:
+    """The domain of a task."""
+    return task(task_id).domain
+
+
+def of_source(filled: str = OWN, hollow: str = PAPERS) -> dict[str, Any]:
+    """The marks of a run and of a paper: filled and dark, or hollow and grey."""
+    own = alt.datum.source == OWN_SOURCE
+    return {
+        "fill": alt.condition(own, alt.value(filled), alt.value(PAPER)),
+        "stroke": alt.condition(own, alt.value(filled), alt.value(hollow)),
+    }
+
+
+def by_domain(
+    rows: Sequence[Row], part: Callable[[Sequence[Row], bool], AnyChart], spacing: int = 6
+) -> alt.HConcatChart:
+    """Charts of each domain side by side; only the first has labels at the left."""
+    domains = distinct(rows, "domain")
+    charts = [
+        part([row for row in rows if row["domain"] == domain], place == 0)
+        for place, domain in enumerate(domains)
+    ]
+    return alt.hconcat(*charts, spacing=spacing, bounds="flush")
+
+
+def heading(text: str, width: float) -> alt.TitleParams:
+    """A title above a part, on several lines where it is narrow."""
+    words, lines = text.split(" "), [""]
+    for word in words:
+        if lines[-1] and 6.2 * (len(lines[-1]) + 1 + len(word)) > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return alt.TitleParams(
+        text=lines,
+        fontSize=10,
+        fontWeight="normal",
+        anchor="start",
+        frame="group",
+        baseline="bottom",
+        color=INK,
+        offset=4,
+    )
+
+
+def cycled(marks: Sequence[str], count: int) -> list[str]:
+    """`count` marks, repeated from the first if there are fewer."""
+    return [marks[place % len(marks)] for place in range(count)]
+
+
+def apart(values: Sequence[float], gap: float) -> list[float]:
+    """Positions of labels close to their values, at least `gap` apart, in their order."""
+    order = sorted(range(len(values)), key=lambda n: values[n])
+    blocks: list[tuple[list[int], float]] = []
+    for n in order:
+        members, middle = [n], values[n]
+        while blocks and middle - blocks[-1][1] < gap * (len(members) + len(blocks[-1][0])) / 2:
+            members = blocks.pop()[0] + members
+            middle = sum(values[m] for m in members) / len(members)
+        blocks.append((members, middle))
+    places = [0.0] * len(values)
+    for members, middle in blocks:
+        for place, n in enumerate(members):
+            places[n] = middle + gap * (place - (len(members) - 1) / 2)
+    return places

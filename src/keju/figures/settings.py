@@ -1,0 +1,188 @@
+"""Bar charts by input setting: of a run, and of papers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+import altair as alt
+
+from keju.analysis.input_settings import StepTable, step_tables
+from keju.analysis.labels import NOTHING
+from keju.definitions import task
+from keju.figures.figure import Drawn, Figure, Row, Undrawn
+from keju.figures.parts import (
+    OWN_SOURCE,
+    PAPER_SOURCE,
+    OfRun,
+    data,
+    distinct,
+    heading,
+    named,
+    points,
+)
+from keju.figures.theme import PAPERS, SETTINGS, SOFT
+from keju.files import slug
+from keju.items import Setting
+from keju.published import SettingFigure, SettingMean, paper, papers, published_tables
+from keju.translations import Words
+
+THREE: tuple[Setting, ...] = ("image", "own-ocr", "gold-ocr")
+"""The image, with the model's own transcription, and with the true text."""
+
+
+def settings(source: OfRun) -> Iterator[Drawn]:
+    """Each model in the three settings: `strict`, then in the form of a paper's figure."""
+    tables = list(step_tables(source.gathered, THREE))
+    rows = setting_rows(tables)
+    if not rows:
+        yield Undrawn("settings", "", f"no model answered in two of {', '.join(THREE)}")
+        return
+    yield Figure(
+        kind="settings",
+        of="",
+        title="The image alone, with the model's own transcription, and with the true text",
+        caption="Main metrics under strict, in percent, over the items that were asked in every "
+        "setting of the model. The step from image to own-ocr shows the value of reading first; "
+        "from own-ocr to gold-ocr, the cost of reading errors.",
+        rows=rows,
+        draw=_settings_chart,
+    )
+    for benchmark in papers():
+        form = paper(benchmark).figures.settings_of_run
+        if form and (rows := mean_rows(tables, form)):
+            yield Figure(
+                kind="settings",
+                of=f"{slug(benchmark)}-official",
+                title=form.title,
+                caption=form.caption,
+                rows=rows,
+                draw=_settings_chart,
+            )
+
+
+def mean_rows(tables: Sequence[StepTable], form: SettingMean) -> list[Row]:
+    """A row for each model, task and setting under `official`, and the means over the tasks."""
+    found: list[Row] = []
+    for table in tables:
+        rows = {row.task: row for row in table.rows if row.task in form.tasks}
+        if table.protocol != "official" or not rows:
+            continue
+        columns = [each for each in table.columns if "→" not in each]
+        valued = [
+            (f"{name} {rows[name].metric}", rows[name].items, rows[name].values)
+            for name in form.tasks
+            if name in rows
+        ]
+        if len(valued) == len(form.tasks):
+            by_setting = zip(*(values for _, _, values in valued), strict=True)
+            means = tuple(_mean_of_all(values) for values in by_setting)
+            valued.append((form.mean, sum(items for _, items, _ in valued), means))
+        found += [
+            {
+                "model": table.model,
+                "source": OWN_SOURCE,
+                "task": name,
+                "setting": setting,
+                "value": points(value),
+                "items": items,
+                "label": f"{100 * value:.1f}",
+            }
+            for name, items, values in valued
+            for setting, value in zip(columns, values, strict=True)
+            if value is not None
+        ]
+    return found
+
+
+def _mean_of_all(values: Sequence[float | None]) -> float | None:
+    there = [value for value in values if value is not None]
+    return fmean(there) if len(there) == len(values) else None
+
+
+def setting_rows(tables: Sequence[StepTable]) -> list[Row]:
+    """A row for each model, task and setting, as in the report's table."""
+    return [
+        {
+            "model": table.model,
+            "source": OWN_SOURCE,
+            "task": f"{row.task} {row.metric}",
+            "setting": setting,
+            "value": float(cell.value),
+            "items": row.items,
+            "label": cell.value,
+        }
+        for table in tables
+        if table.protocol == "strict"
+        for row in table.rows
+        for setting, cell in zip(table.columns, row.cells, strict=True)
+        if "→" not in setting and cell.value != NOTHING
+    ]
+
+
+def published_settings() -> Iterator[Drawn]:
+    """The papers' values of models with transcriptions, and of models with the image."""
+    for benchmark in papers():
+        if form := paper(benchmark).figures.settings:
+            yield _printed(benchmark, form)
+
+
+def _printed(benchmark: str, form: SettingFigure) -> Figure:
+    tables = published_tables(benchmark)
+    rows: list[Row] = [
+        {
+            "model": named(model, PAPER_SOURCE),
+            "source": PAPER_SOURCE,
+            "task": f"{column.task} {column.metric}, from {'text' if column.subset else 'images'}",
+            "setting": form.inputs.get(column.subset, column.subset),
+            "value": value,
+            "items": task(column.task).count,
+            "label": f"{value:.2f}",
+        }
+        for name in form.tables
+        for column in tables[name].columns.values()
+        for model, value in column.values.items()
+    ]
+    order = [*dict.fromkeys([*form.inputs.values(), *(str(row["setting"]) for row in rows)])][::-1]
+    rows.sort(key=lambda row: (row["task"], order.index(str(row["setting"]))))
+    return Figure(
+        kind="settings",
+        of=slug(benchmark),
+        title=f"{benchmark} {form.title}",
+        caption=form.caption,
+        rows=rows,
+        draw=_settings_chart,
+    )
+
+
+def _from_zero(rows: Sequence[Row]) -> alt.Scale:
+    """The scale of a task's bars; if all are zero the axis still begins at the left."""
+    return alt.Scale() if any(row["value"] for row in rows) else alt.Scale(domain=[0, 1])
+
+
+def _settings_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
+    found = distinct(rows, "setting")
+    shades = (*SETTINGS, PAPERS)[-len(found) :] if len(found) > len(SETTINGS) else SETTINGS
+    fill = alt.Fill("setting:N", legend=None, sort=found,
+                    scale=alt.Scale(domain=found, range=list(shades[: len(found)])))  # fmt: skip
+
+    def of_task(name: str) -> alt.LayerChart:
+        its = [row for row in rows if row["task"] == name]
+        base = alt.Chart(data(its)).encode(
+            x=alt.X("value:Q", title=words("percent"), scale=_from_zero(its)),
+            y=alt.Y("model:N", title=None, sort=distinct(its, "model"),
+                    scale=alt.Scale(paddingInner=0.25),
+                    axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
+            yOffset=alt.YOffset("setting:N", sort=distinct(its, "setting")),
+        )  # fmt: skip
+        bars = base.mark_bar(stroke=SETTINGS[-1], strokeWidth=0.6).encode(fill=fill)
+        said = base.transform_calculate(said="datum.label + ' · ' + datum.setting")
+        text = said.mark_text(align="left", dx=4, fontSize=8).encode(
+            text="said:N", color=alt.value(SOFT)
+        )
+        return alt.layer(bars, text, title=heading(name, 230)).properties(
+            width=230, height=alt.Step(13)
+        )
+
+    charts = [of_task(str(name)) for name in distinct(rows, "task")]
+    return alt.concat(*charts, columns=3, spacing=30).resolve_scale(yOffset="independent")

@@ -1,0 +1,102 @@
+"""Strata, hardest items and missed options, over answers whose right ones are known."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from keju.analysis.breakdowns import strata
+from keju.analysis.difficulty import difficulty, option_errors
+from keju.analysis.run_set import gather
+from keju.items import ImageRef, Item, Response
+from keju.runs import RunFolder, RunManifest
+from keju.scoring import score_run
+
+OPTIONS = ("唐", "宋")
+WRONG = {("openai:m", "T7", 4), ("openai:m", "T7", 5), ("openai:n", "T7", 5), ("openai:n", "T5", 0)}
+
+
+@pytest.fixture
+def gathered(tmp_path):
+    """Two models and a baseline that is always wrong, eight questions in each of two tasks."""
+    run = RunFolder(tmp_path / "strata")
+    items = [
+        Item(
+            id=f"{task}-{n}", benchmark="MCS-Bench", task=task, options=OPTIONS,
+            answer="A" if n < 4 else "B", group=f"book {n // 2}",
+            images=(ImageRef(path="x", sha256="x", width=500 * (1 + n % 2), height=1000, size=1),),
+            metadata={
+                "file": f"{task}/{n}.jpg", "dynasty": "唐" if n < 4 else "宋", "place": "one",
+            },
+        )
+        for task in ("T5", "T7")
+        for n in range(8)
+    ]  # fmt: skip
+    run.write_items(items)
+    models = ["openai:m", "openai:n", "baseline:chance"]
+    run.write_manifest(
+        RunManifest(
+            keju="0", dataset="d", dataset_version="1", dataset_hash="h",
+            models={name: {} for name in models},
+        )
+    )  # fmt: skip
+    for model in models:
+        for task in ("T5", "T7"):
+            path = run.responses_path(model, task)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lines = []
+            for n in range(8):
+                right, wrong = ("A", "B") if n < 4 else ("B", "A")
+                missed = model == "baseline:chance" or (model, task, n) in WRONG
+                response = Response(
+                    key=f"{model}{task}{n}", item=f"{task}-{n}", model=model,
+                    benchmark="MCS-Bench", task=task, status="answered",
+                    text=wrong if missed else right,
+                )  # fmt: skip
+                lines.append(msgspec.json.encode(response))
+            path.write_bytes(b"\n".join(lines) + b"\n")
+    score_run(run)
+    return gather([run.path], picture_bytes=0)
+
+
+def test_a_stratum_has_its_items_the_mean_of_the_models_and_each_models_value(gathered):
+    tables = {(table["task"], table["kind"]): table for table in strata(gathered)}
+    rows = {row[0]: row for row in tables["T7", "dynasty"]["rows"]}
+    assert rows["宋 Song"][1:3] == [4, 0.625]
+    assert rows["宋 Song"][5] == [0.5, 0.75, 0.0]
+    assert rows["唐 Tang"][2] == 1
+    assert rows["宋 Song"][3:5] == [None, None]  # four books are too few
+    assert [row[0] for row in tables["T7", "dynasty"]["rows"]] == ["宋 Song", "唐 Tang"]
+    assert ("T7", "place") not in tables
+
+
+def test_a_kind_that_names_each_item_has_no_table(gathered):
+    kinds = list(dict.fromkeys(table["kind"] for table in strata(gathered)))
+    assert kinds == ["dynasty", "group", "resolution"]
+
+
+def test_over_all_tasks_a_stratum_is_held_against_the_tasks_own_means(gathered):
+    tables = {(table["task"], table["kind"]): table for table in strata(gathered)}
+    rows = {row[0]: row for row in tables["", "dynasty"]["rows"]}
+    assert rows["宋 Song"][1] == 8
+    assert rows["宋 Song"][2] == pytest.approx(-0.0625)
+    assert rows["唐 Tang"][2] == pytest.approx(0.0625)
+    sizes = tables["", "resolution"]["rows"]
+    assert [row[0] for row in sizes] == ["0.25 to 1 megapixels", "1 to 4 megapixels"]
+
+
+def test_the_hardest_item_is_the_one_furthest_below_its_task(gathered):
+    found = difficulty(gathered)
+    first = found.items[0]
+    assert (first.id, first.value, first.below) == ("T7-5", "0.0", "-81.2")
+    assert (first.nothing, first.best) == ("2 / 2", "nobody")
+    assert found.left_out == []
+    assert [tuple(each) for each in found.spreads] == [("T5", 8, 7, 0), ("T7", 8, 6, 1)]
+
+
+def test_missed_options_stand_beside_how_often_they_are_true(gathered):
+    table = next(table for table in option_errors(gathered) if table["task"] == "T7")
+    assert table["rows"] == [
+        ["唐", 4, [0.0, 0.0, 1.0], "", 3],
+        ["宋", 4, [0.5, 0.25, 1.0], "唐 (3)", 0],
+    ]

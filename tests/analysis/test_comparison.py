@@ -1,0 +1,270 @@
+"""``keju compare``: two models, settings, scripts or runs, paired by item."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from keju.analysis.comparison import comparison_of
+from keju.analysis.comparison_sides import Wanted
+from keju.cli import app
+from keju.errors import UsageError
+from keju.items import Item, PromptVariant, Response
+from keju.runs import RunFolder, RunManifest
+from keju.scoring import compare_models, score_run
+
+OLD_RUN = Path(__file__).parents[1] / "golden" / "run-0.1.0"
+ITEMS = 24
+M, N = "openai:m", "openai:n"
+Asked = tuple[str, ...]
+"""Model, setting, script, and a wording other than the released one."""
+
+
+def items(task: str = "T5", answer: str = "A") -> list[Item]:
+    return [
+        Item(id=f"q{n}", benchmark="MCS-Bench", task=task, options=("甲", "乙"), answer=answer,
+             group=f"g{n // 2}")
+        for n in range(ITEMS)
+    ]  # fmt: skip
+
+
+def made(
+    path: Path, right: Mapping[Asked, int], *, asked: list[Item] | None = None, dataset: str = "h"
+) -> Path:
+    """A scored run in which each of the models gets so many of the items right."""
+    folder, asked = RunFolder(path), items() if asked is None else asked
+    path.mkdir(parents=True)
+    folder.write_items(asked)
+    folder.write_manifest(
+        RunManifest(
+            keju="0", dataset="d", dataset_version="1", dataset_hash=dataset,
+            models={model: {} for model, *_ in right},
+        )
+    )  # fmt: skip
+    for (model, setting, script, *more), count in right.items():
+        for n, item in enumerate(asked):
+            file = folder.responses_path(model, item.task)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("ab") as stream:
+                response = Response(
+                    key=f"{setting}{script}{more}{n}", item=item.id, model=model,
+                    benchmark="MCS-Bench",
+                    task=item.task, status="answered", setting=setting, script=script,
+                    wording=more[0] if more else "released", text="A" if n < count else "B",
+                )  # fmt: skip
+                stream.write(msgspec.json.encode(response) + b"\n")
+    score_run(folder)
+    return path
+
+
+def compared(*arguments: object) -> dict:
+    result = CliRunner().invoke(app, ["compare", *map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.exception
+    return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    """One model in three settings and both scripts, another in the default alone."""
+    return made(tmp_path_factory.mktemp("c") / "run", {
+        (M, "image", "simplified"): 12, (M, "image", "traditional"): 4,
+        (M, "own-ocr", "simplified"): 18, (M, "gold-ocr", "simplified"): 24,
+        (N, "image", "released"): 20,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "names", "values"),
+    [
+        (["--model", M, "--setting", "image", "--scripts", "simplified", "traditional"],
+         (f"{M} · simplified", f"{M} · traditional"), (12, 4)),
+        (["--model", M, "--script", "simplified", "--settings", "image", "gold-ocr"],
+         (f"{M} · image", f"{M} · gold-ocr"), (12, 24)),
+        (["--model", M, "--settings", "own-ocr", "gold-ocr"],
+         (f"{M} · own-ocr", f"{M} · gold-ocr"), (18, 24)),
+        (["--models", N, M, "--setting", "image", "--scripts", "released", "traditional"],
+         (f"{N} · released", f"{M} · traditional"), (20, 4)),
+    ],
+)  # fmt: skip
+def test_two_scripts_or_settings_of_a_model_are_compared(run, options, names, values):
+    found = compared(run, *options)
+    assert (found["first"], found["second"]) == names
+    assert found["shared"] == ("simplified" if "--settings" in options else "")
+    (task,) = found["tasks"]
+    assert (task["task"], task["items"], task["groups"]) == ("T5", ITEMS, ITEMS // 2)
+    assert [task["first"], task["second"]] == [value / ITEMS for value in values]
+    assert [side["model"] for side in found["sides"]] == [name.split(" · ")[0] for name in names]
+
+
+def test_the_statistics_are_those_of_two_models(run, tmp_path):
+    """The same answers as two models give the same numbers, adjusted p included."""
+    right = {(M, "image", "released"): 12, (N, "image", "released"): 4}
+    models = compared(made(tmp_path / "two", right))
+    scripts = compared(run, "--model", M, "--setting", "image", "--scripts", *("simplified",
+                       "traditional"))  # fmt: skip
+    assert models["tasks"] == scripts["tasks"]
+    assert models["tasks"][0]["p_holm"] is not None
+    scores = {
+        model: [s for s in score_run(RunFolder(tmp_path / "two")) if s.model == model]
+        for model in (M, N)
+    }
+    (known,) = compare_models(scores[M], scores[N], "strict")
+    assert models["tasks"] == [msgspec.to_builtins(known)]
+
+
+def test_two_runs_of_a_model_are_named_by_their_folders(tmp_path):
+    runs = [
+        made(tmp_path / name / "run", {(M, "image", "released"): right})
+        for name, right in (("thinking", 20), ("plain", 10))
+    ]
+    found = compared(*runs)
+    assert (found["first"], found["second"]) == (f"{M} · thinking/run", f"{M} · plain/run")
+    assert found["tasks"][0]["difference"] == pytest.approx(10 / ITEMS)
+    assert found["dropped"] == 0
+    printed = CliRunner().invoke(app, ["compare", *map(str, runs)]).stdout
+    assert "thinking/run" in printed
+    assert "plain/run" in printed
+
+
+def test_a_run_of_one_model_in_two_variants_needs_no_option(tmp_path):
+    right = {(M, "image", "released"): 4, (M, "gold-ocr", "released"): 9}
+    found = compared(made(tmp_path / "r", right))
+    assert (found["first"], found["second"]) == (f"{M} · image", f"{M} · gold-ocr")
+
+
+def test_two_wordings_are_compared(tmp_path):
+    right = {(M, "image", "released"): 9, (M, "image", "released", "obi-gemini"): 3}
+    path = made(tmp_path / "r", right)
+    found = compared(path, "--wordings", "obi-gemini", "released")
+    assert (found["first"], found["second"]) == (f"{M} · obi-gemini", f"{M} · released")
+    assert found["tasks"][0]["first"] == 3 / ITEMS
+
+
+def test_runs_of_different_datasets_are_compared_over_the_items_that_are_the_same(tmp_path):
+    changed = [msgspec.structs.replace(each, answer="B") if n < 6 else each
+               for n, each in enumerate(items())]  # fmt: skip
+    one = made(tmp_path / "one", {(M, "image", "released"): 24})
+    two = made(tmp_path / "two", {(M, "image", "released"): 12}, asked=changed, dataset="other")
+    found = compared(one, two)
+    assert found["dropped"] == 6
+    (task,) = found["tasks"]
+    assert (task["items"], task["first"], task["second"]) == (18, 1.0, 6 / 18)
+
+
+def test_datasets_in_two_scripts_have_the_same_items(tmp_path):
+    runs = [
+        made(tmp_path / text, {(M, "image", "released"): 3}, dataset=text, asked=[
+            msgspec.structs.replace(each, task="T2", options=(), answer=text) for each in items()
+        ])
+        for text in ("何謂学问", "何謂學問")
+    ]  # fmt: skip
+    assert compared(*runs, "--protocol", "official")["dropped"] == 0
+
+
+def test_where_nothing_matches_the_reason_is_given(tmp_path):
+    first = made(tmp_path / "one", {(M, "image", "released"): 24})
+    other = made(tmp_path / "two", {(M, "image", "released"): 12}, asked=items("T7"))
+    wrong = items(answer="B")
+    third = made(tmp_path / "three", {(M, "image", "released"): 1}, asked=wrong, dataset="other")
+    with pytest.raises(UsageError, match=r"no scored item in common .*T5; and T7"):
+        comparison_of([RunFolder(first), RunFolder(other)], "strict")
+    with pytest.raises(UsageError, match="different datasets, and 24 items are not the same"):
+        comparison_of([RunFolder(first), RunFolder(third)], "strict")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (
+            Wanted(),
+            r"several prompt variants \(image simplified, .*--settings A B, --scripts A B",
+        ),
+        (Wanted(scripts=("simplified", "traditional")), "name the models with --model M"),
+        (Wanted(model="openai:x"), "no model 'openai:x'; it has openai:m, openai:n"),
+        (Wanted(model=M, settings=("image", "gold-text")), "has no answers in gold-text"),
+        (Wanted(model=N), "both sides are openai:n"),
+        (
+            Wanted(model=M, setting="image", settings=("image", "own-ocr")),
+            "--setting and --settings",
+        ),
+        (Wanted(model=M, models=(M, N)), "--model and --models"),
+    ],
+)
+def test_sides_that_are_not_there_or_not_two_are_refused(run, wanted: Wanted, words: str):
+    with pytest.raises(UsageError, match=words):
+        comparison_of([RunFolder(run)], "strict", wanted)
+
+
+def test_a_main_metric_that_is_unscored_is_the_reason(tmp_path):
+    asked = [msgspec.structs.replace(each, task="T6", options=()) for each in items()]
+    right = {(M, "image", "released"): 4, (N, "image", "released"): 9}
+    path = made(tmp_path / "r", right, asked=asked)
+    with pytest.raises(UsageError, match=r"T6; and T6; unscored: .*bert"):
+        comparison_of([RunFolder(path)], "official")
+
+
+def test_tasks_that_are_unscored_are_named_beside_those_that_are_compared(tmp_path):
+    asked = items()
+    opened = [
+        msgspec.structs.replace(each, id=f"o{each.id}", task="T6", options=())
+        for each in items()[:3]
+    ]
+    right = {(M, "image", "released"): 4, (N, "image", "released"): 9}
+    path = made(tmp_path / "r", right, asked=[*asked, *opened])
+    found = compared(path)
+    assert [each["task"] for each in found["tasks"]] == ["T5"]
+    (lacking,) = found["unscored"]
+    assert (lacking["task"], lacking["metric"], lacking["items"]) == ("T6", "BERTScore_floor", 3)
+    assert "--semantic" in lacking["reason"]
+    assert "T6: 3 not compared" in CliRunner().invoke(app, ["compare", str(path)]).stdout
+
+
+def test_official_scores_of_a_run_of_0_1_0_are_noted(tmp_path):
+    shutil.copytree(OLD_RUN, tmp_path / "old")
+    settings = ["--model", "openai:thinker", "--settings", "image", "own-text"]
+    score_run(RunFolder(tmp_path / "old"))
+    assert compared(tmp_path / "old", *settings)["notes"] == {}
+    noted = compared(tmp_path / "old", *settings, "--protocol", "official")["notes"]
+    assert noted
+    assert all("0.1.0" in note for note in noted.values())
+
+
+def test_one_run_or_two_are_taken(run):
+    with pytest.raises(UsageError, match="one run or two, not 3"):
+        comparison_of([RunFolder(run)] * 3, "strict")
+    with pytest.raises(UsageError, match="is given twice"):
+        comparison_of([RunFolder(run)] * 2, "strict", Wanted(model=M))
+
+
+def test_a_variants_label_names_what_is_not_usual_or_differs():
+    image, own = PromptVariant(), PromptVariant("own-ocr", "traditional")
+    assert (image.label(), own.label()) == ("", "own-ocr · traditional")
+    assert image.label([image, own]) == "image · released"
+    assert PromptVariant("own-ocr").label([image]) == "own-ocr"
+
+
+@pytest.mark.parametrize("groups", [2, 4, 5, 6])
+def test_too_few_books_are_never_said_to_find_a_difference(tmp_path, groups):
+    asked = [
+        msgspec.structs.replace(each, id=f"q{n}", group=f"book {n}")
+        for n, each in enumerate(items()[:groups])
+    ]
+    right = {(M, "image", "released"): groups, (N, "image", "released"): 0}
+    path = made(tmp_path / "r", right, asked=asked)
+    (task,) = compared(path)["tasks"]
+    assert task["needed"] == 6
+    assert task["p"] == 2 / 2**groups
+    printed = CliRunner().invoke(app, ["compare", str(path)]).stdout
+    if groups < 6:
+        assert (task["better"], task["detectable"], task["low"]) == ("", None, None)
+        assert f"At least 6 groups are needed, {6 - groups} more" in " ".join(printed.split())
+        assert "four times in five" not in printed
+    else:
+        assert (task["better"], task["low"]) == ("first", 1.0)
+        assert "needed" not in printed

@@ -1,0 +1,168 @@
+"""What the report says of the time and cost of engines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from msgspec.structs import replace
+
+from keju.analysis.engine_times import (
+    Collection,
+    collection_of,
+    span,
+    speeds,
+    time_lines,
+    time_table,
+)
+from keju.analysis.run_set import ModelResponses, Run, RunSet
+from keju.errors import UsageError
+from keju.items import PromptVariant
+from keju.running.machine import Machine
+from keju.running.prices import Price, Prices
+from keju.running.timing import Timing, add_timings
+from keju.runs import RunFolder
+
+MACHINE = Machine(processor="AMD X", cores=4, memory=15.6, system="Linux")
+TIMED = Timing(
+    model="ppocr", ended="2026-01-01", machine=MACHINE,
+    identity={"kind": "ppocr", "rapidocr": "3.10.0", "onnxruntime": "1.31.1"},
+    pages=10, answers=10, wall=20.0, cpu=60.0, first=3.0, others=0.02, load=5.0,
+)  # fmt: skip
+
+
+def gathered(path: Path, *timings: Timing) -> RunSet:
+    add_timings(RunFolder(path), timings)
+    run = Run("run", path, SimpleNamespace(), SimpleNamespace())
+    roles = {"ppocr": "engine", "openai:m": "model"}
+    voices = {
+        name: ModelResponses(name, "run", PromptVariant(), role,
+                             items=10, responses=10, seconds=50.0,
+                    output_tokens=1000, input_tokens=9000, statuses=Counter(answered=10))
+        for name, role in roles.items()
+    }  # fmt: skip
+    return RunSet([run], voices, {}, {})
+
+
+def test_a_speed_is_what_was_timed_and_names_machine_and_runtime(tmp_path):
+    (row,) = time_table(gathered(tmp_path, TIMED)).rows
+    assert row.model == "ppocr"
+    assert row.machine == "AMD X, 4 cores, 16 GB memory, Linux"
+    assert row.runtime == "rapidocr 3.10.0, onnxruntime 1.31.1"
+    assert (row.pages, row.first, row.wall, row.cpu) == ("10", "3 s", "2 s", "6 s")
+    assert (row.thousand, row.days, row.cost, row.why) == ("33 min", "–", "–", "")
+
+
+def test_a_stated_collection_is_converted_to_days_and_cost(tmp_path):
+    prices = Prices(currency="USD", models=(Price(names=("m",), input=1.0, output=10.0),))
+    found = gathered(tmp_path, TIMED)
+    table = time_table(found, Collection(1_000_000, 0.20, "EUR"), prices)
+    engine, server = table.rows
+    assert (table.collection, table.cost) == ("1,000,000", "cost, EUR")
+    # 2 s a page: 23.1 days, 555.6 hours at 0.20.
+    assert (engine.days, engine.cost) == ("23 days", "111.11")
+    # 900 tokens in and 100 out a page: 0.0019 USD.
+    assert (server.model, server.cost, server.days) == ("openai:m", "1,900.00 USD", "–")
+    first, second = time_lines(table)
+    assert "33 min for 1,000 pages, 23 days for 1,000,000, cost 111.11 EUR" in first
+    assert "1,900.00 USD" in second
+
+
+def test_sessions_on_one_machine_are_added_and_busy_ones_are_not(tmp_path):
+    busy = replace(TIMED, wall=900.0, others=0.6)
+    more = replace(TIMED, pages=30, answers=30, wall=40.0, cpu=80.0)
+    speed = speeds(gathered(tmp_path, TIMED, busy, more))["ppocr"]
+    assert (speed.pages, speed.wall, speed.cpu, speed.why) == (40, 1.5, 3.5, "")
+
+
+def test_of_several_machines_the_one_with_most_pages_counts(tmp_path):
+    other = replace(TIMED, machine=replace(MACHINE, cores=64), pages=5, answers=5, wall=1.0)
+    assert speeds(gathered(tmp_path, TIMED, other))["ppocr"].machine == MACHINE
+
+
+@pytest.mark.parametrize(
+    ("timings", "reason", "cpu"),
+    [
+        ((), "earlier keju", "–"),
+        ((replace(TIMED, others=0.45),), "other programs took 45 % of the processor time", "6 s"),
+        ((replace(TIMED, pages=1, answers=1),), "too few pages were timed: 1", "–"),
+    ],
+)
+def test_where_a_time_cannot_be_trusted_the_reason_is_given_instead(tmp_path, timings, reason, cpu):
+    table = time_table(gathered(tmp_path, *timings), Collection(1000, 1.0))
+    (row,) = table.rows
+    assert (row.thousand, row.days, row.cost, row.wall, row.cpu) == ("–", "–", "–", "–", cpu)
+    assert reason in row.why
+    assert reason in next(time_lines(table))
+
+
+@pytest.mark.parametrize(
+    ("text", "price", "currency"),
+    [("0.20/h", 0.2, ""), ("0.20", 0.2, ""), ("3EUR/h", 3, "EUR"), ("€ 1.5 /h", 1.5, "€")],
+)
+def test_prices_of_a_machine(text, price, currency):
+    assert collection_of(10, text) == Collection(10, price, currency)
+
+
+@pytest.mark.parametrize(
+    ("pages", "text"),
+    [(None, "1/h"), (0, ""), (-1, ""), (10, "cheap"), (10, "-1/h"), (10, "1/d"), (10, "EUR1USD/h")],
+)
+def test_collections_that_make_no_sense_are_refused(pages, text):
+    with pytest.raises(UsageError):
+        collection_of(pages, text)
+    assert collection_of(None, "") is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(None, "–"), (2.34, "2.3 s"), (45, "45 s"), (120, "2 min"), (5400, "1.5 h"),
+     (172_800, "2.0 days"), (2_000_000, "23 days"), (1e9, "11,574 days")],
+)  # fmt: skip
+def test_times_are_given_in_the_unit_that_suits_them(seconds, words):
+    assert span(seconds) == words
+
+
+def test_of_a_busy_machine_the_processor_time_is_a_lower_bound(tmp_path):
+    busy = replace(TIMED, others=0.6)
+    found = gathered(tmp_path, busy)
+    table = time_table(found, Collection(1_000_000, 0.20, "EUR"))
+    (row,) = table.rows
+    # 6 s of processor time a page on 4 cores: 1.5 s at least.
+    assert (row.thousand, row.days, row.cpu) == ("–", "–", "6 s")
+    assert (row.least_thousand, row.least_days) == ("25 min", "17 days")
+    # 416.7 hours at 0.20, at least.
+    assert (row.cost, row.least_cost) == ("–", "83.33")
+    (line,) = time_lines(table)
+    assert "other programs took 60 % of the processor time" in line
+    assert line.endswith(
+        "lower bound from processor time on all cores: 25 min for 1,000 pages, 17 days for "
+        "1,000,000, cost 83.33 EUR"
+    )
+    (quiet,) = time_table(gathered(tmp_path / "quiet", TIMED)).rows
+    assert (quiet.least_thousand, quiet.least_days, quiet.least_cost) == ("–", "–", "–")
+
+
+@pytest.mark.parametrize("others", [0.02, 0.6])
+def test_a_collection_of_1000_pages_is_not_named_twice(tmp_path, others):
+    found = gathered(tmp_path, replace(TIMED, others=others))
+    table = time_table(found, Collection(1000, 0.20))
+    (line,) = time_lines(table)
+    assert not table.converted
+    assert line.count("1,000") == 1
+    assert "cost 0." in line
+
+
+def test_the_cost_of_a_server_keeps_the_currency_of_its_prices(tmp_path):
+    prices = Prices(currency="USD", models=(Price(names=("m",), input=1.0, output=10.0),))
+    table = time_table(gathered(tmp_path, TIMED), Collection(1_000_000, 0.20, "EUR"), prices)
+    _, server = time_lines(table)
+    assert "cost 1,900.00 USD (" in server
+
+
+def test_the_precision_of_openvino_is_named(tmp_path):
+    identity = {"kind": "ppocr", "rapidocr": "3.10.0", "openvino": "2026.4", "precision": "bf16"}
+    (row,) = time_table(gathered(tmp_path, replace(TIMED, identity=identity))).rows
+    assert row.runtime == "rapidocr 3.10.0, openvino 2026.4, precision bf16"

@@ -1,0 +1,79 @@
+"""People in reports: a row each, one together, with the median time of an answer."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from keju.analysis.human_rows import NOTE, with_people
+from keju.analysis.leaderboard import leaderboards
+from keju.analysis.run_set import gather
+from keju.running import ResponseStore
+from keju.runs import RunFolder
+from keju.scoring import score_run
+
+TIMES = {"human:李": [10.0, 20.0, 60.0], "human:Wang": [2.0, 4.0, 400.0]}
+
+
+@pytest.fixture
+def with_humans(scored_run):
+    """The run, its first model's answers given again by two people, who took their time."""
+    run = RunFolder.open(scored_run)
+    manifest = run.manifest()
+    first = next(iter(manifest.models))
+    answers = list(run.responses(first))[:3]
+    with ResponseStore(run) as store:
+        for name, times in TIMES.items():
+            store.replace(
+                name,
+                [replace(answer, model=name, seconds=seconds, key=f"{name}{number}")
+                 for number, (answer, seconds) in enumerate(zip(answers, times, strict=True))],
+            )  # fmt: skip
+    people = {name: {"kind": "human"} for name in TIMES}
+    run.write_manifest(replace(manifest, models={**manifest.models, **people}))
+    score_run(run)
+    return gather([scored_run], picture_bytes=0), first
+
+
+def test_people_stand_apart_and_together(with_humans):
+    gathered, first = with_humans
+    board = leaderboards(gathered, gathered.results)[0]
+    (people,) = [group for group in board.groups if group.title == "people"]
+    rows = {row.model: row for row in people.rows}
+    assert set(rows) == {"human:李", "human:Wang", "people (2)"}
+    others = {row.model: row for group in board.groups for row in group.rows}
+    for row in people.rows:
+        assert [cell.value for cell in row.overall] == [
+            cell.value for cell in others[first].overall
+        ]
+        assert all(cell.value == "–" for cell in row.ranks)
+    assert rows["human:李"].hours == "20 s an answer, median"
+    assert rows["human:Wang"].hours == "4 s an answer, median"
+    assert rows["people (2)"].hours == "15 s an answer, median"
+    assert NOTE in board.notes
+
+
+def test_the_joint_row_takes_every_answer_and_leaves_the_rest_alone(with_humans):
+    gathered, _ = with_humans
+    joined = with_people(gathered)
+    assert set(joined.voices) - set(gathered.voices) == {"people (2)"}
+    assert joined.voices["people (2)"].items == 6
+    theirs = [
+        answer for asked in joined.asked.values() for answer in asked.answers
+        if answer.model == "people (2)"
+    ]  # fmt: skip
+    assert len(theirs) == 6
+    assert sorted(score.round for answer in theirs for score in answer.scores[:1]) == [
+        1,
+        1,
+        1,
+        2,
+        2,
+        2,
+    ]
+    assert "people (2)" not in gathered.models
+
+
+def test_without_people_nothing_changes(scored_run):
+    gathered = gather([scored_run], picture_bytes=0)
+    assert with_people(gathered) is gathered

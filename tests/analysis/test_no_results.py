@@ -1,0 +1,128 @@
+"""Pages without a result: the cause comes first, and nothing is concluded from what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from lxml import html
+
+from keju.cli.output.run_summary import failure_lines, run_table
+from keju.datasets.store import DatasetWriter
+from keju.items import Item
+from keju.reporting import write_report
+from keju.reporting.conclusions import conclusion_lines
+from keju.running import run
+from keju.runs import RunFolder
+from keju.scoring import score_run
+from tests.support.making import picture
+
+TEXTS = [chr(0x4E00 + 40 * n) * 5 + chr(0x5E00 + 40 * n) * 5 for n in range(8)]
+
+
+def scored(path: Path, results: dict[str, dict[int, str]], texts: Sequence[str] = TEXTS) -> Path:
+    """A scored run over a page of each of so many books; of each engine the texts that it gave."""
+    about = {"name": "mine", "version": "1", "licence": "CC0-1.0", "source": "the test"}
+    with DatasetWriter(path / "set", **about) as writer:
+        for place, text in enumerate(texts):
+            image = writer.add_image(picture(100 + place), f"b{place}/p")
+            writer.add(
+                Item(id=f"b{place}/p", benchmark="pages", task="page_ocr", images=(image,),
+                     answer=text, group=f"b{place}")
+            )  # fmt: skip
+    for engine, given in results.items():
+        for place, text in given.items():
+            (path / engine / f"b{place}").mkdir(parents=True)
+            (path / engine / f"b{place}" / "p.txt").write_text(text, "utf-8")
+    specs = [f"replay:{engine}={path / engine}" for engine in results]
+    summary = run(path / "set", specs, path / "run")
+    folder = RunFolder.open(path / "run")
+    score_run(folder)
+    table = run_table(summary)
+    (path / "terminal.txt").write_text(
+        "\n".join([*(str(cell) for cell in table.columns[1].cells),
+                   *(str(cell) for cell in table.columns[3].cells),
+                   *failure_lines(path / "run", summary)])
+    )  # fmt: skip
+    return path
+
+
+def whole(right: int) -> dict[int, str]:
+    """All eight pages, so many of them read right and of the others the first half."""
+    return {place: text if place < right else text[:5] for place, text in enumerate(TEXTS)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    given = {place: TEXTS[place][:9] for place in range(3)}
+    engines = {"good": whole(8), "half": whole(0), "Vendor": given}
+    return scored(tmp_path_factory.mktemp("lacking"), engines)
+
+
+def verdict_lines(folder: Path, language: str) -> list[str]:
+    page = write_report([folder / "run"], folder / f"{language}.html", language=language).page
+    tree = html.fromstring(page.read_text("utf-8"))
+    return [" ".join(each.text_content().split()) for each in tree.xpath("//*[@id='verdicts']//li")]
+
+
+def test_the_terminal_counts_missing_files_as_missing(folder):
+    said = (folder / "terminal.txt").read_text("utf-8").splitlines()
+    assert said[:6] == ["8 of 8", "8 of 8", "3 of 8", "none", "none", "5 without a result"]
+    assert said[6] == "Vendor: 5 results missing: b3/p, b4/p, b5/p, b6/p, b7/p"
+    assert "Add the missing files" in said[7]
+    assert "run the same command again" in said[7]
+
+
+def test_the_cause_comes_first_with_the_values_of_the_pages_that_were_read(folder):
+    first, *others = verdict_lines(folder, "en")
+    assert first == (
+        "5 of 8 pages have no result file from Vendor: b3/p, b4/p, b5/p, b6/p, b7/p. Values of "
+        "this report count these pages as wrong; of the pages with a result (3), 10.0 % of the "
+        "characters are wrong (recognition 10.0, layout 0.0). Vendor is therefore not ranked and "
+        "not compared. Add the files and run the same command again: only these pages are read."
+    )
+    assert not [line for line in others if "Vendor" in line or "No engine reads" in line]
+    chinese, *_ = verdict_lines(folder, "zh")
+    assert chinese.startswith(
+        "5 页（共 8 页）没有 Vendor 的结果文件：b3/p、b4/p、b5/p、b6/p、b7/p。"
+    )
+    assert "因此 Vendor 不排名，也不与其他引擎比较" in chinese
+    assert "pages" not in chinese
+
+
+def test_the_other_engines_are_compared_as_if_it_were_not_there(folder, tmp_path):
+    alone = scored(tmp_path, {"good": whole(8), "half": whole(0)})
+    (reliable,) = [line for line in verdict_lines(folder, "en") if "Reliable" in line]
+    assert reliable in verdict_lines(alone, "en")
+    view = write_report([folder / "run"], folder / "again.html").view
+    (board,) = view.boards
+    rows = {row.model: row for group in board.groups for row in group.rows}
+    assert [rows[name].ranks[0].value for name in ("good", "half", "Vendor")] == ["1", "2", "–"]
+    assert rows["Vendor"].ranks[0].title == "not ranked: 5 of 8 pages have no result"
+
+
+def test_the_lines_of_the_command_begin_with_the_cause(folder):
+    report = write_report([folder / "run"], folder / "third.html")
+    first, *others = conclusion_lines(report.view, report.gathered, report.misread)
+    assert first.startswith("5 of 8 pages have no result file from Vendor: b3/p, ")
+    assert others[0].startswith("good: 0.0 % of the characters wrong")
+    assert others[2].startswith(
+        "Vendor: 10.0 % of the characters wrong (recognition 10.0, layout 0.0), over 3 of 8 pages"
+    )
+
+
+def test_nothing_is_said_of_all_engines_where_too_few_pages_have_results(tmp_path):
+    alone = scored(tmp_path, {"Vendor": {0: TEXTS[0]}})
+    (only,) = verdict_lines(alone, "en")
+    assert only.startswith("7 of 8 pages have no result file from Vendor")
+
+
+def test_few_missing_pages_leave_an_engine_in_the_comparison(tmp_path):
+    texts = [*TEXTS, *(text[::-1] for text in TEXTS)]
+    given = dict(enumerate(texts))
+    less = {place: text for place, text in given.items() if place}
+    made = scored(tmp_path, {"good": given, "Vendor": less}, texts)
+    first, *_ = verdict_lines(made, "en")
+    assert first.startswith("1 of 16 pages have no result file from Vendor: b0/p. Values of this")
+    assert "not ranked" not in first

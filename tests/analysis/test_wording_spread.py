@@ -1,0 +1,129 @@
+"""Sensitivity to wording in a report, of runs against a real server."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from lxml import html
+
+from keju.datasets.store import DatasetWriter
+from keju.items import Item
+from tests.support.commanding import keju
+from tests.support.making import picture
+from tests.support.serving import Chat
+
+OPTIONS = ("論語", "孟子", "史記", "漢書")
+PAGES = 8
+
+
+@pytest.fixture(scope="module")
+def runs(chat: Chat, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two runs in two wordings: the first answers right in one of them, the second in the other."""
+    place = tmp_path_factory.mktemp("spread")
+    with DatasetWriter(place / "d", name="w", version="1", licence="CC0-1.0", source="t") as writer:
+        for number in range(PAGES):
+            ref = writer.add_image(picture(number, side=40), str(number))
+            writer.add(Item(id=str(number), benchmark="MCS-Bench", task="T7", images=(ref,),
+                            options=OPTIONS, answer="B", answer_simplified="B",
+                            group=f"book{number}"))  # fmt: skip
+    prompts = place / "close.toml"
+    prompts.write_text('[tasks.T7]\nask = "<i>Look</i> closely. {prompt}"\n', "utf-8")
+    made = []
+    for name, close, plain in (("one", "B", "A"), ("two", "A", "B")):
+        chat.plan(finds=[["closely", close]], says=plain)
+        done = keju("run", place / "d", "--model", f"openai:{name}", "--base-url", chat.url,
+                    "--prompts", prompts, "--wording", "released",
+                    "--out", place / name)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert keju("score", place / name).returncode == 0
+        made.append(place / name)
+    return made
+
+
+def table(page: Path, head: str) -> list[list[str]]:
+    tree = html.parse(page).getroot()
+    (found,) = tree.xpath(f"//*[@id='{head}']/following-sibling::div[1]/table")
+    return [[cell.text_content() for cell in row] for row in found.xpath("./tbody/tr")]
+
+
+def test_spread_interval_test_and_changed_places_are_shown(runs: list[Path], tmp_path: Path):
+    page = tmp_path / "r.html"
+    done = keju("report", *runs, "-o", page)
+    assert done.returncode == 0, done.stderr
+    rows = [row for row in table(page, "wordings") if row[1] == "strict: Acc"]
+    assert [row[2] for row in rows] == ["openai:one", "openai:two"]
+    for row, values in zip(rows, (["0.0", "100.0"], ["100.0", "0.0"]), strict=True):
+        assert row[3:5] == values
+        assert row[5] == "100.0 (100.0 to 100.0)"
+        assert row[6] == "70.7 (70.7 to 70.7)"
+        assert float(row[7]) < 0.05
+        assert row[8:] == [str(PAGES), str(PAGES)]
+    orders = [row for row in table(page, "orders") if row[1] == "strict"]
+    assert len(orders) == 1
+    assert orders[0][2:4] == ["openai:one", "openai:two"]
+    assert orders[0][4].startswith("close@")
+    assert orders[0][5] == "released"
+    text = page.read_text("utf-8")
+    assert "<i>Look" not in text
+    assert "&lt;i&gt;Look&lt;/i&gt; closely." in text
+
+
+def test_a_report_of_one_wording_has_no_such_section(runs: list[Path], tmp_path: Path):
+    chinese = tmp_path / "zh.html"
+    assert keju("report", runs[0], "-o", chinese, "--language", "zh").returncode == 0
+    assert "对提示词的敏感度" in chinese.read_text("utf-8")
+    from keju.analysis.run_set import gather
+    from keju.analysis.wording_spread import wording_spread
+
+    whole = gather(runs, picture_bytes=0)
+    whole.voices = {n: v for n, v in whole.voices.items() if v.variant.wording == "released"}
+    assert wording_spread(whole).rows == []
+
+
+def test_the_mean_over_tasks_has_a_row_and_all_rows_are_in_the_csv(chat: Chat, tmp_path: Path):
+    data, run, prompts = tmp_path / "d", tmp_path / "run", tmp_path / "close.toml"
+    with DatasetWriter(data, name="w", version="1", licence="CC0-1.0", source="t") as writer:
+        for number in range(PAGES):
+            ref = writer.add_image(picture(number, side=40), str(number))
+            for task, answer in (("T7", "B"), ("T8", "A")):
+                writer.add(Item(id=f"{task}-{number}", benchmark="MCS-Bench", task=task,
+                                images=(ref,), options=OPTIONS, answer=answer,
+                                answer_simplified=answer, group=f"book{number}"))  # fmt: skip
+    ask = "Look closely. {prompt}"
+    prompts.write_text(f'[tasks.T7]\nask = "{ask}"\n[tasks.T8]\nask = "{ask}"\n', "utf-8")
+    chat.plan(finds=[["closely", "B"]], says="C")
+    done = keju("run", data, "--model", "openai:one", "--base-url", chat.url, "--prompts", prompts,
+                "--wording", "released", "--out", run)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert keju("score", run).returncode == 0
+    page = tmp_path / "r.html"
+    done = keju("report", run, "-o", page, "--csv", tmp_path / "csv")
+    assert done.returncode == 0, done.stderr
+    shown = [row for row in table(page, "wordings") if row[0] == "mean over tasks2"]
+    assert [row[1] for row in shown] == ["official", "strict"]
+    for row in shown:
+        assert row[3:6] == ["0.0", "50.0", "50.0 (50.0 to 50.0)"]
+        assert float(row[7]) < 0.05
+        assert row[8:] == [str(2 * PAGES), str(PAGES)]
+    rows = list(csv.DictReader((tmp_path / "csv/wordings.csv").open(encoding="utf-8-sig")))
+    strict = [row for row in rows if row["protocol"] == "strict"]
+    values = {
+        (row["task"], row["wording"].partition("@")[0]): float(row["value"]) for row in strict
+    }
+    assert values == {
+        ("T7", "close"): 1.0, ("T7", "released"): 0.0, ("T8", "close"): 0.0,
+        ("T8", "released"): 0.0, ("", "close"): 0.5, ("", "released"): 0.0,
+    }  # fmt: skip
+    (spread,) = {(r["spread"], r["spread_low"], r["spread_high"]) for r in strict if not r["task"]}
+    assert [float(each) for each in spread] == [0.5, 0.5, 0.5]
+
+
+def test_two_wordings_of_one_model_are_compared_by_their_names(runs: list[Path]):
+    done = keju("compare", runs[0], "--wordings", "close", "released", "--json")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["tasks"]
+    assert (row["first"], row["second"]) == (1.0, 0.0)
+    assert row["p"] < 0.05

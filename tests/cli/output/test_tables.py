@@ -1,0 +1,154 @@
+"""What the command line prints is never obeyed by the terminal nor read as markup."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from keju.cli.output.console import plain_table, print_json
+from keju.cli.output.tables import (
+    scores_tables,
+    stats_tables,
+    summary_lines,
+    tasks_tables,
+    variants_table,
+)
+from keju.datasets import Dataset, mini
+from keju.datasets.stats import stats
+from keju.definitions import tasks
+from keju.items import Item, Response
+from keju.scoring import ModelScores, aggregate, score_answer, summarise
+from keju.scoring.score import score_cases
+from keju.scoring.scoring_sample import Flaw, ScoringSample
+from keju.scoring.variants import watched
+
+HOSTILE = "\x1b[2J\x1b]0;t\x07[red]m[/red]:smile:\u202e"
+SHOWN = "\\x1b[2J\\x1b]0;t\\x07[red]m[/red]:smile:\\u202e"
+
+
+def printed(*things: object, width: int = 200) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    console.print(*things)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("place", ["heading", "cell"])
+def test_the_words_of_a_table_are_shown_as_they_stand(place: str):
+    table = plain_table(HOSTILE if place == "heading" else "model")
+    table.add_row(HOSTILE if place == "cell" else "x")
+    assert SHOWN in printed(table)
+    assert not {"\x1b", "\x07", "\u202e"} & set(printed(table))
+
+
+def test_a_models_name_from_a_file_is_shown_as_it_stands():
+    item = Item(id="a", benchmark="MCS-Bench", task="T1", answer="天", answer_simplified="天")
+    response = Response(
+        key="k", item="a", model=HOSTILE, benchmark="MCS-Bench", task="T1", status="answered",
+        text="天",
+    )  # fmt: skip
+    shown = printed(*scores_tables(aggregate(score_answer(item, response)), [HOSTILE]))
+    assert "\x1b" not in shown
+    assert "[red]m[/red]" in shown.replace("\n", "")
+
+
+def test_the_table_of_numbers_says_its_units_and_what_the_reference_split_is():
+    found = printed(*stats_tables(stats(mini.path())))
+    assert "mean length in characters without white space" in found
+    reference = sum(item.split == "reference" for item in Dataset.open(mini.path()).items())
+    assert reference
+    assert f"{reference} of the questions are of the reference split: labelled examples" in found
+
+
+def test_json_is_utf8_on_any_terminal(capfdbinary: pytest.CaptureFixture[bytes]):
+    print_json({"書": "𠀀"})
+    assert json.loads(capfdbinary.readouterr().out.decode()) == {"書": "𠀀"}
+
+
+def test_the_tasks_fit_eighty_columns_without_a_broken_word():
+    listed = tasks()
+    shown = printed(*tasks_tables(listed), width=80)
+    assert max(cell_len(line) for line in shown.splitlines()) <= 80
+    words = set(shown.split())
+    for each in listed:
+        assert {each.id, *each.name_zh.split(), *each.name_en.split()} <= words
+        for query in each.queries:
+            assert {query.form, *query.official[:1], *query.strict[:1]} <= words
+
+
+def test_what_a_reader_of_a_value_must_know_stands_below_the_table():
+    item = Item(id="a", benchmark="OBI-Bench", task="recognition", query="Yes-or-No", answer="Yes")
+    response = Response(
+        key="k", item="a", model="m", benchmark="OBI-Bench", task="recognition",
+        query="Yes-or-No", status="answered", text="Yes",
+    )  # fmt: skip
+    shown = printed(*scores_tables(aggregate(score_answer(item, response)), ["m"]))
+    assert shown.count("[1] 100.0") == 2
+    assert "\n[1] one-sided: the true answer is always yes" in shown
+
+
+def test_each_setting_has_its_own_column():
+    item = Item(
+        id="a", benchmark="MCS-Bench", task="T6", answer="天地玄黃", answer_simplified="天地玄黄"
+    )
+    cases = [
+        ScoringSample(
+            item,
+            Response(
+                key=f"{model}{setting}", item="a", model=model, benchmark="MCS-Bench", task="T6",
+                status="answered", text=text, setting=setting,
+            ),
+        )
+        for model, setting, text in (
+            ("m", "image", "天地玄黃"), ("m", "gold-ocr", "天地"), ("n", "image", "天")
+        )
+    ]  # fmt: skip
+    variants = []
+    scores = score_cases(watched(cases, variants), ("official",))
+    by_model = {
+        model: summarise(
+            ModelScores(
+                model,
+                [score for score in scores if score.model == model and score.metric == "ANLS"],
+                [score for score in variants if score.model == model],
+                {},
+                [],
+            )
+        )
+        for model in "mn"
+    }
+    shown = printed(variants_table(list(by_model.values())))
+    assert "gold-ocr" in shown
+    row = next(line for line in shown.splitlines() if "ANLS_biten" in line)
+    assert row.split()[3:] == ["100.0", "(100.0)", "0.0", "(50.0)", "0.0", "(25.0)"]
+    results = [result for summary in by_model.values() for result in summary.results]
+    row = next(line for line in printed(*scores_tables(results, "mn")).splitlines() if "T6" in line)
+    assert row.split()[-3:] == ["100.0", "50.0", "25.0"]
+
+
+def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
+    flaws = [Flaw(), Flaw(response="no text"), Flaw(response="no text")]
+    cases = []
+    for number, flaw in enumerate(flaws):
+        item = Item(
+            id=f"i{number}",
+            benchmark="MCS-Bench",
+            task="T3",
+            answer="天，",
+            answer_simplified="天，",
+        )
+        response = Response(
+            key=item.id, item=item.id, model="m", benchmark="MCS-Bench", task="T3",
+            status="answered", text="天，",
+        )  # fmt: skip
+        cases.append(ScoringSample(item, response, flaw))
+    summary = summarise(ModelScores("m", score_cases(cases), [], {}, []))
+    (line,) = summary_lines([summary])
+    assert line == (
+        "unscored: F1, Precision, Recall, F1_macro of 2 responses, such as that to T3 i1: no text"
+    )
+    (line,) = summary_lines([summary, summary])
+    assert "of 4 responses, such as that to T3 i1" in line
