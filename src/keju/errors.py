@@ -168,6 +168,19 @@ class PrerequisiteError(KejuError):
         super().__init__(message("errors.not-installed", feature=feature, install=install))
 
 
+def recorded(error: Exception) -> str:
+    """What is wrong in English, as files store it: their content has one language.
+
+    Of a `DataError` it is the problem, without the place and the hint.
+    """
+    if isinstance(error, DataError):
+        return _in("en", error.message)
+    if isinstance(error, KejuError):
+        return error.render("en")
+    reason = error.args[0] if error.args else ""
+    return reason.render("en") if isinstance(reason, Message) else str(error)
+
+
 def _in(chosen: str, text: str) -> str:
     return text.render(chosen) if isinstance(text, Message) else str(text)
 

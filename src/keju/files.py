@@ -300,7 +300,9 @@ def shipped_toml(package: str, name: str, shape: type[T]) -> T:
     try:
         return msgspec.convert(tomllib.loads(text), type=shape)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise DataError(f"not valid: {error}", file=f"{package}: {name}") from None
+        raise DataError(
+            message("files.not-valid", error=error), file=f"{package}: {name}"
+        ) from None
 
 
 def _toml_table(path: Path, problem: str, hint: str | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, recorded
 from keju.messages import Message, both, either, language, message, noun, register, using
 from keju.messages._template import Template
 
@@ -60,6 +60,16 @@ def test_an_error_is_shown_in_chinese_with_its_nested_messages():
         error = DataError(missing(2000), file="a.csv", item="line 2")
         assert str(error) == "a.csv: line 2: 'book' 缺少 2,000 页。请添加这些页，或删除 book"
     assert error.render("en").startswith("a.csv: line 2: 2,000 pages are missing")
+
+
+def test_files_store_what_is_wrong_in_english():
+    with using("zh"):
+        errors = [DataError(missing(), file="a.csv"), ValueError(missing()), OSError("no space")]
+        assert [*map(recorded, errors)] == [
+            "2 pages are missing from 'book'",
+            "2 pages are missing from 'book'",
+            "no space",
+        ]
 
 
 def test_one_thing_has_a_noun_in_the_singular():

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item
+from keju.messages import message
 
 
 class Crop(NamedTuple):
@@ -44,15 +45,10 @@ def classes_of(items: Iterable[Item]) -> Classes:
             found.setdefault(name, []).append(Crop(name, ref, item))
         elif owner != name:
             raise DataError(
-                f"its picture is of class {name}, and elsewhere of class {owner}",
-                item=item.id,
-                hint="Take it out of one of the two",
+                message("building.crop-of-two-classes", name=name, owner=owner), item=item.id
             )
     if len(found) < 2:
-        raise DataError(
-            f"{number_of(len(found), 'class', 'classes')} of crops: two or more are needed",
-            hint="Import crops with: keju data import idx, obi-classification or obi-retrieval",
-        )
+        raise DataError(message("building.too-few-crop-classes", count=len(found)))
     return dict(sorted(found.items()))
 
 
@@ -69,7 +65,7 @@ def sampled(classes: Classes, count: int, rng: np.random.Generator) -> Classes:
         UsageError: there are fewer.
     """
     if count > len(classes):
-        raise UsageError(f"classes: {count}, but there are {len(classes)}")
+        raise UsageError(message("building.classes-exceed", count=count, there=len(classes)))
     names = list(classes)
     chosen = [names[int(at)] for at in rng.permutation(len(names))[: count or len(names)]]
     return {name: classes[name] for name in sorted(chosen)}

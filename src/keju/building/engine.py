@@ -22,6 +22,7 @@ from msgspec import Struct
 from keju import telemetry
 from keju.building.columns import read_part, rows_of, schema_of, table_of, write_part
 from keju.errors import KejuError, PrerequisiteError, UsageError
+from keju.messages import message
 from keju.registry import PluginSource, load_sources, plugin_sources
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Engine:
         console: Console | None = None,
     ) -> None:
         if name not in {"native", "ray"}:
-            raise UsageError(f"no engine {name!r}. There are: native, ray")
+            raise UsageError(message("building.no-engine", name=name))
         self.name: EngineName = name
         self.address = address
         self._scratch = scratch
@@ -162,7 +163,7 @@ class Engine:
         except daft.exceptions.DaftCoreException:
             # Daft accepts a runner only once per process, even the same one.
             if daft.get_or_infer_runner_type() != self.name:
-                raise UsageError(f"another engine than {self.name} is at work here") from None
+                raise UsageError(message("building.other-engine-running", name=self.name)) from None
         return daft
 
     def _shown(self, name: str, rows: int, size: int) -> Iterator[int]:
@@ -232,7 +233,7 @@ def _start_ray(address: str) -> None:
     try:
         import ray  # noqa: PLC0415 - heavy, optional
     except ImportError:
-        raise PrerequisiteError("--engine ray", "pip install 'keju[ray]'") from None
+        raise PrerequisiteError(message("building.engine-ray"), "pip install 'keju[ray]'") from None
     if ray.is_initialized():
         return
     where = address or os.environ.get("RAY_ADDRESS") or "local"
@@ -248,7 +249,9 @@ def _start_ray(address: str) -> None:
         ray.init(address=where, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UsageError(f"Ray at {where!r} does not answer: {reason}") from None
+        raise UsageError(
+            message("building.ray-does-not-answer", where=where, reason=reason)
+        ) from None
 
 
 def _check_reachable(where: str) -> None:
@@ -257,8 +260,8 @@ def _check_reachable(where: str) -> None:
         return
     host, _, port = where.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise UsageError(f"{where!r} is no address of a Ray cluster: HOST:PORT")
+        raise UsageError(message("building.not-a-ray-address", where=where))
     try:
         socket.create_connection((host, int(port)), timeout=10).close()
     except (OSError, OverflowError) as error:
-        raise UsageError(f"Ray at {where!r} does not answer: {error}") from None
+        raise UsageError(message("building.ray-failed", where=where, error=error)) from None

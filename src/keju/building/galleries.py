@@ -13,7 +13,8 @@ from keju.building.ranking_items import ranking_items
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import tasks
-from keju.errors import DataError, UsageError, number_of, unknown_name
+from keju.errors import DataError, UsageError, unknown_name
+from keju.messages import message
 
 
 class GallerySettings(Settings, frozen=True):
@@ -56,9 +57,7 @@ def make_galleries(bench: StepContext, settings: GallerySettings) -> None:
     enough = {name: crops for name, crops in every.items() if len(crops) >= needed}
     if len(enough) < 2:
         raise DataError(
-            f"{number_of(len(enough), 'class has', 'classes have')} {needed} crops or "
-            "more: two are needed",
-            hint="Lower references or queries",
+            message("building.too-few-gallery-classes", count=len(enough), needed=needed)
         )
     asked = sampled(enough, settings.classes, bench.rng("classes"))
     parts = {name: _shuffled(bench, name, crops) for name, crops in asked.items()}
@@ -106,9 +105,9 @@ def _distractors(
     others = [crop for name, crops in every.items() if name not in asked for crop in crops]
     if len(others) < settings.distractors:
         raise DataError(
-            f"{settings.distractors} distractors are wanted, but the classes that are not asked "
-            f"about have {len(others)} crops",
-            hint="Lower distractors, or ask about fewer classes",
+            message(
+                "building.too-few-distractors", distractors=settings.distractors, count=len(others)
+            )
         )
     return _shuffled(bench, "distractors", others)[: settings.distractors]
 

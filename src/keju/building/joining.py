@@ -13,6 +13,7 @@ from keju.building.running import Head
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError, number_of
 from keju.items import Provenance
+from keju.messages import message
 
 
 class Part(NamedTuple):
@@ -79,9 +80,7 @@ def _add(part: Part, writer: DatasetWriter, seen: set[str]) -> int:
         if name in seen:
             name, renamed = f"{part.name}/{item.id}", renamed + 1
             if name in seen or name in mine:
-                raise DataError(
-                    "two items have this id", item=name, hint="Give the [[source]] another name"
-                )
+                raise DataError(message("building.item-id-in-two-sources"), item=name)
         mine.add(name)
         provenance = item.provenance if known else (*item.provenance, whence)
         writer.add(replace(item, id=name, provenance=provenance))

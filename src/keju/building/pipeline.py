@@ -49,6 +49,7 @@ from keju.errors import DataError, UsageError, number_of
 from keju.files import locked_file, read_json, write_json
 from keju.items import Record
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.registry import Plugin
 
 FORMAT = "keju-build-1"
@@ -132,7 +133,11 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
             try:
                 done = run_step(work, last, engine=engine)
             except UsageError as error:
-                raise UsageError(f"{recipe.file}: step {step.number}: {error}") from None
+                raise UsageError(
+                    message(
+                        "building.step-fault", file=recipe.file, number=step.number, error=error
+                    )
+                ) from None
             steps.append(_told(step.folder, step.step.name, "steps", done, say))
         _point(out / "dataset", last)
         _point_to_release(recipe, out)
@@ -223,8 +228,13 @@ def _check_own(recipe: Recipe, out: Path) -> None:
     made = _manifest(out / "steps" / _JOIN)
     if made is not None and made.name != recipe.head.name:
         raise UsageError(
-            f"{out}: the build of {made.name!r}, but {recipe.file} is called "
-            f"{recipe.head.name!r}. Choose another --out, or delete that build"
+            message(
+                "building.build-of-other-recipe",
+                out=out,
+                name=made.name,
+                file=recipe.file,
+                recipe=recipe.head.name,
+            )
         )
 
 
@@ -246,8 +256,14 @@ def _check_apart(recipe: Recipe, out: Path) -> None:
         for key, path in paths_in(planned.settings):
             if path.is_dir() and out.resolve().is_relative_to(path.resolve()):
                 raise UsageError(
-                    f"{recipe.file}: source {planned.number} ({planned.form.name}): {key}: "
-                    f"the build would lie inside it, in {out}. Choose another --out"
+                    message(
+                        "building.build-inside-source",
+                        file=recipe.file,
+                        number=planned.number,
+                        name=planned.form.name,
+                        key=key,
+                        out=out,
+                    )
                 )
 
 
@@ -263,7 +279,11 @@ def _source(planned: PlannedSource, out: Path, engine: Engine) -> Done:
     try:
         notes = list(planned.form.make(planned.settings, site))
     except UsageError as error:
-        raise UsageError(f"source {planned.number} ({planned.form.name}): {error}") from None
+        raise UsageError(
+            message(
+                "building.source-fault", number=planned.number, name=planned.form.name, error=error
+            )
+        ) from None
     manifest = Dataset.open(folder).manifest
     record = StepRecord(
         step=planned.form.name,
@@ -350,9 +370,10 @@ def _point(link: Path, target: Path) -> None:
         fresh.replace(link)
     except OSError as error:
         raise DataError(
-            f"no link to {target.name} can be made here: {error.strerror or error}",
+            message(
+                "building.no-link", name=target.name, reason=error.strerror or error, target=target
+            ),
             file=link,
-            hint=f"The dataset is {target}; build on another disk to have the link",
         ) from None
 
 
@@ -395,9 +416,9 @@ def _locked(out: Path) -> Iterator[None]:
     """Lock a build directory, so that only one build writes to it; check that it is a build's."""
     check_local(out)
     if out.exists() and not out.is_dir():
-        raise UsageError(f"{out}: not a folder. Choose another --out")
+        raise UsageError(message("building.out-not-a-folder", out=out))
     if out.is_dir() and not (out / _LOCK).exists() and any(out.iterdir()):
-        raise UsageError(f"{out}: the folder is not empty and no build. Choose another --out")
+        raise UsageError(message("building.out-not-a-build", out=out))
     out.mkdir(parents=True, exist_ok=True)
     lock = locked_file(
         out / _LOCK, busy=f"{out}: another build is writing there. Wait for it to end"

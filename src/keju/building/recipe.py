@@ -17,6 +17,7 @@ from keju.building.step import Step
 from keju.building.steps import STEPS
 from keju.errors import UsageError
 from keju.files import read_toml
+from keju.messages import message
 
 
 class _Page(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -163,5 +164,9 @@ def _step(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> Plan
 def _named(table: Mapping[str, Any], key: str, known: Iterable[str], place: str) -> str:
     name = table.get(key)
     if not isinstance(name, str):
-        raise UsageError(f"{place}: it needs {key} = …, one of: {', '.join(sorted(known))}")
+        raise UsageError(
+            message(
+                "building.recipe-needs-key", place=place, key=key, known=", ".join(sorted(known))
+            )
+        )
     return name

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from keju.errors import UsageError
 from keju.files import read_toml, shipped_toml
+from keju.messages import message
 
 MARK = "mark-"
 """Prefix of the names of a form's controls."""
@@ -99,10 +100,7 @@ def review_form(path: Path | None = None) -> ReviewForm:
     form = read_toml(path, ReviewForm, what="a review form")
     keys = [scale.key for scale in form.scale]
     if len(set(keys)) < len(keys) or not keys or not all(map(_sound, form.scale)):
-        raise UsageError(
-            f"{path}: a form needs scales of different names, each with two or more marks that "
-            "read differently, as many in Chinese as in English"
-        )
+        raise UsageError(message("building.review-form-scales", path=path))
     return form
 
 

@@ -18,6 +18,7 @@ from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record
+from keju.messages import message
 from keju.registry import Plugin
 
 RECORD = "step.json"
@@ -97,7 +98,7 @@ def finished(out: Path, mark: str) -> Done | None:
     """
     if not (out / "dataset.json").is_file() or not (out / RECORD).is_file():
         return None
-    again = f"Delete {out} to have it made again"
+    again = message("building.delete-to-rebuild", out=out)
     try:
         record = read_json(out / RECORD, StepRecord)
         if record.fingerprint != mark:
@@ -107,7 +108,7 @@ def finished(out: Path, mark: str) -> Done | None:
     except DataError as error:
         raise DataError(error.problem, file=error.file, hint=again) from None
     if not whole:
-        raise DataError("files of it are gone", file=out, hint=again)
+        raise DataError(message("building.step-files-missing"), file=out, hint=again)
     shutil.rmtree(out / SCRATCH, ignore_errors=True)
     return Done(record, given.manifest, anew=False)
 

@@ -18,6 +18,7 @@ from keju.definitions import know, texts_of
 from keju.definitions.registry import FILE
 from keju.errors import DataError
 from keju.files import toml_text, write_atomic
+from keju.messages import message
 
 FOLDER = "benchmarks"
 """The directory of the definitions in a dataset with items of several benchmarks."""
@@ -51,5 +52,5 @@ def _files(folder: Path) -> Iterator[Path]:
         yield folder / FILE
     found = sorted(islice((folder / FOLDER).glob("*.toml"), _MOST + 1))
     if len(found) > _MOST:
-        raise DataError(f"more than {_MOST} definitions", file=folder / FOLDER)
+        raise DataError(message("datasets.too-many-definitions", most=_MOST), file=folder / FOLDER)
     yield from found

@@ -19,6 +19,7 @@ from keju.datasets.readers.obstacles import Obstacle, archives, obstacle
 from keju.definitions import file_of
 from keju.errors import UsageError
 from keju.files import write_atomic
+from keju.messages import message
 
 _TABLES = 5
 _COLUMNS = 40
@@ -78,9 +79,9 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     try:
         there = src.exists() or (src.is_symlink() and bool(src.resolve()))
     except (OSError, RuntimeError):  # In Python 3.11 and 3.12 a loop of links is a RuntimeError.
-        raise UsageError(f"{src}: a link that leads to itself") from None
+        raise UsageError(message("datasets.link-to-itself", src=src)) from None
     if not there:
-        raise UsageError(f"{src}: no such file or folder")
+        raise UsageError(message("datasets.no-source", src=src))
     listing = Listing(src)
     found = None if mapping else obstacle(listing)
     ranked: list[Candidate] = []
@@ -143,7 +144,7 @@ def write_mapping(src: Path, file: Path) -> None:
         DataError: the file cannot be written.
     """
     if not src.exists():
-        raise UsageError(f"{src}: no such file or folder")
+        raise UsageError(message("datasets.no-source", src=src))
     if file.exists():
-        raise UsageError(f"{file} exists. Choose another --write-map, or delete it")
+        raise UsageError(message("datasets.map-exists", file=file))
     write_atomic(file, draft_mapping(Listing(src)))

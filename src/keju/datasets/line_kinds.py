@@ -11,6 +11,7 @@ import msgspec
 from keju.errors import UsageError
 from keju.files import shipped_toml
 from keju.items import LineKind
+from keju.messages import message
 
 FLOW: frozenset[LineKind] = frozenset({"main", "note", "title", "author"})
 """Kinds that belong to the running text; all others are outside of it."""
@@ -74,7 +75,7 @@ def parse_kinds(text: str) -> dict[str, LineKind]:
         known: LineKind | None = next((k for k in get_args(LineKind) if k == kind), None)
         if not (word and equals and known):
             choices = ", ".join(get_args(LineKind))
-            raise UsageError(f"kinds: {part!r} is not WORD=KIND, with KIND one of {choices}")
+            raise UsageError(message("datasets.kinds-invalid", part=part, choices=choices))
         found[_fold(word)] = known
     return found
 

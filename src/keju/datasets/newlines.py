@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Literal, get_args
 
 from keju.errors import UsageError, number_of
+from keju.messages import message
 
 NewlineChoice = Literal["auto", "literal", "keep"]
 r"""``auto``: in a text in which at least one literal ``\n`` is followed by no Latin letter, every
@@ -36,7 +37,7 @@ class Newlines:
 
     def __init__(self, choice: str = "auto") -> None:
         if choice not in get_args(NewlineChoice):
-            raise UsageError(f"option newlines={choice}: use auto, literal or keep")
+            raise UsageError(message("datasets.newlines-option-invalid", choice=choice))
         self._choice = choice
         self._converted = 0
         self._breaks = 0

@@ -15,6 +15,7 @@ import msgspec
 
 from keju.errors import DataError
 from keju.items import ImageRef
+from keju.messages import message
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,8 +41,6 @@ _FEATURES = {
     }
 }
 """Metadata by which the `datasets` library recognises the bytes as images."""
-
-_HINT = "Export the dataset again"
 
 
 def write_packed(
@@ -119,14 +118,14 @@ class Packed:
         """
         place = self._places.get(path)
         if place is None:
-            raise DataError("the image is in none of the tables", item=path, hint=_HINT)
+            raise DataError(message("datasets.image-in-no-table"), item=path)
         file = self._paths[place.table]
         try:
             data = self._group(place.table, place.group)[place.row].as_py()
         except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
             raise _damaged(file, error) from None
         if not isinstance(data, bytes):
-            raise DataError("no image in it", file=file, item=path, hint=_HINT)
+            raise DataError(message("datasets.image-cell-empty"), file=file, item=path)
         return data
 
     def _group(self, table: int, group: int) -> pa.Array:
@@ -160,14 +159,14 @@ def _opened(path: Path) -> ParquetFile:
         raise _damaged(path, error) from None
     if not {"path", "image"} <= set(names):
         raise DataError(
-            f"expected the columns path, image; found {', '.join(names)}", file=path, hint=_HINT
+            message("datasets.tables-columns-missing", names=", ".join(names)), file=path
         )
     return table
 
 
 def _damaged(path: Path, error: Exception) -> DataError:
     reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-    return DataError(f"not readable as parquet: {reason}", file=path, hint=_HINT)
+    return DataError(message("datasets.tables-not-parquet", reason=reason), file=path)
 
 
 def _schema() -> pa.Schema:

@@ -11,6 +11,7 @@ from keju.datasets.line_kinds import FLOW, says_something
 from keju.errors import DataError, UsageError
 from keju.items import Line, LineKind, Record
 from keju.layout.order import order_lines
+from keju.messages import message
 
 TextChoice = Literal["all", "body", "main", "notes"]
 """The selected lines of a page: every line; main text and notes, without marginal text; main text
@@ -61,7 +62,7 @@ def text_choice(text: str) -> TextChoice:
     for choice in _KINDS:
         if choice == text:
             return choice
-    raise UsageError(f"text {text!r}: say one of {', '.join(_KINDS)}")
+    raise UsageError(message("datasets.text-kind-invalid", text=text, kinds=", ".join(_KINDS)))
 
 
 def order_choice(order: str) -> OrderChoice:
@@ -74,7 +75,7 @@ def order_choice(order: str) -> OrderChoice:
     for choice in choices:
         if choice == order:
             return choice
-    raise UsageError(f"order {order!r}: say one of {', '.join(choices)}")
+    raise UsageError(message("datasets.order-invalid", order=order, choices=", ".join(choices)))
 
 
 def page_in_reading_order(
@@ -117,11 +118,7 @@ def order_used(page: Page, order: OrderChoice) -> Literal["stated", "document", 
 def _by_geometry(page: Page) -> tuple[Line, ...]:
     points = [point for line in page.lines for point in line.polygon]
     if not points:
-        raise DataError(
-            "no line has an outline, so geometry cannot order them",
-            file=page.file,
-            hint="Use the document's order",
-        )
+        raise DataError(message("datasets.no-outlines"), file=page.file)
     numbered = [
         msgspec.structs.replace(line, id=str(place)) for place, line in enumerate(page.lines)
     ]

@@ -13,6 +13,7 @@ from keju.datasets.readers.base import NO_OPTIONS, Options, Table
 from keju.datasets.readers.words import import_command
 from keju.errors import UsageError
 from keju.files import FORMULA, write_atomic
+from keju.messages import message
 
 _BOM = "\ufeff"
 
@@ -49,14 +50,14 @@ def scaffold(
     reader = FORMATS.get(form)
     if reader is None or reader.tables is None:
         known = ", ".join(scaffolded_formats())
-        raise UsageError(f"format {form!r} has no tables to fill in. Formats: {known}")
+        raise UsageError(message("datasets.scaffold-no-tables", format=form, known=known))
     check_options(reader, options)
     if not src.exists():
-        raise UsageError(f"{src}: no such file or folder")
+        raise UsageError(message("datasets.no-source", src=src))
     for table in reader.tables.make(src, options):
         file = folder / f"{table.name}.csv"
         if file.exists():
-            raise UsageError(f"{file} exists. Choose another folder with -o, or remove it")
+            raise UsageError(message("datasets.scaffold-exists", file=file))
         write_atomic(file, _csv(table))
         more = {name: str(file) for name in table.options}
         kept = {name: value for name, value in options.items() if name not in table.replaces}

@@ -17,6 +17,7 @@ from keju.errors import UsageError
 from keju.files import locked_file, read_json, write_json
 from keju.items import UNKNOWN, Record
 from keju.local_paths import check_local
+from keju.messages import message
 
 _STATE = "scans.json"
 _NEW = "importing"
@@ -96,7 +97,7 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
     check_local(scans)
     check_local(work)
     if not scans.exists():
-        raise UsageError(f"{scans}: no such file or folder")
+        raise UsageError(message("datasets.no-scans", scans=scans))
     state = _checked(scans, work)
     if is_dataset(scans):
         return TakenScans(scans)
@@ -154,25 +155,19 @@ def run_folder(work: Path, limit: int | None) -> Path:
 def _checked(scans: Path, work: Path) -> _State | None:
     """The state of the last import to a work directory; None where it is new."""
     if work.resolve().is_relative_to(scans.resolve()) and scans.is_dir():
-        raise UsageError(
-            f"{work}: the work folder would be inside the scans, and its images would be taken for "
-            f"scans. Choose a place outside {scans} with -o or --work"
-        )
+        raise UsageError(message("datasets.work-inside-scans", work=work, scans=scans))
     if work.exists() and not work.is_dir():
-        raise UsageError(f"{work}: not a folder. Choose another --work")
+        raise UsageError(message("datasets.work-not-a-folder", work=work))
     path = work / _STATE
     if path.is_file():
         state = read_json(path, _State)
         if state.scans != str(scans.resolve()):
-            raise UsageError(
-                f"{work}: the work folder of other scans ({state.scans}). Choose another -o or "
-                "--work"
-            )
+            raise UsageError(message("datasets.work-of-other-scans", work=work, scans=state.scans))
         return state
     others = [each.name for each in work.iterdir()] if work.is_dir() else []
     ours = (_NEW, _LOCK, "dataset-", "run")
     if strangers := [name for name in others if not name.startswith(ours)]:
-        raise UsageError(f"{work}: contains something else ({strangers[0]}). Choose another --work")
+        raise UsageError(message("datasets.work-has-other-files", work=work, name=strangers[0]))
     return None
 
 

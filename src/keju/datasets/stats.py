@@ -14,6 +14,7 @@ from keju.datasets.values import value_label
 from keju.definitions import missing_reference, prompt_of, task
 from keju.errors import DataError, UsageError
 from keju.items import MIXED_GALLERY, ImageRef, Item
+from keju.messages import message
 
 OVERALL = "OverAll"
 
@@ -80,7 +81,7 @@ def _item_row(item: Item) -> dict[str, object]:
     try:
         kind = task(item.task)
     except UsageError as error:
-        raise DataError(str(error), item=item.id, hint="See: keju data validate") from None
+        raise DataError(str(error), item=item.id, hint=message("datasets.see-validate")) from None
     return {
         "benchmark": kind.benchmark,
         "domain": kind.domain,

@@ -46,6 +46,7 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, sha256_bytes
 from keju.items import ImageRef, Item
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.notebook import block, facts, folded, table
 
 __all__ = [
@@ -100,14 +101,14 @@ class Dataset:
         file = path / MANIFEST
         if not file.is_file():
             if (path / "dataset" / MANIFEST).is_file():
-                raise UsageError(f"{path}: a build. Its dataset is {path / 'dataset'}")
+                raise UsageError(
+                    message("datasets.build-not-dataset", path=path, dataset=path / "dataset")
+                )
             raise UsageError(f"{path}: {_lacking(path)}")
         manifest = read_json(file, DatasetManifest)
         if manifest.format != FORMAT:
             raise DataError(
-                f"format {manifest.format!r}, but this keju reads {FORMAT!r}",
-                file=file,
-                hint="Use the keju version that wrote it",
+                message("datasets.other-format", format=manifest.format, known=FORMAT), file=file
             )
         know_stored(path)
         return cls(path, manifest)
@@ -137,9 +138,7 @@ class Dataset:
             items.append(keep(item) if keep else item)
         if digest.hash != self.manifest.hash:
             raise DataError(
-                f"the items are not those that {MANIFEST} describes (their hash differs)",
-                file=self.items_path,
-                hint="Import the dataset again",
+                message("datasets.items-changed", manifest=MANIFEST), file=self.items_path
             )
         return items
 
@@ -208,12 +207,7 @@ class Dataset:
                     return path
             except (OSError, RuntimeError):
                 pass
-        raise DataError(
-            "the path of an image must stay inside the dataset",
-            file=self.path,
-            item=repr(ref.path),
-            hint="Import the dataset again",
-        )
+        raise DataError(message("datasets.image-path-outside"), file=self.path, item=repr(ref.path))
 
     def image_bytes(self, ref: ImageRef) -> bytes:
         """The bytes of an image, as they were imported.
@@ -234,7 +228,7 @@ class Dataset:
         except OSError as error:
             reason = error.strerror or str(error)
             raise DataError(
-                f"image not readable: {reason}", file=path, hint="Import the dataset again"
+                message("datasets.image-unreadable", reason=reason), file=path
             ) from None
         if sha256_bytes(data) != ref.sha256:
             raise altered(path)

@@ -16,6 +16,7 @@ import polars as pl
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
+from keju.messages import message
 
 _ENTRIES = pl.List(pl.Struct({"key": pl.String, "value": pl.String}))
 
@@ -92,7 +93,7 @@ def write_items(path: Path, items: list[Item], *, rows: int | None = None) -> No
     try:
         frame = items_frame(items)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"items that cannot be stored: {error}", file=path) from None
+        raise DataError(message("datasets.items-not-storable", error=error), file=path) from None
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd", statistics=False, row_group_size=rows)
     write_atomic(path, buffer.getvalue())
@@ -162,7 +163,9 @@ def _items_of(rows: Iterable[dict[str, Any]], path: Path) -> Iterator[Item]:
             item = msgspec.convert(_plain(row), Item)
         except (msgspec.ValidationError, TypeError) as error:
             raise DataError(
-                f"not an item: {error}", file=path, item=f"row {number} ({row['id']})"
+                message("datasets.not-an-item", error=error),
+                file=path,
+                item=f"row {number} ({row['id']})",
             ) from None
         yield item
 
@@ -191,7 +194,7 @@ class ItemTable:
         except (OSError, ArrowException, KeyError) as error:
             reason = next(iter(str(error).splitlines()), type(error).__name__)
             raise DataError(
-                f"not readable as a table of items: {reason}", file=path, hint="Make it again"
+                message("datasets.items-unreadable", reason=reason), file=path
             ) from None
 
     def item(self, name: str) -> Item:
@@ -202,7 +205,7 @@ class ItemTable:
         """
         place = self._places.get(name)
         if place is None:
-            raise DataError("no item has this id", file=self._path, item=name)
+            raise DataError(message("datasets.no-item"), file=self._path, item=name)
         group, row = place
         table = self._table.read_row_group(group, use_threads=False).slice(row, 1)
         return next(_items_of(table.to_pylist(), self._path))
@@ -236,7 +239,7 @@ def as_stored(item: Item) -> Item:
         return msgspec.json.decode(msgspec.json.encode(item), type=Item)
     except (UnicodeEncodeError, TypeError, msgspec.MsgspecError) as error:
         raise DataError(
-            f"cannot be stored: {error}", item=ascii(item.id), hint="Clean it at its source"
+            message("datasets.item-not-storable", error=error), item=ascii(item.id)
         ) from None
 
 
@@ -296,16 +299,16 @@ def frame_of(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     try:
         data = path.read_bytes() if is_parquet(path) else b""
     except FileNotFoundError:
-        raise DataError("no such file", file=path, hint="Make the file again") from None
+        raise DataError(message("datasets.table-missing"), file=path) from None
     except OSError as error:
-        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+        raise DataError(
+            message("datasets.table-not-readable", reason=error.strerror or error), file=path
+        ) from None
     try:
         return pl.read_parquet(io.BytesIO(data), columns=columns)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")
-        raise DataError(
-            f"not readable as parquet: {reason}", file=path, hint="Make the file again"
-        ) from None
+        raise DataError(message("datasets.table-not-parquet", reason=reason), file=path) from None
 
 
 def _as_items(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
@@ -349,12 +352,17 @@ def _check_columns(path: Path, found: pl.Schema) -> None:
     missing = [name for name in ("id", "benchmark", "task") if name not in found]
     if missing or not set(found) <= set(SCHEMA):
         raise DataError(
-            f"not a table of items: expected the columns {_names(SCHEMA)}; found {_names(found)}",
+            message("datasets.not-an-item-table", names=_names(SCHEMA), found=_names(found)),
             file=path,
         )
     for name, kind in found.items():
         if kind != SCHEMA[name]:
-            raise DataError(f"column {name!r} must be {SCHEMA[name]}, but is {kind}", file=path)
+            raise DataError(
+                message(
+                    "datasets.column-type-differs", name=name, expected=SCHEMA[name], found=kind
+                ),
+                file=path,
+            )
 
 
 def _names(schema: Iterable[str]) -> str:

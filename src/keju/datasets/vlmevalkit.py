@@ -14,6 +14,7 @@ import msgspec
 from keju.definitions import options_in, options_of, prompt_of, query_of, task
 from keju.errors import DataError
 from keju.items import Item
+from keju.messages import message
 
 OURS = ("id", "keju")
 HEADS = ("index", "id", "image", "question", "answer", "category", "l2-category", "split", "keju")
@@ -69,6 +70,4 @@ def item_in(cell: str, place: str) -> Item:
     try:
         return msgspec.json.decode(cell, type=Item)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise DataError(
-            f"the cell keju holds no item: {error}", item=place, hint="Take out the column keju"
-        ) from None
+        raise DataError(message("datasets.keju-cell-invalid", error=error), item=place) from None

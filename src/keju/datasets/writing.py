@@ -32,6 +32,7 @@ from keju.files import locked_file, sha256_bytes, write_json
 from keju.images import probe_image
 from keju.items import ImageRef, Item
 from keju.local_paths import check_local
+from keju.messages import message
 
 PLUGINS = "plugins"
 """The key of `DatasetManifest.made` with the plug-ins that were used."""
@@ -81,7 +82,7 @@ class DatasetWriter:
             "name": name, "version": version, "licence": licence, "source": source,
         }.items():  # fmt: skip
             if not value.strip():
-                raise UsageError(f"{path}: a dataset needs its {word}. Give it with --{word}")
+                raise UsageError(message("datasets.dataset-needs", path=path, option=word))
         self.path = path
         self._manifest = DatasetManifest(
             format=FORMAT,
@@ -161,11 +162,11 @@ class DatasetWriter:
         except OSError as error:
             if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
                 raise DataError(
-                    f"an image cannot be written: {error.strerror}", file=target,
-                    hint="Make room, and build again: what was done is kept",
+                    message("datasets.image-not-writable", reason=error.strerror), file=target
                 ) from None  # fmt: skip
             raise DataError(
-                f"image not readable: {error.strerror or error}", file=path, hint="Build it again"
+                message("datasets.source-image-unreadable", reason=error.strerror or error),
+                file=path,
             ) from None
         self._refs[ref.sha256] = ref
         return ref
@@ -177,12 +178,12 @@ class DatasetWriter:
             DataError: its id is empty or taken, or an image of it was not added.
         """
         if not item.id:
-            raise DataError("an item without an id", hint="Give every item an id")
+            raise DataError(message("datasets.item-without-id"))
         if item.id in self._items:
-            raise DataError("two items have this id", item=item.id, hint="Tell them apart")
+            raise DataError(message("datasets.item-id-repeated"), item=item.id)
         for ref in item.images:
             if self._refs.get(ref.sha256) != ref:
-                raise DataError("an image that was not added", file=self.path, item=item.id)
+                raise DataError(message("datasets.image-not-added"), file=self.path, item=item.id)
         self._items[item.id] = item
         count(items=1)
 
@@ -230,7 +231,7 @@ class DatasetWriter:
 
     def _finish(self) -> DatasetManifest:
         if not self._items:
-            raise DataError("no items: nothing to write", file=self.path)
+            raise DataError(message("datasets.no-items-to-write"), file=self.path)
         items = list(self._items.values())
         shown = {ref.path for item in items for ref in item.images}
         for path in (self.path / IMAGES).glob("*"):
@@ -272,16 +273,11 @@ def _take_folder(path: Path) -> FileLock:
     check_local(path)
     marker = path / UNFINISHED
     if path.exists() and not path.is_dir():
-        raise UsageError(f"{path}: not a folder. Choose another --out")
+        raise UsageError(message("datasets.out-not-a-folder", path=path))
     if (path / MANIFEST).exists():
-        raise UsageError(
-            f"{path}: already holds a dataset. Choose another --out, such as {_free(path)}, or "
-            "remove it"
-        )
+        raise UsageError(message("datasets.out-has-dataset", path=path, other=_free(path)))
     if path.is_dir() and not marker.exists() and any(path.iterdir()):
-        raise UsageError(
-            f"{path}: the folder is not empty. Choose another --out, such as {_free(path)}"
-        )
+        raise UsageError(message("datasets.out-has-files", path=path, other=_free(path)))
     path.mkdir(parents=True, exist_ok=True)
     return locked_file(marker, busy=f"{path}: another import is writing there. Wait for it to end")
 

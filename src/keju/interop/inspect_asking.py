@@ -22,7 +22,7 @@ import keju.definitions
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.definitions import query_of
-from keju.errors import UsageError
+from keju.errors import UsageError, recorded
 from keju.interop.inspect_scores import score_of
 from keju.items import OWN_READING, Failure, ImageRef, Item, Response
 from keju.models import AskError
@@ -174,7 +174,7 @@ def _response(item: Item, way: RequestVariant, state: TaskState) -> Response:
     try:
         answer = answer_of(state.output)
     except AskError as error:
-        failure = Failure(kind=error.kind, message=str(error))
+        failure = Failure(kind=error.kind, message=recorded(error))
         return made(status="filtered" if error.kind == "refused" else "failed", error=failure)
     return made(
         text=answer.text,

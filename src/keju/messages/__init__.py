@@ -26,7 +26,7 @@ A benchmark and a plug-in keep their own catalogues beside their code, ``message
 """
 
 from keju.messages._catalogues import LANGUAGES, language, register, templates, using
-from keju.messages._message import Message, both, either, message, noun
+from keju.messages._message import Message, both, either, hint_of, message, noun
 from keju.messages._template import Translatable
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Translatable",
     "both",
     "either",
+    "hint_of",
     "language",
     "message",
     "noun",

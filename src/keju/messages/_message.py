@@ -64,6 +64,11 @@ def _plain(value: object) -> object:
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
+def hint_of(text: str) -> str:
+    """The hint of a message, or "" of a message without one and of a plain text."""
+    return text.hint if isinstance(text, Message) else ""
+
+
 def either(names: Iterable[str]) -> str:
     """Names as alternatives: ``a or b or c``."""
     return _joined("messages.or", names)

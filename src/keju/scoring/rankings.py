@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from keju.definitions import Query, missing_reference, query_of
 from keju.definitions.pair_forms import asked_candidates, reduction_of
+from keju.errors import recorded
 from keju.items import Item, PromptVariant, Protocol, Score, Status, variant_of
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank
@@ -225,7 +226,7 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
             signed += f"|pairs:{form}"
         signed += wording_part(key.variant.wording)
     except UndefinedMetricError as error:
-        reason = str(error)
+        reason = recorded(error)
     strict = protocol == "strict" and not reason
     return Score(
         key=gallery.key,

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from keju.definitions import missing_reference
 from keju.encoders import Encoders
-from keju.errors import PrerequisiteError
+from keju.errors import PrerequisiteError, recorded
 from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
@@ -119,9 +119,9 @@ def _score(
         measured = metric.measure(case)
     except TooLongError as error:
         # A model must not gain by babbling: without a value the answer would leave the mean.
-        return _too_long(case, metric, batch, str(error))
+        return _too_long(case, metric, batch, recorded(error))
     except (UndefinedMetricError, PrerequisiteError) as error:
-        return _record(case, protocol, name, reason=str(error))
+        return _record(case, protocol, name, reason=recorded(error))
     if case.response.status in _WITHOUT_ANSWER:
         measured = _failed(measured, metric)
     return _record(case, protocol, name, metric_signature(metric), measured=measured)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from keju.definitions import has_reference
 from keju.encoders import ENCODERS, Encoders, Pair
+from keju.errors import recorded
 from keju.items import Item, Response
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
@@ -87,7 +88,7 @@ class Batch:
             try:
                 found = metric.values(self._encoders, pairs, references)
             except UndefinedMetricError as error:
-                yield from ((each.place, str(error)) for each in wanted)
+                yield from ((each.place, recorded(error)) for each in wanted)
                 continue
             for each, value in zip(wanted, found, strict=True):
                 if isinstance(value, str):

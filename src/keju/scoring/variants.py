@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from statistics import fmean
 from typing import NamedTuple
 
+from keju.errors import recorded
 from keju.items import (
     AnswerForm,
     PromptScript,
@@ -123,7 +124,7 @@ def _score(case: ScoringSample, variant: Variant) -> Score:
             text = variant.prepare.name
             signed = signature("official", variant.name, text, label="as-printed")
         except UndefinedMetricError as error:
-            reason = str(error)
+            reason = recorded(error)
     if value is not None and response.status in {"failed", "filtered"}:
         value = 0.0
     return Score(

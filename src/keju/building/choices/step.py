@@ -19,6 +19,7 @@ from keju.building.step_context import StepContext
 from keju.definitions import prompt_of, query_of, task
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
+from keju.messages import message
 
 
 class MakeChoicesSettings(Settings, frozen=True):
@@ -121,7 +122,7 @@ def _target(settings: MakeChoicesSettings) -> Item:
     except DataError as error:
         raise UsageError(error.problem) from None
     if form != "letter":
-        raise UsageError(f"task {found.id!r} asks for no letter: to must name one that does")
+        raise UsageError(message("building.task-without-letters", task=found.id))
     return item
 
 
@@ -189,10 +190,9 @@ def _some(choices: Mapping[str, Choice], not_made: Sequence[NotMade]) -> None:
     if choices:
         return
     if not not_made:
-        raise DataError("no item is taken", hint="Name their tasks, or metadata that they have")
+        raise DataError(message("building.no-item-taken"))
     first = not_made[0]
     raise DataError(
-        f"no multiple-choice question could be made of {len(not_made)} items: {first.reason}",
+        message("building.no-choice-question", count=len(not_made), reason=first.reason),
         item=first.item,
-        hint="Give larger pools, or fewer options",
     )

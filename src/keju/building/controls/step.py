@@ -18,6 +18,7 @@ from keju.datasets.line_kinds import FLOW
 from keju.definitions import query_of
 from keju.errors import DataError, number_of
 from keju.items import Item
+from keju.messages import message
 from keju.scoring.memorization import CONTROL, CONTROL_OF, WRONG_PAGE
 
 Kind = Literal["look-alike", "other", "swapped", "blanked", "wrong-page"]
@@ -86,7 +87,7 @@ def make_controls(bench: StepContext, settings: ControlSettings) -> None:
                 made.append(Control(control[0].id, kind, item.id, control[1]))
                 count += 1
         if not count:
-            raise DataError(f"no item can be made a control of the kind {kind}", hint=_MENDS[kind])
+            raise DataError(message("building.no-control-of-kind", kind=kind), hint=_MENDS[kind])
         bench.note(f"{kind}: {count} controls")
     bench.table("controls", made, Control)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from keju.building.dedup.union_find import Indices
 from keju.errors import DataError
 from keju.images import open_image, thumbnail
+from keju.messages import message
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -59,7 +60,9 @@ def rendering(picture: Picture) -> Image:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+        raise DataError(
+            message("building.image-not-readable", reason=error.strerror or error), file=path
+        ) from None
     longer = max(picture.width, picture.height)
     scale = math.sqrt(AREA / max(1, picture.width * picture.height))
     if scale < 1:

@@ -15,6 +15,7 @@ from keju.building.step import Settings
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError, printable
 from keju.items import Request, Response
+from keju.messages import message
 from keju.models import Decoding, ModelOptions, open_model
 from keju.models.base import UNKNOWN_DTYPE
 from keju.models.request_fields import declared_dtype, parse_extra_body
@@ -168,7 +169,9 @@ class Drafting:
         )
         model = open_model(settings.model, options)
         if declined := next((why for each in requests if (why := model.declines(each))), ""):
-            raise UsageError(f"{settings.model} cannot draft that: {declined}")
+            raise UsageError(
+                message("building.model-cannot-draft", model=settings.model, declined=declined)
+            )
         left = settings.max_requests
         policy = Policy(
             concurrency=settings.concurrency,
@@ -189,10 +192,14 @@ class Drafting:
         if done.left:
             why = done.used_up or next((each.halted for each in done.models if each.halted), "")
             raise DataError(
-                f"{done.left} of {len(requests)} requests have no reply yet"
-                f"{f': {why}' if why else ''}",
+                message(
+                    "building.replies-missing",
+                    left=done.left,
+                    count=len(requests),
+                    why=f": {why}" if why else "",
+                ),
                 hint=next((each.hint for each in done.models if each.hint), "")
-                or "The replies so far are kept. Run the same command again to resume",
+                or message("building.replies-kept"),
             )
         replies = replies_of(self.folder, model.name, model.identity, requests)
         return [replies.to(request) for request in requests]

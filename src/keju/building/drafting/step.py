@@ -19,6 +19,7 @@ from keju.definitions import benchmark, definitions
 from keju.definitions import task as declared
 from keju.errors import DataError, UsageError, number_of, unknown_name
 from keju.items import Item, Request
+from keju.messages import message
 from keju.models import role_of
 from keju.runs import RunFolder
 
@@ -109,10 +110,15 @@ def _kind(name: str, templates: Templates, settings: DraftSettings) -> Kind:
             unknown_name(name, [OCR, *(each.name for each in templates.kinds)], "kind")
         )
     if role_of(settings.model) not in {"model", "answers"}:
-        raise UsageError(f"{settings.model} cannot draft {name}: that takes a language model")
+        raise UsageError(message("building.needs-language-model", model=settings.model, name=name))
     if not settings.task and settings.benchmark not in kind.tasks:
         raise UsageError(
-            f"{name} makes no items of {settings.benchmark}. Say benchmark: {', '.join(kind.tasks)}"
+            message(
+                "building.template-of-other-benchmark",
+                name=name,
+                benchmark=settings.benchmark,
+                tasks=", ".join(kind.tasks),
+            )
         )
     if settings.task and settings.task not in kind.makes:
         raise UsageError(f"{kind.name}: {unknown_name(settings.task, kind.makes, 'task')}")
@@ -212,7 +218,7 @@ def _read(work: Drafting, pages: Sequence[Page]) -> Iterator[Item]:
     """Drafts of the texts of pages that have none."""
     settings = work.settings
     if role_of(settings.model) == "baseline":
-        raise UsageError(f"{settings.model} reads nothing. An engine: ppocr")
+        raise UsageError(message("building.model-reads-nothing", model=settings.model))
     unread = [
         _to_be_read(page, settings) for page in pages if page.images and not page.text.strip()
     ]
@@ -258,9 +264,11 @@ def _reading_task(page: Page, settings: DraftSettings) -> str:
     every = (each.id for each in benchmark(settings.benchmark).tasks if _reads(each.id))
     name = settings.task or (own if reads else next(every, ""))
     if not name:
-        raise UsageError(f"{OCR}: no task of {settings.benchmark} asks for a transcription")
+        raise UsageError(
+            message("building.no-transcription-task", ocr=OCR, benchmark=settings.benchmark)
+        )
     if not _reads(name):
-        raise UsageError(f"{OCR}: task {name} asks for no transcription")
+        raise UsageError(message("building.task-not-transcription", ocr=OCR, name=name))
     return name
 
 
@@ -304,9 +312,8 @@ def _check_failed(work: Drafting) -> None:
     failed = [each for each in work.unused if each.what == "failed"]
     if failed and not work.settings.leave_failed:
         raise DataError(
-            f"{number_of(len(failed), 'request')} failed, the first so: {failed[0].why}",
+            message("building.draft-requests-failed", count=len(failed), why=failed[0].why),
             item=failed[0].page,
-            hint="What was answered is kept: run the same again, or say leave_failed",
         )
 
 

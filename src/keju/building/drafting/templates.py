@@ -14,6 +14,7 @@ from keju.definitions import Definition, definitions, is_shipped, task
 from keju.errors import UsageError, unknown_name
 from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import Item
+from keju.messages import message
 
 Show = Literal["text", "image", "image-and-text"]
 """What a kind is drafted from: the material in its stages, the page's image, or both."""
@@ -122,7 +123,9 @@ def read_templates(path: Path | None = None, benchmark: str = "") -> Templates:
     found = read_toml(path, Templates, what="a file of templates")
     for kind in found.kinds:
         if fault := fault_of(kind):
-            raise UsageError(f"{path}: kind {kind.name}: {fault}")
+            raise UsageError(
+                message("building.template-fault", path=path, name=kind.name, fault=fault)
+            )
     return found
 
 
@@ -132,7 +135,13 @@ def _with_tasks(templates: Templates, used: Sequence[Definition]) -> Templates:
     for definition in used:
         for name, drafts in definition.drafts.items():
             if name not in kinds:
-                raise UsageError(f"{definition.name}: drafts: {unknown_name(name, kinds, 'kind')}")
+                raise UsageError(
+                    message(
+                        "building.draft-kind-unknown",
+                        name=definition.name,
+                        problem=unknown_name(name, kinds, "kind"),
+                    )
+                )
             kind, (first, *others) = kinds[name], drafts.tasks
             shown = {definition.name: drafts.show} if drafts.show else {}
             kinds[name] = msgspec.structs.replace(
@@ -157,15 +166,9 @@ def shown_from(kind: Kind, show: Show) -> Kind:
     if show == "text" and not any("image" in stage.shows for stage in kind.stage):
         return kind
     if any("image" in stage.shows for stage in kind.stage):
-        raise UsageError(
-            f"show = {show!r}: the stages of {kind.name} fix which of them shows the image. "
-            "Remove show"
-        )
+        raise UsageError(message("building.show-fixed-by-stages", show=show, name=kind.name))
     if show == "image" and set(kind.needs) - {"text", "image"}:
-        raise UsageError(
-            f"show = 'image': {kind.name} is written from what is known of the image. "
-            "Use text or image-and-text"
-        )
+        raise UsageError(message("building.show-image-unused", name=kind.name))
     kept = {"text"} if show == "image" else set[str]()
     stages = [
         msgspec.structs.replace(

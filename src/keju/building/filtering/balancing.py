@@ -15,6 +15,7 @@ from keju.building.step_context import StepContext
 from keju.datasets.values import value_label
 from keju.errors import UsageError, unknown_name
 from keju.items import Item
+from keju.messages import message
 
 _FIELDS: dict[str, Callable[[Item], str]] = {
     "task": lambda item: item.task,
@@ -71,9 +72,9 @@ def balance(bench: StepContext, settings: BalanceSettings) -> None:
         UsageError: nothing limits a stratum, or no item has a field that was named.
     """
     if not settings.most and not settings.ratio:
-        raise UsageError("nothing limits a stratum: set most or ratio")
+        raise UsageError(message("building.nothing-limits-stratum"))
     if 0 < settings.ratio < 1:
-        raise UsageError(f"ratio must be 1 or more, not {settings.ratio:g}")
+        raise UsageError(message("building.ratio-too-small", ratio=settings.ratio))
     items = bench.items()
     _check(items, settings.by)
     strata: dict[str, list[Item]] = defaultdict(list)

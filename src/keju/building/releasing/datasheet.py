@@ -13,6 +13,7 @@ from keju.building.markdown import cell
 from keju.building.releasing.facts import Known, facts_of
 from keju.errors import UsageError, number_of, unknown_name
 from keju.files import read_toml, shipped_toml
+from keju.messages import message
 
 FILE = "DATASHEET.md"
 
@@ -38,7 +39,7 @@ def read_answers(path: Path) -> dict[str, str]:
         if name not in asked:
             raise UsageError(f"{path}: {unknown_name(name, sorted(asked), 'question')}")
         if not isinstance(value, str) or not value.strip():
-            raise UsageError(f"{path}: {name}: write the answer as text in quotes")
+            raise UsageError(message("building.answer-not-in-quotes", path=path, name=name))
     return given
 
 

@@ -43,6 +43,7 @@ from keju.errors import DataError, UsageError, number_of
 from keju.files import sha256_file, write_atomic, write_json
 from keju.items import Item
 from keju.local_paths import check_local
+from keju.messages import message
 
 SUMS = "SHA256SUMS"
 PROMPTS = "prompts.parquet"
@@ -102,7 +103,7 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
     settings = settings or ReleaseSettings()
     check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out}: not an empty folder. Choose another --out")
+        raise UsageError(message("building.release-out-not-empty", out=out))
     answers = read_answers(settings.answers) if settings.answers else {}
     dataset = _described(dataset, settings)
     items = dataset.items()
@@ -164,7 +165,15 @@ def _described(dataset: Dataset, settings: ReleaseSettings) -> Dataset:
     for word, value in given.items():
         known = getattr(manifest, word)
         if value and value != known and known.strip().casefold() not in _NOT_GIVEN:
-            raise UsageError(f"--{word} {value}: {dataset.path} has the {word} {known!r}")
+            raise UsageError(
+                message(
+                    "building.release-word-known",
+                    field=word,
+                    value=value,
+                    path=dataset.path,
+                    known=known,
+                )
+            )
     return Dataset(dataset.path, replace(manifest, **{k: v for k, v in given.items() if v}))
 
 
@@ -221,20 +230,17 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
         value = getattr(dataset.manifest, word)
         if value.strip().casefold() in _NOT_GIVEN:
             raise DataError(
-                f"the {word} is {value!r}, and nothing may be released without one",
+                message("building.release-word-missing", field=word, value=value),
                 file=dataset.path / "dataset.json",
-                hint=f"Find it out, and give it to the release: --{word} …",
             )
         yield Check(f"there is a {word}", value, passed=True)
     yield _covered(dataset, items, settings)
     drafts = [item.id for item in items if item.draft]
     if drafts and not settings.drafts:
         raise DataError(
-            f"{number_of(len(drafts), 'item is a draft', 'items are drafts')} that no person has "
-            "accepted",
+            message("building.drafts-not-accepted", count=len(drafts)),
             file=dataset.path,
             item=drafts[0],
-            hint="Have them reviewed, or say --drafts to release them as they are",
         )
     yield Check(
         "no item is a draft that no person has accepted",
@@ -244,8 +250,12 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
     counts: Counter[str] = Counter()
     for finding in validate(dataset.path):
         if finding.severity == "error":
-            raise DataError(finding.problem, file=dataset.path, item=finding.item,
-                            hint=f"{finding.hint} See: keju data validate")  # fmt: skip
+            raise DataError(
+                finding.problem,
+                file=dataset.path,
+                item=finding.item,
+                hint=message("building.hint-and-validate", hint=finding.hint),
+            )
         counts[finding.severity] += 1
     yield Check(
         "every item and image is sound (keju data validate: each image decoded, its size and "
@@ -267,14 +277,11 @@ def _covered(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings)
     licence = dataset.manifest.licence
     found = misfits(items, licence)
     if found and not settings.rights_cleared:
-        more = f"; and {number_of(len(found) - 1, 'licence')} more" if len(found) > 1 else ""
+        more = message("building.licences-more", count=len(found) - 1) if len(found) > 1 else ""
         raise DataError(
-            f"the release is to be {licence}, but not all of its material: {found[0]}{more}",
+            message("building.licence-not-allowed", licence=licence, found=found[0], more=more),
             file=dataset.path,
             item=found[0].first,
-            hint="Release it under a licence that demands as much (without one in the recipe it "
-            "is all of the sources'), leave those items out, or, if the holders of the rights "
-            "agree, say --rights-cleared (rights_cleared = true)",
         )
     said = "; ".join(map(str, found))
     return Check(

@@ -16,6 +16,7 @@ from keju.building.step_context import StepContext
 from keju.definitions import has_reference, task
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
+from keju.messages import message
 
 Split = Literal["test", "reference"]
 
@@ -140,15 +141,9 @@ def split(bench: StepContext, settings: SplitSettings) -> None:
     free = [unit for unit in units
             if paired.isdisjoint(unit.items) and not lacking.issuperset(unit.items)]  # fmt: skip
     if len(free) < 2:
+        more = message("building.and-references", count=len(lacking)) if lacking else ""
         raise UsageError(
-            f"the {number_of(len(items), 'item')} hang together as "
-            f"{number_of(len(free), 'unit')} to be "
-            "divided: there is nothing to split. Give books groups of their own"
-            + (
-                f", and references to the {number_of(len(lacking), 'item')} without one"
-                if lacking
-                else ""
-            )
+            message("building.nothing-to-split", items=len(items), units=len(free), more=more)
         )
     chosen = divide(free, settings.reference, bench.rng("divide"))
     reference = {name for place in chosen for name in free[place].items}
@@ -188,7 +183,7 @@ def _of_pairs(item: Item) -> bool:
     try:
         return task(item.task).of_pairs
     except UsageError as error:
-        raise DataError(str(error), item=item.id, hint="Give it the id of a task") from None
+        raise DataError(str(error), item=item.id, hint=message("building.give-task-id")) from None
 
 
 def _rows(

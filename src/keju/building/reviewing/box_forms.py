@@ -18,6 +18,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import read_json, write_atomic, write_json
 from keju.items import Box, ImageRef, Item
+from keju.messages import message
 
 LABEL = "character"
 COCO_FILE, CLASSES = "boxes.json", "classes.txt"
@@ -48,15 +49,12 @@ def write_boxes(form: str, dataset: Dataset, items: Sequence[Item], out: Path) -
             if first.boxes != item.boxes:
                 # The returned boxes of the image would count as a correction of both.
                 raise DataError(
-                    f"other boxes on the picture of {first.id}",
+                    message("building.other-boxes-on-picture", item=first.id),
                     file=dataset.path,
                     item=item.id,
-                    hint="Export one of the two at a time, or to Label Studio",
                 )
     if not boxed:
-        raise DataError(
-            "no item has boxes", file=dataset.path, hint="Export the items as a sheet instead"
-        )
+        raise DataError(message("building.no-item-has-boxes"), file=dataset.path)
     names = send_pictures(dataset, (item.images[0] for item in boxed.values()), out)
     sheets = [_Sheet(names[h], item.images[0], item.boxes) for h, item in boxed.items()]
     _WRITERS[form](sheets, out)
@@ -167,11 +165,7 @@ def read_boxes(form: str, src: Path, items: Sequence[Item], person: str) -> list
 def _known(name: str, refs: Mapping[str, ImageRef], file: Path) -> str:
     found = hash_in(name)
     if found not in refs:
-        raise DataError(
-            f"the picture {name[:80]!r} did not go out with boxes of this dataset",
-            file=file,
-            hint="Keep the names of the pictures that were exported",
-        )
+        raise DataError(message("building.picture-not-sent", name=name[:80]), file=file)
     return found
 
 
@@ -201,9 +195,10 @@ def _read_coco(src: Path, refs: Mapping[str, ImageRef]) -> Found:
         picture = pictures.get(each.image_id)
         if picture is None:
             raise DataError(
-                f"no image {each.image_id}", file=file, item=f"annotation {number}",
-                hint="Export it again",
-            )  # fmt: skip
+                message("building.review-no-image", image_id=each.image_id),
+                file=file,
+                item=f"annotation {number}",
+            )
         x, y, wide, high = each.bbox
         box = Box(x0=x, y0=y, x1=x + wide, y1=y + high)
         drawn = Drawn(box, Place(file, f"annotation {number}"), (picture.width, picture.height))
@@ -245,10 +240,7 @@ def _yolo_line(line: str, file: Path, number: int) -> list[float]:
         values = []
     if len(values) != 4 or not all(abs(value) <= 2 for value in values):
         raise DataError(
-            f"{line[:60]!r} is no box of YOLO: class, then middle and size as parts of one",
-            file=file,
-            item=f"line {number}",
-            hint="Export it again",
+            message("building.not-a-yolo-box", line=line[:60]), file=file, item=f"line {number}"
         )
     return values
 
@@ -275,9 +267,10 @@ def _read_labelme(src: Path, refs: Mapping[str, ImageRef]) -> Found:
         for number, shape in enumerate(whole.shapes, start=1):
             if not shape.points:
                 raise DataError(
-                    "a shape without points", file=file, item=f"shape {number}",
-                    hint="Draw it again",
-                )  # fmt: skip
+                    message("building.review-shape-without-points"),
+                    file=file,
+                    item=f"shape {number}",
+                )
             xs, ys = ([point[axis] for point in shape.points] for axis in (0, 1))
             box = Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
             drawn = Drawn(box, Place(file, f"shape {number}"), (whole.wide, whole.high))

@@ -26,6 +26,7 @@ from keju.datasets.readers.base import source_bytes
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Item
+from keju.messages import message
 
 Form = Literal["sheet", "label-studio", "coco", "voc", "yolo", "labelme"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -55,15 +56,15 @@ def export_review(
         DataError: there is nothing to review, or an image cannot be exported.
     """
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise UsageError(f"{out}: is there already. Choose another --out")
+        raise UsageError(message("building.review-out-exists", out=out))
     if not items:
-        raise DataError("nothing to review", file=dataset.path, hint="Choose other items")
+        raise DataError(message("building.nothing-to-review"), file=dataset.path)
     if form in box_forms.FORMS and scales:
-        raise UsageError(f"{form}: tools for boxes have no place for marks. Leave the scales out")
+        raise UsageError(message("building.form-without-marks", form=form))
     scales = scales or review_form()
     if form == "sheet":
         if out.suffix not in {".csv", ".jsonl"}:
-            raise UsageError(f"{out}: a sheet is a .csv or a .jsonl file")
+            raise UsageError(message("building.review-sheet-name", out=out))
         write_sheet(dataset, items, out, scales)
     elif form == "label-studio":
         write_tasks(dataset, list(items), out, scales)
@@ -115,23 +116,16 @@ def read_review(
     if src.suffix.casefold() in SUFFIXES:
         return read_sheet(src, items, person, scales)
     if src.suffix.casefold() == ".zip":
-        raise DataError("an archive", file=src, hint="Unpack it. From Label Studio, export as JSON")
+        raise DataError(message("building.review-archive"), file=src)
     if src.suffix.casefold() in _WORKBOOKS:
-        raise DataError(
-            "a spreadsheet's own file", file=src, hint="Save it as .xlsx or CSV (UTF-8)"
-        )
+        raise DataError(message("building.review-office-file"), file=src)
     if src.is_dir() and (src / TASKS).is_file():
         return read_tasks(src / TASKS, items, person, scales)
     if src.is_file() and src.suffix.casefold() == ".json" and _is_list(src):
         return read_tasks(src, items, person, scales)
     form = box_forms.form_of(src)
     if not form:
-        raise DataError(
-            "no review in it: neither a sheet, nor Label Studio's tasks, nor boxes of COCO, VOC, "
-            "YOLO or labelme",
-            file=src,
-            hint="Give what the tool exported",
-        )
+        raise DataError(message("building.no-review-found"), file=src)
     return box_forms.read_boxes(form, src, list(items.values()), person)
 
 

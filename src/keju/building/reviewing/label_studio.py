@@ -25,6 +25,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import read_json, write_atomic, write_json
 from keju.items import Box, Item
+from keju.messages import message
 
 TASKS, INTERFACE = "tasks.json", "interface.xml"
 
@@ -193,19 +194,15 @@ def read_tasks(
     for number, task in enumerate(read_json(file, list[_Task]), start=1):
         if not task.data:
             raise DataError(
-                "no task of Label Studio: it holds no data",
-                file=file,
-                item=f"task {number}",
-                hint="Export as JSON, not as JSON-MIN",
+                message("building.label-studio-no-data"), file=file, item=f"task {number}"
             )
         name = task.data.get("item")
         item = items.get(name) if isinstance(name, str) else None
         if item is None:
             raise DataError(
-                f"no item is called {str(name)[:80]!r}",
+                message("building.no-item-called", name=str(name)[:80]),
                 file=file,
                 item=f"task {number}",
-                hint="Review what was exported from this dataset",
             )
         seal = task.data.get("seal")
         given: dict[str, Verdict] = {}
@@ -221,17 +218,14 @@ def read_tasks(
                     error.problem,
                     file=file,
                     item=f"task {number}, {item.id}",
-                    hint=error.hint or "Review it again",
+                    hint=error.hint or message("building.review-again"),
                 ) from None
     return verdicts
 
 
 def _check_same(first: Verdict, verdict: Verdict) -> None:
     if first != verdict:
-        raise DataError(
-            f"two different annotations of {verdict.person}",
-            hint="Delete one of them in Label Studio and export again",
-        )
+        raise DataError(message("building.two-annotations", person=verdict.person))
 
 
 def _verdict(
@@ -239,10 +233,10 @@ def _verdict(
 ) -> Verdict:
     results = annotation.result
     if len(results) > _MOST_RESULTS:
-        raise DataError(f"more than {_MOST_RESULTS:,} texts and boxes")
+        raise DataError(message("building.too-many-results", most=_MOST_RESULTS))
     if other := next((result.type for result in results if result.type in _OTHER_SHAPES), ""):
         # If it were ignored, its boxes would count as removed.
-        raise DataError(f"a shape of the type {other!r}; keju reads boxes", hint="Draw a box")
+        raise DataError(message("building.shape-not-a-box", shape=other))
     mended: dict[str, Any] = {}
     for name in _TEXTS:
         text = _text(results, name)
@@ -257,7 +251,7 @@ def _verdict(
     if decision == "reject":
         mended = {}
     if decision == "mend" and not mended:
-        raise DataError("it is ticked as mended, but nothing in it is new")
+        raise DataError(message("building.mended-without-change"))
     told = {
         "item": item.id,
         "person": _who(annotation, person),
@@ -270,12 +264,9 @@ def _verdict(
     try:
         verdict = msgspec.convert(told, Verdict)
     except msgspec.ValidationError as error:
-        raise DataError(f"no verdict: {error}") from None
+        raise DataError(message("building.not-a-verdict", error=error)) from None
     if not seal:
-        raise DataError(
-            "no seal, so what was reviewed can't be told",
-            hint="Import keju's own tasks.json into Label Studio",
-        )
+        raise DataError(message("building.label-studio-no-seal"))
     return verdict
 
 
@@ -283,7 +274,7 @@ def _decision(results: list[_Result], mended: Mapping[str, Any]) -> Decision:
     ticked = [choice for result in results if result.from_name == "decision"
               for choice in result.value.choices]  # fmt: skip
     if len(ticked) > 1 or any(choice not in _DECISIONS for choice in ticked):
-        raise DataError(f"its decision is {', '.join(ticked)[:60]!r}", hint="Tick one of three")
+        raise DataError(message("building.decision-unclear", ticked=", ".join(ticked)[:60]))
     if ticked == ["reject"]:
         return "reject"
     if ticked == ["mend"]:
@@ -299,7 +290,7 @@ def _marks(results: list[_Result], form: ReviewForm) -> dict[str, int]:
             continue
         if result.from_name not in scales:
             raise DataError(
-                f"a choice {result.from_name[:60]!r}, which is no scale of the form",
+                message("building.choice-of-no-scale", scale=result.from_name[:60]),
                 hint=OTHER_FORM,
             )
         scale, value = scales[result.from_name], result.value
@@ -307,8 +298,12 @@ def _marks(results: list[_Result], form: ReviewForm) -> dict[str, int]:
         mark = scale.mark_of(told[0]) if len(told) == 1 else None
         if mark is None:
             raise DataError(
-                f"{', '.join(told)[:60]!r} is no mark for {scale.name}",
-                hint=f"Tick one of {len(scale.marks)}, or none",
+                message(
+                    "building.label-studio-not-a-mark",
+                    given=", ".join(told)[:60],
+                    name=scale.name,
+                    count=len(scale.marks),
+                )
             )
         given[scale.name] = mark
     return {scale.name: given[scale.name] for scale in form.scale if scale.name in given}
@@ -324,17 +319,22 @@ def _text(results: list[_Result], name: str) -> str | None:
 
 def _box(item: Item, result: _Result) -> Box:
     if not item.images:
-        raise DataError("a box, but it has no picture")
+        raise DataError(message("building.box-without-picture"))
     wide, high = item.images[0].width, item.images[0].height
     size = (result.original_width, result.original_height)
     if size != (wide, high):
         raise DataError(
-            f"a box drawn on a picture of {size[0]}x{size[1]} pixels; this one has {wide}x{high}",
-            hint="Put the picture there that was exported",
+            message(
+                "building.box-on-other-size",
+                drawn_width=size[0],
+                drawn_height=size[1],
+                wide=wide,
+                high=high,
+            )
         )
     value = result.value
     if value.rotation or result.image_rotation:
-        raise DataError("a box is turned; keju's are upright", hint="Draw it upright")
+        raise DataError(message("building.box-turned"))
     x0, y0 = value.x * wide / 100, value.y * high / 100
     return Box(x0=x0, y0=y0, x1=x0 + value.width * wide / 100, y1=y0 + value.height * high / 100)
 

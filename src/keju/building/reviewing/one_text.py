@@ -11,6 +11,7 @@ from keju.building.reviewing.verdicts import Verdict
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError
 from keju.items import Item, Line
+from keju.messages import message
 
 
 def is_transcribed(item: Item) -> bool:
@@ -32,11 +33,7 @@ def on_one_text(item: Item, verdict: Verdict) -> Verdict:
         return verdict
     text = verdict.mended.transcription
     if told.get("answer", text) != text:
-        raise DataError(
-            "a new answer and another new transcription, which are one text in this task",
-            item=item.id,
-            hint="Write it once, in either",
-        )
+        raise DataError(message("building.two-new-texts"), item=item.id)
     mended = replace(verdict.mended, answer=text, transcription=UNSET)
     return replace(verdict, mended=mended)
 

@@ -13,6 +13,7 @@ from keju.errors import DataError
 from keju.images import decoding, open_header, orientation_of
 from keju.items import Box, ImageRef, Item
 from keju.local_paths import check_local
+from keju.messages import message
 
 IMAGES = "images"
 
@@ -47,11 +48,7 @@ def send_pictures(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict
         with decoding(source, str(source)):
             turned = orientation_of(open_header(source, name=str(source))) != 1
         if turned:
-            raise DataError(
-                "EXIF alone turns it upright, and tools disagree whether to",
-                file=source,
-                hint="Turn its pixels first: keju build standardise",
-            )
+            raise DataError(message("building.turned-by-exif"), file=source)
         names[ref.sha256] = picture_name(len(names) + 1, ref)
         target = out / IMAGES / names[ref.sha256]
         target.unlink(missing_ok=True)
@@ -71,7 +68,7 @@ def drawn_anew(item: Item, found: Sequence[Box], *, within: float) -> tuple[Box,
     size = (item.images[0].width, item.images[0].height)
     for box in found:
         if fault := box_fault(box, size):
-            raise DataError(f"the box {fault}", item=item.id, hint="Draw it again")
+            raise DataError(message("building.review-box-fault", fault=fault), item=item.id)
     left = list(found)
     kept = []
     for own in item.boxes:

@@ -25,9 +25,10 @@ from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, delimited, read_table, separator_of
 from keju.datasets.store import Dataset
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.files import FORMULA, write_atomic
 from keju.items import Item
+from keju.messages import message
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".xlsx")
 """Permitted suffixes of a returned sheet; spreadsheets write "Unicode text" as .txt."""
@@ -152,7 +153,10 @@ def _verdicts(
             raise DataError(fault, file=file, item=f"{place.item}, {found.item}", hint=OTHER_FORM)
         if fault := found.fault():
             raise DataError(
-                fault, file=file, item=f"{place.item}, {found.item}", hint="Review it again"
+                fault,
+                file=file,
+                item=f"{place.item}, {found.item}",
+                hint=message("building.review-again"),
             )
         yield found
     if changed:
@@ -165,7 +169,7 @@ def _table(file: Path) -> list[Row]:
     separator = separator_of(file, text, COLUMNS)
     rows = list(delimited(file, io.StringIO(text, newline=""), separator))
     if not rows:
-        raise DataError("a table without lines", file=file, hint="Give what came back")
+        raise DataError(message("building.sheet-without-lines"), file=file)
     return rows
 
 
@@ -174,7 +178,7 @@ def _converted(cells: JsonObject, place: Place) -> Verdict:
         return msgspec.convert(cells, Verdict)
     except msgspec.ValidationError as error:
         raise DataError(
-            f"no verdict: {error}", file=place.file, item=place.item, hint="Review it again"
+            message("building.sheet-not-a-verdict", error=error), file=place.file, item=place.item
         ) from None
 
 
@@ -185,18 +189,13 @@ def _row_text(cells: JsonObject, place: Place, returned: Returned) -> dict[str, 
         DataError: a column is missing, or a cell is not text.
     """
     if "annotation_id" in cells:
-        raise DataError(
-            "a CSV export of Label Studio, which lacks what was drawn and by whom",
-            file=place.file,
-            hint="Export as JSON",
-        )
+        raise DataError(message("building.label-studio-csv"), file=place.file)
     missing = [name for name in ("item", "decision", "seal") if name not in cells]
     if missing:
         raise DataError(
-            f"no column {missing[0]!r}",
+            message("building.review-no-column", column=missing[0]),
             file=place.file,
             item=place.item,
-            hint="Use the sheet that was written by: keju build review export",
         )
     quoted = place.file.suffix != ".jsonl"
     text = {name: _text(cells, name, place, quoted=quoted) for name in COLUMNS}
@@ -218,19 +217,17 @@ def _from_row(
         return None
     decision = _WORDS.get(said.casefold())
     if decision is None:
-        given = "a new text" if told else "a mark"
+        given = message("building.a-new-text") if told else message("building.a-mark")
         raise DataError(
-            f"{said[:40]!r} is no decision" if said else f"{given}, but no decision",
+            message("building.not-a-decision", given=said[:40])
+            if said
+            else message("building.no-decision", given=given),
             file=place.file,
             item=place.item,
-            hint="Write accept, mend or reject",
         )
     if not text["seal"]:
         raise DataError(
-            "no seal, so what was reviewed can't be told",
-            file=place.file,
-            item=f"{place.item}, {text['item']}",
-            hint="Keep the column as it was exported",
+            message("building.sheet-no-seal"), file=place.file, item=f"{place.item}, {text['item']}"
         )
     if "options" in told:
         lines: Iterable[str] = told.pop("options").splitlines()
@@ -279,23 +276,30 @@ def _of_changed(file: Path, changed: Sequence[_Changed]) -> DataError:
     own = _ANSWERED_IN.get(first.name)
     if len(changed) == 1:
         return DataError(
-            f"{first.name} was changed",
+            message("building.column-changed", name=first.name),
             file=file,
             item=f"{first.place.item}, {first.item}",
-            hint=f"Write it in {own} and decide mend; leave {first.name} as it was"
+            hint=message("building.write-in-own-column", own=own, name=first.name)
             if own
-            else f"Leave {first.name} as it was exported",
+            else message("building.leave-as-exported", name=first.name),
         )
     rows: dict[str, list[str]] = defaultdict(list)
     for each in changed:
         rows[f"{each.place.item}, {each.item}"].append(each.name)
     named = [f"{row}: {', '.join(names)}" for row, names in rows.items()]
-    more = f"; and {len(named) - _MOST_NAMED} more rows" if len(named) > _MOST_NAMED else ""
+    more = (
+        message("building.more-rows", count=len(named) - _MOST_NAMED)
+        if len(named) > _MOST_NAMED
+        else ""
+    )
     return DataError(
-        f"{number_of(len(changed), 'cell was', 'cells were')} changed "
-        f"({'; '.join(named[:_MOST_NAMED])}{more})",
+        message(
+            "building.cells-changed",
+            count=len(changed),
+            named="; ".join(named[:_MOST_NAMED]),
+            more=more,
+        ),
         file=file,
-        hint="Write changes in the columns new_… and decide mend; leave the others as exported",
     )
 
 
@@ -316,7 +320,7 @@ def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:
             continue
         if head not in columns:
             raise DataError(
-                f"the column {head[:60]!r} is of another form",
+                message("building.column-of-other-form", column=head[:60]),
                 file=place.file,
                 item=place.item,
                 hint=OTHER_FORM,
@@ -325,14 +329,18 @@ def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:
         mark = scale.mark_of(told)
         if told and mark is None:
             raise DataError(
-                f"{told[:40]!r} is no mark for {scale.name}",
+                message(
+                    "building.sheet-not-a-mark",
+                    given=told[:40],
+                    name=scale.name,
+                    count=len(scale.marks),
+                ),
                 file=place.file,
                 item=place.item,
-                hint=f"Write a number from 1 to {len(scale.marks)}, or nothing",
             )
         if mark is not None and given.setdefault(scale.name, mark) != mark:
             raise DataError(
-                f"two marks for {scale.name}", file=place.file, item=place.item, hint="Keep one"
+                message("building.two-marks", name=scale.name), file=place.file, item=place.item
             )
     return {scale.name: given[scale.name] for scale in form.scale if scale.name in given}
 
@@ -340,7 +348,7 @@ def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:
 def _text(cells: JsonObject, name: str, place: Place, *, quoted: bool) -> str:
     value = cells.get(name) or ""
     if not isinstance(value, str):
-        raise DataError(f"{name!r} is no text", file=place.file, item=place.item, hint="Write text")
+        raise DataError(message("building.not-a-text", name=name), file=place.file, item=place.item)
     plain = value.replace("\r\n", "\n")
     return (
         plain[1:] if quoted and plain.startswith("'") and plain[1:2] in {*FORMULA, "'"} else plain

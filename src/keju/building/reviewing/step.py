@@ -31,6 +31,7 @@ from keju.datasets.boxes import box_fault
 from keju.datasets.readers.base import listed
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
+from keju.messages import message
 
 
 class ReviewSettings(Settings, frozen=True):
@@ -105,7 +106,7 @@ def review(bench: StepContext, settings: ReviewSettings) -> None:
                                                               (src, verdict)))  # fmt: skip
         verdicts += found
     if not verdicts:
-        raise DataError("nothing in it was reviewed", file=settings.reviewed[0])
+        raise DataError(message("building.nothing-reviewed"), file=settings.reviewed[0])
     verdicts = list(_renamed(verdicts, settings.people))
     _check_judge(settings.judge, verdicts)
     said = last_words(verdicts)
@@ -151,18 +152,13 @@ def _renamed(verdicts: Sequence[Verdict], people: Sequence[str]) -> Iterator[Ver
         who, equals, name = (part.strip() for part in each.partition("="))
         known = who if who in came else f"user {who}"
         if not (equals and name) or known not in came:
-            raise UsageError(
-                f"people {each!r}: write NUMBER=NAME or ADDRESS=NAME, of one of those who "
-                f"reviewed: {listed(came)}"
-            )
+            raise UsageError(message("building.people-invalid", given=each, persons=listed(came)))
         names[known] = name
     reviewed_by: dict[tuple[str, str], str] = {}
     for verdict in verdicts:
         name = names.get(verdict.person, verdict.person)
         if reviewed_by.setdefault((name, verdict.item), verdict.person) != verdict.person:
-            raise UsageError(
-                f"people: two who reviewed {verdict.item} are called {name!r}. Use another name"
-            )
+            raise UsageError(message("building.people-name-repeated", item=verdict.item, name=name))
         yield replace(verdict, person=name)
 
 
@@ -170,14 +166,19 @@ def _check_least(least: float, form: ReviewForm) -> None:
     for scale in form.scale:
         if not least <= len(scale.marks):  # also rejects a value that is not a number
             raise UsageError(
-                f"least mark {least:g}: {scale.name!r} goes from 1 to {len(scale.marks)}"
+                message(
+                    "building.least-mark-outside",
+                    least=least,
+                    name=scale.name,
+                    count=len(scale.marks),
+                )
             )
 
 
 def _check_judge(judge: str, verdicts: Sequence[Verdict]) -> None:
     persons = dict.fromkeys(verdict.person for verdict in verdicts)
     if judge and judge not in persons:
-        raise UsageError(f"judge {judge!r} reviewed nothing here. There are: {listed(persons)}")
+        raise UsageError(message("building.no-such-judge", judge=judge, persons=listed(persons)))
 
 
 def _check_same(verdict: Verdict, src: Path, first: Path, before: Verdict) -> None:
@@ -188,11 +189,15 @@ def _check_same(verdict: Verdict, src: Path, first: Path, before: Verdict) -> No
     """
     if src != first and essence(verdict) != essence(before):
         raise DataError(
-            f"{before.decision} in {first}, but {verdict.decision} here, both by "
-            f"{verdict.person!r}, as the files don't say by whom",
+            message(
+                "building.decisions-differ",
+                decision=before.decision,
+                first=first,
+                other=verdict.decision,
+                person=verdict.person,
+            ),
             file=src,
             item=verdict.item,
-            hint="Give each file its own name and leave --person out, or fill the column person",
         )
 
 
@@ -202,19 +207,9 @@ def _checked(
     for verdict in verdicts:
         item = items.get(verdict.item)
         if item is None:
-            raise DataError(
-                "no item of this name",
-                file=src,
-                item=verdict.item,
-                hint="Review what was exported from this dataset",
-            )
+            raise DataError(message("building.review-no-item"), file=src, item=verdict.item)
         if verdict.seal and verdict.seal != seal_of(item):
-            raise DataError(
-                "it has changed since it was reviewed",
-                file=src,
-                item=verdict.item,
-                hint="Review it again as it is now",
-            )
+            raise DataError(message("building.item-changed-since"), file=src, item=verdict.item)
         _check_boxes(verdict, item, src)
         try:
             yield on_one_text(item, verdict)
@@ -225,10 +220,12 @@ def _checked(
 def _check_boxes(verdict: Verdict, item: Item, src: Path) -> None:
     boxes = verdict.mended.boxes or ()
     if boxes and not item.images:
-        raise DataError("boxes, but it has no picture", file=src, item=item.id)
+        raise DataError(message("building.boxes-without-picture"), file=src, item=item.id)
     for box in boxes:
         if fault := box_fault(box, (item.images[0].width, item.images[0].height)):
-            raise DataError(f"the box {fault}", file=src, item=item.id, hint="Draw it again")
+            raise DataError(
+                message("building.review-box-fault", fault=fault), file=src, item=item.id
+            )
 
 
 def _say(

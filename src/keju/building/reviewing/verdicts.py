@@ -17,6 +17,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from keju.errors import DataError
 from keju.files import mend_torn_line, read_jsonl, sha256_bytes, write_atomic
 from keju.items import Box, Item, Record
+from keju.messages import message
 
 Decision = Literal["accept", "mend", "reject"]
 """Unchanged; with corrections; rejected."""
@@ -102,10 +103,14 @@ def read_verdicts(path: Path, *, appended: bool = False) -> list[Verdict]:
     try:
         for verdict in read_jsonl(path, Verdict, appended=appended):
             if fault := verdict.fault():
-                raise DataError(fault, file=path, item=verdict.item, hint="Review it again")
+                raise DataError(
+                    fault, file=path, item=verdict.item, hint=message("building.review-again")
+                )
             verdicts.append(verdict)
     except OSError as error:
-        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+        raise DataError(
+            message("building.image-not-readable", reason=error.strerror or error), file=path
+        ) from None
     return verdicts
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from keju.building import synthetic
 from keju.building.sources.base import SourceForm, SourceSettings
 from keju.datasets.readers import FORMATS
+from keju.messages import message
 from keju.registry import Plugin, PluginError, Registry, guarded, notes_in
 
 __all__ = ["SOURCES", "SourceForm", "SourceSettings", "source_form", "source_names"]
@@ -61,7 +62,9 @@ def source_form(name: str, *, place: str) -> SourceForm[Any]:
     """
     if name in SOURCES and name in FORMATS:
         source, form = SOURCES.plugin(name) or "keju", FORMATS.plugin(name) or "keju"
-        raise PluginError(f"{name!r} is a source of {source} and a format of {form}")
+        raise PluginError(
+            message("building.source-and-format", name=name, source=source, format=form)
+        )
     if name in SOURCES:
         return SOURCES[name]
     if name not in FORMATS:

@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 from keju import __version__
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, write_atomic
+from keju.messages import message
 
 AGENT = f"keju/{__version__} (dataset building; one connection; respects Retry-After)"
 
@@ -92,15 +93,17 @@ class Fetcher:
                 status = error.code
                 reason = f"HTTP {status} {error.reason}"
                 if status not in _LATER and status < _FEWEST_SERVER_ERROR:
-                    raise DataError(f"refused: {reason}", file=url) from None
+                    raise DataError(
+                        message("building.server-refused", reason=reason), file=url
+                    ) from None
                 wait = _retry_after(error.headers, 2.0**attempt * self._pause)
             except UnicodeError:
-                hint = "Write the name of the host in ASCII"
-                raise DataError("the host cannot be asked", file=url, hint=hint) from None
+                hint = message("building.host-in-ascii")
+                raise DataError(message("building.host-not-usable"), file=url, hint=hint) from None
             except (OSError, http.client.HTTPException) as error:
                 reason = str(error) or type(error).__name__
                 wait = 2.0**attempt * self._pause
-        raise NotNowError(f"no answer: {reason}", file=url, hint="Build again later to go on")
+        raise NotNowError(message("building.no-answer-from-server", reason=reason), file=url)
 
     def _read(self, url: str) -> bytes:
         # Libraries write Chinese and spaces into addresses, which servers do not accept unquoted.
@@ -129,14 +132,12 @@ class Fetcher:
             size += len(part)
             if time.monotonic() > until:
                 raise NotNowError(
-                    f"the server took more than {self._longest:g} s to send {size:,} bytes",
-                    file=url,
-                    hint="Build again later to go on",
+                    message("building.server-too-slow", seconds=self._longest, size=size), file=url
                 )
         return b"".join(parts)
 
     def _too_large(self, url: str) -> DataError:
-        return DataError(f"larger than {self._most:,} bytes", file=url, hint="Raise 'most_bytes'")
+        return DataError(message("building.download-too-large", most=self._most), file=url)
 
 
 class _SameHosts(urllib.request.HTTPRedirectHandler):
@@ -175,12 +176,11 @@ def check_host(url: str, hosts: Collection[str]) -> None:
     """
     host = host_of(url)
     if not host:
-        raise UsageError(f"{url[:200]}: no address that begins with http:// or https://")
+        raise UsageError(message("building.not-a-web-address", url=url[:200]))
     if host not in hosts:
-        allowed = ", ".join(sorted(hosts)) or "none"
+        allowed = ", ".join(sorted(hosts)) or message("building.none")
         raise UsageError(
-            f"{url[:200]} is on the host {host}, which the recipe does not allow "
-            f"(hosts: {allowed}). If it may be asked, add it to hosts"
+            message("building.host-not-allowed", url=url[:200], host=host, allowed=allowed)
         )
 
 

@@ -20,9 +20,10 @@ from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, inside, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task, task
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError, number_of, recorded
 from keju.files import read_json, sha256_bytes
 from keju.items import Item, Provenance
+from keju.messages import message
 
 _PLAIN = re.compile(r"[^\w.-]+")
 
@@ -80,8 +81,10 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     left: list[LeftOut] = []
     books = _told_apart(list(_books(settings, fetcher, left)))
     if not books:
-        why = left[0].why if left else "there are no manifests"
-        raise DataError(f"no page: {why}", file=settings.url or settings.path)
+        why = left[0].why if left else message("building.iiif-no-manifests")
+        raise DataError(
+            message("building.iiif-no-page", why=why), file=settings.url or settings.path
+        )
     licence = " AND ".join(dict.fromkeys(book.rights for book in books))
     with writing(site.out, "iiif", licence=licence, source=settings.source) as writer:
         shelf = _Shelf(settings, kind, fetcher, writer)
@@ -92,10 +95,17 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
                 except NotNowError:
                     raise
                 except DataError as error:
-                    left.append(LeftOut(book.place, f"{page.number} {page.label}", str(error)))
+                    left.append(
+                        LeftOut(book.place, f"{page.number} {page.label}", error.render("en"))
+                    )
         write_table(site.out / TABLES, "left-out", left, LeftOut)
         if not shelf.count:
-            raise DataError(f"no page: {left[0].why if left else 'the manifests show none'}")
+            raise DataError(
+                message(
+                    "building.iiif-no-page",
+                    why=left[0].why if left else message("building.iiif-manifests-show-none"),
+                )
+            )
     if not left:
         return []
     count = number_of(len(left), "manifest or page", "manifests or pages")
@@ -105,7 +115,7 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
 def _check(settings: IiifSettings) -> None:
     task(settings.task)
     if bool(settings.path) == bool(settings.url):
-        raise UsageError("give either path (manifests on disk) or url (on a server)")
+        raise UsageError(message("building.iiif-path-or-url"))
 
 
 def _reads(settings: IiifSettings) -> Iterator[Path]:
@@ -188,7 +198,7 @@ class _Shelf:
         """
         url = page.address(self._settings.pixels)
         if not url:
-            raise DataError("the canvas shows no image")
+            raise DataError(message("building.iiif-canvas-empty"))
         if book.folder is not None and _is_beside(page):
             # A manifest on disk may refer to images beside it; a server's may not.
             url = page.image
@@ -228,7 +238,7 @@ def _books(settings: IiifSettings, fetcher: Fetcher, left: list[LeftOut]) -> Ite
         try:
             manifest = read_manifest(content)
         except DataError as error:
-            left.append(LeftOut(place, "", error.problem))
+            left.append(LeftOut(place, "", recorded(error)))
             continue
         rights = manifest.rights or settings.licence
         if not rights:
@@ -285,7 +295,7 @@ def _contents(
         except DataError as error:
             if not each.depth:
                 raise
-            left.append(LeftOut(each.place, "", error.problem))
+            left.append(LeftOut(each.place, "", recorded(error)))
             continue
         listed = manifests_in(content)
         if not listed:

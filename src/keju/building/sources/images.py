@@ -16,6 +16,7 @@ from keju.datasets.readers.base import image_files
 from keju.definitions import OWN_PAGE, task
 from keju.errors import DataError, number_of
 from keju.items import ImageRef, Item
+from keju.messages import message
 
 
 class ImagesSettings(SourceSettings, frozen=True, kw_only=True):
@@ -43,11 +44,11 @@ def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
     kind = task(settings.task)
     files = list(image_files(settings.path)) if settings.path.is_dir() else []
     if not files:
-        raise DataError("expected a folder of images", file=settings.path)
+        raise DataError(message("building.images-folder-expected"), file=settings.path)
     rows = [Picture(str(file), str(file), "") for file in files]
     facts = site.engine.map("probe", rows, probe, Standard)
     if all(each.error for each in facts):
-        raise DataError(f"no file is a sound image; the first: {facts[0].error}")
+        raise DataError(message("building.no-sound-image", error=facts[0].error))
     seen: set[str] = set()
     told = settings
     with writing(site.out, "images", licence=told.licence, source=told.source) as writer:

@@ -7,6 +7,7 @@ from math import floor, sqrt
 from typing import Any, NamedTuple, TypeGuard
 
 from keju.errors import DataError
+from keju.messages import message
 
 _LEVEL_0 = "level0"
 
@@ -71,7 +72,7 @@ def read_manifest(content: object) -> Manifest:
         DataError: it is neither.
     """
     if not isinstance(content, dict):
-        raise DataError("no IIIF manifest: expected an object")
+        raise DataError(message("building.manifest-not-an-object"))
     kind = content.get("type") or content.get("@type")
     if kind == "Manifest" and "items" in content:
         pages = tuple(_pages_3(content))
@@ -83,7 +84,7 @@ def read_manifest(content: object) -> Manifest:
         rights = _text(content.get("license"))
         attribution = _text(content.get("attribution"))
     else:
-        raise DataError(f"no IIIF manifest of version 2 or 3: its type is {kind!r}")
+        raise DataError(message("building.manifest-other-version", kind=kind))
     return Manifest(_id(content), _text(content.get("label")), rights, attribution, pages)
 
 

@@ -13,6 +13,7 @@ from keju.building.step import Settings
 from keju.datasets.readers import FORMATS, check_options, import_dataset
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
+from keju.messages import message
 
 
 class FormatSettings(SourceSettings, frozen=True, kw_only=True):
@@ -62,7 +63,7 @@ def _said(value: str | int | bool) -> str:
 def _dataset(settings: DatasetSettings, site: Site) -> Iterable[str]:
     given = Dataset.open(settings.path)
     if site.out.resolve().is_relative_to(given.path.resolve()):
-        raise UsageError(f"{site.out}: the build would lie inside its own source")
+        raise UsageError(message("building.build-inside-own-source", out=site.out))
     licence = settings.licence or given.manifest.licence
     source = settings.source or given.manifest.source
     with writing(site.out, "dataset", licence=licence, source=source) as writer:

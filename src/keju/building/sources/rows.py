@@ -26,8 +26,9 @@ from keju.datasets.readers.option_lines import with_options
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
 from keju.datasets.readers.tables import Row, read_table
 from keju.definitions import Task, options_in, prompt_of, task
-from keju.errors import DataError, UsageError, number_of, shortened, unknown_name
+from keju.errors import DataError, UsageError, number_of, recorded, shortened, unknown_name
 from keju.items import Item, Provenance
+from keju.messages import message
 
 _BLANK = re.compile(r"\{(\w+)\}")
 
@@ -142,13 +143,13 @@ def _read(settings: RowsSettings, site: Site) -> Iterable[str]:
                 prompt_of(item)
                 _refuse_twin(item, taken)
             except (DataError, UsageError) as error:
-                left.append(LeftOut(row.place.item, getattr(error, "problem", str(error))))
+                left.append(LeftOut(row.place.item, recorded(error)))
                 continue
             taken[item.id] = row.place
             blind += not item.images and item.transcription is None
             writer.add(item)
         if not taken:
-            raise DataError(f"no row becomes an item; the first: {left[0].why}", file=settings.path)
+            raise DataError(message("building.no-row-used", why=left[0].why), file=settings.path)
         write_table(site.out / TABLES, "left-out", left, LeftOut)
     return list(_notes(len(rows), left, blind))
 
@@ -232,7 +233,7 @@ class _Maker(NamedTuple):
         cells = {role: self._cell(row, role) for role in told.columns if role not in _LISTS}
         question = cells.get("question", "")
         if told.verbatim and not question:
-            raise DataError("the question is empty")
+            raise DataError(message("building.row-question-empty"))
         options = self._options(row)
         if told.verbatim and kind.queries[0].form == "letter":
             printed = options_in(question)
@@ -242,12 +243,12 @@ class _Maker(NamedTuple):
         ref = self.pictures.store(image, place) if image else None
         if image and ref is None:
             where = told.images or told.path.parent
+            hint = "" if told.images else message("building.say-where-images")
             raise DataError(
-                f"no image {shortened(image)!r} in {where}"
-                + ("" if told.images else "; say where they lie: images = FOLDER")
+                message("building.row-image-missing", name=shortened(image), where=where, hint=hint)
             )
         if "image" in told.columns and not image:
-            raise DataError("it names no image")
+            raise DataError(message("building.row-without-image"))
         answer = cells.get("answer", "")
         pages = self._pages(row)
         own = (cells.get("licence", ""), cells.get("source", ""))
@@ -299,7 +300,9 @@ class _Maker(NamedTuple):
         for name in names:
             file = inside(folder, name, file=row.place.file, item=row.place.item)
             if not file.is_file():
-                raise DataError(f"no web page {shortened(name)!r} in {folder}")
+                raise DataError(
+                    message("building.no-web-page", name=shortened(name), folder=folder)
+                )
             address = self.settings.pages_address and self.settings.pages_address + name
             found.append(
                 read_saved(file, licence=self.settings.pages_licence, address=address, shortest=1)
@@ -322,7 +325,7 @@ class _Maker(NamedTuple):
             return self.tasks[""]
         kind = _text(row.cells, self.settings.kind, row.place)
         if kind not in self.tasks:
-            raise DataError(f"no task is declared for the kind {kind!r}")
+            raise DataError(message("building.kind-without-task", kind=kind))
         return self.tasks[kind]
 
     def _cell(self, row: Row, role: Role) -> str:
@@ -337,13 +340,13 @@ class _Maker(NamedTuple):
             options.pop()
         if not all(options):
             # Dropping it would change the letters of the options after it.
-            raise DataError("an option between others is empty")
+            raise DataError(message("building.row-option-empty"))
         return tuple(options)
 
 
 def _refuse_twin(item: Item, taken: dict[str, Place]) -> None:
     if first := taken.get(item.id):
-        raise DataError(f"the id {item.id!r} stands at {first.item} already")
+        raise DataError(message("building.row-id-repeated", name=item.id, item=first.item))
 
 
 def _text(cells: JsonObject, column: str, place: Place) -> str:
@@ -360,7 +363,11 @@ def _letter(answer: str, options: tuple[str, ...], said: AnswerIs) -> str:
         if len(same) == 1:
             return same[0]
         raise DataError(
-            f"the answer {answer[:20]!r} is {'several' if same else 'none'} of the options"
+            message(
+                "building.answer-and-options",
+                answer=answer[:20],
+                how_many=message("building.several") if same else message("building.none"),
+            )
         )
     if said in {"from-0", "from-1"}:
         number = int(answer) if re.fullmatch("[0-9]{1,9}", answer) else -1
@@ -369,16 +376,18 @@ def _letter(answer: str, options: tuple[str, ...], said: AnswerIs) -> str:
             return letters[place]
     elif len(answer) == 1 and answer.upper() in letters:
         return answer.upper()
-    raise DataError(f"the answer {answer[:20]!r} names none of {len(options)} options")
+    raise DataError(
+        message("building.answer-names-no-option", answer=answer[:20], count=len(options))
+    )
 
 
 def _tasks(settings: RowsSettings) -> dict[str, Task]:
     if bool(settings.task) == bool(settings.kind):
-        raise UsageError("give either task, or kind with tasks")
+        raise UsageError(message("building.task-or-kind"))
     if settings.task:
         return {"": task(settings.task)}
     if not settings.tasks:
-        raise UsageError("kind needs tasks: which task each kind becomes")
+        raise UsageError(message("building.kind-needs-tasks"))
     return {kind: task(name) for kind, name in settings.tasks.items()}
 
 

@@ -13,10 +13,11 @@ from msgspec import Meta, Struct, field
 from keju.building.settings import settings_from
 from keju.building.sources.main_text import page_text
 from keju.datasets.readers.base import inside, source_bytes
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.files import read_toml
 from keju.images import probe_image
 from keju.items import Provenance
+from keju.messages import message
 
 _SIDECAR = ".toml"
 
@@ -81,12 +82,12 @@ def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> Save
     if beside.is_file():
         known = settings_from(read_toml(beside, dict[str, object]), Sidecar, place=str(beside))
     if not (known.licence or licence):
-        raise DataError(f"no licence is given. Write it into {beside.name} or into the recipe")
+        raise DataError(message("building.page-without-licence", name=beside.name))
     if not (known.address or address):
-        raise DataError(f"no address is given. Write it into {beside.name} or into the recipe")
+        raise DataError(message("building.page-without-address", name=beside.name))
     page = page_text(source_bytes(file), name=str(file))
     if len(page.text) < shortest:
-        raise DataError(f"only {number_of(len(page.text), 'character')} of text")
+        raise DataError(message("building.page-too-short", count=len(page.text)))
     return SavedPage(
         file,
         known.title or page.title,
@@ -113,16 +114,16 @@ def image_of(page: SavedPage, folder: Path, *, own: bool) -> Path | None:
     if name := page.sidecar.image:
         path = _beside(page.file, name, folder)
         if path is None:
-            raise DataError(f"no image {name!r} beside {page.file.name}", file=page.file)
+            raise DataError(
+                message("building.page-image-missing", name=name, page=page.file.name),
+                file=page.file,
+            )
         return path
     if not own:
         return None
     sizes = {path: pixels for path, pixels in _saved_images(page, folder) if pixels}
     if not sizes:
-        raise DataError(
-            "no image of its own is saved with it: save the page with its images, or name one in "
-            f"{sidecar_of(page.file).name}"
-        )
+        raise DataError(message("building.page-without-image", name=sidecar_of(page.file).name))
     return max(sizes, key=lambda path: sizes[path])
 
 

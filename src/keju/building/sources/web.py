@@ -23,9 +23,10 @@ from keju.building.step_context import TABLES
 from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, source_bytes
 from keju.definitions import task
-from keju.errors import DataError, KejuError, UsageError, number_of
+from keju.errors import DataError, KejuError, UsageError, number_of, recorded
 from keju.images import probe_image
 from keju.items import Item, Provenance
+from keju.messages import message
 
 
 class WebSettings(Settings, frozen=True, kw_only=True):
@@ -84,10 +85,10 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
                 probe_image(source_bytes(image), name=str(image))
             items.append((_item(page, called, settings, shown=image is not None), image))
         except (DataError, UsageError) as error:
-            refused.append(Refused(name, getattr(error, "problem", str(error))))
+            refused.append(Refused(name, recorded(error)))
     if not items:
-        why = refused[0].why if refused else "there are no .html files"
-        raise DataError(f"no page can be used: {why}", file=settings.path)
+        why = refused[0].why if refused else message("building.no-html-files")
+        raise DataError(message("building.no-usable-page", why=why), file=settings.path)
     licences = dict.fromkeys(
         step.licence for item, _ in items for step in item.provenance if step.licence
     )

@@ -30,6 +30,7 @@ from keju.images import (
     open_header,
     orientation_of,
 )
+from keju.messages import message
 
 JPEG_SIDE = 65_500
 """The longest side that a JPEG can have, in pixels."""
@@ -217,10 +218,15 @@ class _Limit(NamedTuple):
     def check(self, image: Image.Image) -> None:
         if image.width * image.height > self.whole * 1_000_000:
             raise DataError(
-                f"{image.width}x{image.height} pixels of {image.format} ({image.mode}) can only be "
-                f"decoded in one piece, and that is beyond {self.whole} megapixels",
+                message(
+                    "building.picture-not-in-pieces",
+                    width=image.width,
+                    height=image.height,
+                    format=image.format,
+                    mode=image.mode,
+                    whole=self.whole,
+                ),
                 file=self.name,
-                hint="Save it as baseline JPEG or as TIFF in strips, or raise 'whole'",
             )
 
 

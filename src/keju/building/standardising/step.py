@@ -16,6 +16,7 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.errors import DataError, number_of
 from keju.items import Box, ImageRef, Item, Line
+from keju.messages import message
 
 PIXEL_BUDGET = 1_365_984
 """The default budget, 1,365,984 pixels per image: that of a published benchmark."""
@@ -121,7 +122,7 @@ def standardise_all(bench: StepContext, settings: StandardiseSettings) -> None:
             note = f"{len(new)} pictures" if len(new) > 1 else _told(done[item.images[0].path])
             bench.keep(_scaled(item, new), note=note, tool=f"Pillow {PIL.__version__}")
     if len(dropped) == len(items):
-        raise DataError(f"no item has sound pictures; the first: {dropped[0].error}")
+        raise DataError(message("building.no-item-with-sound-picture", error=dropped[0].error))
     bench.table("pictures", [_row(ref, done[ref.path]) for ref in refs], PictureRow)
     bench.table("dropped", dropped, Dropped)
     bench.note(

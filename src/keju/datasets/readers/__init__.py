@@ -17,6 +17,7 @@ from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import UNKNOWN
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.registry import Plugin, Registry, guarded, notes_in, provided
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
@@ -120,7 +121,7 @@ def import_dataset(
     reader, given, found = _chosen(format, src, dict(options or {}))
     check_options(reader, given)
     if not src.exists():
-        raise UsageError(f"{src}: no such file or folder")
+        raise UsageError(message("datasets.no-source", src=src))
     _refuse_inside(out, src)
     writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
     try:
@@ -156,8 +157,12 @@ def _refuse_inside(out: Path, src: Path) -> None:
     """
     if src.is_dir() and out.resolve().is_relative_to(src.resolve()):
         raise UsageError(
-            f"--out {out} is inside the source folder {src}, so that the next import would read "
-            f"it. Choose a folder outside, such as --out {shell_word(str(new_folder(src)))}"
+            message(
+                "datasets.out-inside-source",
+                out=out,
+                src=src,
+                other=shell_word(str(new_folder(src))),
+            )
         )
 
 
@@ -173,7 +178,11 @@ def _other_format(src: Path, reader: Reader) -> str:
         return ""
     if any(each.reader is reader and each.detection.fit >= _CLEAR for each in ranked):
         return ""
-    return f"Found {ranked[0].detection.what}. Import it: {command(ranked[0], listing)}"
+    return message(
+        "datasets.found-other-format",
+        what=ranked[0].detection.what,
+        command=command(ranked[0], listing),
+    )
 
 
 def _unknown_note(**about: str) -> Iterator[str]:
@@ -196,7 +205,7 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Option
         said = "".join(f" --option {key}={value}" for key, value in options.items())
         return reader, options, [f"read as {reader.name}{said}: {detection.what}"]
     if name == AUTO:
-        raise UsageError(f"{src}: no such file or folder")
+        raise UsageError(message("datasets.no-source", src=src))
     return FORMATS.find(name), given, []
 
 
@@ -210,5 +219,7 @@ def check_options(reader: Reader, given: Options) -> None:
     for option in given:
         family = option.partition(".")[0] + ".NAME"
         if option not in known and ("." not in option or family not in known):
-            names = ", ".join(known) or "none"
-            raise UsageError(f"format {reader.name} has no option {option!r}. Options: {names}")
+            names = ", ".join(known) or message("datasets.none")
+            raise UsageError(
+                message("datasets.no-such-option", format=reader.name, option=option, names=names)
+            )

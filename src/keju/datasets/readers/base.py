@@ -18,6 +18,7 @@ from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
 from keju.images import EXTENSIONS
+from keju.messages import message
 
 Options = Mapping[str, str]
 
@@ -114,7 +115,7 @@ def flag(options: Options, name: str, default: str = "no") -> bool:
     """
     value = options.get(name, default).casefold()
     if value not in {"yes", "no", "true", "false", "1", "0"}:
-        raise UsageError(f"option {name}={options[name]}: say yes or no")
+        raise UsageError(message("datasets.option-not-yes-or-no", name=name, value=options[name]))
     return value in {"yes", "true", "1"}
 
 
@@ -128,7 +129,7 @@ def whole(options: Options, name: str, default: int) -> int:
     if not value:
         return default
     if not (value.isascii() and value.isdigit() and len(value) < 10 and int(value)):
-        raise UsageError(f"option {name}={value}: say a whole number, 1 or more")
+        raise UsageError(message("datasets.option-not-a-number", name=name, value=value))
     return int(value)
 
 
@@ -139,8 +140,8 @@ def plain_file(path: Path) -> Path:
         DataError: it is missing, or something else: a directory, or a pipe, which would block.
     """
     if not path.is_file():
-        wrong = "this is no file" if path.exists() else "no such file"
-        raise DataError(wrong, file=path, hint="Put the file in its place")
+        wrong = message("datasets.not-a-file") if path.exists() else message("datasets.missing")
+        raise DataError(wrong, file=path, hint=message("datasets.put-file-in-place"))
     return path
 
 
@@ -160,12 +161,12 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         size = plain_file(path).stat().st_size
         if size > most:
             raise DataError(
-                f"{size >> 20:,} MB, more than {most >> 20:,} MB", file=path, hint="Split the file"
+                message("datasets.too-large", size=size >> 20, most=most >> 20), file=path
             )
         return path.read_bytes()
     except OSError as error:
         raise DataError(
-            f"not readable: {error.strerror or error}", file=path, hint="Put the file there"
+            message("datasets.not-readable", reason=error.strerror or error), file=path
         ) from None
 
 
@@ -182,9 +183,7 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
     log = import_log()
     data = source_bytes(path, most)
     if data.startswith(LFS_POINTER):
-        raise DataError(
-            "a Git LFS pointer, not the file itself", file=path, hint="Download it: git lfs pull"
-        )
+        raise DataError(message("datasets.git-lfs-pointer"), file=path)
     found = decoded(data, path, log.encoding)
     if found.encoding != UTF_8:
         log.decoded(path, found.encoding)
@@ -204,7 +203,9 @@ def check_name(name: str, file: Path, hint: str = RENAME) -> None:
         DataError: the name contains such bytes.
     """
     if any("\ud800" <= char <= "\udfff" for char in name):
-        raise DataError(f"the name {shortened(name)!r} is not UTF-8", file=file, hint=hint)
+        raise DataError(
+            message("datasets.name-not-utf8", name=shortened(name)), file=file, hint=hint
+        )
 
 
 def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
@@ -222,15 +223,16 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
             with suppress(FileNotFoundError, NotADirectoryError):
                 path.lstat()
         except OSError as error:
-            problem = f"image {shown!r}: {error.strerror or error}"
-            raise DataError(problem, file=file, item=item, hint="Give it another name") from None
+            problem = message(
+                "datasets.image-name-unusable", shown=shown, reason=error.strerror or error
+            )
+            raise DataError(
+                problem, file=file, item=item, hint=message("datasets.rename-image")
+            ) from None
         if not leads_out(path, root):
             return path
     raise DataError(
-        f"image {shown!r} must lie under {root}",
-        file=file,
-        item=item,
-        hint="Put it there, and name it from there on",
+        message("datasets.image-outside-root", shown=shown, root=root), file=file, item=item
     )
 
 
@@ -268,9 +270,7 @@ def kept_inside(path: Path, folder: Path) -> Path:
         DataError: it is one.
     """
     if path.is_symlink() and leads_out(path, folder):
-        raise DataError(
-            f"a link that leads out of {folder}", file=path, hint="Put the file itself there"
-        )
+        raise DataError(message("datasets.link-leads-out", folder=folder), file=path)
     return path
 
 

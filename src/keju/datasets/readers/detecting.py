@@ -10,6 +10,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obstacles import obstacle
 from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
+from keju.messages import message
 
 LOWEST = 0.5
 """The lowest fit with which a source is imported without naming its reader."""
@@ -51,17 +52,22 @@ def best(listing: Listing, readers: Iterable[Reader]) -> Candidate:
     fitting = [each for each in ranked if each.detection.fit >= LOWEST]
     detect = f"keju data detect {shell_word(str(listing.src))}"
     if not fitting:
-        seen = f" The nearest is {ranked[0].reader.name}." if ranked else ""
-        raise UsageError(f"{listing.src}: no format fits.{seen} See: {detect}")
+        seen = message("datasets.nearest-format", name=ranked[0].reader.name) if ranked else ""
+        raise UsageError(
+            message("datasets.no-format-fits", src=listing.src, seen=seen, detect=detect)
+        )
     equal = [each for each in fitting if each.detection.fit > fitting[0].detection.fit - APART]
     if len(equal) > 1:
         commands = "; ".join(command(each, listing) for each in equal)
-        raise UsageError(f"{listing.src}: several formats fit equally. Choose one: {commands}")
+        raise UsageError(
+            message("datasets.several-formats-fit", src=listing.src, commands=commands)
+        )
     if missing := fitting[0].detection.missing:
         raise DataError(
-            f"{fitting[0].reader.name} fits, but it needs {missing}",
+            message(
+                "datasets.format-needs", name=fitting[0].reader.name, missing=missing, detect=detect
+            ),
             file=listing.src,
-            hint=f"See: {detect}",
         )
     return fitting[0]
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.errors import DataError, UsageError
+from keju.messages import message
 
 UTF_8 = "utf-8-sig"
 """The encoding of a text in UTF-8, with or without byte-order mark."""
@@ -124,11 +125,7 @@ def detected(head: bytes, file: Path, *, whole: bool) -> str:
         reverse=True,
     )
     if plain is None and _japanese(head, whole=whole) > max([least, *(fit for fit, _ in fits)]):
-        raise DataError(
-            "the text seems to be Shift_JIS, which is not detected",
-            file=file,
-            hint=f"Give --option {OPTION}=shift_jis, or convert the file to UTF-8",
-        )
+        raise DataError(message("datasets.seems-shift-jis", option=OPTION), file=file)
     if not fits and plain is not None:
         return UTF_8
     if not fits:
@@ -136,10 +133,15 @@ def detected(head: bytes, file: Path, *, whole: bool) -> str:
     if len(fits) > 1 and fits[0][0] - fits[1][0] <= _MARGIN:
         (_, first), (_, second), *_ = fits
         raise DataError(
-            f"the encoding is uncertain: {_sample(head, first)} as {first}, "
-            f"{_sample(head, second)} as {second}",
+            message(
+                "datasets.encoding-uncertain",
+                sample=_sample(head, first),
+                first=first,
+                other=_sample(head, second),
+                second=second,
+                option=OPTION,
+            ),
             file=file,
-            hint=f"Name it: --option {OPTION}=NAME, or convert the file to UTF-8",
         )
     return fits[0][1]
 
@@ -155,7 +157,7 @@ def checked(encoding: str) -> str:
             raise LookupError  # noqa: TRY301 - rot13 and the like are no encodings
     except (LookupError, ValueError):
         raise UsageError(
-            f"option {OPTION}={encoding}: unknown. Known: UTF-8, UTF-16, GB18030, Big5 …"
+            message("datasets.encoding-option-unknown", option=OPTION, encoding=encoding)
         ) from None
     return encoding
 
@@ -255,27 +257,27 @@ def _check_text(data: bytes, file: Path) -> None:
         DataError: it is one.
     """
     if what := next((each for mark, each in _NO_TEXTS.items() if data.startswith(mark)), ""):
-        raise DataError(
-            f"{what}, not a text", file=file, hint="Save it as plain text, a table as CSV (UTF-8)"
-        )
+        raise DataError(message("datasets.not-a-text", what=what), file=file)
 
 
 def _undecodable(data: bytes, file: Path, encoding: str) -> DataError:
     """The error for a text that is not in an encoding, or in none of the known ones."""
-    wrong = "the text is not UTF-8, UTF-16, GB18030 or Big5"
+    wrong = message("datasets.encoding-unknown")
     if encoding:
         place = ""
         try:
             data.decode(encoding)
         except UnicodeDecodeError as error:
-            place = f": byte {error.start} is not valid"
+            place = message("datasets.byte-not-valid", start=error.start)
         except UnicodeError:
             pass
-        wrong = f"the text is not {encoding.upper().removesuffix('-SIG')}{place}"
+        wrong = message(
+            "datasets.encoding-differs", encoding=encoding.upper().removesuffix("-SIG"), place=place
+        )
     return DataError(
         wrong,
         file=file,
-        hint=f"Name its encoding: --option {OPTION}=NAME, or convert it to UTF-8",
+        hint=message("datasets.name-encoding", option=OPTION),
     )
 
 

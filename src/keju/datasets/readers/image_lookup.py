@@ -20,6 +20,7 @@ from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import is_litter
 from keju.errors import DataError, shortened
 from keju.images import EXTENSIONS
+from keju.messages import message
 
 MOST_FILES = 500_000
 """Maximum number of images in an index; the largest known source has 230,000."""
@@ -92,10 +93,9 @@ class ImageIndex:
             if path is None:
                 names = listed((self._shown(each) for each in sorted(found)), 2)
                 raise DataError(
-                    f"several images fit {shortened(name)!r}: {names}",
+                    message("datasets.several-images-fit", name=shortened(name), names=names),
                     file=file,
                     item=item,
-                    hint="Name the image with its folder, or give --option images=FOLDER",
                 )
             import_log().matched(_way(parts, path, size), shortened(name), self._shown(path))
             return path
@@ -117,10 +117,7 @@ class ImageIndex:
             if same and path is None:
                 names = listed((self._shown(each) for each in sorted(same)), 2)
                 raise DataError(
-                    f"several images are called after it: {names}",
-                    file=file,
-                    item=item,
-                    hint="Put the images of each task into a folder that is called after the task",
+                    message("datasets.several-images-of-name", names=names), file=file, item=item
                 )
             if path:
                 found.append(path)
@@ -147,9 +144,7 @@ class ImageIndex:
         for path in (each for top in tops for each in _images_under(top, self._folders)):
             if len(found) == MOST_FILES:
                 raise DataError(
-                    f"more than {MOST_FILES:,} images, so they cannot be searched",
-                    file=tops[0],
-                    hint="Give the folder of the images: --option images=FOLDER",
+                    message("datasets.too-many-images-to-search", most=MOST_FILES), file=tops[0]
                 )
             found.append(path)
         return tuple(found)
@@ -225,9 +220,7 @@ def decoded_image(text: str, *, file: Path, item: str) -> bytes | None:
     try:
         return b64decode("".join(encoded.split()).translate(_URL_SAFE), validate=True)
     except (Base64Error, ValueError):
-        raise DataError(
-            "the image is not valid base64", file=file, item=item, hint="Fetch the file again"
-        ) from None
+        raise DataError(message("datasets.image-not-base64"), file=file, item=item) from None
 
 
 _URL_SAFE = str.maketrans("-_", "+/")

@@ -7,7 +7,8 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import listed
-from keju.errors import DataError, number_of
+from keju.errors import DataError
+from keju.messages import message
 
 
 class ImageNames:
@@ -74,11 +75,7 @@ class ImageNames:
             stem = Path(name.replace("\\", "/").replace("\0", "")).stem if name else ""
             if found := self._nearest(self._stems.get(stem.casefold(), []), file, stem, ""):
                 return found
-        raise DataError(
-            f"its image is missing: expected {file.stem}.jpg or another image of that name",
-            file=file,
-            hint="Put the image there, or remove the annotation",
-        )
+        raise DataError(message("datasets.page-image-missing", stem=file.stem), file=file)
 
     def _nearest(self, same: list[Path], file: Path, name: str, item: str) -> Path | None:
         """The image whose directories have most in common with those of the annotation file."""
@@ -91,11 +88,14 @@ class ImageNames:
             nearest = [path for path in same if shared[path] == most]
         if len(nearest) > 1:
             raise DataError(
-                f"{number_of(len(same), 'image is', 'images are')} called {name}: "
-                f"{listed(map(str, same))}",
+                message(
+                    "datasets.several-images-called",
+                    count=len(same),
+                    name=name,
+                    same=listed(map(str, same)),
+                ),
                 file=file,
                 item=item or None,
-                hint="Name the image with its folder, or put the annotation beside it",
             )
         return nearest[0]
 

@@ -13,6 +13,7 @@ import msgspec
 from keju.datasets.readers.base import listed, source_text
 from keju.datasets.readers.records import JsonObject
 from keju.errors import DataError
+from keju.messages import message
 
 T = TypeVar("T")
 
@@ -36,7 +37,7 @@ def objects_in(file: Path) -> list[JsonObject]:
         if _seem_lines(text):
             return _lines(file, text)
         raise _half_character(file, text) or DataError(
-            f"not readable as JSON: {error}", file=file, hint="Fetch the file again"
+            message("datasets.not-json", error=error), file=file
         ) from None
     if isinstance(content, dict):
         content = _list_within(file, content)
@@ -45,13 +46,12 @@ def objects_in(file: Path) -> list[JsonObject]:
     for number, record in enumerate(content, start=1):
         if not isinstance(record, dict):
             raise DataError(
-                f"expected an object; found {type(record).__name__}",
+                message("datasets.json-not-an-object", type=type(record).__name__),
                 file=file,
                 item=f"object {number}",
-                hint="Write {…}, or take it out",
             )
     if not content:
-        raise DataError("the list is empty", file=file, hint="Fetch the file again")
+        raise DataError(message("datasets.json-list-empty"), file=file)
     return content
 
 
@@ -79,7 +79,7 @@ def json_in(file: Path, shape: type[T]) -> T:
         return msgspec.json.decode(text, type=shape)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise _half_character(file, text) or DataError(
-            f"not readable as JSON: {error}", file=file, hint="Fetch the file again"
+            message("datasets.not-json", error=error), file=file
         ) from None
 
 
@@ -93,7 +93,7 @@ def _lines(file: Path, text: str) -> list[JsonObject]:
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             place = f"line {number}"
             raise _half_character(file, line, [place]) or DataError(
-                f"not readable: {error}", file=file, item=place, hint="Mend it, or take it out"
+                message("datasets.json-line-unreadable", error=error), file=file, item=place
             ) from None
     return found
 
@@ -120,20 +120,14 @@ def _list_within(file: Path, content: dict[str, object]) -> object:
         if isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
     }
     if len(lists) > 1:
-        raise DataError(
-            f"several lists of objects: {listed(lists)}",
-            file=file,
-            hint="Save the list that is meant as a file of its own",
-        )
+        raise DataError(message("datasets.json-several-lists", lists=listed(lists)), file=file)
     if not lists:
         raise _no_list(file, f"an object with {listed(content) or 'nothing'}")
     return next(iter(lists.values()))
 
 
 def _no_list(file: Path, found: str) -> DataError:
-    return DataError(
-        f"expected a list of objects; found {found}", file=file, hint="Write [{…}, {…}]"
-    )
+    return DataError(message("datasets.json-not-a-list", found=found), file=file)
 
 
 def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataError | None:
@@ -148,10 +142,9 @@ def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataEr
                 name = record.get("ID", record.get("id", "")) if isinstance(record, dict) else ""
                 place = places[number - 1] if places else f"object {number}"
                 return DataError(
-                    f"half a character, {ascii(half[0])[1:-1]}, in {key!r}",
+                    message("datasets.half-a-character", half=ascii(half[0])[1:-1], key=key),
                     file=file,
                     item=place + (f" ({name})" if name else ""),
-                    hint="Write \\ufffd in its place",
                 )
     return None
 

@@ -23,6 +23,7 @@ from keju.datasets.store import DatasetManifest, DatasetWriter, read_items
 from keju.errors import DataError, number_of
 from keju.files import read_json
 from keju.items import ImageRef
+from keju.messages import message
 
 LAYOUT = """\
 SRC/                      a folder
@@ -47,9 +48,7 @@ def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator
     del options
     file = src / _ITEMS
     if not file.is_file():
-        raise DataError(
-            f"expected a folder with {_ITEMS}", file=src, hint="See: keju data formats parquet"
-        )
+        raise DataError(message("datasets.parquet-no-items", items=_ITEMS), file=src)
     know_stored(src)
     if (src / _MANIFEST).is_file():
         writer.resemble(read_json(kept_inside(src / _MANIFEST, src), DatasetManifest))
@@ -105,10 +104,5 @@ def _image(src: Path, name: str, tables: Packed, file: Path, item: str) -> tuple
         path = inside(src, name, file=file, item=item)
         return source_bytes(path), str(path)
     if name not in tables:
-        raise DataError(
-            f"the image {name!r} is missing from the tables of images",
-            file=file,
-            item=item,
-            hint="Export the dataset again",
-        )
+        raise DataError(message("datasets.parquet-image-missing", name=name), file=file, item=item)
     return tables.image_bytes(name), f"{src}: {name}"

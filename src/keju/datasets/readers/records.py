@@ -9,8 +9,9 @@ from typing import NamedTuple
 from keju.datasets.readers.base import Options, listed, source_bytes
 from keju.datasets.readers.image_lookup import ImageIndex, decoded_image
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, number_of, shortened
+from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef
+from keju.messages import message
 
 FIELD_OPTION = "field."
 
@@ -54,7 +55,7 @@ def map_fields(
     }
     if unknown := sorted(set(given) - set(wanted)):
         roles = ", ".join(wanted)
-        raise UsageError(f"no field {unknown[0]!r} to map. Fields: {roles}")
+        raise UsageError(message("datasets.no-such-field", field=unknown[0], roles=roles))
     found: dict[str, str] = {}
     for role, field in wanted.items():
         name = _name_among(keys, role, field, given)
@@ -63,12 +64,16 @@ def map_fields(
         elif field.required or role in given:
             looked_for = given.get(role) or " or ".join(field.names)
             raise DataError(
-                f"no field for the {role} (expected {looked_for}); found the fields "
-                f"{', '.join(keys[:30]) or 'none'}",
+                message(
+                    "datasets.no-field-for-role",
+                    role=role,
+                    expected=looked_for,
+                    keys=", ".join(keys[:30]) or message("datasets.none"),
+                ),
                 file=file,
-                hint=f"Call it {field.names[0]}"
+                hint=message("datasets.call-it", name=field.names[0])
                 if options is None
-                else f"Give its name: --option {FIELD_OPTION}{role}=NAME",
+                else message("datasets.give-field-name", option=FIELD_OPTION, role=role),
             )
     return found
 
@@ -82,7 +87,7 @@ def image_roots(src: Path, file: Path, options: Options) -> list[Path]:
     if "images" in options:
         root = Path(options["images"])
         if not root.is_dir():
-            raise UsageError(f"images={root}: no such folder")
+            raise UsageError(message("datasets.images-option-no-folder", root=root))
         return [root]
     base = src if src.is_dir() else file.parent
     return [file.parent, file.parent / "images", base, base / "images"]
@@ -106,10 +111,9 @@ def text_of(record: JsonObject, key: str | None, place: Place) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise DataError(
-        f"expected text in {key!r}; found {type(value).__name__}",
+        message("datasets.record-not-a-text", key=key, type=type(value).__name__),
         file=place.file,
         item=place.item,
-        hint="Write it as a text",
     )
 
 
@@ -124,10 +128,7 @@ def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
         return list(value)
     if isinstance(value, list):
         raise DataError(
-            f"expected texts in {key!r}",
-            file=place.file,
-            item=place.item,
-            hint="Write a list of texts",
+            message("datasets.record-not-texts", key=key), file=place.file, item=place.item
         )
     text = text_of(record, key, place)
     return [text] if text.strip() else []
@@ -168,10 +169,9 @@ class Pictures:
             return self._writer.add_image(value, f"{file}: {item}")
         if not isinstance(value, str):
             raise DataError(
-                f"expected an image or its name; found {type(value).__name__}",
+                message("datasets.record-not-an-image", type=type(value).__name__),
                 file=file,
                 item=item,
-                hint="Name the image's file",
             )
         path = self._index.find(value, file=file, item=item, near=near)
         if path is None:
@@ -204,12 +204,13 @@ class Pictures:
         if self.missing:
             names = listed(f"{shortened(name)} (of {item})" for name, item in self.missing.items())
             raise DataError(
-                f"{number_of(len(self.missing), 'image is', 'images are')} missing: "
-                f"{names}; looked in "
-                f"{', '.join(map(str, self._index.roots))}",
+                message(
+                    "datasets.record-images-missing",
+                    count=len(self.missing),
+                    names=names,
+                    roots=", ".join(map(str, self._index.roots)),
+                ),
                 file=src,
-                hint="Give their folder: --option images=FOLDER, or skip them: "
-                "--option skip-missing=yes",
             )
 
 

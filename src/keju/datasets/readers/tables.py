@@ -17,7 +17,8 @@ from keju.datasets.readers.json_records import lines_in, objects_in
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.workbooks import Sheet, workbook_sheets
 from keju.datasets.table import is_parquet
-from keju.errors import DataError, number_of
+from keju.errors import DataError
+from keju.messages import message
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 """The suffixes of tables, in the order in which they are searched."""
@@ -62,7 +63,7 @@ def find_table(folder: Path, name: str) -> Path | None:
     found = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").exists()]
     if len(found) > 1:
         raise DataError(
-            f"both {found[0].name} and {found[1].name}", file=folder, hint="Keep one of them"
+            message("datasets.two-tables", name=found[0].name, other=found[1].name), file=folder
         )
     return kept_inside(found[0], folder) if found else None
 
@@ -90,7 +91,7 @@ def read_table(file: Path) -> list[Row]:
         text = source_text(file)
         rows = list(delimited(file, io.StringIO(text, newline=""), separator_of(file, text)))
     if not rows:
-        raise DataError("a table without lines", file=file, hint="Fill it, or take it away")
+        raise DataError(message("datasets.table-without-lines"), file=file)
     return rows
 
 
@@ -176,11 +177,9 @@ def delimited(file: Path, lines: Iterable[str], separator: str = "") -> Iterator
             place = Place(file, f"line {reader.line_num}")
             if len(cells) != len(heads):
                 raise DataError(
-                    f"{number_of(len(cells), 'cell')}, but there should be "
-                    f"{number_of(len(heads), 'column')}",
+                    message("datasets.cells-and-columns", count=len(cells), expected=len(heads)),
                     file=file,
                     item=place.item,
-                    hint='Put cells that hold the separator into quotes "…"',
                 )
             yield Row(place, dict(zip(heads, cells, strict=True)))
     except csv.Error as error:
@@ -189,20 +188,21 @@ def delimited(file: Path, lines: Iterable[str], separator: str = "") -> Iterator
 
 def _unclosed(file: Path, error: csv.Error, line: int) -> DataError:
     return DataError(
-        f"not readable as a table: {error}",
-        file=file,
-        item=f"line {line}",
-        hint='Close the quotes "…", and double a quote inside them',
+        message("datasets.table-unreadable", error=error), file=file, item=f"line {line}"
     )
 
 
 def _check_heads(file: Path, heads: list[str]) -> None:
     if len(heads) > MOST_COLUMNS:
-        raise _too_large(file, f"it has more than {MOST_COLUMNS:,} columns")
+        raise _too_large(file, message("datasets.table-columns", most=MOST_COLUMNS))
     twice = sorted(head for head, count in Counter(heads).items() if count > 1)
     if not heads or twice:
-        wrong = f"two columns are called {twice[0]!r}" if twice else "no line of column names"
-        raise DataError(wrong, file=file, hint="Give every column a name of its own")
+        wrong = (
+            message("datasets.column-repeated", name=twice[0])
+            if twice
+            else message("datasets.no-column-names")
+        )
+        raise DataError(wrong, file=file, hint=message("datasets.name-every-column"))
 
 
 def _workbook(file: Path) -> Iterator[Row]:
@@ -215,9 +215,8 @@ def _workbook(file: Path) -> Iterator[Row]:
     heads = [_heads(file, sheet) for sheet in sheets]
     if any(each != heads[0] for each in heads):
         raise DataError(
-            f"sheets with different columns: {listed(sheet.name for sheet in sheets)}",
+            message("datasets.sheets-differ", sheets=listed(sheet.name for sheet in sheets)),
             file=file,
-            hint="Save the sheet that is meant as a file of its own",
         )
     for sheet in sheets:
         for number, cells in sheet.rows[1:]:
@@ -225,11 +224,11 @@ def _workbook(file: Path) -> Iterator[Row]:
             place = Place(file, f"{within}line {number}")
             if len(cells) > len(heads[0]):
                 raise DataError(
-                    f"{number_of(len(cells), 'cell')}, but there should be "
-                    f"{number_of(len(heads[0]), 'column')}",
+                    message(
+                        "datasets.cells-without-column", count=len(cells), expected=len(heads[0])
+                    ),
                     file=file,
                     item=place.item,
-                    hint="Give every column a name in the first line",
                 )
             padded = cells + [""] * (len(heads[0]) - len(cells))
             yield Row(place, dict(zip(heads[0], padded, strict=True)))
@@ -252,16 +251,14 @@ def _parquet(file: Path) -> list[JsonObject]:
         columns = scan.collect_schema()
         cells = int(scan.select(pl.len()).collect().item()) * len(columns)
         if cells > MOST_CELLS:
-            raise _too_large(file, f"it has more than {MOST_CELLS:,} cells")
+            raise _too_large(file, message("datasets.table-cells", most=MOST_CELLS))
         frame = scan.collect()
         if sum(_bytes_in(frame[name]) for name in columns) > MOST_BYTES:
-            raise _too_large(file, f"its cells have more than {MOST_BYTES >> 20} MB")
+            raise _too_large(file, message("datasets.table-bytes", most=MOST_BYTES >> 20))
         return frame.to_dicts()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")
-        raise DataError(
-            f"not readable as parquet: {reason}", file=file, hint="Fetch the file again"
-        ) from None
+        raise DataError(message("datasets.not-parquet", reason=reason), file=file) from None
 
 
 def _parquet_bytes(file: Path) -> bytes:
@@ -288,7 +285,7 @@ def _bytes_in(column: pl.Series) -> int:
 
 
 def _too_large(file: Path, problem: str) -> DataError:
-    return DataError(f"the table is too large: {problem}", file=file, hint="Part it into files")
+    return DataError(message("datasets.table-too-large", problem=problem), file=file)
 
 
 def number_in(cells: JsonObject, key: str, place: Place) -> float:
@@ -306,10 +303,9 @@ def number_in(cells: JsonObject, key: str, place: Place) -> float:
         found = float("nan")
     if not abs(found) < _LARGEST:
         raise DataError(
-            f"{str(value)[:40]!r} in {key!r} is no coordinate",
+            message("datasets.not-a-coordinate", value=str(value)[:40], key=key),
             file=place.file,
             item=place.item,
-            hint="Write pixels, as a number",
         )
     return found
 

@@ -25,6 +25,7 @@ from keju.datasets.vlmevalkit import HEADS, OURS, cells_of, item_in
 from keju.definitions import Task, query_of, task, tasks
 from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef, Item
+from keju.messages import message
 
 LAYOUT = """\
 SRC                       a .tsv file, or a folder with .tsv files in it
@@ -55,11 +56,7 @@ def read_vlmevalkit(src: Path, writer: DatasetWriter, options: Options) -> list[
     """
     files = [src] if src.is_file() else list(files_under(src, {"tsv"}))
     if not files:
-        raise DataError(
-            "expected a .tsv file, or a folder with .tsv files; found none",
-            file=src,
-            hint="See: keju data formats vlmevalkit-tsv",
-        )
+        raise DataError(message("datasets.vlmevalkit-no-tsv"), file=src)
     for file in files:
         images = _Images(writer, image_roots(src, file, options))
         count = 0
@@ -68,7 +65,7 @@ def read_vlmevalkit(src: Path, writer: DatasetWriter, options: Options) -> list[
             writer.add(_item(row, refs, options))
             count += 1
         if not count:
-            raise DataError("a table without rows", file=file, hint="Fetch the file again")
+            raise DataError(message("datasets.table-without-rows"), file=file)
     return []
 
 
@@ -103,7 +100,7 @@ READER = Reader(
 def _rows(file: Path) -> Iterator[Row]:
     """The rows of a table, streamed, since tables of a gigabyte are usual."""
     if not file.is_file():
-        raise DataError("this is no file", file=file, hint="Put the file in its place")
+        raise DataError(message("datasets.not-a-regular-file"), file=file)
     try:
         with file.open(encoding=_encoding(file), newline="") as lines:
             for row in delimited(file, _bounded(file, lines)):
@@ -111,9 +108,7 @@ def _rows(file: Path) -> Iterator[Row]:
                 yield row
     except UnicodeDecodeError as error:
         raise DataError(
-            f"the text is not {error.encoding} throughout",
-            file=file,
-            hint="Name its encoding: --option encoding=NAME, or convert it to UTF-8",
+            message("datasets.encoding-changes", encoding=error.encoding), file=file
         ) from None
 
 
@@ -126,10 +121,9 @@ def _bounded(file: Path, lines: TextIO) -> Iterator[str]:
     for number, line in enumerate(iter(lambda: lines.readline(MAX_CELL), ""), start=1):
         if len(line) == MAX_CELL:
             raise DataError(
-                f"a line of more than {MAX_CELL >> 20} million characters",
+                message("datasets.line-too-long", most=MAX_CELL >> 20),
                 file=file,
                 item=f"line {number}",
-                hint="Fetch the file again",
             )
         yield line
 
@@ -151,9 +145,12 @@ def _check_columns(row: Row) -> None:
         missing.append("image or image_path")
     if missing:
         raise DataError(
-            f"no column {missing[0]}; found {', '.join(list(cells)[:20])}",
+            message(
+                "datasets.vlmevalkit-no-column",
+                column=missing[0],
+                columns=", ".join(list(cells)[:20]),
+            ),
             file=row.place.file,
-            hint="Name the columns as VLMEvalKit does",
         )
 
 
@@ -177,7 +174,11 @@ class _Images:
         names = text_of(row.cells, "image_path", place).strip()
         if cell and len(cell) < _SHORTEST and not cell.startswith("["):
             if cell not in self._by_index:
-                raise _wrong(place, f"no row {cell!r} above it has an image", "Give it its image")
+                raise _wrong(
+                    place,
+                    message("datasets.vlmevalkit-image-of-no-row", row=cell),
+                    message("datasets.give-the-image"),
+                )
             refs = self._by_index[cell]
         elif cell:
             refs = tuple(self._decoded(each, place) for each in _listed(cell))
@@ -186,7 +187,9 @@ class _Images:
         else:
             refs = ()
         if not refs:
-            raise _wrong(place, "without an image", "Fill image or image_path")
+            raise _wrong(
+                place, message("datasets.vlmevalkit-no-image"), message("datasets.fill-image")
+            )
         self._by_index[index] = refs
         return refs
 
@@ -194,7 +197,9 @@ class _Images:
         try:
             data = base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError):
-            raise _wrong(place, "its image is no base64", "Fetch the file again") from None
+            raise _wrong(
+                place, message("datasets.vlmevalkit-not-base64"), message("datasets.fetch-again")
+            ) from None
         return self._writer.add_image(data, f"{place.file}: {place.item}")
 
     def _read(self, name: str, place: Place) -> ImageRef:
@@ -202,8 +207,8 @@ class _Images:
         if path is None:
             raise _wrong(
                 place,
-                f"the image {shortened(name)!r} is missing",
-                "Give its folder: --option images=FOLDER",
+                message("datasets.vlmevalkit-image-missing", name=shortened(name)),
+                message("datasets.give-image-folder"),
             )
         return self._writer.add_image(source_bytes(path), str(path))
 
@@ -228,7 +233,7 @@ def _item(row: Row, refs: tuple[ImageRef, ...], options: Options) -> Item:
         _must_agree(item, said, place)
         return replace(item, images=refs)
     if "task" not in options:
-        raise UsageError(f"{place.file}: say which task its questions are: --option task=T7")
+        raise UsageError(message("datasets.vlmevalkit-name-task", file=place.file))
     return _foreign(said, refs, task(options["task"]), options.get("query", ""), place)
 
 
@@ -240,8 +245,8 @@ def _must_agree(item: Item, said: Mapping[str, str], place: Place) -> None:
     if apart:
         raise _wrong(
             place,
-            f"{', '.join(apart)} and the item in the column keju are not the same",
-            "Change both, or take out the column keju and say the task: --option task=T7",
+            message("datasets.vlmevalkit-item-differs", fields=", ".join(apart)),
+            message("datasets.vlmevalkit-change-both"),
         )
 
 
@@ -250,9 +255,15 @@ def _foreign(
 ) -> Item:
     index, question = said["index"].strip(), said["question"].strip()
     if not index:
-        raise _wrong(place, "without an index", "Number the rows")
+        raise _wrong(
+            place, message("datasets.vlmevalkit-no-index"), message("datasets.number-the-rows")
+        )
     if not question:
-        raise _wrong(place, "the question is empty", "Write the question")
+        raise _wrong(
+            place,
+            message("datasets.vlmevalkit-no-question"),
+            message("datasets.write-the-question"),
+        )
     pattern = Item(id=index, benchmark=kind.benchmark, task=kind.id, query=query)
     letters = query_of(pattern).form == "letter"
     choices = _choices(said, place) if letters else ()
@@ -281,8 +292,12 @@ def _choices(said: Mapping[str, str], place: Place) -> tuple[str, ...]:
         gap = next(number for number, cell in enumerate(choices) if not cell.strip())
         raise _wrong(
             place,
-            f"option {ascii_uppercase[gap]} is empty, but {ascii_uppercase[filled[-1]]} is not",
-            f"Fill column {ascii_uppercase[gap]}, or move the options and the answer's letter up",
+            message(
+                "datasets.vlmevalkit-option-empty",
+                letter=ascii_uppercase[gap],
+                last=ascii_uppercase[filled[-1]],
+            ),
+            message("datasets.fill-option", letter=ascii_uppercase[gap]),
         )
     return tuple(choices)
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from keju.errors import DataError
+from keju.messages import message
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -91,9 +92,7 @@ def workbook_sheets(
         raise
     except Exception as error:  # noqa: BLE001 - the library raises almost anything on damaged files
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise DataError(
-            f"not readable as a workbook: {reason}", file=file, hint="Save it as CSV (UTF-8)"
-        ) from None
+        raise DataError(message("datasets.workbook-unreadable", reason=reason), file=file) from None
     return [sheet for sheet in sheets if sheet.rows]
 
 
@@ -107,16 +106,14 @@ def check_archive(file: Path, data: bytes) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as pack:
             if sum(each.file_size for each in pack.infolist()) > MOST_BYTES:
-                raise _too_large(file, f"it unpacks to more than {MOST_BYTES >> 20} MB")
+                raise _too_large(file, message("datasets.workbook-unpacked", most=MOST_BYTES >> 20))
             tags = 0
             for part in pack.infolist():
                 tags += _tags_in(file, pack, part)
                 if tags > MOST_TAGS:
-                    raise _too_large(file, f"it has more than {MOST_TAGS:,} XML tags")
+                    raise _too_large(file, message("datasets.workbook-tags", most=MOST_TAGS))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise DataError(
-            f"not readable as a workbook: {error}", file=file, hint="Fetch the file again"
-        ) from None
+        raise DataError(message("datasets.workbook-damaged", error=error), file=file) from None
 
 
 def _tags_in(file: Path, pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
@@ -127,15 +124,11 @@ def _tags_in(file: Path, pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
             plain = tail + chunk.replace(b"\0", b"")  # UTF-16 is searched like UTF-8
             if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
                 raise DataError(
-                    f"{part.filename!r} declares XML entities",
-                    file=file,
-                    hint="Save the table as CSV (UTF-8)",
+                    message("datasets.workbook-entities", filename=part.filename), file=file
                 )
             if _NEGATIVE.search(plain):
                 raise DataError(
-                    f"{part.filename!r} has a cell with a negative shared string",
-                    file=file,
-                    hint="Save the table again",
+                    message("datasets.workbook-negative-string", filename=part.filename), file=file
                 )
             tags += chunk.count(b"<")
             tail = plain[-64:]
@@ -153,13 +146,13 @@ class _Counted:
         sheet.reset_dimensions()  # The declared size is not used.
         for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
             if number > MOST_ROWS:
-                raise _too_large(self._file, f"sheet {sheet.title!r} has too many rows")
+                raise _too_large(self._file, message("datasets.workbook-rows", title=sheet.title))
             cells = [cell_text(value) for value in values]
             while cells and not cells[-1]:
                 cells.pop()
             self._text += sum(map(len, cells))
             if self._text > MOST_TEXT:
-                raise _too_large(self._file, "its cells have too much text")
+                raise _too_large(self._file, message("datasets.workbook-text"))
             if cells:
                 yield SheetRow(number, cells)
 
@@ -187,6 +180,4 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _too_large(file: Path, problem: str) -> DataError:
-    return DataError(
-        f"the workbook is too large: {problem}", file=file, hint="Save the table as CSV (UTF-8)"
-    )
+    return DataError(message("datasets.workbook-too-large", problem=problem), file=file)

@@ -12,6 +12,7 @@ from lxml import etree
 from keju.datasets.readers.base import plain_file, source_bytes
 from keju.errors import DataError
 from keju.items import Point
+from keju.messages import message
 
 MAX_BYTES = 64 << 20
 """Maximum size; a page's file has a few hundred kilobytes."""
@@ -31,9 +32,7 @@ def parse_xml(path: Path) -> etree._Element:
     """
     size = plain_file(path).stat().st_size
     if size > MAX_BYTES:
-        raise DataError(
-            f"{size} bytes, but a page has at most {MAX_BYTES}", file=path, hint="Take it out"
-        )
+        raise DataError(message("datasets.xml-too-large", size=size, most=MAX_BYTES), file=path)
     data = source_bytes(path)
     if b"<!DOCTYPE" in data.replace(b"\0", b""):
         raise _doctype(path)
@@ -48,16 +47,14 @@ def parse_xml(path: Path) -> etree._Element:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        raise DataError(
-            f"not well-formed XML: {error.msg}", file=path, hint="Export it again, as UTF-8"
-        ) from None
+        raise DataError(message("datasets.not-xml", reason=error.msg), file=path) from None
     if root.getroottree().docinfo.internalDTD is not None:
         raise _doctype(path)
     return root
 
 
 def _doctype(path: Path) -> DataError:
-    return DataError("it carries a DOCTYPE", file=path, hint="Take the DOCTYPE out")
+    return DataError(message("datasets.doctype"), file=path)
 
 
 def name_of(element: etree._Element) -> str:
@@ -94,11 +91,11 @@ def number(value: str | None, *, file: Path, item: str) -> float:
         found = math.nan
     if math.isnan(found):
         raise DataError(
-            f"{value[:40]!r} is not a number", file=file, item=item, hint="Write pixels there"
+            message("datasets.xml-not-a-number", value=value[:40]), file=file, item=item
         )
     if abs(found) > LARGEST:
         raise DataError(
-            f"{value[:40]!r} is too large for a page", file=file, item=item, hint="Draw it again"
+            message("datasets.xml-number-too-large", value=value[:40]), file=file, item=item
         )
     return found
 
@@ -115,9 +112,7 @@ def points(text: str, *, file: Path, item: str) -> tuple[Point, ...]:
         if value
     ]
     if len(values) % 2:
-        raise DataError(
-            "an outline with an odd number of values", file=file, item=item, hint="Draw it again"
-        )
+        raise DataError(message("datasets.outline-odd"), file=file, item=item)
     return tuple(zip(values[::2], values[1::2], strict=True))
 
 

@@ -8,6 +8,7 @@ from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Writer
 from keju.errors import UsageError
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.registry import Plugin, Registry, guarded, notes_in, provided
 
 __all__ = ["FORMATS", "Writer", "export_dataset"]
@@ -64,7 +65,7 @@ def export_dataset(
     source = Dataset.open(dataset)
     check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out}: not an empty folder. Choose another --out")
+        raise UsageError(message("datasets.out-not-empty", out=out))
     items = source.items()
     out.mkdir(parents=True, exist_ok=True)
     return tuple(writer.write(source, items, out))

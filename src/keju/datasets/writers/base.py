@@ -11,6 +11,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
+from keju.messages import message
 
 Write = Callable[[Dataset, list[Item], Path], Iterable[str]]
 """Writes the items of a dataset into a directory; returns notes for the user, one line each."""
@@ -51,10 +52,8 @@ class Holder:
             else:
                 found.append(item)
         if not found:
-            why = "; ".join(self.notes()) or "there are no items"
-            raise DataError(
-                f"nothing that {self._form} can hold: {why}", hint="Export another form: parquet"
-            )
+            why = "; ".join(self.notes()) or message("datasets.no-items")
+            raise DataError(message("datasets.nothing-to-export", form=self._form, why=why))
         return found
 
     def notes(self) -> Iterator[str]:
@@ -82,4 +81,4 @@ def copy_image(dataset: Dataset, ref: ImageRef, path: Path) -> None:
     if not path.exists():
         write_atomic(path, data)
     elif path.read_bytes() != data:
-        raise DataError("two images would have this name", file=path, hint="Rename one of them")
+        raise DataError(message("datasets.image-name-repeated"), file=path)

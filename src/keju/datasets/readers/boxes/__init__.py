@@ -25,6 +25,7 @@ from keju.datasets.readers.boxes.yinqiwenyuan import read_yinqiwenyuan
 from keju.datasets.readers.boxes.yolo import read_yolo
 from keju.datasets.readers.image_names import ImageNames
 from keju.errors import DataError, UsageError
+from keju.messages import both, message
 
 __all__ = ["NAMES", "OPTIONS", "Annotations", "Canvas", "Drawn", "Fitted", "ImageNames",
            "annotations_in", "boxes_of", "canvas_of", "fitted", "recognise", "sound"]  # fmt: skip
@@ -60,7 +61,7 @@ def annotations_in(folder: Path, images: Sequence[Path], options: Options) -> An
     """
     form = options.get("form", "")
     if form and form not in NAMES:
-        raise UsageError(f"option form={form}: say one of {', '.join(NAMES)}")
+        raise UsageError(message("datasets.boxes-form-invalid", form=form, names=", ".join(NAMES)))
     index = ImageNames(folder, images)
     relative = [PurePosixPath(path.relative_to(folder).as_posix()) for path in images]
     files = [
@@ -104,9 +105,8 @@ def _only_form(recognised: Recognised, folder: Path) -> str:
         shown = [f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items()]
         first, *_ = forms
         raise DataError(
-            f"boxes in {len(forms)} forms: {' and '.join(shown)}",
+            message("datasets.several-box-forms", count=len(forms), shown=both(shown), first=first),
             file=folder,
-            hint=f"Keep one of them, or choose: --option form={first}",
         )
     return next(iter(forms))
 
@@ -116,7 +116,7 @@ def _no_boxes(recognised: Recognised, folder: Path, form: str) -> DataError:
     return DataError(
         f"expected boxes as {form or ', '.join(NAMES.values())}; found none.{other}".rstrip("."),
         file=folder,
-        hint="Put the boxes there",
+        hint=message("datasets.put-boxes-there"),
     )
 
 
@@ -129,9 +129,7 @@ def _unread(recognised: Recognised, form: str, index: ImageNames, folder: Path) 
     for path in recognised.unknown:
         if path.stem in index and path.suffix.casefold() != ".txt":
             raise DataError(
-                f"it is not readable as {NAMES[form]}, the form of the other boxes",
-                file=folder / path,
-                hint="Correct it, or remove it",
+                message("datasets.other-box-form", name=NAMES[form]), file=folder / path
             )
     if not recognised.unknown:
         return ()

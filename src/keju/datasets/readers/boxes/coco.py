@@ -11,6 +11,7 @@ from keju.datasets.readers.boxes.model import Drawn, around, decoded, sized, wro
 from keju.datasets.readers.records import Place
 from keju.errors import DataError
 from keju.items import Box
+from keju.messages import message
 
 
 class _Image(msgspec.Struct, frozen=True, gc=False):
@@ -49,12 +50,7 @@ def _read_file(coco: _Coco, file: Path, found: Collector) -> None:
     for each in coco.images:
         place = Place(file, f"image {each.id}")
         if each.id in images:
-            raise DataError(
-                "two images have this id",
-                file=file,
-                item=place.item,
-                hint="Give each image an id of its own",
-            )
+            raise DataError(message("datasets.image-id-repeated"), file=file, item=place.item)
         images[each.id] = (
             found.image(each.file_name, place),
             (each.width or 0, each.height or 0),
@@ -62,7 +58,7 @@ def _read_file(coco: _Coco, file: Path, found: Collector) -> None:
     for number, annotation in enumerate(coco.annotations, start=1):
         place = Place(file, f"annotation {number}")
         if annotation.image_id not in images:
-            raise wrong(f"no image has the id {annotation.image_id}", place)
+            raise wrong(message("datasets.image-id-unknown", image_id=annotation.image_id), place)
         path, size = images[annotation.image_id]
         if path is None:
             continue
@@ -79,8 +75,8 @@ def _box(annotation: _Annotation, place: Place) -> Box:
     try:
         polygons = msgspec.json.decode(annotation.segmentation, type=list[list[float]])
     except (msgspec.MsgspecError, RecursionError):
-        raise wrong("neither a bbox nor polygons", place) from None
+        raise wrong(message("datasets.no-box-or-polygon"), place) from None
     flat = [value for polygon in polygons for value in polygon]
     if not flat or len(flat) % 2:
-        raise wrong("neither a bbox nor polygons", place)
+        raise wrong(message("datasets.no-box-or-polygon"), place)
     return around(list(zip(flat[::2], flat[1::2], strict=True)), place)

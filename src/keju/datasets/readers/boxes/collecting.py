@@ -11,7 +11,8 @@ from keju.datasets.readers.base import listed
 from keju.datasets.readers.boxes.model import MOST_BOXES, Drawn
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
-from keju.errors import DataError, number_of, shortened
+from keju.errors import DataError, shortened
+from keju.messages import message
 
 
 class Source(NamedTuple):
@@ -63,9 +64,8 @@ class Collector:
         first = self.files.setdefault(path, file)
         if first != file:
             raise DataError(
-                f"{shortened(first.name)} also has the boxes of {path.name}",
+                message("datasets.boxes-in-two-files", name=shortened(first.name), image=path.name),
                 file=file,
-                hint="Keep one of the two files",
             )
         self.of.setdefault(path, [])
 
@@ -78,10 +78,9 @@ class Collector:
         boxes = self.of[path]
         if len(boxes) == MOST_BOXES:
             raise DataError(
-                f"more than {MOST_BOXES} boxes on {path.name}",
+                message("datasets.too-many-boxes", most=MOST_BOXES, name=path.name),
                 file=drawn.place.file,
                 item=drawn.place.item,
-                hint="Check the file: an image of oracle bones has some hundred at most",
             )
         boxes.append(drawn)
 
@@ -100,9 +99,8 @@ class Collector:
             names = _named(self._missing)
             if not self._skip_missing:
                 raise DataError(
-                    f"{number_of(len(self._missing), 'image is', 'images are')} missing: {names}",
+                    message("datasets.box-images-missing", count=len(self._missing), names=names),
                     file=next(iter(self._missing.values())).file,
-                    hint="Put them there, or skip them: --option skip-missing=yes",
                 )
             found.append(f"skipped the boxes of {len(self._missing)} missing images: {names}")
         return tuple(found)

@@ -14,6 +14,7 @@ from keju.datasets.readers.boxes.collecting import Collector, Source
 from keju.datasets.readers.boxes.model import Drawn, decoded, numbers, wrong
 from keju.datasets.readers.records import Place
 from keju.items import Box
+from keju.messages import message
 
 
 class _Middle(msgspec.Struct, frozen=True):
@@ -48,7 +49,7 @@ def read_createml(source: Source, found: Collector) -> None:
 def _read_image(each: _Image, place: Place, found: Collector) -> None:
     name = each.image or each.imagefilename
     if not name:
-        raise wrong("it names no image", place)
+        raise wrong(message("datasets.annotation-without-image"), place)
     path: Path | None = found.image(name, place)
     if path is None:
         return

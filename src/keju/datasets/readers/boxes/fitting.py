@@ -11,6 +11,7 @@ from keju.datasets.readers.boxes.model import Drawn
 from keju.errors import DataError
 from keju.images import decoding, open_header, orientation_of
 from keju.items import Box, ImageRef
+from keju.messages import message
 
 _DECIMALS = 2
 """Decimals of a pixel, for boxes that are shares of an image: tools write shares with six decimals.
@@ -118,8 +119,13 @@ def _in_pixels(drawn: Drawn, canvas: Canvas) -> Box:
         return _turned(box, canvas)
     raise _wrong(
         drawn,
-        f"was drawn on an image of {wide:g}x{high:g} pixels; "
-        f"this one has {canvas.width}x{canvas.height}",
+        message(
+            "datasets.box-of-other-size",
+            wide=wide,
+            high=high,
+            width=canvas.width,
+            height=canvas.height,
+        ),
         "Put the image there that was annotated, or annotate this one",
     )
 
@@ -139,8 +145,8 @@ def _turned(box: Box, canvas: Canvas) -> Box:
 
 def _wrong(drawn: Drawn, problem: str, hint: str = "") -> DataError:
     return DataError(
-        f"the box {problem}",
+        message("datasets.box-invalid", problem=problem),
         file=drawn.place.file,
         item=drawn.place.item,
-        hint=hint or "Correct it, or skip such boxes: --option skip-faulty=yes",
+        hint=hint or message("datasets.skip-faulty-boxes"),
     )

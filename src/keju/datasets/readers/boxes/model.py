@@ -13,6 +13,7 @@ from keju.datasets.readers.records import Place
 from keju.datasets.readers.xml_parsing import LARGEST
 from keju.errors import DataError
 from keju.items import Box
+from keju.messages import hint_of, message
 
 T = TypeVar("T")
 
@@ -83,7 +84,7 @@ def around(points: Sequence[Sequence[float]], place: Place) -> Box:
     """
     pairs = [numbers(point, 2, place) for point in points]
     if not pairs:
-        raise wrong("a shape without points", place)
+        raise wrong(message("datasets.shape-without-points"), place)
     xs, ys = zip(*pairs, strict=True)
     return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
 
@@ -95,19 +96,22 @@ def numbers(values: Sequence[object], count: int, place: Place) -> list[float]:
         DataError: another number of values, or one that is not such a number.
     """
     if len(values) != count:
-        raise wrong(f"{len(values)} numbers, expected {count}", place)
+        raise wrong(
+            message("datasets.wrong-count-of-numbers", count=len(values), expected=count), place
+        )
     found: list[float] = []
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise wrong(f"{str(value)[:40]!r} is not a number", place)
+            raise wrong(message("datasets.box-not-a-number", value=str(value)[:40]), place)
         if not abs(value) <= LARGEST:
-            raise wrong(f"{value} is too large for an image, or not a number", place)
+            raise wrong(message("datasets.box-number-too-large", value=value), place)
         found.append(float(value))
     return found
 
 
-def wrong(problem: str, place: Place, hint: str = "Correct it, or export it again") -> DataError:
+def wrong(problem: str, place: Place, hint: str = "") -> DataError:
     """The error about one record of an annotation file."""
+    hint = hint or hint_of(problem) or message("datasets.correct-or-export")
     return DataError(problem, file=place.file, item=place.item, hint=hint)
 
 
@@ -121,6 +125,4 @@ def decoded(file: Path, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(text, type=shape)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise DataError(
-            f"not readable as JSON boxes: {error}", file=file, hint="Correct it, or export it again"
-        ) from None
+        raise DataError(message("datasets.boxes-not-json", error=error), file=file) from None

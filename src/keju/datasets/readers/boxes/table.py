@@ -28,8 +28,9 @@ from keju.datasets.readers.records import (
     text_of,
 )
 from keju.datasets.readers.tables import Row, number_in, read_table
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.items import Box
+from keju.messages import message
 
 _PLACED = {
     "image": Field(
@@ -56,7 +57,7 @@ def read_tables(source: Source, found: Collector) -> None:
     """
     form = source.options.get("boxes", "")
     if form and form not in _FORMS:
-        raise UsageError(f"option boxes={form}: say xyxy or xywh")
+        raise UsageError(message("datasets.box-convention-invalid", form=form))
     for file in source.files:
         if is_headless(source_text(file)[:10_000], file.suffix):
             _read_headless(file, found, wide=form == "xywh")
@@ -122,9 +123,7 @@ def _read_headless(file: Path, found: Collector, *, wide: bool) -> None:
     for cells in _lines(lines, file):
         place = Place(file, f"line {lines.line_num}")
         if len(cells) not in {5, 6}:
-            raise wrong(
-                f"{number_of(len(cells), 'cell')}, expected path, x1, y1, x2, y2, class", place
-            )
+            raise wrong(message("datasets.box-table-cells", count=len(cells)), place)
         image = found.image(cells[0].strip(), place)
         if image is not None and any(cell.strip() for cell in cells[1:5]):
             named: JsonObject = dict(zip(_ROLES, cells[1:5], strict=True))
@@ -136,9 +135,7 @@ def _lines(lines: Iterator[list[str]], file: Path) -> Iterator[list[str]]:
     try:
         yield from (cells for cells in lines if any(cells))
     except csv.Error as error:
-        raise DataError(
-            f"not readable as a table: {error}", file=file, hint="Close the quotes"
-        ) from None
+        raise DataError(message("datasets.box-table-unreadable", error=error), file=file) from None
 
 
 def _read_headed(
@@ -166,7 +163,7 @@ def _check_pixels(rows: Sequence[Row], fields: Mapping[str, str]) -> None:
     """
     if all(0 <= number_in(cells, fields[role], place) <= 1 for place, cells in rows
            for role in _ROLES):  # fmt: skip
-        raise wrong("the boxes of the table are shares of the image, not pixels", rows[0].place)
+        raise wrong(message("datasets.boxes-are-shares"), rows[0].place)
 
 
 def _form_of(records: Sequence[JsonObject], options: Mapping[str, str]) -> str:
@@ -206,7 +203,7 @@ def _read_via(rows: Sequence[Row], found: Collector) -> None:
         try:
             shape = msgspec.json.decode(text, type=Shape)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            raise wrong(f"{_VIA} is not readable: {error}", place) from None
+            raise wrong(message("datasets.via-unreadable", via=_VIA, error=error), place) from None
         box = box_of(shape, place)
         if box is None:
             found.skip(f"regions of the kind {shape.name[:20]!r}")

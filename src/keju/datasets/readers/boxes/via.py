@@ -14,6 +14,7 @@ from keju.datasets.readers.boxes.collecting import Collector, Source
 from keju.datasets.readers.boxes.model import Drawn, around, decoded, sized, wrong
 from keju.datasets.readers.records import Place
 from keju.items import Box
+from keju.messages import message
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -80,6 +81,6 @@ def box_of(shape: Shape, place: Place) -> Box | None:
         return sized((shape.x, shape.y, shape.width, shape.height), place)
     if shape.name in {"polygon", "polyline"}:
         if len(shape.all_points_x) != len(shape.all_points_y):
-            raise wrong("a polygon with unequal numbers of x and y", place)
+            raise wrong(message("datasets.polygon-uneven"), place)
         return around(list(zip(shape.all_points_x, shape.all_points_y, strict=True)), place)
     return None

@@ -16,6 +16,7 @@ from keju.datasets.readers.records import Place
 from keju.datasets.readers.xml_parsing import children, first, name_of, number, parse_xml
 from keju.errors import DataError
 from keju.items import Box
+from keju.messages import message
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
@@ -29,11 +30,7 @@ def read_voc(source: Source, found: Collector) -> None:
     for file in source.files:
         root = parse_xml(file)
         if name_of(root) != "annotation":
-            raise DataError(
-                f"its root is <{name_of(root)}>, not <annotation>: not LabelImg's",
-                file=file,
-                hint="Export it as Pascal VOC",
-            )
+            raise DataError(message("datasets.not-labelimg", root=name_of(root)), file=file)
         written = first(root, "filename")
         image = source.images.beside(file, (written.text or "") if written is not None else "")
         found.annotated(image, file)
@@ -48,10 +45,9 @@ def _boxes(file: Path, root: etree._Element) -> Iterator[Drawn]:
         bounds = first(element, "bndbox")
         if bounds is None or any(first(bounds, side) is None for side in _SIDES):
             raise DataError(
-                f"no bndbox with {', '.join(_SIDES)}",
+                message("datasets.bndbox-missing", sides=", ".join(_SIDES)),
                 file=file,
                 item=place.item,
-                hint="Draw it again",
             )
         left, top, right, bottom = (
             _value(first(bounds, side), file, place.item) for side in _SIDES

@@ -13,8 +13,7 @@ from keju.datasets.readers.boxes.collecting import Collector, Source
 from keju.datasets.readers.boxes.model import Drawn, around, wrong
 from keju.datasets.readers.records import Place
 from keju.items import Box
-
-_HINT = "Write class, middle and size as shares of the image: 0 0.5 0.5 0.2 0.1"
+from keju.messages import message
 
 _OUTSIDE = 2.0
 """Largest share that is accepted; 1 is the edge of the image."""
@@ -49,9 +48,9 @@ def shares_in(line: str) -> list[float] | None:
 def _box(line: str, place: Place) -> Box:
     shares = shares_in(line)
     if shares is None:
-        raise wrong(f"{line.strip()[:60]!r} is not a line of YOLO", place, _HINT)
+        raise wrong(message("datasets.not-a-yolo-line", line=line.strip()[:60]), place)
     if not all(math.isfinite(share) and abs(share) <= _OUTSIDE for share in shares):
-        raise wrong(f"{line.strip()[:60]!r} has values that are not shares", place, _HINT)
+        raise wrong(message("datasets.yolo-values-not-shares", line=line.strip()[:60]), place)
     if len(shares) > 4:
         return around(list(zip(shares[::2], shares[1::2], strict=True)), place)
     x, y, wide, high = shares

@@ -29,6 +29,7 @@ from keju.definitions import OWN_PAGE, Task
 from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS
 from keju.items import Item
+from keju.messages import message
 
 LAYOUT = """\
 SRC/                          M5HisDoc, MTHv2, or one subset of them
@@ -98,15 +99,13 @@ def read_hisdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
     """
     wish = _wish(options)
     if not src.is_dir():
-        raise DataError(f"expected a folder with {_TEXTS}/", file=src, hint=_HINT)
+        raise DataError(message("datasets.hisdoc-no-folder", texts=_TEXTS), file=src)
     pages = list(_pages(src))
     if not pages:
         raise _nothing(src)
     splits = _splits(src)
     if wish.split and not splits:
-        raise DataError(
-            f"split={wish.split}, but there is no split_{wish.split}.txt", file=src, hint=_HINT
-        )
+        raise DataError(message("datasets.hisdoc-split-missing", split=wish.split), file=src)
     wanted = [page for page in pages if wish.split in ("", splits.get(page.name, ""))]
     yield from _add_all(src, writer, wanted, wish, splits, skip=flag(options, "skip-missing"))
     if splits and (without := sorted({page.name for page in pages} - set(splits))):
@@ -137,8 +136,6 @@ def detect_hisdoc(listing: Listing) -> Detection | None:
     return None
 
 
-_HINT = "See: keju data formats hisdoc"
-
 READER = Reader(
     "hisdoc",
     "page images with text lines of M5HisDoc or MTHv2",
@@ -152,9 +149,11 @@ READER = Reader(
 def _wish(options: Options) -> _Wish:
     split, order = options.get("split", ""), options.get("order", "released")
     if split not in ("", *_SPLITS):
-        raise UsageError(f"option split={split}: use one of {', '.join(_SPLITS)}")
+        raise UsageError(
+            message("datasets.hisdoc-split-invalid", split=split, splits=", ".join(_SPLITS))
+        )
     if order not in ("released", "geometry"):
-        raise UsageError(f"option order={order}: use released or geometry")
+        raise UsageError(message("datasets.hisdoc-order-invalid", order=order))
     task = transcription_task(options.get("task", OWN_PAGE))
     return _Wish(task, order == "geometry", split)
 
@@ -162,11 +161,15 @@ def _wish(options: Options) -> _Wish:
 def _nothing(src: Path) -> DataError:
     """The error for a directory that has no text lines."""
     if any(path.parent.name == "annos" for path in files_under(src, {"json"})):
-        return DataError(HISDOC1B, file=src, hint=_HISDOC1B_HINT)
+        return DataError(message("datasets.hisdoc1b-not-read"), file=src)
     if any(path.parent.name == _CHARACTERS for path in files_under(src, {"txt"})):
-        problem = f"the folder {_TEXTS} is missing; {_CHARACTERS} does not contain lines"
-        return DataError(problem, file=src, hint=f"Put {_TEXTS} beside {_CHARACTERS}")
-    return DataError(f"no .txt file in a folder {_TEXTS}", file=src, hint=_HINT)
+        problem = message("datasets.hisdoc-texts-missing", texts=_TEXTS, characters=_CHARACTERS)
+        return DataError(
+            problem,
+            file=src,
+            hint=message("datasets.hisdoc-put-texts", texts=_TEXTS, characters=_CHARACTERS),
+        )
+    return DataError(message("datasets.hisdoc-no-texts", texts=_TEXTS), file=src)
 
 
 def _pages(src: Path) -> Iterator[_Found]:
@@ -183,8 +186,8 @@ def _pages(src: Path) -> Iterator[_Found]:
         key = path.parent.parent, path.stem
         if path.parent.name in _IMAGES and key[0] in roots:
             if other := images.get(key):
-                problem = f"two images of one page: {other.name} and {path.name}"
-                raise DataError(problem, file=path.parent, hint="Keep one of them")
+                problem = message("datasets.hisdoc-two-images", name=other.name, other=path.name)
+                raise DataError(problem, file=path.parent, hint=message("datasets.keep-one"))
             images[key] = path
     for key in sorted({*texts, *images}):
         yield _Found(*key, images.get(key), texts.get(key))
@@ -206,12 +209,7 @@ def _splits(src: Path) -> Mapping[str, str]:
             known = name.suffix.casefold().lstrip(".") in {*EXTENSIONS, "txt"}
             page = name.stem if known else name.name
             if page and found.setdefault(page, split) != split:
-                raise DataError(
-                    "this page is also in another split",
-                    file=path,
-                    item=page,
-                    hint="Keep each page in one split",
-                )
+                raise DataError(message("datasets.hisdoc-page-in-two-splits"), file=path, item=page)
     return found
 
 
@@ -233,14 +231,14 @@ def _add_all(
             halves.append(image or text or root)
     if halves:
         names = listed(path.relative_to(src).as_posix() for path in halves)
-        problem = f"{number_of(len(halves), 'file')} without their image or text: {names}"
+        problem = message("datasets.hisdoc-halves", count=len(halves), names=names)
         if not skip:
-            hint = "Add the missing files, or skip these pages: --option skip-missing=yes"
+            hint = message("datasets.hisdoc-add-or-skip")
             raise DataError(problem, file=src, hint=hint)
         yield f"skipped {problem}"
     empty = [page for page in whole if not _add(src, writer, page, wish, splits)]
     if len(empty) == len(whole):
-        raise DataError("no page with text lines to import", file=src, hint=_HINT)
+        raise DataError(message("datasets.hisdoc-no-pages"), file=src)
     if empty:
         yield f"{number_of(len(empty), 'page')} without any text line, skipped: " + listed(
             f"{_id(src, page)}.txt" for page in empty

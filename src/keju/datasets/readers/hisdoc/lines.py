@@ -7,6 +7,7 @@ from pathlib import Path
 from keju.datasets.readers.base import source_text
 from keju.errors import DataError
 from keju.items import Line, Point
+from keju.messages import message
 
 _NUMBERS = 8
 _LARGEST = 1e6
@@ -30,10 +31,7 @@ def lines_of(file: Path) -> tuple[Line, ...]:
     for (number, _), line in zip(rows, parsed, strict=True):
         if line is None:
             raise DataError(
-                "expected x1,y1,x2,y2,x3,y3,x4,y4,TEXT, or TEXT and the eight coordinates",
-                file=file,
-                item=f"line {number}",
-                hint="Write coordinates in pixels, separated by commas",
+                message("datasets.hisdoc-line-invalid"), file=file, item=f"line {number}"
             )
         text, outline = line
         found.append(Line(id=f"l{len(found) + 1}", text=text, polygon=outline))

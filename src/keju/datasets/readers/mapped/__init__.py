@@ -22,6 +22,7 @@ from keju.datasets.readers.tables import SUFFIXES, Row
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of, shortened
 from keju.files import sha256_file
+from keju.messages import message
 
 LAYOUT = """\
 SRC/                      any table (CSV, TSV, JSON, JSON lines, parquet, XLSX), any folder of
@@ -51,10 +52,7 @@ def read_mapped(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
         DataError: the mapping or a record is not valid, or files are missing.
     """
     if "map" not in options:
-        raise UsageError(
-            "format mapped needs a mapping file: --map FILE. "
-            "Draft one with: keju data detect SRC --write-map FILE"
-        )
+        raise UsageError(message("datasets.map-required"))
     file = Path(options["map"])
     mapping = read_mapping(file)
     writer.declare(mapping=sha256_file(file))
@@ -97,8 +95,9 @@ def _named(rows: list[Row], files: MappedFiles, mapping: Mapping) -> list[Row]:
     found = with_groups(rows, names, mapping.source.names)
     if not found:
         raise DataError(
-            f"[source] names matches none of {len(names)} paths, e.g. {shortened(names[0])!r}",
-            hint="The expression must match the whole path",
+            message(
+                "datasets.mapped-names-match-nothing", count=len(names), name=shortened(names[0])
+            )
         )
     return found
 
@@ -145,10 +144,9 @@ def _name(row: Row, number: int, mapping: Mapping) -> str:
 def _refuse_twin(name: str, place: Place, taken: dict[str, Place]) -> None:
     if first := taken.get(name):
         raise DataError(
-            f"the id {shortened(name)!r} is also that of {first.item}",
+            message("datasets.mapped-id-repeated", name=shortened(name), item=first.item),
             file=place.file,
             item=place.item,
-            hint='Make it of several columns: id = ["COLUMN", "COLUMN"], or leave id out',
         )
     taken[name] = place
 
@@ -159,10 +157,8 @@ def _listed(files: MappedFiles) -> str:
 
 def _missing(src: Path, files: MappedFiles) -> DataError:
     return DataError(
-        f"{number_of(len(files.missing), 'file is', 'files are')} missing: {_listed(files)}",
+        message("datasets.mapped-files-missing", count=len(files.missing), names=_listed(files)),
         file=src,
-        hint="Correct [source] image_path, images or texts, or skip these records: "
-        "--option skip-missing=yes",
     )
 
 
@@ -187,11 +183,15 @@ def _check_columns(file: Path, mapping: Mapping, rows: Sequence[Row]) -> None:
     for place, name in wanted:
         if name not in known:
             near = get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]!r}? " if near else ""
+            hint = message("datasets.did-you-mean-quoted", near=near[0]) if near else ""
             columns = sorted(known - PLACE_COLUMNS) + sorted(known & PLACE_COLUMNS)
             raise DataError(
-                f"no record has a column {name!r}",
+                message(
+                    "datasets.mapped-no-column",
+                    name=name,
+                    hint=hint,
+                    columns=", ".join(columns[:40]),
+                ),
                 file=file,
                 item=place,
-                hint=f"{hint}Columns: {', '.join(columns[:40])}",
             )

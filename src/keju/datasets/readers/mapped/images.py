@@ -17,9 +17,10 @@ from keju.datasets.readers.mapped.records import as_tuple
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, number_of, shortened
+from keju.errors import DataError, UsageError, shortened
 from keju.images import EXTENSIONS
 from keju.items import ImageRef
+from keju.messages import message
 
 _BLANK = re.compile(r"\{([^{}]+)\}")
 _IMAGES = "[source] images"
@@ -116,10 +117,14 @@ class MappedFiles:
         if len(found) > 1:
             names = " and ".join(path.relative_to(self._root).as_posix() for path in found[:2])
             raise DataError(
-                f"{number_of(len(found), 'file')} fit {shortened(name)!r}: {names}",
+                message(
+                    "datasets.mapped-several-files-fit",
+                    count=len(found),
+                    name=shortened(name),
+                    names=names,
+                ),
                 file=place.file,
                 item=place.item,
-                hint="Give the whole path in the mapping",
             )
         return found[0] if found else None
 
@@ -143,7 +148,7 @@ class MappedFiles:
             here = name in {".", "./"}
             folder = self._root if here else inside(self._root, name, file=self._root, item=_IMAGES)
             if not folder.is_dir():
-                raise UsageError(f"{_IMAGES}: {folder} is not a folder")
+                raise UsageError(message("datasets.mapped-images-not-a-folder", folder=folder))
             folders.append(folder)
         return folders
 
@@ -162,10 +167,14 @@ def filled(pattern: str, cells: JsonObject, place: Place) -> str:
     def value(blank: re.Match[str]) -> str:
         if blank[1] not in cells:
             raise DataError(
-                f"no column {blank[1]!r} for {pattern!r}",
+                message(
+                    "datasets.mapped-pattern-column",
+                    column=blank[1],
+                    pattern=pattern,
+                    columns=", ".join(list(cells)[:30]),
+                ),
                 file=place.file,
                 item=place.item,
-                hint=f"Columns: {', '.join(list(cells)[:30])}",
             )
         found = cells[blank[1]]
         return str(int(found) if isinstance(found, float) and found.is_integer() else found)

@@ -19,6 +19,7 @@ from keju.datasets.readers.tables import Row
 from keju.definitions import Task, has_task, options_in, prompt_of, query_of, task, tasks_named
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item, Script
+from keju.messages import hint_of, message
 
 _LONGEST = 10_000
 """Maximum length of a text that becomes metadata by default."""
@@ -153,7 +154,7 @@ class ItemMaker:
             number -= self._mapping.answer_is == "from-1"
             if 0 <= number < len(letters):
                 return letters[number]
-            raise _wrong(f"the answer {text[:20]!r} is not the number of an option", place)
+            raise _wrong(message("datasets.mapped-answer-not-an-option", text=text[:20]), place)
         same = [letter for letter, each in zip(letters, options, strict=True) if each == text]
         label = _LABELLED.match(text)
         if len(same) == 1:
@@ -163,18 +164,16 @@ class ItemMaker:
     def _task(self, text: str, place: Place) -> Task:
         name = text.strip()
         if not name:
-            raise _wrong("no task", place, "Set [constants] task or [fields] task")
+            raise _wrong(message("datasets.mapped-no-task"), place)
         for each in (name, f"T{name.upper().removeprefix('T').removesuffix('.0')}"):
             if has_task(each):
                 return task(each)
         named = tasks_named(name)
         if len(named) != 1:
-            why = "several tasks have" if named else "no task has"
-            raise _wrong(
-                f"{why} the name {name[:20]!r}",
-                place,
-                "Map it to an id in [values.task] (ids: keju tasks), or define it: --benchmark",
+            why = (
+                message("datasets.several-tasks-have") if named else message("datasets.no-task-has")
             )
+            raise _wrong(message("datasets.mapped-task-unclear", why=why, name=name[:20]), place)
         return named[0]
 
     def _query(self, kind: Task, name: str, place: Place) -> str:
@@ -184,9 +183,10 @@ class ItemMaker:
         if not name and len(names) == 1:
             return names[0]
         raise _wrong(
-            f"task {kind.id} has no query {name[:20]!r}",
+            message(
+                "datasets.mapped-no-query", task=kind.id, name=name[:20], names=", ".join(names)
+            ),
             place,
-            f"Set [constants] query to one of: {', '.join(names)}",
         )
 
     def _is_verbatim(self, question: str) -> bool:
@@ -201,11 +201,7 @@ class ItemMaker:
 
     def _split(self, text: str, place: Place) -> str:
         if text not in ("", "test", "reference"):
-            raise _wrong(
-                f"the split {text[:20]!r} is neither test nor reference",
-                place,
-                "Map it in [values.split], or omit split",
-            )
+            raise _wrong(message("datasets.mapped-split-unknown", text=text[:20]), place)
         return text or "test"
 
     def _metadata(self, row: Row) -> Iterator[tuple[str, str]]:
@@ -224,9 +220,7 @@ class ItemMaker:
             prompt_of(item)
         except (DataError, UsageError) as error:
             problem = error.problem if isinstance(error, DataError) else str(error)
-            raise _wrong(
-                problem, place, "Set [fields] question, [constants] question, or [blanks]"
-            ) from None
+            raise _wrong(problem, place, message("datasets.mapped-set-question")) from None
 
 
 def _released(texts: dict[str, str]) -> dict[Script, str]:
@@ -264,5 +258,6 @@ def _decoded(text: str) -> object:
         return text
 
 
-def _wrong(problem: str, place: Place, hint: str = "Correct the mapping") -> DataError:
+def _wrong(problem: str, place: Place, hint: str = "") -> DataError:
+    hint = hint or hint_of(problem) or message("datasets.correct-the-mapping")
     return DataError(problem, file=place.file, item=place.item, hint=hint)

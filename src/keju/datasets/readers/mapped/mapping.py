@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from keju.errors import DataError, shortened
 from keju.files import read_toml
+from keju.messages import message
 
 TODO = "TODO"
 """The marker of parts of a drafted mapping that must be completed."""
@@ -115,11 +116,15 @@ def read_mapping(file: Path) -> Mapping:
     try:
         return msgspec.convert(data, Mapping)
     except msgspec.ValidationError as error:
-        message, _, place = str(error).partition(" - at ")
+        said, _, place = str(error).partition(" - at ")
         where = place.strip("`").removeprefix("$.")
         choices = _CHOICES.get(where)
-        hint = f"Use {', '.join(choices)}" if choices else "See docs/formats.md, Mapping files"
-        raise DataError(message, file=file, item=where or None, hint=hint) from None
+        hint = (
+            message("datasets.use-choices", choices=", ".join(choices))
+            if choices
+            else message("datasets.see-mapping-files")
+        )
+        raise DataError(said, file=file, item=where or None, hint=hint) from None
 
 
 def _names_of_metadata(data: dict[str, object]) -> tuple[str, ...]:
@@ -134,12 +139,16 @@ def _check_keys(file: Path, section: str, found: dict[str, object], known: tuple
     for key in found:
         if key not in known:
             near = get_close_matches(key, known, n=1)
-            hint = f"Did you mean {near[0]}? " if near else ""
+            hint = message("datasets.did-you-mean", near=near[0]) if near else ""
             raise DataError(
-                f"unknown key {shortened(key)!r}",
+                message(
+                    "datasets.mapping-unknown-key",
+                    key=shortened(key),
+                    hint=hint,
+                    known=", ".join(known),
+                ),
                 file=file,
                 item=f"[{section}]" if section else None,
-                hint=f"{hint}Keys: {', '.join(known)}",
             )
 
 
@@ -148,9 +157,4 @@ def _check_complete(file: Path, place: str, value: object) -> None:
         for key, inner in value.items():
             _check_complete(file, f"{place}.{key}" if place else key, inner)
     elif value == TODO:
-        raise DataError(
-            "this value of the draft is still TODO",
-            file=file,
-            item=place,
-            hint="Complete it, or delete the line",
-        )
+        raise DataError(message("datasets.mapping-todo"), file=file, item=place)

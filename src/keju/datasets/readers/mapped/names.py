@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from keju.errors import UsageError
+from keju.messages import message
 
 SECONDS = 20.0
 """Time limit for all names of one source."""
@@ -51,16 +52,13 @@ def named_groups(
             check=True,
         )
     except subprocess.TimeoutExpired:
-        raise UsageError(
-            f"the regular expression takes more than {seconds:g} s. "
-            "Write [^/]+ instead of .*, and no repetition inside a repetition, such as (a+)+"
-        ) from None
+        raise UsageError(message("datasets.expression-too-slow", seconds=seconds)) from None
     except subprocess.CalledProcessError as error:
         last = error.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise UsageError(f"the regular expression cannot be used: {last}") from None
+        raise UsageError(message("datasets.expression-unusable", reason=last)) from None
     answer = json.loads(done.stdout)
     if "error" in answer:
-        raise UsageError(f"not a regular expression: {answer['error']}")
+        raise UsageError(message("datasets.expression-invalid", error=answer["error"]))
     if not answer["groups"]:
-        raise UsageError("the regular expression has no named group, such as (?P<book>[^/]+)")
+        raise UsageError(message("datasets.expression-without-groups"))
     return tuple(answer["groups"]), answer["found"]

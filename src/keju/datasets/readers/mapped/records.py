@@ -13,6 +13,7 @@ from keju.datasets.readers.mapped.names import named_groups
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import SUFFIXES, Row, read_table
 from keju.errors import DataError, UsageError, shortened
+from keju.messages import either, message
 
 _DEEPEST = 5
 _SEPARATOR = "."
@@ -39,9 +40,7 @@ def image_records(src: Path) -> list[Row]:
     root = src if src.is_dir() else src.parent
     files = list(image_files(src)) if src.is_dir() else [src]
     if not files:
-        raise DataError(
-            "no images, and the mapping names no tables", file=src, hint="Set [source] tables"
-        )
+        raise DataError(message("datasets.mapped-nothing-to-read"), file=src)
     paths = [PurePosixPath(file.relative_to(root).as_posix()) for file in files]
     return [
         Row(Place(file, path.as_posix()), place_columns(path))
@@ -68,9 +67,7 @@ def table_records(src: Path, mapping: Mapping) -> list[Row]:
             for place, cells in _each(row, mapping.source.each):
                 found.append(Row(place, {**above, **cells}))
     if not found:
-        raise DataError(
-            "the tables have no records", file=src, hint="Check [source] tables and table_names"
-        )
+        raise DataError(message("datasets.mapped-no-records"), file=src)
     return found
 
 
@@ -90,9 +87,7 @@ def with_groups(rows: Sequence[Row], names: Sequence[str], pattern: str) -> list
     found = _groups(pattern, names, "names")
     for row, groups in zip(rows, found, strict=True):
         if twice := [name for name in groups or () if name in row.cells]:
-            raise UsageError(
-                f"the group {twice[0]!r} of [source] names is also a column. Rename the group"
-            )
+            raise UsageError(message("datasets.mapped-group-is-column", group=twice[0]))
     return [
         Row(row.place, {**row.cells, **groups})
         for row, groups in zip(rows, found, strict=True)
@@ -106,7 +101,7 @@ def _groups(pattern: str, names: Sequence[str], key: str) -> Sequence[dict[str, 
     try:
         return named_groups(pattern, names)[1]
     except UsageError as error:
-        raise UsageError(f"[source] {key}: {error}") from None
+        raise UsageError(message("datasets.mapped-source-key", key=key, error=error)) from None
 
 
 def _tables(src: Path, mapping: Mapping) -> list[Path]:
@@ -122,9 +117,12 @@ def _tables(src: Path, mapping: Mapping) -> list[Path]:
     if not found:
         names = listed(shortened(file.relative_to(src).as_posix()) for file in every)
         raise DataError(
-            f"no table is called {' or '.join(patterns)}; found {names or 'no tables'}",
+            message(
+                "datasets.mapped-no-table",
+                patterns=either(patterns),
+                names=names or message("datasets.no-tables"),
+            ),
             file=src,
-            hint="Correct [source] tables",
         )
     return found
 
@@ -179,10 +177,9 @@ def _each(row: Row, column: str) -> Iterator[Row]:
     inner = row.cells.get(column)
     if not _is_records(inner) or not isinstance(inner, list):
         raise DataError(
-            f"no list of objects in {column!r}",
+            message("datasets.mapped-no-list", column=column),
             file=row.place.file,
             item=row.place.item,
-            hint="Correct [source] each",
         )
     others = {key: value for key, value in row.cells.items() if key != column}
     for number, record in enumerate(inner, start=1):

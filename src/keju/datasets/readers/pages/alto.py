@@ -22,8 +22,9 @@ from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_
 from keju.datasets.readers.pages.xml_roots import detect_pages
 from keju.datasets.readers.xml_parsing import children, first, join_words, name_of, number, points
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.items import LineKind, Point
+from keju.messages import message
 
 _TAGS = ("LayoutTag", "StructureTag", "RoleTag", "OtherTag")
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
@@ -74,9 +75,7 @@ def read_alto(
     layout = first(root, "Layout")
     pages = list(children(layout, "Page")) if layout is not None else []
     if len(pages) != 1:
-        raise DataError(
-            f"{number_of(len(pages), 'page')} in it", file=path, hint="Keep one page a file"
-        )
+        raise DataError(message("datasets.several-pages-in-file", count=len(pages)), file=path)
     context = _Context(path, _tags(root), kinds, _scale(root, path, dpi))
     found = [
         line for space in pages[0] for line in _lines(context, space, Around((), _place(space)))
@@ -166,13 +165,9 @@ def _scale(root: etree._Element, path: Path, dpi: float | None) -> float:
     if unit == "pixel":
         return 1.0
     if unit not in _PER_INCH:
-        raise DataError(f"measurement unit {unit!r} is unknown", file=path)
+        raise DataError(message("datasets.alto-unit-unknown", unit=unit), file=path)
     if dpi is None:
-        raise DataError(
-            f"it measures in {unit}, which is no pixels",
-            file=path,
-            hint="Give the resolution of the scans as dpi, e.g. dpi=300",
-        )
+        raise DataError(message("datasets.alto-unit-not-pixels", unit=unit), file=path)
     return dpi / _PER_INCH[unit]
 
 
@@ -184,7 +179,7 @@ def _resolution(dpi: str | float | None) -> float | None:
     except ValueError:
         found = 0.0
     if not 1 <= found <= 100_000:
-        raise UsageError(f"dpi {dpi!r}: say the resolution of the scans, e.g. 300")
+        raise UsageError(message("datasets.dpi-invalid", dpi=dpi))
     return found
 
 

@@ -32,6 +32,7 @@ from keju.definitions import OWN_PAGE, as_blank, prompt_of, says_blank, task
 from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
+from keju.messages import message
 
 LAYOUT = """\
 SRC                       a folder, with folders in it as deep as you like, or one PDF or TIFF
@@ -128,7 +129,7 @@ def _pattern(options: Options) -> Item:
     try:
         prompt_of(pattern)
     except DataError as error:
-        raise UsageError(f"format pages gives no more than an image and a text: {error}") from None
+        raise UsageError(message("datasets.pages-only-image-and-text", error=error)) from None
     return pattern
 
 
@@ -145,10 +146,9 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
         others = listed(path.as_posix() for path in Listing(src).files)
         converters = [line.partition(". ")[2] for line in _others(src)]
         raise DataError(
-            f"expected images with .txt files of the same name; found {others or 'none'}",
+            message("datasets.pages-expected", others=others or message("datasets.none")),
             file=src,
-            hint=next(filter(None, converters), "")
-            or "Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)",
+            hint=next(filter(None, converters), "") or message("datasets.give-folder-of-images"),
         )
     if src.suffix.casefold() in {".pdf", ".tif", ".tiff"}:
         return src.parent, [src]
@@ -157,7 +157,7 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
         problem, hint = f"{problem}; found an archive", f"Unpack it: {command}"
     elif src.suffix.casefold().lstrip(".") in EXTENSIONS:
         problem += "; found one image"
-        hint = f"Give its folder: {import_command('pages', src.parent, {})}"
+        hint = message("datasets.give-its-folder", command=import_command("pages", src.parent, {}))
     raise DataError(problem, file=src, hint=hint or None)
 
 
@@ -169,9 +169,10 @@ def _scans(files: list[Path], pdfs: PdfReader, problems: Problems) -> list[Scan]
             scan = scan_of(file, pdfs)
             if (other := known.setdefault(scan.stem, scan)) != scan:
                 raise DataError(
-                    f"two images for one text: {other.file.name} and {scan.file.name}",
+                    message(
+                        "datasets.two-images-of-text", name=other.file.name, other=scan.file.name
+                    ),
                     file=scan.file.parent,
-                    hint="Keep one of them",
                 )
     return list(known.values())
 
@@ -186,15 +187,9 @@ def _found(
             pages = texts.of(scan)
             for file, text in pages.values():
                 if not text.strip() and not empty_is_blank:
-                    raise DataError("the text is empty", file=file, hint=_EMPTY)
+                    raise DataError(message("datasets.text-empty"), file=file)
             found[scan] = pages
     return found
-
-
-_EMPTY = (
-    "Write it, or [blank] if the page shows no text. If all pages with an empty text are "
-    "blank: --option blank-pages=yes"
-)
 
 
 def _check_headers(scans: list[Scan], problems: Problems) -> None:

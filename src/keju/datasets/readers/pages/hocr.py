@@ -25,6 +25,7 @@ from keju.datasets.readers.xml_parsing import MAX_BYTES, join_words, number, poi
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
+from keju.messages import message
 
 LINES = frozenset({"ocr_line", "ocr_caption", "ocr_header", "ocr_footer", "ocr_textfloat"})
 """Classes of lines; Tesseract writes the last four for captions, headers, footers and floats."""
@@ -74,9 +75,7 @@ def read_hocr(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Pag
     """
     pages = _root(path).find_class("ocr_page")
     if len(pages) != 1:
-        raise DataError(
-            f"{len(pages)} elements of class ocr_page", file=path, hint="Keep one page a file"
-        )
+        raise DataError(message("datasets.hocr-several-pages", count=len(pages)), file=path)
     page = pages[0]
     about = _properties(page)
     corners = _outline({"bbox": about.get("bbox", "")}, path, "ocr_page") or ((0.0, 0.0),) * 4
@@ -98,7 +97,7 @@ def _root(path: Path) -> html.HtmlElement:
             element.
     """
     if (size := plain_file(path).stat().st_size) > MAX_BYTES:
-        raise DataError(f"{size} bytes, but a page has at most {MAX_BYTES}", file=path)
+        raise DataError(message("datasets.hocr-too-large", size=size, most=MAX_BYTES), file=path)
     parser = html.HTMLParser(
         encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
     )
@@ -106,10 +105,10 @@ def _root(path: Path) -> html.HtmlElement:
     try:
         root = html.document_fromstring(text.encode("utf-8"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
-        raise DataError(f"not readable as HTML: {error}", file=path) from None
+        raise DataError(message("datasets.not-html", error=error), file=path) from None
     if "</html" not in text[-_END:].casefold():
         # The parser accepts truncated HTML silently.
-        raise DataError("it ends without </html>", file=path, hint="Write the file again")
+        raise DataError(message("datasets.hocr-unfinished"), file=path)
     return root
 
 

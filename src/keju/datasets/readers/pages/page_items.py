@@ -33,9 +33,10 @@ from keju.datasets.readers.pages.xml_roots import COMPANIONS, root_of_bytes
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task, as_blank
 from keju.definitions import task as find_task
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
 from keju.items import ImageRef, Item, Line, LineKind, Record
+from keju.messages import message
 
 PAGE_OPTIONS = {
     "task": "the task that the text answers (default page_ocr; published: page_level_ocr, T1)",
@@ -114,7 +115,7 @@ def _wish(options: PageOptions) -> _Wish:
     declared = transcription_task(options.get("task", OWN_PAGE))
     images = options.get("images")
     if images and not Path(images).is_dir():
-        raise UsageError(f"{images}: no such folder of images")
+        raise UsageError(message("datasets.no-image-folder", images=images))
     return _Wish(
         task=declared,
         text=text_choice(options.get("text", "all")),
@@ -133,7 +134,7 @@ def transcription_task(name: str) -> Task:
     """
     declared = find_task(name)
     if [query.form for query in declared.queries] != ["transcription"]:
-        raise UsageError(f"task {name!r} asks for no transcription; {OWN_PAGE} does")
+        raise UsageError(message("datasets.task-not-transcription", task=name, other=OWN_PAGE))
     return declared
 
 
@@ -183,7 +184,7 @@ def import_pages(
         writer.add(as_blank(item) if is_blank else item)
         added += 1
     if not added:
-        raise DataError("no page to import: none has a line of the wanted kind", file=src)
+        raise DataError(message("datasets.no-page-of-kind"), file=src)
     return [
         f"{what}: {len(names)} page{'s'[: len(names) > 1]}, {listed(names)}"
         for what, names in (
@@ -241,7 +242,7 @@ def _pages(
     found = list(files_under(src, suffixes))
     if not found:
         endings = ", ".join(f".{suffix}" for suffix in suffixes)
-        raise DataError(f"no {endings} file in it", file=src, hint="See: keju data formats")
+        raise DataError(message("datasets.no-file-of-kind", endings=endings), file=src)
     for path in found:
         try:
             page = read(path, kinds=kinds)
@@ -258,10 +259,9 @@ def _must_be_told_apart(page: Page, kinds: Mapping[str, LineKind]) -> None:
         word = line.source_kind
         if line.kind == "other" and says_something(word) and not states_kind(word, kinds):
             raise DataError(
-                f"the line type {word!r} is unknown, so text and notes cannot be told apart",
+                message("datasets.line-type-unknown", word=word),
                 file=page.file,
                 item=f"line {line.id}",
-                hint=f"Say what it is, e.g. kinds={word}=main, or import all lines",
             )
 
 
@@ -286,10 +286,14 @@ def _lines_on(ref: ImageRef | None, lines: tuple[Line, ...], page: Page) -> tupl
         return lines
     if has_other_shape(page, ref):
         raise DataError(
-            f"a page of {page.width:g}x{page.height:g}, but its picture has "
-            f"{ref.width}x{ref.height} pixels",
+            message(
+                "datasets.page-size-differs",
+                width=page.width,
+                height=page.height,
+                image_width=ref.width,
+                image_height=ref.height,
+            ),
             file=page.file,
-            hint="Put the picture there from which the page was transcribed",
         )
     return on_picture(lines, page, ref)
 
@@ -346,9 +350,8 @@ class _Pictures:
         found = _named(names, self._under)
         if len(found) > 1:
             raise DataError(
-                f"{number_of(len(found), 'image is', 'images are')} called {found[0].name}",
+                message("datasets.several-page-images", count=len(found), name=found[0].name),
                 file=self._images,
-                hint="Give a folder laid out as the pages are",
             )
         return found[0] if found else None
 

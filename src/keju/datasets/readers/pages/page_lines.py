@@ -13,6 +13,7 @@ from keju.datasets.readers.pages.stated_order import stated_order
 from keju.datasets.readers.xml_parsing import name_of, parse_xml
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
+from keju.messages import message
 
 
 class Around(NamedTuple):
@@ -73,8 +74,6 @@ def root_of(path: Path, root: str, form: str) -> etree._Element:
     found = parse_xml(path)
     if name_of(found) != root:
         raise DataError(
-            f"its root is <{name_of(found)}>, not <{root}>: no {form}",
-            file=path,
-            hint=f"Give the folder of the {form} files alone, or the format that it has",
+            message("datasets.other-root", found=name_of(found), root=root, form=form), file=path
         )
     return found

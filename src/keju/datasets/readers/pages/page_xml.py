@@ -28,6 +28,7 @@ from keju.datasets.readers.xml_parsing import children, first, join_words, name_
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.items import LineKind, Point
+from keju.messages import message
 
 _CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
 
@@ -70,7 +71,7 @@ def read_page(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Pag
     """
     page = first(root_of(path, "PcGts", "PAGE-XML"), "Page")
     if page is None:
-        raise DataError("no Page in it", file=path)
+        raise DataError(message("datasets.no-page-element"), file=path)
     found = list(_lines(path, page, Around(), kinds))
     lines, explicit = in_stated_order(found, first(page, "ReadingOrder"), path)
     return Page(

@@ -17,6 +17,7 @@ from keju.datasets.readers.pages.page_image import PageImage
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.images import MAX_PIXELS
+from keju.messages import message
 
 MOST_PIXELS = 60_000_000
 """Maximum pixels of a rendered page: A4 at 700 dpi."""
@@ -130,12 +131,19 @@ class PdfReader:
             return DataError(head["problem"], file=file, item=item, hint=head["hint"])
         late, self._late = self._late, False
         self._stop()
-        wrong = f"takes more than {PAGE_SECONDS:.0f} seconds" if late else "cannot be read"
+        wrong = (
+            message("datasets.pdf-too-slow", seconds=PAGE_SECONDS)
+            if late
+            else message("datasets.pdf-unreadable")
+        )
         return DataError(
-            f"the {'page' if page else 'PDF'} {wrong}",
+            message(
+                "datasets.pdf-failed",
+                part=message("datasets.pdf-page") if page else message("datasets.pdf"),
+                wrong=wrong,
+            ),
             file=file,
             item=f"page {page}" if page else "",
-            hint="Give its pages as images",
         )
 
     def _started(self) -> subprocess.Popen[bytes]:

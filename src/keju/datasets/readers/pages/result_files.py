@@ -19,6 +19,7 @@ from keju.datasets.readers.pages.page_xml import read_page
 from keju.datasets.readers.pages.xml_roots import root_of_bytes
 from keju.errors import DataError
 from keju.items import ImageRef, Line
+from keju.messages import message
 
 T = TypeVar("T")
 
@@ -29,7 +30,6 @@ MOST_CHARACTERS = 1_000_000
 """Maximum length of the text of a page in characters."""
 
 _HEAD = 1 << 20
-_CONVERT = "Convert the file to UTF-8, for example: iconv -f ENCODING -t UTF-8 FILE > NEW"
 
 # Any resolution will do: the page is scaled to the size of its image.
 _ANY_DPI = 254.0
@@ -135,9 +135,7 @@ def read_result(path: Path, form: str) -> PageResult:
     size = len(text) + sum(len(line.text) + len(line.polygon) for line in lines)
     if size > 2 * MOST_CHARACTERS:
         raise DataError(
-            f"more than {MOST_CHARACTERS:,} characters and points, too many for a page",
-            file=path,
-            hint="Keep one page a file",
+            message("datasets.page-too-many-characters", most=MOST_CHARACTERS), file=path
         )
     return PageResult(
         text,
@@ -154,7 +152,9 @@ def _with_own_hint(read: Callable[[Path], T], path: Path) -> T:
     except DataError as error:
         if "--option" not in (error.hint or ""):
             raise
-        raise DataError(error.problem, file=path, hint=_CONVERT) from None
+        raise DataError(
+            error.problem, file=path, hint=message("datasets.convert-to-utf8")
+        ) from None
 
 
 def _in_text_if_unknown(line: Line) -> Line:

@@ -14,8 +14,9 @@ from keju.datasets.readers.base import plain_file, source_bytes, source_text
 from keju.datasets.readers.pages.page_image import MOST_PAGES, PageImage
 from keju.datasets.readers.pages.pdf_pages import PdfReader
 from keju.datasets.readers.time_limit import check_time
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.images import MAX_PIXELS, decoding, open_header
+from keju.messages import message
 
 MOST_TEXT = 32 << 20
 """Maximum size in bytes of the text of a page or a scan; reading one takes up to 20 times as much.
@@ -136,11 +137,14 @@ class Texts:
                 parts.pop()
             if scan.pages and len(parts) != scan.pages:
                 raise DataError(
-                    f"the text has {number_of(len(parts), 'page')} (separated by form feeds), but "
-                    f"{scan.file.name} has {scan.pages}",
+                    message(
+                        "datasets.scan-pages-differ",
+                        count=len(parts),
+                        name=scan.file.name,
+                        pages=scan.pages,
+                        stem=scan.stem.name,
+                    ),
                     file=whole,
-                    hint="Put a form feed between the texts of two pages, or write one file a "
-                    f"page: {scan.stem.name}-1.txt, {scan.stem.name}-2.txt …",
                 )
             return {number: (whole, part) for number, part in enumerate(parts, start=1)}
         found = {}
@@ -165,10 +169,8 @@ class Texts:
         there = [(scan.stem, number) in self._numbered for number in range(scan.pages + 1)]
         if there != [True] * scan.pages + [False]:
             raise DataError(
-                f"the texts of {scan.file.name} are counted from 0, but not one for each of its "
-                f"{number_of(scan.pages, 'page')}",
+                message("datasets.scan-texts-from-zero", name=scan.file.name, pages=scan.pages),
                 file=zero,
-                hint="Number the texts like the pages, from 1 on",
             )
         return 0
 
@@ -180,9 +182,8 @@ class Texts:
         other = self._used.setdefault(file, scan)
         if other != scan:
             raise DataError(
-                f"two images for one text: {other.file.name} and {scan.file.name}",
+                message("datasets.two-images-of-text", name=other.file.name, other=scan.file.name),
                 file=file.parent,
-                hint="Keep one of them",
             )
 
 
@@ -204,7 +205,7 @@ def _counted(image: Image.Image, file: Path) -> int:
             image.seek(number + 1)
             number += 1
             if number >= MOST_PAGES:
-                raise DataError(f"more than {MOST_PAGES:,} pages", file=file, hint="Split the file")
+                raise DataError(message("datasets.too-many-pages", most=MOST_PAGES), file=file)
     except EOFError:
         return number + 1
 
