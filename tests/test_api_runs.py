@@ -249,7 +249,7 @@ def test_failed_and_answered_responses_have_the_same_columns(made):
 
 def test_a_leaderboard_has_the_numbers_of_the_report(made):
     board = made.score().leaderboard()
-    (found,) = leaderboards(gathered := gather([made.path], picture_bytes=0), gathered.results)
+    (found,) = leaderboards(gathered := gather([made.path]), gathered.results)
     rows = {(row["model"], row["protocol"]): row for row in board.overall.iter_rows(named=True)}
     assert set(rows) == set(found.results)
     for (model, protocol), row in rows.items():

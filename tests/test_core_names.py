@@ -28,7 +28,7 @@ HOMONYMS = {
         "recognition",
     ): "The name of the processing step in PAGE XML.",
     (
-        "analysis/reading_errors.py",
+        "reporting/error_rows.py",
         "recognition",
     ): "The share of the error rate that is neither layout nor spelling.",
     ("reporting/assets/report.html.j2", "recognition"): "The label of that share.",

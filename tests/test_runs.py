@@ -99,7 +99,7 @@ def test_scores_stored_by_0_1_0_are_refused_and_scoring_again_gives_the_same_val
         key: value for key, value in before.items() if key[-1] not in gone
     }
     names = [f"{m} · {s}" for m in MODELS for s in ("image", "own-text", "gold-text")]
-    assert gather([old], picture_bytes=0).models == names
+    assert gather([old]).models == names
 
 
 def test_nothing_is_added_to_a_run_of_0_1_0(old: Path, tmp_path: Path):

@@ -75,7 +75,7 @@ def test_invented_text_is_named_in_the_terminal_and_in_the_report(
     few = "too few for a rate, which needs 10"
     assert f"invented text on 1 of 2 blank pages, {few} (most: 4, on p2)" in one
     assert two.endswith(f"invented text on 0 of 2 blank pages, {few}")
-    rows = invented_rows(gather([scored], picture_bytes=0))
+    rows = invented_rows(gather([scored]))
     assert [(row.found.with_text, row.found.characters, row.place) for row in rows] == [
         (1, 4, 1), (0, 0, 0),
     ]  # fmt: skip
@@ -121,7 +121,7 @@ def test_other_commands_take_a_run_with_blank_pages(
 
 
 def test_no_text_is_the_right_answer_to_a_blank_page(scored: Path) -> None:
-    gathered = gather([scored], picture_bytes=0)
+    gathered = gather([scored])
     one, two, _ = gathered.voices.values()
     assert (one.statuses, two.statuses) == ({"answered": 4}, {"answered": 4})
     view = build_view(gathered, title="t")

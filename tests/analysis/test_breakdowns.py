@@ -56,7 +56,7 @@ def gathered(tmp_path):
                 lines.append(msgspec.json.encode(response))
             path.write_bytes(b"\n".join(lines) + b"\n")
     score_run(run)
-    return gather([run.path], picture_bytes=0)
+    return gather([run.path])
 
 
 def test_a_stratum_has_its_items_the_mean_of_the_models_and_each_models_value(gathered):

@@ -73,7 +73,7 @@ def rename(folder: RunFolder) -> None:
 
 
 def found(path: Path):
-    made = recitation(gather([path], picture_bytes=0))
+    made = recitation(gather([path]))
     return made.rows, made.suspects
 
 

@@ -47,15 +47,15 @@ def scored(tmp_path_factory) -> Path:
 
 
 def test_the_failing_engine_is_left_out_and_named(scored):
-    found = difficulty(gather([scored], picture_bytes=0))
+    found = difficulty(gather([scored]))
     assert found.left_out == [LeftOut("page_ocr", ["failing"])]
     # Means of the task: first 87.5, second 71.9. p0: 50 and 62.5; p1: 100 and 25.
     assert [(each.id, each.value, each.below) for each in found.items] == [
-        ("p0", "56.2", "-23.4"),
-        ("p1", "62.5", "-17.2"),
+        ("p0", 0.5625, -0.234375),
+        ("p1", 0.625, -0.171875),
     ]
-    assert [each.nothing for each in found.items] == ["0 / 2", "0 / 2"]
-    assert found.items[0].best == "second 62.5"
+    assert [(each.nothing, each.models) for each in found.items] == [(0, 2), (0, 2)]
+    assert (found.items[0].best, found.items[0].best_value) == ("second", 0.625)
 
 
 def test_the_page_says_who_is_left_out(scored, tmp_path):

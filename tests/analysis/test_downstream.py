@@ -45,15 +45,15 @@ def pages_run(tmp_path, monkeypatch):
 
 
 def test_over_models_and_over_items(pages_run):
-    first, *others = downstream(gather([pages_run], picture_bytes=0))
+    first, *others = downstream(gather([pages_run]))
     assert (first.task, first.model, first.pairs, first.groups) == ("T7", "", 5, 5)
-    assert first.spearman.value == first.kendall.value == "+1.00"
+    assert first.spearman.value == first.kendall.value == pytest.approx(1)
     assert [each.model for each in others] == [f"replay:m{m}.jsonl" for m in range(5)]
     own = others[0]
     assert (own.readers, own.pairs, own.groups) == ("its own transcription", 12, 12)
-    assert float(own.spearman.value) > 0.7
-    low, high = map(float, own.spearman.note.split(" to "))
-    assert low <= float(own.spearman.value) <= high
+    assert own.spearman.value > 0.7
+    bounds = own.spearman.interval
+    assert bounds.low <= own.spearman.value <= bounds.high
     # Its six best pages are read with 0 to 5 mistakes, all answered; of the others two.
     assert (own.better, own.worse) == (1.0, pytest.approx(2 / 6))
 
@@ -64,4 +64,4 @@ def test_it_stands_in_the_page(pages_run, tmp_path):
 
 
 def test_two_models_say_nothing(scored_run):
-    assert downstream(gather([scored_run], picture_bytes=0)) == []
+    assert downstream(gather([scored_run])) == []

@@ -9,17 +9,11 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from keju.analysis.engine_times import (
-    Collection,
-    collection_of,
-    span,
-    speeds,
-    time_lines,
-    time_table,
-)
+from keju.analysis.engine_times import Collection, collection_of, speeds
 from keju.analysis.run_set import ModelResponses, Run, RunSet
 from keju.errors import UsageError
 from keju.items import PromptVariant
+from keju.reporting.time_table import span, time_lines, time_table
 from keju.running.machine import Machine
 from keju.running.prices import Price, Prices
 from keju.running.timing import Timing, add_timings
@@ -35,7 +29,7 @@ TIMED = Timing(
 
 def gathered(path: Path, *timings: Timing) -> RunSet:
     add_timings(RunFolder(path), timings)
-    run = Run("run", path, SimpleNamespace(), SimpleNamespace())
+    run = Run("run", path, SimpleNamespace())
     roles = {"ppocr": "engine", "openai:m": "model"}
     voices = {
         name: ModelResponses(name, "run", PromptVariant(), role,

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from keju.analysis.human_rows import NOTE, with_people
 from keju.analysis.leaderboard import leaderboards
 from keju.analysis.run_set import gather
+from keju.reporting.leaderboard_table import leaderboard_table
 from keju.running import ResponseStore
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -32,7 +33,7 @@ def with_humans(scored_run):
     people = {name: {"kind": "human"} for name in TIMES}
     run.write_manifest(replace(manifest, models={**manifest.models, **people}))
     score_run(run)
-    return gather([scored_run], picture_bytes=0), first
+    return gather([scored_run]), first
 
 
 def test_people_stand_apart_and_together(with_humans):
@@ -43,13 +44,15 @@ def test_people_stand_apart_and_together(with_humans):
     assert set(rows) == {"human:李", "human:Wang", "people (2)"}
     others = {row.model: row for group in board.groups for row in group.rows}
     for row in people.rows:
-        assert [cell.value for cell in row.overall] == [
-            cell.value for cell in others[first].overall
+        assert [mean.value for mean in row.overall] == [
+            mean.value for mean in others[first].overall
         ]
-        assert all(cell.value == "–" for cell in row.ranks)
-    assert rows["human:李"].hours == "20 s an answer, median"
-    assert rows["human:Wang"].hours == "4 s an answer, median"
-    assert rows["people (2)"].hours == "15 s an answer, median"
+        assert all(rank.place is None for rank in row.ranks)
+    assert rows["human:李"].answer_seconds == 20
+    assert rows["human:Wang"].answer_seconds == 4
+    assert rows["people (2)"].answer_seconds == 15
+    shown = {row.model: row for group in leaderboard_table(board).groups for row in group.rows}
+    assert shown["people (2)"].hours == "15 s an answer, median"
     assert NOTE in board.notes
 
 
@@ -75,5 +78,5 @@ def test_the_joint_row_takes_every_answer_and_leaves_the_rest_alone(with_humans)
 
 
 def test_without_people_nothing_changes(scored_run):
-    gathered = gather([scored_run], picture_bytes=0)
+    gathered = gather([scored_run])
     assert with_people(gathered) is gathered

@@ -8,6 +8,7 @@ import pytest
 from keju.analysis.input_settings import step_tables
 from keju.analysis.run_set import gather
 from keju.items import Item, Response, Usage
+from keju.reporting.input_setting_cells import step_cells
 from keju.reporting.page import write_report
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
@@ -55,23 +56,23 @@ def run(tmp_path):
 
 
 def test_what_was_read_first_counts_where_it_was_answered_from(run):
-    voices = gather([run], picture_bytes=0).voices
+    voices = gather([run]).voices
     spent = {voice.setting: (voice.seconds, voice.output_tokens) for voice in voices.values()}
     assert spent == {"image": (0, None), "own-ocr": (7, 40), "gold-ocr": (0, None)}
 
 
 def test_every_number_of_a_row_is_over_the_items_that_all_settings_have(run):
-    strict, official = step_tables(gather([run], picture_bytes=0))
+    strict, official = step_tables(gather([run]))
     assert (strict.protocol, official.protocol) == ("strict", "official")
     assert strict.columns == [
         "image", "own-ocr", "gold-ocr", "image → own-ocr", "own-ocr → gold-ocr", "image → gold-ocr",
     ]  # fmt: skip
     (row,) = strict.rows
     assert row.items == 9
-    assert [cell.value for cell in row.cells] == [
+    assert [cell.value for cell in step_cells(row)] == [
         "22.2", "66.7", "100.0", "+44.4", "+33.3", "+77.8",
     ]  # fmt: skip
-    assert [cell.note.rpartition("\n")[2] for cell in row.cells[3:]] == [
+    assert [cell.note.rpartition("\n")[2] for cell in step_cells(row)[3:]] == [
         "not sure", "not sure", "sure",
     ]  # fmt: skip
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from keju.analysis.cells import marks
 from keju.analysis.intervals import interval_of_scores, intervals
-from keju.analysis.leaderboard import _money, chance
+from keju.analysis.leaderboard import chance, money
+from keju.analysis.marks import marks
 from keju.analysis.resampling import resample_benchmark
 from keju.analysis.run_set import ModelResponses, gather
 from keju.items import ImageRef, Item, PromptVariant, Score
+from keju.reporting.leaderboard_table import leaderboard_table
 from keju.reporting.view import build_view
 from keju.running.prices import Price, Prices
 from keju.scoring import aggregate, compare_models
@@ -167,26 +168,29 @@ def test_best_and_second_are_marked_as_printed_and_ties_share_them():
 @pytest.mark.parametrize(
     ("model", "role", "cost"),
     [
-        ("openai:big/m-1", "model", "4.50"),
-        ("ocr+llm:ppocr+openai:m-1", "model", "4.50"),
-        ("openai:other", "model", "–"),
-        ("baseline:m-1", "baseline", "–"),
+        ("openai:big/m-1", "model", 4.5),
+        ("ocr+llm:ppocr+openai:m-1", "model", 4.5),
+        ("openai:other", "model", None),
+        ("baseline:m-1", "baseline", None),
     ],
 )
-def test_money_is_by_the_tokens_that_were_counted(model, role, cost):
+def testmoney_is_by_the_tokens_that_were_counted(model, role, cost):
     prices = Prices(currency="USD", models=(Price(names=("m-*",), input=2.0, output=10.0),))
     voice = ModelResponses(
         model, "run", PromptVariant(), role, items=10, input_tokens=20_000, output_tokens=500
     )
-    assert _money(voice, prices) == cost
-    assert _money(voice, None) == "–"
+    assert money(voice, prices) == cost
+    assert money(voice, None) is None
 
 
 def test_failures_time_and_floor_stand_beside_the_scores(scored_run):
-    (board,) = build_view(gather([scored_run], picture_bytes=0), title="small").boards
+    (board,) = build_view(gather([scored_run]), title="small").boards
     assert [group.title for group in board.groups] == ["answers made elsewhere"]
     good, bad = board.groups[0].rows
     assert "good" in good.model
     assert good.failures == bad.failures == []
-    assert good.overall[1].note.endswith("2 of 45 tasks")
-    assert board.chance == ["50.0: T7"]
+    assert (good.overall[1].tasks, len(good.overall[1].missing)) == (45, 43)
+    assert board.chance == {"T7": 0.5}
+    shown = leaderboard_table(board)
+    assert shown.groups[0].rows[0].overall[1].note.endswith("2 of 45 tasks")
+    assert shown.chance == ["50.0: T7"]

@@ -98,8 +98,8 @@ def test_the_other_engines_are_compared_as_if_it_were_not_there(folder, tmp_path
     view = write_report([folder / "run"], folder / "again.html").view
     (board,) = view.boards
     rows = {row.model: row for group in board.groups for row in group.rows}
-    assert [rows[name].ranks[0].value for name in ("good", "half", "Vendor")] == ["1", "2", "–"]
-    assert rows["Vendor"].ranks[0].title == "not ranked: 5 of 8 pages have no result"
+    assert [rows[name].ranks[0].place for name in ("good", "half", "Vendor")] == [1, 2, None]
+    assert rows["Vendor"].ranks[0].why == "not ranked: 5 of 8 pages have no result"
 
 
 def test_the_lines_of_the_command_begin_with_the_cause(folder):

@@ -39,7 +39,7 @@ def gathered(folder, **asked):
     run(folder / "set", [f"replay:{folder / 'one.jsonl'}"], folder / "run",
         selection=Selection(**asked))  # fmt: skip
     score_run(RunFolder.open(folder / "run"))
-    return gather([folder / "run"], picture_bytes=0)
+    return gather([folder / "run"])
 
 
 def test_a_prompt_in_traditional_characters_is_shown_in_them(page):

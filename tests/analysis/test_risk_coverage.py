@@ -64,7 +64,7 @@ def pages_run(tmp_path, monkeypatch):
 
 
 def test_characters_to_fix_are_counted_a_page(pages_run):
-    exact, variants = efforts(gather([pages_run], picture_bytes=0))
+    exact, variants = efforts(gather([pages_run]))
     assert (exact.layer, variants.layer) == ("as they stand", "variants accepted")
     assert (exact.pages, exact.groups) == (12, 6)
     assert exact.mean.value == pytest.approx(5.5)
@@ -74,7 +74,7 @@ def test_characters_to_fix_are_counted_a_page(pages_run):
 
 
 def test_the_surest_pages_are_those_with_fewest_errors(pages_run):
-    (found,) = surest(gather([pages_run], picture_bytes=0))
+    (found,) = surest(gather([pages_run]))
     assert (found.signal, found.metric, found.answers) == ("confidence", "CER", 12)
     assert found.curve.at(0.5) == pytest.approx(sum(range(6)) / 6 / 16)
     assert found.curve.whole == pytest.approx(5.5 / 16)
@@ -117,7 +117,7 @@ def test_rounds_that_agree_are_a_signal(tmp_path, monkeypatch):
             told.append(msgspec.json.encode(msgspec.structs.replace(was, text="AB"[strays])))
         path.write_bytes(b"\n".join(told) + b"\n")
     score_run(folder)
-    (found,) = surest(gather([folder.path], picture_bytes=0))
+    (found,) = surest(gather([folder.path]))
     assert (found.signal, found.metric, found.answers) == ("agreement", "1 - Acc", 12)
     assert found.curve.at(0.5) == 0
     assert found.curve.whole == pytest.approx(4 / 2 / 12)

@@ -41,7 +41,7 @@ def test_answers_to_a_query_without_a_metric_are_shown_and_not_called_stale(tmp_
         writer.close()
     run(tmp_path / "set", ["baseline:copy"], tmp_path / "run")
     score_run(RunFolder.open(tmp_path / "run"))
-    asked = gather([tmp_path / "run"], picture_bytes=1_000_000).asked
+    asked = gather([tmp_path / "run"]).asked
     found = {key[2]: [len(answer.scores) for answer in one.answers] for key, one in asked.items()}
     assert set(found) == {"What", "How"}, found
     assert found["How"] == [0]

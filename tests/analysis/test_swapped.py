@@ -166,7 +166,7 @@ def test_swapped_pages_are_named_in_terminal_and_report_and_are_no_recitation(
     path = swapped_run(tmp_path)
     (swap,) = swapped_in(RunFolder.open(path)).found
     assert names(swap) == ["p0", "p1"]
-    gathered = gather([path], picture_bytes=0)
+    gathered = gather([path])
     assert [names(each) for each in swapped_of(gathered).found] == [["p0", "p1"]]
     assert [row.found for row in recitation(gathered).rows] == [2]
     rows = recitation(gathered, set(swap.places)).rows

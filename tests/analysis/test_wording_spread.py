@@ -78,7 +78,7 @@ def test_a_report_of_one_wording_has_no_such_section(runs: list[Path], tmp_path:
     from keju.analysis.run_set import gather
     from keju.analysis.wording_spread import wording_spread
 
-    whole = gather(runs, picture_bytes=0)
+    whole = gather(runs)
     whole.voices = {n: v for n, v in whole.voices.items() if v.variant.wording == "released"}
     assert wording_spread(whole).rows == []
 

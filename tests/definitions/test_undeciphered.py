@@ -106,7 +106,7 @@ def test_the_readings_are_in_the_report_and_its_tables(chat: Chat, dataset: Path
         rows = list(csv.DictReader(file))
     assert len(rows) == 4
     assert {(row["query"], row["reading"]) for row in rows} == {("What", SAID), ("How", SAID)}
-    gathered = gather([out], picture_bytes=100_000)
+    gathered = gather([out])
     shown = [each for each in gathered.asked.values() if is_undeciphered(each.item)]
     assert {answer.response.text for each in shown for answer in each.answers} == {SAID}
     assert REASON in page.read_text("utf-8")

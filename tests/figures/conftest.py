@@ -36,7 +36,7 @@ def questions(count: int = 12) -> list[Item]:
 
 def of(path: Path, **options: bool) -> OfRun:
     """What figures of a run are made of."""
-    gathered = gather([path], picture_bytes=1_000_000)
+    gathered = gather([path])
     return OfRun(gathered, leaderboards(gathered, gathered.results), **options)
 
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from keju.analysis.difficulty import option_errors
 from keju.analysis.input_settings import StepRow, StepTable, step_tables
-from keju.analysis.labels import percent
 from keju.analysis.run_set import Answer, Asked, RunSet
 from keju.datasets import mini
 from keju.datasets.stats import stats
@@ -33,6 +32,7 @@ from keju.figures.task_values import (
     paper_values,
     task_box_rows,
 )
+from keju.formatting import percent
 from keju.items import ImageRef, Item, Response, Score
 from keju.published import SettingMean, published_tables
 from keju.translations import Words
@@ -161,7 +161,7 @@ def test_setting_bars_are_the_steps_tables_cells(made):
     tables = list(step_tables(source.gathered))
     (strict,) = (table for table in tables if table.protocol == "strict")
     rows = setting_rows(tables)
-    assert [row["label"] for row in rows] == [cell.value for cell in strict.rows[0].cells[:3]]
+    assert [row["label"] for row in rows] == [percent(value) for value in strict.rows[0].values]
     assert [row["setting"] for row in rows] == list(settings)
 
 

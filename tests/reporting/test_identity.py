@@ -58,7 +58,7 @@ def libraries(tmp_path) -> list[Path]:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_breakdown_has_each_items_own_metadata(libraries, turned):
-    gathered = gather(libraries[::-1] if turned else libraries, picture_bytes=0)
+    gathered = gather(libraries[::-1] if turned else libraries)
     (found,) = (each for each in strata(gathered) if each["kind"] == "dynasty")
     means = {row[0]: (row[1], row[2]) for row in found["rows"]}
     assert means == {"明 Ming": (8, 1.0), "宋 Song": (8, 0.0)}
@@ -76,7 +76,7 @@ def test_items_scores_and_rows_name_the_dataset_where_ids_coincide(libraries, tm
 
 
 def test_ids_of_one_dataset_stay_as_they_are(libraries):
-    gathered = gather(libraries[:1], picture_bytes=0)
+    gathered = gather(libraries[:1])
     assert {asked.item.id for asked in gathered.asked.values()} == {f"q{n}" for n in range(8)}
 
 
@@ -118,7 +118,7 @@ def test_a_sweep_over_several_datasets_has_the_right_points_in_any_order(sweep):
         for n, folder in sweep.items()
     }
     for order in permutations(sweep):
-        gathered = gather([sweep[n] for n in order], picture_bytes=0)
+        gathered = gather([sweep[n] for n in order])
         rows = own_class_rows(gathered, "classification")
         found = {(row["model"], row["classes"]): (row["value"], row["guessing"]) for row in rows}
         assert found == expected
@@ -140,7 +140,7 @@ def test_a_reduced_form_is_no_point_of_the_sweep(sweep, tmp_path):
     chosen = Selection(pairs="gallery=5,seed=0")
     run(sweep[30].parent / "set30", [MODEL], folder, selection=chosen)
     score_run(RunFolder.open(folder))
-    rows = own_class_rows(gather([sweep[10], folder, sweep[20]], picture_bytes=0), "classification")
+    rows = own_class_rows(gather([sweep[10], folder, sweep[20]]), "classification")
     assert [(row["model"], row["classes"]) for row in rows] == [(MODEL, 10), (MODEL, 20)]
 
 
@@ -153,7 +153,7 @@ def test_galleries_of_one_source_are_a_curve_that_names_it(sweep, tmp_path):
         run(data, [MODEL], folder)
         score_run(RunFolder.open(folder))
         folders.append(folder)
-    rows = own_class_rows(gather([*sweep.values(), *folders], picture_bytes=0), "classification")
+    rows = own_class_rows(gather([*sweep.values(), *folders]), "classification")
     assert {(row["model"], row["classes"]) for row in rows} == {
         (MODEL, 10), (MODEL, 20), (MODEL, 30), (f"{MODEL} · HWOBC", 5), (f"{MODEL} · HWOBC", 8),
     }  # fmt: skip
@@ -163,12 +163,12 @@ def test_two_runs_on_the_same_items_are_two_curves(sweep, tmp_path):
     again = tmp_path / "again"
     run(sweep[10].parent / "set10", [MODEL], again)
     score_run(RunFolder.open(again))
-    rows = own_class_rows(gather([sweep[10], again, sweep[20]], picture_bytes=0), "classification")
+    rows = own_class_rows(gather([sweep[10], again, sweep[20]]), "classification")
     assert rows == []  # three runs, none of which has two numbers of classes
 
 
 def test_mixed_and_smaller_galleries_do_not_enter_table_4(sweep):
-    gathered = gather(list(sweep.values()), picture_bytes=0)
+    gathered = gather(list(sweep.values()))
     found = galleries(gathered)
     assert {(each.of, each.size) for each in found.values()} == {("mixed", n) for n in sweep}
     assert other_galleries(found) == found
@@ -193,7 +193,7 @@ def test_a_gallery_of_the_papers_size_enters_table_4(tmp_path, classes, enters):
     imported("obi-classification", tmp_path / "HWOBC", tmp_path / "set", classes=str(classes))
     run(tmp_path / "set", [MODEL], tmp_path / "run", selection=Selection(limit=3))
     score_run(RunFolder.open(tmp_path / "run"))
-    gathered = gather([tmp_path / "run"], picture_bytes=0)
+    gathered = gather([tmp_path / "run"])
     tables = beside_tables(gathered, gathered.results, published=True)
     (shown,) = (each for each in tables if each.name == "Table 4")
     own = [row for row in shown.rows if row.source == "this run"]
@@ -218,7 +218,7 @@ def test_images_are_compared_with_images(tmp_path):
     imported("obi-deciphering", tmp_path / "src", tmp_path / "set")
     run(tmp_path / "set", ["baseline:copy"], tmp_path / "run")
     score_run(RunFolder.open(tmp_path / "run"))
-    (line,) = other_data(gather([tmp_path / "run"], picture_bytes=0))
+    (line,) = other_data(gather([tmp_path / "run"]))
     assert "as many images of each task" in line
     found = {each.check for each in audit_run(tmp_path / "run").findings}
     assert "whole-tasks" not in found
@@ -229,7 +229,7 @@ def test_too_few_images_are_counted_as_images(tmp_path):
     imported("obi-deciphering", tmp_path / "HUST-OBS", tmp_path / "set")
     run(tmp_path / "set", ["baseline:copy"], tmp_path / "run")
     score_run(RunFolder.open(tmp_path / "run"))
-    (line,) = other_data(gather([tmp_path / "run"], picture_bytes=0))
+    (line,) = other_data(gather([tmp_path / "run"]))
     assert "deciphering 3 of 140 images" in line
     (finding,) = (e for e in audit_run(tmp_path / "run").findings if e.check == "whole-tasks")
     assert [(m.where, m.printed) for m in finding.mismatches] == [("deciphering", "3 images")]

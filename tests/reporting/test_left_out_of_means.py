@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_model_without_answers_is_in_no_mean_over_models(folder):
-    gathered = gather([folder], picture_bytes=0)
+    gathered = gather([folder])
     (left,) = in_no_mean(gathered)
     assert (left.model.endswith("vendor.jsonl"), len(left.pages), left.of) == (True, 10, 12)
     (table,) = [each for each in strata(gathered, {left.model}) if each["kind"] == "group"]
@@ -59,13 +59,13 @@ def test_the_report_says_which_model_is_left_out(folder, language, sentence):
 def test_a_model_that_lacks_few_answers_is_in_the_mean(tmp_path):
     most = dict(list(TEXTS.items())[:-1])
     folder = scored_pages(tmp_path / "own", TEXTS, {"right": TEXTS, "most": most})
-    assert in_no_mean(gather([folder], picture_bytes=0)) == []
+    assert in_no_mean(gather([folder])) == []
 
 
 def test_where_all_models_lack_answers_none_is_left_out(tmp_path):
     some = dict(list(TEXTS.items())[:2])
     folder = scored_pages(tmp_path / "own", TEXTS, {"one": some, "two": some})
-    assert in_no_mean(gather([folder], picture_bytes=0)) == []
+    assert in_no_mean(gather([folder])) == []
 
 
 def test_nothing_is_said_about_characters_of_pages_that_do_not_count(tmp_path):

@@ -12,12 +12,13 @@ from lxml import html
 from keju.analysis.comparison import comparison_of
 from keju.analysis.comparison_sides import Wanted
 from keju.analysis.intervals import interval_of_scores
-from keju.analysis.labels import percent
 from keju.analysis.run_set import gather
 from keju.datasets.store import DatasetWriter
+from keju.formatting import percent
 from keju.items import Item
 from keju.reporting import write_report
 from keju.reporting.conclusions import conclusion_lines, verdicts
+from keju.reporting.task_cells import task_cells
 from keju.reporting.view import View, build_view
 from keju.running import run
 from keju.runs import RunFolder
@@ -59,16 +60,17 @@ def scored(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def view(scored) -> View:
-    return build_view(gather([scored], picture_bytes=0), title="t")
+    return build_view(gather([scored]), title="t")
 
 
 def test_leaderboard_tasks_and_figures_have_one_interval(view):
     (board,) = view.boards
+    (shown,) = view.board_tables
     sure = board.sure["strict"]
     (row,) = view.tables[0].rows
     assert len(view.names) == 2
-    for model, cell in zip(view.names, row.cells, strict=True):
-        (standing,) = (each for group in board.groups for each in group.rows if each.model == model)
+    for model, cell in zip(view.names, task_cells(row), strict=True):
+        (standing,) = (each for group in shown.groups for each in group.rows if each.model == model)
         low, high = sure.overall[model]
         assert low < high
         assert sure.domains[model, row.domain] == (low, high)
@@ -77,7 +79,7 @@ def test_leaderboard_tasks_and_figures_have_one_interval(view):
 
 
 def test_the_order_of_the_items_changes_no_interval(scored):
-    gathered = gather([scored], picture_bytes=0)
+    gathered = gather([scored])
     (scores,) = gathered.mains["strict"].values()
     mine = [each for each in scores if each.model == gathered.models[0]]
     found = interval_of_scores(mine)

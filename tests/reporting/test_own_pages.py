@@ -53,13 +53,13 @@ def own(tmp_path: Path) -> Path:
 
 
 def viewed(path: Path, *, published: bool = False) -> tuple[RunSet, View]:
-    gathered = gather([path], picture_bytes=0)
+    gathered = gather([path])
     return gathered, build_view(gathered, title="mine", published=published)
 
 
 def test_only_strict_has_values_and_its_column_names_the_metric(own):
     _, view = viewed(own)
-    (board,) = view.boards
+    (board,) = view.board_tables
     assert (board.benchmark, board.title) == ("pages", "Own pages")
     assert (list(board.protocols), list(board.heads)) == (["strict"], ["strict: CharAcc"])
     rows = [row for group in board.groups for row in group.rows]

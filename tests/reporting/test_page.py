@@ -107,7 +107,7 @@ def test_each_item_stands_there_with_both_answers_their_scores_and_the_differenc
 
 
 def test_variants_and_layout_are_apart_from_recognition(scored_run):
-    view = build_view(gather([scored_run], picture_bytes=0), title="small")
+    view = build_view(gather([scored_run]), title="small")
     row = next(row for row in view.errors if "good" in row.model)
     assert row.cer == "50.0"
     assert (row.recognition, row.layout) == ("0.0", "50.0")
@@ -171,7 +171,7 @@ def test_two_runs_of_one_model_are_told_apart(scored_run, tmp_path):
     for path in twin.rglob("*"):
         target = tmp_path / "run" / path.relative_to(twin)
         target.mkdir() if path.is_dir() else target.write_bytes(path.read_bytes())
-    gathered = gather([tmp_path / "run", twin], picture_bytes=0)
+    gathered = gather([tmp_path / "run", twin])
     assert len(gathered.models) == 4
     assert {name.split(" · ")[1] for name in gathered.models} == {"run", "twin"}
     assert len(gathered.asked) == 3
@@ -179,7 +179,7 @@ def test_two_runs_of_one_model_are_told_apart(scored_run, tmp_path):
 
 def test_runs_in_folders_of_one_name_are_not_taken_for_one(scored_run, tmp_path):
     shutil.copytree(scored_run, tmp_path / "other" / "run")
-    names = gather([scored_run, tmp_path / "other" / "run"], picture_bytes=0).models
+    names = gather([scored_run, tmp_path / "other" / "run"]).models
     assert len(names) == 4
     assert [name.split(" · ")[1] for name in names] == ["run", "run", "other/run", "other/run"]
 
@@ -210,12 +210,12 @@ def test_responses_newer_than_the_scores_are_not_passed_over(scored_run, tmp_pat
 
 
 def test_tasks_that_are_not_in_the_data_are_counted_and_not_listed(scored_run):
-    view = build_view(gather([scored_run], picture_bytes=0), title="small")
+    view = build_view(gather([scored_run]), title="small")
     assert view.missing == ["MCS-Bench: 43 of 45 tasks are not in the data"]
 
 
 def test_tasks_of_the_data_that_a_model_lacks_are_named(scored_run):
-    gathered = gather([scored_run], picture_bytes=0)
+    gathered = gather([scored_run])
     (good,) = [m for m in gathered.models if "good" in m]
     for asked in gathered.asked.values():
         if asked.item.task == "T7":

@@ -29,7 +29,7 @@ def runs(tmp_path):
 
 
 def shown(runs, *declared: SameAs):
-    gathered = gather(runs, picture_bytes=0)
+    gathered = gather(runs)
     check_same_as(declared, gathered)
     (table,) = input_tables(gathered, published=True, same_as=declared)
     names = [heading.name for heading in table.headings]
@@ -41,7 +41,7 @@ def shown(runs, *declared: SameAs):
 
 def bleu(run) -> str:
     """The mean official BLEU of the one model of a run, in percent."""
-    scores = gather([run], picture_bytes=0).scores
+    scores = gather([run]).scores
     values = [s.value for s in scores if (s.protocol, s.metric) == ("official", "BLEU")]
     assert len(values) == len(ITEMS)
     return f"{100 * fmean(values):.2f}"

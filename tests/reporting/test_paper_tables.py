@@ -78,7 +78,7 @@ def shipped(name: str, model: str, cell: str) -> str:
 
 
 def tables_of(run, *, published: bool):
-    gathered = gather([run], picture_bytes=0)
+    gathered = gather([run])
     found = beside_tables(gathered, gathered.results, published=published)
     return {table.name: table for table in found}
 
@@ -220,7 +220,7 @@ def test_own_tasks_that_no_table_prints_are_in_a_row_of_the_run_alone(tmp_path):
     place = [heading.name for heading in table.headings].index("OverAll:mean")
     values = [float(shipped("table-17", "GPT-4o", f"{name}:Acc")) for name in ("T16", "T18")]
     assert theirs.cells[place].value == f"{fmean(values):.2f}"
-    gathered = gather([folder], picture_bytes=0)
+    gathered = gather([folder])
     by_task = {
         each.task: each.metrics[0].value for each in gathered.results["openai:m", "official"].tasks
     }
@@ -270,7 +270,7 @@ def test_all_tasks_of_a_mean_need_no_recomputed_row(tmp_path):
         for n in range(2)
     ]
     folder = answered_run(tmp_path / "run", pages, {"openai:m": 0.4})
-    gathered = gather([folder], picture_bytes=0)
+    gathered = gather([folder])
     same = read_same_as(["openai:m=Qwen2-VL-7B-Instruct"])
     tables = beside_tables(gathered, gathered.results, published=True, same_as=same)
     (table,) = (each for each in tables if each.name == "Table 4")
@@ -310,7 +310,7 @@ def test_a_row_of_drawn_data_is_neither_ranked_nor_marked_among_the_papers_model
         for n in range(4)
     ]
     path = answered_run(tmp_path / "r", items, {"openai:m": 1.0}, synthetic=True)
-    gathered = gather([path], picture_bytes=0)
+    gathered = gather([path])
     who = ("this run", "openai:m")
     (with_paper,) = [
         each for each in beside_tables(gathered, gathered.results, published=True)
@@ -353,7 +353,7 @@ def test_table_4_has_overall_groups_and_an_average(tmp_path):
 
 def test_a_difference_is_shown_for_a_declared_model_only(run):
     def rows(*declared):
-        gathered = gather([run], picture_bytes=0)
+        gathered = gather([run])
         same = read_same_as(declared)
         check_same_as(same, gathered)
         tables = beside_tables(gathered, gathered.results, published=True, same_as=same)
@@ -383,7 +383,7 @@ def test_a_difference_is_shown_for_a_declared_model_only(run):
 )
 def test_a_declaration_must_match_exactly(run, line, says):
     with pytest.raises(UsageError, match=re.escape(says)):
-        check_same_as(read_same_as([line]), gather([run], picture_bytes=0))
+        check_same_as(read_same_as([line]), gather([run]))
 
 
 def test_the_command_needs_the_papers_rows_for_a_difference(run, tmp_path):
@@ -402,7 +402,7 @@ def test_without_the_papers_rows_only_the_run_is_there(run):
 
 
 def test_it_is_said_that_the_data_are_others(run, tmp_path):
-    (line,) = other_data(gather([run], picture_bytes=0))
+    (line,) = other_data(gather([run]))
     assert line.startswith("mine 1 has other items than the benchmark (T32 2 of 150")
     write_report([run], tmp_path / "report.html", published=True)
     page = (tmp_path / "report.html").read_text("utf-8")
@@ -506,7 +506,7 @@ def test_one_judges_grades_fill_the_judges_column(tmp_path):
     )  # fmt: skip
     path.write_bytes(msgspec.json.encode(response) + b"\n")
     score_run(run)
-    gathered = gather([run.path], picture_bytes=0)
+    gathered = gather([run.path])
 
     def grade(given):
         tables = beside_tables(gathered, gathered.results, published=True, given=given)

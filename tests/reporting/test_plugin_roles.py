@@ -111,7 +111,7 @@ def test_a_plug_in_s_baseline_and_engine_are_those_also_where_it_is_not_loaded(s
     # An engine that transcribes "this page is blank" invents four characters; a model answers.
     (of_tasks,) = invented_in(scored).values()
     assert [found.characters for found in of_tasks.values()] == [4]
-    gathered = gather([scored.path], picture_bytes=0)
+    gathered = gather([scored.path])
     (row,) = invented_rows(gathered)
     assert (row.model, row.found.characters) == ("my-engine", 4)
     assert {row["model"]: row["invented_characters"] for row in blank_page_rows(gathered)}[

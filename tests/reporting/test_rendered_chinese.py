@@ -9,13 +9,14 @@ import pytest
 from lxml import html
 from msgspec.structs import replace
 
-from keju.analysis.engine_times import Collection, Costs, time_table
+from keju.analysis.engine_times import Collection, Costs
 from keju.analysis.run_set import gather
 from keju.definitions.blank import REASON
 from keju.reporting import write_report
 from keju.reporting.glossary import terms
 from keju.reporting.item_browser import Browser
 from keju.reporting.page import render
+from keju.reporting.time_table import time_table
 from keju.reporting.view import build_view
 from keju.translations import Words
 from tests.analysis.test_engine_times import TIMED
@@ -106,7 +107,7 @@ def test_punctuation_and_spaces_of_a_report_on_a_benchmark(scored_run, tmp_path)
 @pytest.mark.parametrize("others", [0.02, 0.6])
 @pytest.mark.parametrize("collection", [None, Collection(1000), Collection(1_000_000, 0.2, "EUR")])
 def test_punctuation_and_spaces_of_the_table_of_times(own, tmp_path, others, collection):
-    gathered = gather([own], picture_bytes=0)
+    gathered = gather([own])
     timed = timed_engine(tmp_path, replace(TIMED, others=others))
     view = build_view(gathered, title="mine")._replace(times=time_table(timed, collection))
     words = Words("zh", own_pages=True)

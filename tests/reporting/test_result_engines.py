@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keju.analysis.engine_times import time_table
-from keju.analysis.labels import NOTHING
 from keju.analysis.run_set import RunSet, gather
 from keju.datasets.mini import path as mini
+from keju.formatting import NOTHING
+from keju.reporting.time_table import time_table
 from keju.reporting.view import build_view
 from keju.running import Selection, run
 from keju.runs import RunFolder
@@ -33,7 +33,7 @@ def gathered(tmp_path_factory) -> RunSet:
     models = [f"replay:ABBYY 16={folder / 'abbyy'}", f"replay:{folder / 'answers.jsonl'}"]
     run(mini(), models, folder / "run", selection=SELECTION)
     score_run(RunFolder(folder / "run"))
-    return gather([folder / "run"], picture_bytes=0)
+    return gather([folder / "run"])
 
 
 def test_it_is_an_engine_under_its_own_name(gathered):

@@ -30,7 +30,7 @@ def own_rows(table):
 def test_table_9_has_models_that_see_the_image_alone_and_table_8_texts_alone(tmp_path):
     skills = {MODEL: 0.4, PIPELINE: 0.4, "baseline:copy": 0.4}
     path = answered_run(tmp_path / "run", ITEMS, skills, settings=SETTINGS)
-    gathered = gather([path], picture_bytes=0)
+    gathered = gather([path])
     tables = {
         (each.benchmark, each.name): each
         for each in beside_tables(gathered, gathered.results, published=True)
@@ -42,7 +42,7 @@ def test_table_9_has_models_that_see_the_image_alone_and_table_8_texts_alone(tmp
 
 def test_a_run_of_text_settings_has_no_table_9(tmp_path):
     path = answered_run(tmp_path / "run", ITEMS, {MODEL: 0.4}, settings={"gold-text": 0.0})
-    gathered = gather([path], picture_bytes=0)
+    gathered = gather([path])
     assert gathered.models == [f"{MODEL} · gold-text"]
     names = {each.name for each in beside_tables(gathered, gathered.results, published=True)}
     assert "Table 9" not in names

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keju.analysis.labels import NOTHING
 from keju.analysis.run_set import gather
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions.pair_forms import asked_candidates, pair_form, reduction_of
 from keju.errors import UsageError
+from keju.formatting import NOTHING
 from keju.items import ImageRef, Item
 from keju.models import ModelOptions, open_model
 from keju.reporting import write_report
@@ -121,7 +121,7 @@ def test_a_report_shows_every_item_and_counts_every_response_once(
     chat.plan(says="0.5")
     folder = go(dataset, tmp_path / "run", chat, pairs="once", tasks=("rejoining/How",))
     score_run(folder)
-    gathered = gather([folder.path], picture_bytes=0)
+    gathered = gather([folder.path])
     assert [len(asked.answers) for asked in gathered.asked.values()] == [1] * FRAGMENTS
     (voice,) = gathered.voices.values()
     assert (voice.responses, voice.items) == (FRAGMENTS * (FRAGMENTS - 1) // 2, FRAGMENTS)

@@ -86,7 +86,7 @@ def test_a_report_has_one_answer_an_item(dataset: Path, tmp_path: Path) -> None:
     model = f"replay:{answers(tmp_path / 'answers.jsonl', CANDIDATES)}"
     run(dataset, [model], out, policy=Policy())
     score_run(RunFolder.open(out))
-    gathered = gather([out], picture_bytes=100_000)
+    gathered = gather([out])
     for asked in gathered.asked.values():
         (answer,) = asked.answers
         assert len(answer.scores) == len({(s.protocol, s.metric) for s in answer.scores})

@@ -250,7 +250,7 @@ def test_several_settings_are_one_run_and_one_comparison(dataset, tmp_path, chat
         ("image", 1.0),
         ("own-ocr", 0.0),
     ]
-    gathered = gather([folder.path], picture_bytes=1000)
+    gathered = gather([folder.path])
     assert gathered.models == ["openai:served · image", "openai:served · own-ocr"]
 
 

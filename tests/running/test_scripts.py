@@ -137,5 +137,5 @@ def test_both_scripts_have_rows_and_official_scores_them_against_one_answer(
         for variant, result in results.items()
     }
     assert values == {"simplified": 1.0, "traditional": 1.0}
-    gathered = gather([folder.path], picture_bytes=0)
+    gathered = gather([folder.path])
     assert gathered.models == [f"{MODEL} · {script}" for script in BOTH]

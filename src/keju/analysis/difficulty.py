@@ -8,7 +8,7 @@ from statistics import fmean, median
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from keju.analysis.labels import percent, task_name
+from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet, main_metric
 from keju.definitions import options_of, query_of
 from keju.items import Item, Protocol, Score
@@ -26,16 +26,19 @@ class HardItem(NamedTuple):
     `place` is its position in the browser.
 
     `value` is the median of the models' values on it, `below` the median of their differences from
-    their own means of the task, in points.
+    their own means of the task. `nothing` of `models` have the value 0; `best` is the model with
+    the highest value. Values are fractions.
     """
 
     place: int
     id: str
     task: str
-    value: str
-    below: str
-    nothing: str
+    value: float
+    below: float
+    nothing: int
+    models: int
     best: str
+    best_value: float
 
 
 class Spread(NamedTuple):
@@ -136,10 +139,12 @@ def _hard(below: float, name: str, tried: _Tried) -> HardItem:
         place=tried.place,
         id=tried.item.id,
         task=name,
-        value=percent(median(tried.values.values())),
-        below=f"{100 * below:+.1f}",
-        nothing=f"{nothing} / {len(tried.values)}",
-        best=f"{top} {percent(tried.values[top])}" if tried.values[top] > 0 else "nobody",
+        value=median(tried.values.values()),
+        below=below,
+        nothing=nothing,
+        models=len(tried.values),
+        best=top,
+        best_value=tried.values[top],
     )
 
 

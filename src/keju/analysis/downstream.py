@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from keju.analysis.cells import Cell, correlation_cell
 from keju.analysis.contamination import readings_of
+from keju.analysis.correlation import Correlation
 from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet, main_metric
 from keju.definitions import query_of, task
@@ -41,8 +41,8 @@ class Downstream(NamedTuple):
     readers: str
     pairs: int
     groups: int
-    spearman: Cell
-    kendall: Cell
+    spearman: Correlation
+    kendall: Correlation
     worse: float | None
     better: float | None
 
@@ -166,8 +166,8 @@ def _correlated(benchmark: str, name: str, model: str, readers: str, pairs: _Pai
         readers=readers,
         pairs=len(pairs.read),
         groups=found.groups,
-        spearman=correlation_cell(found.values["spearman"], found.interval("spearman")),
-        kendall=correlation_cell(found.values["kendall"], found.interval("kendall")),
+        spearman=Correlation(found.values["spearman"], found.interval("spearman")),
+        kendall=Correlation(found.values["kendall"], found.interval("kendall")),
         worse=_mean([v for r, v in zip(pairs.read, pairs.answered, strict=True) if r < middle]),
         better=_mean([v for r, v in zip(pairs.read, pairs.answered, strict=True) if r >= middle]),
     )

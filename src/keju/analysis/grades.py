@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
-from keju.analysis.cells import Cell, correlation_cell, marks
-from keju.analysis.labels import metric_label, percent, task_name
+from keju.analysis.correlation import Correlation
+from keju.analysis.labels import metric_label, task_name
+from keju.analysis.marks import marks
 from keju.analysis.run_set import Run, RunSet
 from keju.definitions import task
 from keju.items import Protocol
@@ -33,13 +34,22 @@ _MANY = 1000
 """Number of answers from which so few resamples suffice."""
 
 
+class GradeValue(NamedTuple):
+    """A model's grade of a task from 0 to 10, beside its `strict` main metric as a fraction."""
+
+    grade: TaskGrade
+    strict: float | None
+    scored: bool
+    mark: Literal["best", "second"] | None
+
+
 class GradeRow(NamedTuple):
-    """One task and judge: a cell for each model of the report, its grade from 0 to 10."""
+    """One task and judge: the grade of each model of the report, None where it has none."""
 
     task: str
     judge: str
     metric: str
-    cells: list[Cell]
+    values: list[GradeValue | None]
 
 
 class GradeTable(NamedTuple):
@@ -60,8 +70,8 @@ class MetricJudge(NamedTuple):
     main: bool
     answers: int
     models: int
-    spearman: Cell
-    kendall: Cell
+    spearman: Correlation
+    kendall: Correlation
 
 
 class Grades(NamedTuple):
@@ -115,12 +125,13 @@ def _rows(gathered: RunSet, run: Run, grades: Sequence[TaskGrade]) -> Iterator[G
         }
         placed = marks(real)
         metric, strict = _strict_mains(gathered, name, query)
-        cells = []
-        for who in gathered.models:
-            cell = _cell(found[who], strict.get(who)) if who in found else Cell()
-            mark = placed.get(who)
-            cells.append(cell._replace(best=mark == "best", second=mark == "second"))
-        yield GradeRow(task_name(name, query), judge, metric, cells)
+        values = [
+            GradeValue(found[who], strict.get(who), who in strict, placed.get(who))
+            if who in found
+            else None
+            for who in gathered.models
+        ]
+        yield GradeRow(task_name(name, query), judge, metric, values)
 
 
 def _name(gathered: RunSet, run: Run, grade: TaskGrade) -> str:
@@ -131,28 +142,15 @@ def _name(gathered: RunSet, run: Run, grade: TaskGrade) -> str:
     )
 
 
-def _cell(grade: TaskGrade, strict: str | None) -> Cell:
-    if grade.mean is None:
-        return Cell(title=grade.signature)
-    notes = []
-    if grade.low is not None and grade.high is not None:
-        notes.append(f"{grade.low:.2f} to {grade.high:.2f}")
-    notes.append(f"{grade.graded} of {grade.answers} graded")
-    if grade.missing and grade.graded_mean is not None:
-        notes.append(f"graded only {grade.graded_mean:.2f}")
-    if strict is not None:
-        notes.append(f"strict {strict}")
-    return Cell(f"{grade.mean:.2f}", note="\n".join(notes), title=grade.signature)
-
-
-def _strict_mains(gathered: RunSet, name: str, query: str) -> tuple[str, dict[str, str]]:
+def _strict_mains(gathered: RunSet, name: str, query: str) -> tuple[str, dict[str, float | None]]:
     """The strict main metric of a task, and each model's value of it."""
-    metric, values = "", {}
+    metric = ""
+    values: dict[str, float | None] = {}
     for model in gathered.models:
         result = gathered.results.get((model, "strict"))
         for each in result.tasks if result else ():
             if (each.task, each.query) == (name, query) and each.main is not None:
-                metric, values[model] = each.main.metric, percent(each.main.value)
+                metric, values[model] = each.main.metric, each.main.value
     return metric_label(name, query, "strict", metric) if metric else "", values
 
 
@@ -188,8 +186,8 @@ def _against_metrics(
                     main=place == 0,
                     answers=len(pairs),
                     models=len(set(models)),
-                    spearman=correlation_cell(found.values["spearman"], found.interval("spearman")),
-                    kendall=correlation_cell(found.values["kendall"], found.interval("kendall")),
+                    spearman=Correlation(found.values["spearman"], found.interval("spearman")),
+                    kendall=Correlation(found.values["kendall"], found.interval("kendall")),
                 )
 
 

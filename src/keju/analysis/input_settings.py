@@ -11,13 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple, get_args
 
-from keju.analysis.cells import Cell
-from keju.analysis.labels import metric_label, percent, task_name
+from keju.analysis.labels import metric_label, task_name
 from keju.analysis.run_set import RunSet
 from keju.definitions import task
 from keju.items import PromptScript, PromptVariant, Protocol, Score, Setting
 from keju.scoring import PROTOCOLS, TaskComparison, compare_models
-from keju.statistics import FEWEST_GROUPS
 
 _ROWS: tuple[tuple[Setting, ...], ...] = (
     ("image", "own-ocr", "gold-ocr"),
@@ -31,15 +29,16 @@ _Of = Mapping[Setting, Sequence[Score]]
 class StepRow(NamedTuple):
     """One task: its main metric in each setting, and the paired differences between them.
 
-    `values` are the metric's values in the settings, 0 to 1, in the order of the columns.
+    `values` are the metric's values in the settings, 0 to 1, in the order of the columns. `steps`
+    compare two settings each, and are None where that is not possible.
     """
 
     task: str
     name: str
     metric: str
     items: int
-    cells: list[Cell]
-    values: tuple[float | None, ...] = ()
+    values: tuple[float | None, ...]
+    steps: tuple[TaskComparison | None, ...]
 
 
 class StepTable(NamedTuple):
@@ -104,12 +103,12 @@ def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[
         for setting, by_item in valued.items()
     }
     values: dict[Setting, float] = {}
-    steps = []
+    steps: list[TaskComparison | None] = []
     for first, second in _pairs(list(found)):
         compared = compare_models(kept[second], kept[first], protocol)
         for each in compared:
             values[first], values[second] = each.second, each.first
-        steps.append(_step(compared[0]) if compared else Cell())
+        steps.append(compared[0] if compared else None)
     metric = next(s.metric for scores in kept.values() for s in scores)
     known = task(task_id)
     yield StepRow(
@@ -117,20 +116,6 @@ def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[
         name=f"{known.name_zh} {known.name_en}",
         metric=metric_label(task_id, query, protocol, metric),
         items=len(shared),
-        cells=[*(Cell(percent(values.get(setting))) for setting in found), *steps],
         values=tuple(values.get(setting) for setting in found),
-    )
-
-
-def _step(found: TaskComparison) -> Cell:
-    value = f"{100 * found.difference:+.1f}"
-    if found.groups < FEWEST_GROUPS:
-        return Cell(value, note="too few groups", title=f"{found.groups} of {FEWEST_GROUPS} groups")
-    if found.low is None or found.high is None or found.p is None:
-        return Cell(value, note="not testable")
-    sure = "sure" if found.p <= 0.05 else "not sure"
-    return Cell(
-        value,
-        note=f"{100 * found.low:+.1f} to {100 * found.high:+.1f}\n{sure}",
-        title=f"p = {found.p:.3f}, paired randomisation over {found.groups} groups",
+        steps=tuple(steps),
     )

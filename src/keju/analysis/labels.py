@@ -1,4 +1,4 @@
-"""Labels of metrics, values and tasks for display."""
+"""Labels of metrics and tasks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from keju.definitions import task
 from keju.items import AnswerForm, Protocol
 from keju.scoring import counting, metric_of, pooling
 
-NOTHING = "–"
-
 _NUMBERED = re.compile(r"[A-Za-z]{0,2}[0-9]+")
-
-
-def percent(value: float | None) -> str:
-    """A fraction in percent with one decimal, or a dash."""
-    return NOTHING if value is None else f"{100 * value:.1f}"
 
 
 def task_name(name: str, query: str) -> str:

@@ -6,19 +6,17 @@ and a rank among models keep their correlation.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
-from keju.analysis.cells import Cell
-from keju.analysis.engine_times import Speed, span, speeds
+from keju.analysis.engine_times import Speed, speeds
 from keju.analysis.human_rows import NOTE, with_people
-from keju.analysis.labels import NOTHING, percent, task_name
+from keju.analysis.labels import task_name
 from keju.analysis.no_results import unranked
 from keju.analysis.own_drafts import own_draft_notes
 from keju.analysis.own_prompts import prompt_notes
-from keju.analysis.resampling import Resampled, resample_benchmark
+from keju.analysis.resampling import Bounds, Resampled, resample_benchmark
 from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet
 from keju.definitions import (
     OWN_BENCHMARK,
@@ -31,7 +29,7 @@ from keju.definitions import (
 )
 from keju.items import Item, Protocol
 from keju.running.prices import Prices
-from keju.scoring import NO_RESPONSES, PROTOCOLS, BenchmarkResult, MeanResult, Result
+from keju.scoring import PROTOCOLS, BenchmarkResult, MeanResult, Result
 
 Results = Mapping[tuple[str, Protocol], Result]
 
@@ -42,34 +40,65 @@ ROLES = {
     "human": "people",
     "baseline": "baselines: the floor",
 }
+"""The roles in the order of the groups, with the groups' titles."""
+
 _RANKED = ("engine", "model", "answers")
 
 
+class Mean(NamedTuple):
+    """A mean over tasks with its interval; `missing` has the reason of each task without value."""
+
+    value: float | None
+    bounds: Bounds | None
+    tasks: int
+    missing: Mapping[str, str]
+
+
+class Rank(NamedTuple):
+    """A rank and the ranks that remain possible, or the reason why there is none."""
+
+    place: int | None = None
+    possible: tuple[int, int] | None = None
+    why: str = ""
+
+
 class Standing(NamedTuple):
-    """A model of the leaderboard: its overall mean, rank and domains under each protocol."""
+    """A model of the leaderboard: its overall mean, rank and domains under each protocol.
+
+    `seconds`, tokens and `money` are for a thousand items; None where not known. For people, who
+    pause, `answer_seconds` is the median of one answer.
+    """
 
     model: str
-    overall: list[Cell]
-    ranks: list[Cell]
-    domains: list[list[Cell]]
+    overall: list[Mean | None]
+    ranks: list[Rank]
+    domains: list[list[Mean | None]]
     failures: list[tuple[str, int]]
-    hours: str
-    tokens: str
-    money: str
+    seconds: float | None
+    answer_seconds: float | None
+    input_tokens: float | None
+    output_tokens: float | None
+    money: float | None
 
 
 class Group(NamedTuple):
-    """Models of one role."""
+    """The models of one role, best first."""
 
-    title: str
+    role: str
     rows: list[Standing]
+
+    @property
+    def title(self) -> str:
+        """The name of the group."""
+        return ROLES[self.role]
 
 
 class Leaderboard(NamedTuple):
     """One benchmark: its models, best first within their groups, and the value of guessing.
 
-    `protocols` are those with scores, and `heads` their column heads. `results` and `sure` are the
-    numbers behind the cells, for figures.
+    `protocols` are those with scores, and `heads` their column heads. `chance` is the value of
+    blind guessing by task, where it is above 0. `results` and `sure` are the numbers behind the
+    means, by model and protocol.
     """
 
     benchmark: str
@@ -78,7 +107,7 @@ class Leaderboard(NamedTuple):
     heads: Sequence[str]
     domains: list[str]
     groups: list[Group]
-    chance: list[str]
+    chance: Mapping[str, float]
     notes: list[str]
     currency: str
     results: Mapping[tuple[str, Protocol], BenchmarkResult]
@@ -128,17 +157,18 @@ def _leaderboard(
         each.unranked.update(lacking)
     domains = list(dict.fromkeys(domain for each in found.values() for domain in each.domains))
     groups = []
-    for role, title in ROLES.items():
+    for role in ROLES:
         rows = [
             _standing(voice.of(name), model, domains, found, sure)._replace(
-                hours=_hours(voice.of(name), timed.get(model)),
-                money=_money(voice.of(name), prices),
+                seconds=_seconds(voice.of(name), timed.get(model)),
+                answer_seconds=None if model in timed else _answer_seconds(voice.of(name)),
+                money=money(voice.of(name), prices),
             )
             for model, voice in gathered.voices.items()
             if voice.role == role and any((model, protocol) in found for protocol in protocols)
         ]
         if rows:
-            groups.append(Group(title, sorted(rows, key=lambda row: -_number(row.overall))))
+            groups.append(Group(role, sorted(rows, key=lambda row: -_shown(row.overall))))
     notes = [note for protocol in protocols for note in sure[protocol].notes]
     if sum(voice.role == PEOPLE for voice in gathered.voices.values()) > 1:
         notes.append(NOTE)
@@ -153,7 +183,7 @@ def _leaderboard(
         heads=[_head(name, protocol) for protocol in protocols],
         domains=domains,
         groups=groups,
-        chance=list(_chances(items)),
+        chance=_chances(items),
         notes=list(dict.fromkeys(notes)),
         currency=prices.currency if prices else "",
         results=found,
@@ -181,10 +211,10 @@ def _standing(
     overall, ranks, by_domain = [], [], []
     for protocol, known in sure.items():
         result = found.get((model, protocol))
-        overall.append(_mean_cell(result, known.overall.get(model)))
-        ranks.append(_rank_cell(known, model))
+        overall.append(_overall(result, known.overall.get(model)))
+        ranks.append(_rank(known, model))
         by_domain.append(
-            [_domain_cell(result, domain, known.domains.get((model, domain))) for domain in domains]
+            [_domain(result, domain, known.domains.get((model, domain))) for domain in domains]
         )
     failures = [(status, n) for status, n in voice.statuses.items() if status != "answered"]
     return Standing(
@@ -193,81 +223,56 @@ def _standing(
         ranks=ranks,
         domains=by_domain,
         failures=failures,
-        hours=NOTHING,
-        tokens=_tokens(voice),
-        money=NOTHING,
+        seconds=None,
+        answer_seconds=None,
+        input_tokens=_tokens(voice, voice.input_tokens),
+        output_tokens=_tokens(voice, voice.output_tokens),
+        money=None,
     )
 
 
-def _mean_cell(result: BenchmarkResult | None, bounds: tuple[float, float] | None) -> Cell:
+def _overall(result: BenchmarkResult | None, bounds: Bounds | None) -> Mean | None:
     if result is None:
-        return Cell()
-    missing = [why for each in result.domains.values() for why in each.missing.values()]
-    parts = sum(len(each.parts) for each in result.domains.values())
-    notes = [_range(bounds)] if bounds else []
-    if missing:
-        notes.append(f"{parts - len(missing)} of {parts} tasks")
-    reasons = "; ".join(_so_many(count, why) for why, count in Counter(missing).items())
-    return Cell(percent(result.overall.value), note="\n".join(notes), title=reasons)
+        return None
+    means = result.domains.values()
+    missing = {name: why for each in means for name, why in each.missing.items()}
+    return Mean(result.overall.value, bounds, sum(len(each.parts) for each in means), missing)
 
 
-def _domain_cell(
-    result: BenchmarkResult | None, domain: str, bounds: tuple[float, float] | None
-) -> Cell:
+def _domain(result: BenchmarkResult | None, domain: str, bounds: Bounds | None) -> Mean | None:
     found: MeanResult | None = result.domains.get(domain) if result else None
     if found is None or found.value is None:
-        return Cell()
-    notes = [_range(bounds)] if bounds else []
-    if found.missing:
-        notes.append(f"{len(found.parts) - len(found.missing)} of {len(found.parts)} tasks")
-    reasons = [(n, why) for n, why in found.missing.items() if why != NO_RESPONSES]
-    silent = len(found.missing) - len(reasons)
-    named = [f"{name}: {reason}" for name, reason in reasons]
-    why = "; ".join([*named, *([_so_many(silent, NO_RESPONSES)] if silent else [])])
-    return Cell(percent(found.value), note="\n".join(notes), title=why)
+        return None
+    return Mean(found.value, bounds, len(found.parts), found.missing)
 
 
-def _rank_cell(known: Resampled, model: str) -> Cell:
+def _rank(known: Resampled, model: str) -> Rank:
     if model not in known.ranks:
-        return Cell(title=known.unranked.get(model, "not ranked"))
-    rank, span = known.ranks[model]
-    return Cell(str(rank), note=f"{span[0]} to {span[1]}" if span else "", best=rank == 1)
+        return Rank(why=known.unranked.get(model, "not ranked"))
+    return Rank(*known.ranks[model])
 
 
-def _range(bounds: tuple[float, float]) -> str:
-    return f"{percent(bounds[0])} to {percent(bounds[1])}"
+def _shown(overall: Sequence[Mean | None]) -> float:
+    """The strict overall value, else the official one, rounded: equal ones keep their order."""
+    known = [each.value for each in overall if each is not None and each.value is not None]
+    return round(100 * known[-1], 1) if known else -1.0
 
 
-def _number(cells: Iterable[Cell]) -> float:
-    """The strict overall value, else the official one, for sorting."""
-    shown = [float(cell.value) for cell in cells if cell.value != NOTHING]
-    return shown[-1] if shown else -1.0
-
-
-def _hours(voice: ModelResponses, speed: Speed | None) -> str:
-    """The time of a thousand items; for people, who pause, from the median of one answer.
-
-    For models that compute on this machine it is as measured, over all tasks, without the start-up.
-    """
+def _seconds(voice: ModelResponses, speed: Speed | None) -> float | None:
+    """The seconds of a thousand items; of an engine of this machine as timed, without start-up."""
     if speed is not None:
-        return span(speed.thousand)
-    if voice.times:
-        return f"{median(voice.times):.3g} s an answer, median"
-    return NOTHING if voice.seconds_an_item is None else span(voice.seconds_an_item * 1000)
+        return speed.thousand
+    return None if voice.seconds_an_item is None else voice.seconds_an_item * 1000
 
 
-def _tokens(voice: ModelResponses) -> str:
-    if voice.output_tokens is None or not voice.items:
-        return NOTHING
-    counts = [(voice.input_tokens, "in"), (voice.output_tokens, "out")]
-    return ", ".join(
-        f"{1000 * count / voice.items / 1000:,.0f}k {way}" for count, way in counts if count
-    )
+def _answer_seconds(voice: ModelResponses) -> float | None:
+    """The median time of one answer of people, who pause."""
+    return median(voice.times) if voice.times else None
 
 
-def _money(voice: ModelResponses, prices: Prices | None) -> str:
-    spent = money(voice, prices)
-    return NOTHING if spent is None else f"{spent:,.2f}"
+def _tokens(voice: ModelResponses, count: int | None) -> float | None:
+    """The tokens of a thousand items, where the server counted them."""
+    return None if count is None or not voice.items else 1000 * count / voice.items
 
 
 def money(voice: ModelResponses, prices: Prices | None) -> float | None:
@@ -279,17 +284,13 @@ def money(voice: ModelResponses, prices: Prices | None) -> float | None:
     return 1000 * price.of(voice.input_tokens or 0, voice.output_tokens) / voice.items
 
 
-def _chances(items: Sequence[Item]) -> Iterator[str]:
+def _chances(items: Sequence[Item]) -> dict[str, float]:
     """The mean value of blind guessing, for tasks where a guess has a value above 0."""
     guesses: dict[str, list[float]] = {}
     for item in items:
         if guess := chance(item):
             guesses.setdefault(task_name(item.task, item.query), []).append(guess)
-    earned: dict[str, list[str]] = {}
-    for name, of_task in guesses.items():
-        earned.setdefault(percent(fmean(of_task)), []).append(name)
-    for value, names in earned.items():
-        yield f"{value}: {', '.join(names)}"
+    return {name: fmean(of_task) for name, of_task in guesses.items()}
 
 
 def chance(item: Item) -> float:
@@ -302,8 +303,3 @@ def chance(item: Item) -> float:
     if form == "letter":
         return 1 / len(options_of(item)) if options_of(item) else 0.0
     return 0.5 if form == "yes-no" else 0.0
-
-
-def _so_many(tasks_without: int, why: str) -> str:
-    """The number of tasks without a value, and why."""
-    return f"{tasks_without} {'task' if tasks_without == 1 else 'tasks'}: {why}"

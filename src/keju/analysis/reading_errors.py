@@ -3,69 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
-from keju.analysis.labels import NOTHING, percent, task_name
-from keju.analysis.leaderboard import Results
+from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet
 from keju.definitions import query_of
 from keju.items import Item, Response
 from keju.scoring import MetricResult, Result, TaskResult, WrongPage, wrong_page_errors
-from keju.text import LAYERS
 
-_BAR = 176
-
-
-class Part(NamedTuple):
-    """A segment of the bar of errors, in pixels."""
-
-    kind: str
-    x: float
-    width: float
+NO_FLOORS: Mapping[tuple[str, str], WrongPage | None] = MappingProxyType({})
 
 
-class ErrorRow(NamedTuple):
-    """The components of a model's reading errors in a task; `cer` is the sum of both errors.
+class ReadingErrors(NamedTuple):
+    """The components of a model's reading errors in a task, as fractions of the characters.
 
-    `wrong_recognition` and `wrong_layout` are the permutation floors: the errors of the same
-    responses against other pages' texts.
+    `cer` is the sum of `recognition`, `fold` (variants and script) and `layout`; `script` is the
+    error without `fold`. `layers` has the error after each layer of normalisation. `floor` is the
+    permutation floor: the errors of the same responses against other pages' texts.
+    `with_result` are error and recognition error over the pages that have a result.
     """
 
     model: str
     task: str
-    cer: str
-    recognition: str
-    layout: str
-    wrong_recognition: str
-    wrong_layout: str
-    sentence: str
-    layers: list[str]
-    parts: list[Part]
-    words: str
-    with_result: tuple[str, str, str]
-
-
-class _Parts(NamedTuple):
-    """The CER of a task, and the recognition error in it."""
-
-    task: str
-    cer: MetricResult
+    cer: float | None
     recognition: float
+    layers: Mapping[str, float]
     with_result: tuple[float, float]
+    floor: WrongPage | None = None
+
+    @property
+    def script(self) -> float:
+        """The error where variants and the other script's forms count as equal."""
+        return self.layers["script"]
+
+    @property
+    def layout(self) -> float:
+        """The error of layout alone."""
+        return self.script - self.recognition
+
+    @property
+    def fold(self) -> float:
+        """The error of variants and script."""
+        return max(0.0, self.layers["exact"] - self.script)
 
 
-def error_rows(
-    results: Results, floors: Mapping[tuple[str, str], WrongPage | None]
-) -> Iterator[ErrorRow]:
-    """One row for each model and transcription task with a complete answer.
+def reading_errors(
+    results: Iterable[Result], floors: Mapping[tuple[str, str], WrongPage | None] = NO_FLOORS
+) -> Iterator[ReadingErrors]:
+    """The errors of each model in each transcription task with a complete answer.
 
     Args:
-        results: of every model and protocol.
+        results: of any models and protocols; only `strict` ones are used.
         floors: by model and task, from `wrong_pages`.
     """
-    for (model, _), result in results.items():
-        for parts in _parts(result):
-            yield _error_row(model, parts, floors.get((model, parts.task)))
+    for result in results:
+        for found in _of_result(result):
+            yield found._replace(floor=floors.get((found.model, found.task)))
 
 
 def wrong_pages(gathered: RunSet) -> dict[tuple[str, str], WrongPage | None]:
@@ -79,14 +73,7 @@ def wrong_pages(gathered: RunSet) -> dict[tuple[str, str], WrongPage | None]:
     return {key: wrong_page_errors(pairs) for key, pairs in answers.items()}
 
 
-def error_sentences(results: Iterable[Result]) -> Iterator[tuple[str, str, str]]:
-    """Model, task and a sentence on the shares of layout and recognition in the error."""
-    for result in results:
-        for parts in _parts(result):
-            yield result.model, parts.task, _sentence(parts)
-
-
-def _parts(result: Result) -> Iterator[_Parts]:
+def _of_result(result: Result) -> Iterator[ReadingErrors]:
     """The transcription tasks of a strict result with a complete answer."""
     if result.protocol != "strict":
         return
@@ -96,50 +83,11 @@ def _parts(result: Result) -> Iterator[_Parts]:
             continue
         alone = cer.without_failures, recognition.without_failures
         if cer.layers and alone[0] is not None and alone[1] is not None:
-            yield _Parts(each.name, cer, recognition.value, (alone[0], alone[1]))
+            yield ReadingErrors(
+                result.model, each.name, cer.value, recognition.value, cer.layers,
+                (alone[0], alone[1]),
+            )  # fmt: skip
 
 
 def _metric(result: TaskResult, name: str) -> MetricResult | None:
     return next((each for each in result.metrics if each.metric == name), None)
-
-
-def _sentence(parts: _Parts) -> str:
-    script = parts.cer.layers["script"]
-    return (
-        f"Of a strict CER of {percent(script)} % (pooled over all characters), "
-        f"{percent(parts.recognition)} points are recognition error and "
-        f"{percent(script - parts.recognition)} points are layout error"
-    )
-
-
-def _error_row(model: str, of_task: _Parts, floor: WrongPage | None) -> ErrorRow:
-    cer, recognition = of_task.cer, of_task.recognition
-    exact, script = cer.layers["exact"], cer.layers["script"]
-    shares = {
-        "layout": script - recognition,
-        "fold": max(0.0, exact - script),
-        "recognition": recognition,
-    }
-    scale = _BAR / max(1.0, exact)
-    whole, alone = of_task.with_result
-    parts, x = [], 0.0
-    for kind, share in shares.items():
-        parts.append(Part(kind, round(x, 2), round(share * scale, 2)))
-        x += share * scale
-    return ErrorRow(
-        model=model,
-        task=of_task.task,
-        cer=percent(cer.value),
-        recognition=percent(recognition),
-        layout=percent(shares["layout"]),
-        wrong_recognition=percent(floor.recognition_error) if floor else NOTHING,
-        wrong_layout=percent(floor.layout_error) if floor else NOTHING,
-        sentence=_sentence(of_task),
-        layers=[percent(cer.layers[layer]) for layer in LAYERS],
-        parts=parts,
-        words=(
-            f"layout {percent(shares['layout'])}, variants and script "
-            f"{percent(shares['fold'])}, recognition {percent(shares['recognition'])}"
-        ),
-        with_result=(percent(whole), percent(alone), percent(whole - alone)),
-    )

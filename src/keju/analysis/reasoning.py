@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from keju.analysis.labels import percent
 from keju.definitions import task
 from keju.runs import RunFolder
 from keju.scoring import Result, aggregate, stored_reasoned_scores
@@ -31,14 +30,6 @@ class ReasoningTable(NamedTuple):
 
     model: str
     rows: list[ReasoningRow]
-
-    @property
-    def cells(self) -> list[tuple[str, str, str, str, str]]:
-        """The rows as text, values in percent."""
-        return [
-            (row.task, row.name, row.metric, percent(row.alone), percent(row.with_reasoning))
-            for row in self.rows
-        ]
 
 
 def reasoning_rows(alone: Result, with_reasoning: Result) -> list[ReasoningRow]:

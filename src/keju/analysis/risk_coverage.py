@@ -11,8 +11,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from keju.analysis.cells import Cell
-from keju.analysis.labels import percent, task_name
+from keju.analysis.labels import task_name
 from keju.analysis.run_set import Answer, Asked, RunSet
 from keju.definitions import query_of
 from keju.items import Response, Score
@@ -39,7 +38,6 @@ _LONGEST = 1000
 """Maximum characters of an answer that are compared with those of another round."""
 
 _LAYERS = {"exact": "as they stand", "script": "variants accepted"}
-_WIDTH, _HEIGHT = 120, 36
 
 
 class PostEditCost(NamedTuple):
@@ -59,11 +57,6 @@ class PostEditCost(NamedTuple):
     most: Spread
     untouched: float
 
-    @property
-    def cells(self) -> list[Cell]:
-        """Mean, median and 90 % quantile with their intervals."""
-        return [_spread_cell(each) for each in (self.mean, self.median, self.most)]
-
 
 class RiskCoverageRow(NamedTuple):
     """The error when only the most confident answers are kept, for one model, task and signal."""
@@ -77,29 +70,6 @@ class RiskCoverageRow(NamedTuple):
     at: dict[float, Interval | None]
     area: Interval | None
     gain: Interval | None
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The error at each coverage, of everything, and the share of the possible gain."""
-        kept = [_percent_cell(self.curve.at(share), self.at[share]) for share in COVERAGES]
-        return [
-            *kept,
-            Cell(percent(self.curve.whole)),
-            _percent_cell(self.curve.area, self.area),
-            Cell() if self.curve.gain is None else _percent_cell(self.curve.gain, self.gain),
-        ]
-
-    @property
-    def line(self) -> str:
-        """The curve as points of a polyline, coverage to the right and risk upwards."""
-        top = max(float(self.curve.risk.max()), 1e-9)
-        step = max(1, len(self.curve.risk) // _WIDTH)
-        points = [*zip(self.curve.coverage, self.curve.risk, strict=True)]
-        shown = [*points[::step], points[-1]]
-        return " ".join(
-            f"{share * _WIDTH:.1f},{_HEIGHT - 2 - (_HEIGHT - 4) * risk / top:.1f}"
-            for share, risk in shown
-        )
 
 
 class _Page(NamedTuple):
@@ -227,14 +197,3 @@ def _transcribed(gathered: RunSet) -> dict[tuple[str, str], list[_Page]]:
                     name = task_name(asked.item.task, asked.item.query)
                     found.setdefault((answer.model, name), []).append(_Page(asked, answer, score))
     return found
-
-
-def _spread_cell(found: Spread) -> Cell:
-    bounds = found.interval
-    note = f"{bounds.low:.1f} to {bounds.high:.1f}" if bounds else ""
-    return Cell(f"{found.value:.1f}", note=note)
-
-
-def _percent_cell(value: float, bounds: Interval | None) -> Cell:
-    note = f"{percent(bounds.low)} to {percent(bounds.high)}" if bounds else ""
-    return Cell(percent(value), note=note)

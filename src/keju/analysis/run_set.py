@@ -11,8 +11,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from keju.analysis.report_images import Pictures, pictures_of
 from keju.analysis.roles import model_role
+from keju.analysis.run_names import names_of_datasets, run_name, shared_ids
 from keju.definitions import query_of, status_for
 from keju.definitions.shared_answers import SharedAnswers
 from keju.definitions.wordings import RELEASED
@@ -44,12 +44,17 @@ PEOPLE = "human"
 
 
 class Run(NamedTuple):
-    """One run of the report, its directory, and the images of its dataset."""
+    """One run: its name in the report, its directory and its manifest."""
 
     name: str
     path: Path
     manifest: RunManifest
-    pictures: Pictures
+
+    @property
+    def dataset_path(self) -> Path | None:
+        """The run's dataset, where the run names one."""
+        named = self.manifest.dataset_path
+        return self.path / named if named else None
 
 
 class Asked(NamedTuple):
@@ -164,6 +169,11 @@ class RunSet(msgspec.Struct, dict=True):
         """The names of the report, in the runs' order."""
         return list(self.voices)
 
+    @property
+    def datasets(self) -> dict[Path, Path | None]:
+        """The dataset of each run, by the run's directory."""
+        return {run.path: run.dataset_path for run in self.runs}
+
     @cached_property
     def items(self) -> dict[tuple[str, str, str], Item]:
         """Every item by task, query and its id in this report, as its scores name it."""
@@ -204,14 +214,11 @@ class RunSet(msgspec.Struct, dict=True):
         ]
 
 
-def gather(
-    paths: Sequence[Path], *, picture_bytes: int, scores: Iterable[Score] | None = None
-) -> RunSet:
+def gather(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -> RunSet:
     """Read the runs of a report.
 
-    A model that answered in several runs or prompt variants gets a name for each. `picture_bytes`
-    is the maximum size of the images of all runs together. `scores` are those of a single run; by
-    default the stored scores of each are read.
+    A model that answered in several runs or prompt variants gets a name for each. `scores` are
+    those of a single run; by default the stored scores of each are read.
 
     Raises:
         UsageError: a path is not a run, or the run has no scores or has changed since.
@@ -220,14 +227,12 @@ def gather(
     folders = [RunFolder.open(path) for path in paths]
     manifests = [folder.manifest() for folder in folders]
     items = [list(folder.items()) for folder in folders]
-    names = _names_of_datasets(manifests)
-    shared = _shared_ids(zip(manifests, items, strict=True))
+    names = names_of_datasets(manifests)
+    shared = shared_ids(zip(manifests, items, strict=True))
     gathered = RunSet([], {}, {}, {})
     spoken = Counter(name for manifest in manifests for name in manifest.models)
     for folder, manifest, its in zip(folders, manifests, items, strict=True):
-        budget = picture_bytes // len(folders)
-        pictures = pictures_of(_dataset_of(folder, manifest), budget=budget)
-        run = Run(_run_name(folder, gathered), folder.path, manifest, pictures)
+        run = Run(run_name(folder.path, [run.name for run in gathered.runs]), folder.path, manifest)
         gathered.runs.append(run)
         for item in its:
             key = (manifest.items_key, item.task, item.query, item.id)
@@ -240,50 +245,6 @@ def gather(
     for asked in gathered.asked.values():
         asked.answers.sort(key=lambda each: (places[each.model], each.response.round))
     return gathered
-
-
-def _names_of_datasets(manifests: Sequence[RunManifest]) -> dict[str, str]:
-    """A unique name for each dataset hash: the dataset's, with its version or hash where needed."""
-    about = {each.items_key: each for each in manifests}
-    tries = [
-        {key: each.dataset for key, each in about.items()},
-        {key: f"{each.dataset} {each.dataset_version}" for key, each in about.items()},
-        {key: _with_pairs(each.dataset, each) for key, each in about.items()},
-        {
-            key: _with_pairs(f"{each.dataset} {each.dataset_version}", each)
-            for key, each in about.items()
-        },
-    ]
-    unique = (names for names in tries if len(set(names.values())) == len(about))
-    hashes = {key: f"{each.dataset} {key[:8]}" for key, each in about.items()}
-    return next(unique, {key: _with_pairs(hashes[key], each) for key, each in about.items()})
-
-
-def _with_pairs(name: str, manifest: RunManifest) -> str:
-    """A dataset's name with the reduced form of its pairs."""
-    return f"{name} ({manifest.pairs})" if manifest.pairs else name
-
-
-def _shared_ids(runs: Iterable[tuple[RunManifest, Sequence[Item]]]) -> set[tuple[str, str, str]]:
-    """The tasks, queries and ids that items of at least two datasets share."""
-    datasets: dict[tuple[str, str, str], set[str]] = {}
-    for manifest, items in runs:
-        for item in items:
-            place = (item.task, item.query, item.id)
-            datasets.setdefault(place, set()).add(manifest.items_key)
-    return {place for place, hashes in datasets.items() if len(hashes) > 1}
-
-
-def _run_name(folder: RunFolder, gathered: RunSet) -> str:
-    """The directory's name, with as many parents as are needed to distinguish it."""
-    taken = {run.name for run in gathered.runs}
-    parts = folder.path.resolve().parts
-    names = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
-    return next((name for name in names if name not in taken), f"run {len(taken) + 1}")
-
-
-def _dataset_of(folder: RunFolder, manifest: RunManifest) -> Path | None:
-    return folder.path / manifest.dataset_path if manifest.dataset_path else None
 
 
 def _add_run(

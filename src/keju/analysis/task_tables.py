@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from keju.analysis.cells import Cell, marks
 from keju.analysis.intervals import MetricValue, intervals
-from keju.analysis.labels import higher_is_better, metric_label, metric_pooling, percent
+from keju.analysis.labels import higher_is_better, metric_label, metric_pooling
 from keju.analysis.leaderboard import Results
+from keju.analysis.marks import marks
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.definitions import benchmark_title, tasks
 from keju.items import Protocol
 from keju.scoring import PROTOCOLS, MetricResult, Result, TaskResult
 from keju.statistics import Interval
+
+
+class TaskValue(NamedTuple):
+    """A model's main metric of a task; `mark` ranks it among models that are no baselines."""
+
+    main: MetricResult | None
+    interval: Interval | None
+    rounds: int
+    mark: Literal["best", "second"] | None
 
 
 class TaskRow(NamedTuple):
@@ -28,7 +37,7 @@ class TaskRow(NamedTuple):
     metric: str
     first: bool
     span: int
-    cells: list[Cell]
+    values: list[TaskValue]
 
 
 class TaskTable(NamedTuple):
@@ -49,9 +58,10 @@ class MetricRow(NamedTuple):
     task: str
     protocol: Protocol
     metric: str
-    value: str
+    value: float | None
     pooling: str
-    items: str
+    scored: int
+    items: int
     signature: str
 
 
@@ -73,10 +83,10 @@ def task_tables(gathered: RunSet, results: Results) -> list[TaskTable]:
             if of_models:
                 metric = next(iter(of_models.values())).metric
                 where = (each.id, query.name, protocol, metric)
-                cells = _main_cells(gathered.voices, of_models, where, sure)
+                values = _values(gathered.voices, of_models, where, sure)
                 metric = metric_label(*where)
-                rows.append((protocol, metric, cells))
-        for place, (protocol, metric, cells) in enumerate(rows):
+                rows.append((protocol, metric, values))
+        for place, (protocol, metric, values) in enumerate(rows):
             tables.setdefault(each.benchmark, []).append(
                 TaskRow(
                     id=each.id,
@@ -88,7 +98,7 @@ def task_tables(gathered: RunSet, results: Results) -> list[TaskTable]:
                     metric=metric,
                     first=place == 0,
                     span=len(rows),
-                    cells=cells,
+                    values=values,
                 )
             )
     return [
@@ -123,53 +133,22 @@ def _main_metrics(results: Results) -> set[MetricValue]:
     }
 
 
-def _main_cells(
+def _values(
     voices: Mapping[str, ModelResponses],
     mains: Mapping[str, MetricResult],
     place: tuple[str, str, Protocol, str],
     sure: Mapping[MetricValue, Interval],
-) -> list[Cell]:
+) -> list[TaskValue]:
     real = {
         model: round(100 * main.value, 1)
         for model, main in mains.items()
         if main.value is not None and voices[model].role != "baseline"
     }
     places = marks(real, higher_is_better=higher_is_better(*place))
-    cells = []
-    for model in voices:
-        main = mains.get(model)
-        rounds = voices[model].rounds
-        cell = Cell() if main is None else _main_cell(main, sure.get((model, *place)), rounds)
-        mark = places.get(model)
-        cells.append(cell._replace(best=mark == "best", second=mark == "second"))
-    return cells
-
-
-def counted_items(count: int, rounds: int) -> str:
-    """The number of items of a value, and the number of rounds of each."""
-    if rounds > 1 and count % rounds == 0:
-        return f"{count // rounds} × {rounds} rounds"
-    if rounds > 1:
-        return f"{count} answers in {rounds} rounds"
-    return f"{count} items" if count != 1 else "1 item"
-
-
-def _main_cell(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
-    if main.value is None:
-        reason = "; ".join(main.unscored)
-        return Cell("unscored", note=reason, title=reason)
-    if main.without_failures is None:
-        return Cell(
-            percent(main.value), note=f"none of {main.scored} complete", title=main.signature
-        )
-    notes = [f"{percent(interval.low)} to {percent(interval.high)}"] if interval else []
-    notes.append(counted_items(main.scored, rounds))
-    if main.without_failures != main.value:
-        notes.append(f"{percent(main.without_failures)} without failures")
-    if main.note:
-        notes.append(main.note)
-    title = f"{interval.groups} groups; {main.signature}" if interval else main.signature
-    return Cell(percent(main.value), note="\n".join(notes), title=title)
+    return [
+        TaskValue(mains.get(model), sure.get((model, *place)), voice.rounds, places.get(model))
+        for model, voice in voices.items()
+    ]
 
 
 def metric_rows(results: Results) -> Iterator[MetricRow]:
@@ -183,8 +162,9 @@ def metric_rows(results: Results) -> Iterator[MetricRow]:
                     task=each.name,
                     protocol=protocol,
                     metric=metric_label(each.task, each.query, protocol, metric.metric),
-                    value=percent(metric.value),
+                    value=metric.value,
                     pooling=metric_pooling(each.task, each.query, protocol, metric.metric),
-                    items=f"{metric.scored} / {metric.items}",
+                    scored=metric.scored,
+                    items=metric.items,
                     signature=metric.signature or unscored,
                 )

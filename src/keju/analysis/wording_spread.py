@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from keju.analysis.labels import percent, task_name
+from keju.analysis.labels import task_name
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.items import Protocol, Score
 from keju.scoring import PROTOCOLS, is_ratio_of_sums
 from keju.scoring.aggregate import task_value
 from keju.statistics import (
-    Interval,
     TaskSums,
     VariantSpread,
     macro_variant_spread,
@@ -43,25 +42,6 @@ class SpreadRow(NamedTuple):
     found: VariantSpread
     items: int
     tasks: int = 1
-
-    def value(self, wording: str) -> str:
-        """The value in a wording in percent, as shown; a dash without a value."""
-        return percent(dict(zip(self.wordings, self.found.values, strict=True)).get(wording))
-
-    @property
-    def spread(self) -> str:
-        """The spread with its interval in percent points, as shown."""
-        return _with(self.found.spread, self.found.spread_interval)
-
-    @property
-    def deviation(self) -> str:
-        """The standard deviation with its interval in percent points, as shown."""
-        return _with(self.found.deviation, self.found.deviation_interval)
-
-    @property
-    def p(self) -> str:
-        """The p of the permutation test, as shown."""
-        return "–" if self.found.p is None else f"{self.found.p:.3f}".removeprefix("0")
 
 
 class OrderRow(NamedTuple):
@@ -219,13 +199,6 @@ def _sums(
         for part in ("numerator", "denominator")
     )  # fmt: skip
     return top, bottom
-
-
-def _with(value: float, interval: Interval | None) -> str:
-    shown = percent(value)
-    if interval is None:
-        return shown
-    return f"{shown} ({percent(interval.low)} to {percent(interval.high)})"
 
 
 def _orders(

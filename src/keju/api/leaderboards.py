@@ -87,7 +87,7 @@ def leaderboard_of(run: RunFolder, scores: Sequence[Score]) -> Leaderboard:
         DataError: a file of the run is damaged.
         UsageError: the run has a response without a score.
     """
-    gathered = gather([run.path], picture_bytes=0, scores=scores)
+    gathered = gather([run.path], scores=scores)
     found = boards.leaderboards(gathered, gathered.results)
     return Leaderboard(
         overall=pl.DataFrame(_overall_rows(gathered, found), schema=_OVERALL),

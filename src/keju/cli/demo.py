@@ -9,11 +9,12 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from keju.analysis.labels import NOTHING, higher_is_better, metric_label, percent
+from keju.analysis.labels import higher_is_better, metric_label
 from keju.cli.output.console import plain_table
 from keju.datasets import mini
 from keju.definitions import published_tasks, tasks
 from keju.errors import number_of
+from keju.formatting import NOTHING, percent
 from keju.models import model_kinds, role_of
 from keju.reporting import write_csv, write_report
 from keju.running import run

@@ -149,11 +149,13 @@ def _of_runs(
 ) -> Iterable[Drawn]:
     from keju.analysis.leaderboard import leaderboards
     from keju.analysis.run_set import gather
+    from keju.datasets.thumbnails import thumbnails_of
     from keju.figures import OfRun, of_run
 
-    gathered = gather(paths, picture_bytes=_PICTURES)
+    gathered = gather(paths)
+    images = thumbnails_of(gathered.datasets, budget=_PICTURES)
     boards = leaderboards(gathered, gathered.results, prices)
-    return of_run(OfRun(gathered, boards, published=published, prices=prices), which)
+    return of_run(OfRun(gathered, boards, images, published=published, prices=prices), which)
 
 
 def _of_dataset(path: Path, which: list[str]) -> Iterable[Drawn]:

@@ -334,9 +334,10 @@ def report(
     The report is one HTML file, or a folder if -o does not end in .html; a folder opens quickly
     also with thousands of items. It needs no server and no network.
     """
-    from keju.analysis.engine_times import Costs, collection_of, time_lines
+    from keju.analysis.engine_times import Costs, collection_of
     from keju.analysis.same_models import read_same_as
     from keju.reporting import write_csv, write_latex, write_report
+    from keju.reporting.time_table import time_lines
     from keju.running.prices import read_prices
 
     if same_as and not published:

@@ -10,7 +10,7 @@ import altair as alt
 
 from keju.analysis.difficulty import option_errors
 from keju.analysis.galleries import galleries, reduced_forms
-from keju.analysis.labels import NOTHING, task_name
+from keju.analysis.labels import task_name
 from keju.analysis.run_set import ItemKey, RunSet
 from keju.definitions import options_of
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
@@ -31,6 +31,7 @@ from keju.figures.parts import (
 )
 from keju.figures.theme import FILL, INK, OWN, PAPERS, RULE, SHAPES
 from keju.files import slug
+from keju.formatting import NOTHING
 from keju.items import MIXED_GALLERY, Score
 from keju.published import ClassFigure, paper, papers, published_tables
 from keju.scoring.aggregate import task_value

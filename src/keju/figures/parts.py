@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import altair as alt
 
 from keju.analysis.leaderboard import Leaderboard
 from keju.analysis.run_set import RunSet
+from keju.datasets.thumbnails import Thumbnails
 from keju.definitions import task
 from keju.figures.figure import AnyChart, Row
 from keju.figures.theme import INK, OWN, PAPER, PAPERS, PAPERS_MARK
@@ -29,10 +32,15 @@ AS_PRINTED_MARKS = "Filled marks are this run's; hollow ones with † are as the
 
 
 class OfRun(NamedTuple):
-    """The data for figures of a run. `published` adds the papers' models."""
+    """The data for figures of a run.
+
+    `images` has small copies of the images, by the directory of their run. `published` adds the
+    papers' models.
+    """
 
     gathered: RunSet
     boards: Sequence[Leaderboard]
+    images: Mapping[Path, Thumbnails] = MappingProxyType({})
     published: bool = False
     prices: Prices | None = None
 

@@ -8,7 +8,6 @@ from statistics import fmean
 import altair as alt
 
 from keju.analysis.input_settings import StepTable, step_tables
-from keju.analysis.labels import NOTHING
 from keju.definitions import task
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import (
@@ -23,6 +22,7 @@ from keju.figures.parts import (
 )
 from keju.figures.theme import PAPERS, SETTINGS, SOFT
 from keju.files import slug
+from keju.formatting import percent
 from keju.items import Setting
 from keju.published import SettingFigure, SettingMean, paper, papers, published_tables
 from keju.translations import Words
@@ -108,15 +108,15 @@ def setting_rows(tables: Sequence[StepTable]) -> list[Row]:
             "source": OWN_SOURCE,
             "task": f"{row.task} {row.metric}",
             "setting": setting,
-            "value": float(cell.value),
+            "value": float(percent(value)),
             "items": row.items,
-            "label": cell.value,
+            "label": percent(value),
         }
         for table in tables
         if table.protocol == "strict"
         for row in table.rows
-        for setting, cell in zip(table.columns, row.cells, strict=True)
-        if "→" not in setting and cell.value != NOTHING
+        for setting, value in zip(table.columns, row.values, strict=False)
+        if value is not None
     ]
 
 

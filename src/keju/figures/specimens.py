@@ -10,7 +10,7 @@ from statistics import fmean, pvariance
 import altair as alt
 from PIL import Image
 
-from keju.analysis.labels import percent, task_name
+from keju.analysis.labels import task_name
 from keju.analysis.run_set import Asked, main_metric
 from keju.definitions import options_of, prompt_of, task
 from keju.figures.answer_text import answer_shown
@@ -19,6 +19,7 @@ from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import OfRun, data
 from keju.figures.theme import INK, OWN, RULE, SOFT
 from keju.files import slug
+from keju.formatting import percent
 from keju.images import thumbnail
 from keju.translations import Words
 
@@ -82,7 +83,7 @@ def specimen_rows(source: OfRun, asked: Asked) -> list[Row]:
 
     `x` and `y` are points from the left and the top; `text` is one displayed line.
     """
-    picture = _picture(asked)
+    picture = _picture(source, asked)
     rows: list[Row] = [] if picture is None else [picture]
     left = _PICTURE[0] + 26 if picture else 0
     page = _Page(rows, left)
@@ -128,13 +129,14 @@ class _Page:
         self._y += 9
 
 
-def _picture(asked: Asked) -> Row | None:
-    if not asked.item.images:
+def _picture(source: OfRun, asked: Asked) -> Row | None:
+    images = source.images.get(asked.run.path)
+    if images is None or not asked.item.images:
         return None
-    copy = asked.run.pictures.index(asked.item.images[0])
+    copy = images.index(asked.item.images[0])
     if copy is None:
         return None
-    small = thumbnail(asked.run.pictures.copies[copy], name=asked.item.id, max_side=_SHOWN)
+    small = thumbnail(images.copies[copy], name=asked.item.id, max_side=_SHOWN)
     with Image.open(io.BytesIO(small)) as image:
         width, height = image.size
     scale = min(_PICTURE[0] / width, _PICTURE[1] / height)

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju.analysis.confusions import Confusion, Misread
-from keju.analysis.engine_times import TimeTable
-from keju.analysis.labels import NOTHING, percent, task_name
+from keju.analysis.labels import task_name
 from keju.analysis.nearly_empty import LIMIT, NearlyEmpty
-from keju.analysis.reading_errors import ErrorRow
 from keju.analysis.reading_patterns import PatternCounts, Patterns
 from keju.analysis.resampling import Resampled
 from keju.analysis.run_set import ItemKey, RunSet
 from keju.errors import number_of, shortened
+from keju.formatting import NOTHING, percent
 from keju.items import Item
+from keju.reporting.error_rows import ErrorRow
 from keju.reporting.glossary import pattern_senses
+from keju.reporting.time_table import TimeTable
 from keju.reporting.view import View
 from keju.statistics import groups_needed
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from keju.analysis.blank_pages import blank_page_rows
-from keju.analysis.labels import NOTHING
 from keju.csv_files import write_frame
 from keju.definitions import is_undeciphered
 from keju.files import slug
+from keju.formatting import NOTHING
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
 from keju.scoring.reasoned import FORM

@@ -7,8 +7,10 @@ searched. Keys of details are short, because there is one for each answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
+from types import MappingProxyType
 from typing import Any
 
 from keju.analysis.confusions import Mistakes
@@ -18,6 +20,7 @@ from keju.analysis.order_errors import OrderErrors, true_order
 from keju.analysis.prompts_sent import prompts_sent
 from keju.analysis.reading_patterns import PatternCounts, lines_as_read
 from keju.analysis.run_set import Answer, Asked, Run, RunSet
+from keju.datasets.thumbnails import Thumbnails
 from keju.definitions import Query, missing_reference, options_of, query_of, status_for, task
 from keju.items import ImageRef, Item, Protocol, Response, Score
 from keju.reporting.glossary import pattern_senses
@@ -53,12 +56,18 @@ class Browser:
         named: the names of a task as the page shows them.
     """
 
-    def __init__(self, gathered: RunSet, named: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        gathered: RunSet,
+        named: Callable[[str], str],
+        images: Mapping[Path, Thumbnails] = MappingProxyType({}),
+    ) -> None:
         self._gathered = gathered
         self._named = named
+        self._images = images
         self._models = {name: place for place, name in enumerate(gathered.models)}
         self._kinds: dict[tuple[str, str], int] = {}
-        self._numbers: dict[tuple[int, int], int] = {}
+        self._numbers: dict[tuple[Path, int], int] = {}
         self.mistakes = Mistakes()
         self.orders = OrderErrors()
         self.patterns = PatternCounts()
@@ -190,13 +199,15 @@ class Browser:
 
     def _show(self, run: Run, refs: Iterable[ImageRef]) -> list[int]:
         """The numbers of the images that can be shown."""
-        shown = []
-        for place in map(run.pictures.index, refs):
+        shown: list[int] = []
+        if (images := self._images.get(run.path)) is None:
+            return shown
+        for place in map(images.index, refs):
             if place is not None:
-                key = (id(run.pictures), place)
+                key = (run.path, place)
                 if key not in self._numbers:
                     self._numbers[key] = len(self.pictures)
-                    self.pictures.append(run.pictures.copies[place])
+                    self.pictures.append(images.copies[place])
                 shown.append(self._numbers[key])
         return shown
 

@@ -7,10 +7,10 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from keju.analysis.cells import Cell
-from keju.analysis.labels import NOTHING
-from keju.analysis.leaderboard import Leaderboard
 from keju.files import slug, write_atomic
+from keju.formatting import NOTHING
+from keju.reporting.cells import Cell
+from keju.reporting.leaderboard_table import LeaderboardTable
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import BesideRow, PaperTable
 
@@ -36,7 +36,7 @@ def write_latex(report: Report, folder: Path) -> list[Path]:
     cell.
     """
     written = []
-    for board in report.view.boards:
+    for board in report.view.board_tables:
         path = folder / f"{slug(board.benchmark)}-leaderboard.tex"
         write_atomic(path, "\n".join(_board(board, report.view.title)) + "\n")
         written.append(path)
@@ -58,7 +58,7 @@ def escaped(text: str) -> str:
     return "".join(_SPECIAL.get(char, char) for char in kept).replace("\0", "{}")
 
 
-def _board(board: Leaderboard, title: str) -> Iterator[str]:
+def _board(board: LeaderboardTable, title: str) -> Iterator[str]:
     heads = ["Model"]
     for head in reversed(board.heads):
         heads += [escaped(head[0].upper() + head[1:]), "Rank"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,13 +19,21 @@ from keju.analysis.engine_times import Costs
 from keju.analysis.risk_coverage import SIGNALS
 from keju.analysis.run_set import RunSet, gather
 from keju.analysis.same_models import SameAs, check_same_as
+from keju.datasets.thumbnails import Thumbnails, thumbnails_of
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import write_atomic
+from keju.formatting import percent
 from keju.local_paths import check_local
+from keju.reporting.cells import correlation_cell
 from keju.reporting.conclusions import POINTS, Verdict, verdicts
+from keju.reporting.grade_cells import grade_cells
+from keju.reporting.input_setting_cells import step_cells
 from keju.reporting.item_browser import Browser
 from keju.reporting.paper_table_form import PaperTable
+from keju.reporting.risk_coverage_cells import post_edit_cells, risk_cells, risk_line
+from keju.reporting.task_cells import task_cells
 from keju.reporting.view import View, build_view, only_own_pages, papers_tables
+from keju.reporting.wording_cells import deviation_text, p_text, spread_text, wording_value
 from keju.running.prices import Prices
 from keju.translations import Words, check_language
 
@@ -40,6 +48,14 @@ _HTML = frozenset({".html", ".htm"})
 
 _SCRIPTS = ("views.js", "report.js")
 _PAGE, _ITEMS, _PICTURES = "index.html", "items", "pictures"
+
+
+_CELLS = {
+    "deviation": deviation_text, "of_effort": post_edit_cells, "of_grade": grade_cells,
+    "of_risk": risk_cells, "of_step": step_cells, "of_task": task_cells,
+    "of_wording": wording_value, "p": p_text, "risk_line": risk_line, "spread": spread_text,
+}  # fmt: skip
+"""The functions with which the template shows rows of numbers."""
 
 
 class Report(NamedTuple):
@@ -96,10 +112,11 @@ def write_report(
     check_report_place(out)
     check_language(language)
     single = out.suffix.lower() in _HTML
-    gathered = gather(runs, picture_bytes=picture_bytes)
+    gathered = gather(runs)
+    images = thumbnails_of(gathered.datasets, budget=picture_bytes)
     words = Words(language, own_pages=only_own_pages(gathered))
     check_same_as(same_as, gathered)
-    browser = Browser(gathered, words.task_title)
+    browser = Browser(gathered, words.task_title, images)
     view = build_view(
         gathered,
         title=title or _title(gathered),
@@ -107,11 +124,14 @@ def write_report(
         same_as=same_as,
         prices=costs.prices,
         collection=costs.collection,
+        images_left_out=sum(each.left_out for each in images.values()),
     )
     page = out if single else out / _PAGE
     if not single:
         _write_parts(browser, out)
-    figures, lacking = _figures(gathered, view, words, published=published, prices=costs.prices)
+    figures, lacking = _figures(
+        gathered, view, words, images, published=published, prices=costs.prices
+    )
     misread = browser.mistakes.commonest()
     found = verdicts(view, gathered, misread, browser.patterns)
     pieces = render(
@@ -142,14 +162,20 @@ def check_report_place(out: Path) -> None:
 
 
 def _figures(
-    gathered: RunSet, view: View, words: Words, *, published: bool, prices: Prices | None
+    gathered: RunSet,
+    view: View,
+    words: Words,
+    images: Mapping[Path, Thumbnails],
+    *,
+    published: bool,
+    prices: Prices | None,
 ) -> tuple[Sequence[Shown], str]:
     """The page's figures; without the packages for drawing, none and what to install."""
     try:
         from keju.figures import OfRun, report_figures  # noqa: PLC0415  altair: 0.3 s
     except (PrerequisiteError, UsageError) as error:
         return [], str(error)
-    source = OfRun(gathered, view.boards, published=published, prices=prices)
+    source = OfRun(gathered, view.boards, images, published=published, prices=prices)
     return list(report_figures(source, words)), ""
 
 
@@ -173,6 +199,7 @@ def render(
     style = tokens + _asset("report.css")
     script = "".join(map(_asset, _SCRIPTS))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters |= {"percent": percent, "correlation": correlation_cell}
     template = environment.from_string(_asset("report.html.j2"))
     stream = template.stream(
         report=view,
@@ -181,6 +208,7 @@ def render(
         verdicts=concluded,
         points=POINTS,
         _=words,
+        cells=_CELLS,
         confusions=browser.mistakes.commonest(),
         orders=browser.orders.rows,
         patterns=browser.patterns,

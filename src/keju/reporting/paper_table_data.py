@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from keju.analysis.cells import Cell
 from keju.analysis.run_set import Run, RunSet
 from keju.datasets.stats import OVERALL, Stats, stats
 from keju.definitions import task
 from keju.errors import KejuError
 from keju.published import PrintedTable, paper, papers, published_tables
+from keju.reporting.cells import Cell
 from keju.reporting.paper_table_form import BesideRow, Heading, PaperTable
 
 _NAMES = {"n_questions": "n_q", "avg_q_len": "avg_q", "avg_a_len": "avg_a"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from keju.analysis.cells import Cell
 from keju.definitions import Task, tasks
+from keju.reporting.cells import Cell
 
 Source = Literal["this run", "paper", "recomputed", "difference"]
 """The origin of a row's values: the run, the paper, means of the paper's printed task values over

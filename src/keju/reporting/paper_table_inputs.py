@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
-from keju.analysis.cells import Cell, marks
+from keju.analysis.marks import marks
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.analysis.same_models import SameAs
 from keju.definitions import task
@@ -17,6 +17,7 @@ from keju.published import (
     published_model,
     published_tables,
 )
+from keju.reporting.cells import Cell
 from keju.reporting.paper_table_form import BesideRow, Heading, PaperTable, Who
 
 _ENGINES = {"ppocr": "PP-OCRv6", "ppocr:openvino": "PP-OCRv6 on OpenVINO"}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from keju.analysis.cells import Cell, marks
-from keju.analysis.labels import NOTHING
+from keju.analysis.marks import marks
 from keju.analysis.same_models import SameAs, printed_names
+from keju.formatting import NOTHING
 from keju.published import PrintedTable, group_of, paper, published_model
+from keju.reporting.cells import Cell
 from keju.reporting.paper_table_form import BesideRow, Heading, PaperTable, Who
 from keju.reporting.paper_table_runs import JUDGED, Own
 

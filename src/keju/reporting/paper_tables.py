@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
-from keju.analysis.cells import Cell
 from keju.analysis.leaderboard import Results
 from keju.analysis.run_set import RunSet
 from keju.analysis.same_models import SameAs
@@ -24,6 +23,7 @@ from keju.published import (
     published_model,
     published_tables,
 )
+from keju.reporting.cells import Cell
 from keju.reporting.paper_table_form import Heading, PaperTable, Who
 from keju.reporting.paper_table_means import (
     OCR,

@@ -8,27 +8,20 @@ from typing import NamedTuple
 from keju import __version__
 from keju.analysis.blank_pages import InventedRow, invented_rows
 from keju.analysis.breakdowns import Json, strata
-from keju.analysis.cells import Cell
 from keju.analysis.contamination import Recitation, recitation
 from keju.analysis.difficulty import Difficulty, difficulty, option_errors
 from keju.analysis.downstream import Downstream, downstream
-from keju.analysis.engine_times import (
-    Collection,
-    Speed,
-    TimeTable,
-    speeds,
-    time_table,
-)
+from keju.analysis.engine_times import Collection, Speed, speeds
 from keju.analysis.grades import Grades, grades
 from keju.analysis.input_settings import StepTable, step_tables
-from keju.analysis.labels import NOTHING, task_name
+from keju.analysis.labels import task_name
 from keju.analysis.leaderboard import Leaderboard, Results, leaderboards
 from keju.analysis.nearly_empty import NearlyEmpty, nearly_empty
 from keju.analysis.no_results import NoResults, in_no_mean, no_results
 from keju.analysis.other_data import other_data
 from keju.analysis.own_prompts import OwnPrompt, ShownExample, own_prompts, shown_examples
 from keju.analysis.parameters import ParametersRow, parameters
-from keju.analysis.reading_errors import ErrorRow, error_rows, wrong_pages
+from keju.analysis.reading_errors import reading_errors, wrong_pages
 from keju.analysis.reasoning import ReasoningTable, reasoning_tables
 from keju.analysis.risk_coverage import PostEditCost, RiskCoverageRow, efforts, surest
 from keju.analysis.run_set import ModelResponses, RunSet
@@ -46,15 +39,20 @@ from keju.definitions import (
     missing_reference,
     tasks,
 )
+from keju.formatting import NOTHING
 from keju.models import RESULTS
 from keju.published import papers
+from keju.reporting.cells import Cell
+from keju.reporting.error_rows import ErrorRow, error_row
 from keju.reporting.glossary import Glossary, glossary
+from keju.reporting.leaderboard_table import LeaderboardTable, leaderboard_table
 from keju.reporting.paper_table_data import data_tables
 from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.paper_table_inputs import input_tables
 from keju.reporting.paper_table_runs import Given
 from keju.reporting.paper_tables import beside_tables
 from keju.reporting.paper_texts import PaperTexts, paper_texts
+from keju.reporting.time_table import TimeTable, time_table
 from keju.running.prices import Prices
 
 _KINDS = {
@@ -107,6 +105,7 @@ class View(NamedTuple):
     own_prompts: list[OwnPrompt]
     examples: list[ShownExample]
     boards: list[Leaderboard]
+    board_tables: list[LeaderboardTable]
     missing: list[str]
     beside: list[PaperTable]
     other_data: list[str]
@@ -144,11 +143,12 @@ def build_view(
     same_as: Sequence[SameAs] = (),
     prices: Prices | None = None,
     collection: Collection | None = None,
+    images_left_out: int = 0,
 ) -> View:
     """Everything except the items; with the paper tables, including the run, if `published`.
 
     `same_as` declares which models of the runs are a paper's; times and costs are converted to
-    `collection`.
+    `collection`; `images_left_out` counts images that the report cannot show.
     """
     results = gathered.results
     judged = grades(gathered)
@@ -156,7 +156,6 @@ def build_view(
     absent = {each.model for each in unread}
     timed = speeds(gathered)
     swapped = swapped_of(gathered)
-    left_out = sum(run.pictures.left_out for run in gathered.runs)
     boards = leaderboards(gathered, results, prices)
     reasoned = list(reasoning_tables(gathered))
     return View(
@@ -184,6 +183,7 @@ def build_view(
         own_prompts=own_prompts(gathered),
         examples=shown_examples(gathered),
         boards=boards,
+        board_tables=list(map(leaderboard_table, boards)),
         own_definitions=_own_definitions(boards),
         own_pages=only_own_pages(gathered),
         baselines=any(voice.role == "baseline" for voice in gathered.voices.values()),
@@ -199,7 +199,9 @@ def build_view(
         reasoning=reasoned,
         texts=paper_texts((each.benchmark for each in boards), reasoned),
         metrics=list(metric_rows(results)),
-        errors=list(error_rows(results, wrong_pages(gathered))),
+        errors=[
+            error_row(each) for each in reading_errors(results.values(), wrong_pages(gathered))
+        ],
         glossary=glossary(results),
         in_no_mean=unread,
         hard=difficulty(gathered, absent),
@@ -213,9 +215,9 @@ def build_view(
         task_ids=_task_ids(gathered),
         times=time_table(gathered, collection, prices),
         pictures_note=(
-            f"{left_out} pictures are not in this report: the dataset is not where it was, or they "
-            "would make it too large (--pictures sets how large)."
-            if left_out
+            f"{images_left_out} pictures are not in this report: the dataset is not where it was, "
+            "or they would make it too large (--pictures sets how large)."
+            if images_left_out
             else ""
         ),
     )

@@ -121,7 +121,7 @@ def test_reports_break_imported_data_down_by_author_dynasty_title_and_script(tmp
        "--out", tmp_path / "run")  # fmt: skip
     go("score", tmp_path / "run")
     tables = {(each["task"], each["kind"]): {row[0]: row for row in each["rows"]}
-              for each in strata(gather([tmp_path / "run"], picture_bytes=0))}  # fmt: skip
+              for each in strata(gather([tmp_path / "run"]))}  # fmt: skip
     of_task = {kind: rows for (task, kind), rows in tables.items() if "T7" in task}
     assert {"author", "dynasty", "title", "script"} <= set(of_task)
     assert of_task["dynasty"]["晋 Jin"][2] == _right("东晋")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from rich.table import Table
 
 from keju.analysis.comparison import Comparison
-from keju.analysis.labels import NOTHING, metric_label
+from keju.analysis.labels import metric_label
 from keju.cli.output.console import plain_table
 from keju.cli.output.tables import model_head
+from keju.formatting import NOTHING
 
 
 def comparison_table(compared: Comparison) -> Table:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from msgspec import convert
 from rich.table import Table
 
-from keju.analysis.labels import NOTHING
 from keju.cli.output.console import plain_table
 from keju.cli.output.run_summary import dropped_words
+from keju.formatting import NOTHING
 from keju.items import PromptVariant
 from keju.judging import Agreement, Alignment, Estimate, Graded, Probed
 from keju.running import RunSummary

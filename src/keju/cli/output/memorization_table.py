@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
-from keju.analysis.labels import NOTHING, percent
 from keju.cli.output.console import plain_table
+from keju.formatting import NOTHING, percent
 from keju.scoring.memorization import Recital
 
 

@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from msgspec.structs import replace
 from rich.table import Table
 
-from keju.analysis.labels import metric_label, percent
+from keju.analysis.labels import metric_label
 from keju.cli.output.console import plain_table
 from keju.definitions import QuestionForms, question_forms_of, task
 from keju.errors import UsageError, shortened
+from keju.formatting import percent
 from keju.items import Protocol, Score, variant_of
 from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS, TaskDifference, differences, stored_scores

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from keju.analysis.reading_errors import error_sentences
+from keju.analysis.reading_errors import reading_errors
 from keju.analysis.reading_patterns import PatternCounts
 from keju.analysis.roles import model_role
 from keju.definitions import query_of
 from keju.items import PromptVariant, variant_of
+from keju.reporting.error_rows import error_sentence
 from keju.runs import RunFolder
 from keju.scoring import Result
 
@@ -27,9 +28,9 @@ def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[
     shown = [each for each in results if model_role(manifest, each.model) != "baseline"]
     variants = list(dict.fromkeys(each.variant for each in shown))
     sentences = [
-        (_label(result.model, result.variant, variants), task, sentence)
+        (_label(result.model, result.variant, variants), found.task, error_sentence(found))
         for result in shown
-        for _, task, sentence in error_sentences([result])
+        for found in reading_errors([result])
     ]
     if len(sentences) > _MOST:
         yield (

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from keju.analysis.labels import NOTHING, metric_label, percent
+from keju.analysis.labels import metric_label
 from keju.analysis.reasoning import reasoning_rows
 from keju.cli.output.console import plain_table, shown
 from keju.datasets.distributions import told
@@ -17,6 +17,7 @@ from keju.datasets.stats import Stats
 from keju.definitions import NO_REFERENCE, OWN_BENCHMARK, Query, Task, tasks
 from keju.definitions.blank import REASON as BLANK_PAGE
 from keju.errors import number_of, shortened
+from keju.formatting import NOTHING, percent
 from keju.items import PromptVariant, Protocol
 from keju.models import ModelKind
 from keju.scoring import PROTOCOLS, Metric, MetricResult, Result, Summary, joined

@@ -1,32 +1,11 @@
-"""`Cell`: a number in a table of the report."""
+"""The best and the second-best of several values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeVar
-
-from keju.analysis.labels import NOTHING
-from keju.statistics import Interval
+from typing import Literal, TypeVar
 
 Who = TypeVar("Who")
-
-
-class Cell(NamedTuple):
-    """One number as it is shown, the text below it, and its mark."""
-
-    value: str = NOTHING
-    note: str = ""
-    title: str = ""
-    best: bool = False
-    second: bool = False
-
-
-def correlation_cell(value: float | None, interval: Interval | None) -> Cell:
-    """A correlation from -1 to 1 with its interval."""
-    if value is None:
-        return Cell(title="one side does not vary")
-    note = f"{interval.low:+.2f} to {interval.high:+.2f}" if interval else ""
-    return Cell(f"{value:+.2f}", note=note)
 
 
 def marks(

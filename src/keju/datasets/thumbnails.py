@@ -1,7 +1,8 @@
-"""The images of a report: small copies, within a maximum total size."""
+"""`Thumbnails`: small copies of the images of a dataset, within a maximum total size."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from keju.datasets.store import Dataset
@@ -12,8 +13,8 @@ from keju.items import ImageRef
 _SIDES = (1100, 700, 420)
 
 
-class Pictures:
-    """Small copies (JPEG) of the images of a report, each once.
+class Thumbnails:
+    """Small copies (JPEG) of a dataset's images, each once.
 
     `budget` is the maximum total size; sides shrink in steps as it is used up, and then images are
     omitted and counted in `left_out`.
@@ -54,10 +55,21 @@ class Pictures:
         return None
 
 
-def pictures_of(path: Path | None, *, budget: int) -> Pictures:
-    """The images of the dataset at `path`; none where the dataset is missing."""
+def thumbnails_of(datasets: Mapping[Path, Path | None], *, budget: int) -> dict[Path, Thumbnails]:
+    """The small copies for each run: of the dataset at its path; none where that is missing.
+
+    Args:
+        datasets: the dataset of each run.
+        budget: the maximum total size, which the runs share equally.
+    """
+    return {
+        run: Thumbnails(_opened(path), budget=budget // len(datasets))
+        for run, path in datasets.items()
+    }
+
+
+def _opened(path: Path | None) -> Dataset | None:
     try:
-        dataset = None if path is None else Dataset.open(path)
+        return None if path is None else Dataset.open(path)
     except KejuError:
-        dataset = None
-    return Pictures(dataset, budget=budget)
+        return None

@@ -1,0 +1,140 @@
+"""`LeaderboardTable`: a leaderboard as the report and LaTeX show it, every value as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from keju.analysis.leaderboard import Leaderboard, Mean, Rank, Standing
+from keju.analysis.resampling import Bounds
+from keju.formatting import NOTHING, percent
+from keju.items import Protocol
+from keju.reporting.cells import Cell
+from keju.reporting.time_table import span
+from keju.scoring import NO_RESPONSES
+
+
+class StandingRow(NamedTuple):
+    """The row of one model."""
+
+    model: str
+    overall: list[Cell]
+    ranks: list[Cell]
+    domains: list[list[Cell]]
+    failures: list[tuple[str, int]]
+    hours: str
+    tokens: str
+    money: str
+
+
+class RowGroup(NamedTuple):
+    """The rows of one role."""
+
+    title: str
+    rows: list[StandingRow]
+
+
+class LeaderboardTable(NamedTuple):
+    """One benchmark: the rows of its models by role, and the value of guessing as text."""
+
+    benchmark: str
+    title: str
+    protocols: Sequence[Protocol]
+    heads: Sequence[str]
+    domains: list[str]
+    groups: list[RowGroup]
+    chance: list[str]
+    notes: list[str]
+    currency: str
+
+
+def leaderboard_table(board: Leaderboard) -> LeaderboardTable:
+    """The leaderboard with every value as text."""
+    return LeaderboardTable(
+        benchmark=board.benchmark,
+        title=board.title,
+        protocols=board.protocols,
+        heads=board.heads,
+        domains=board.domains,
+        groups=[RowGroup(each.title, [_row(row) for row in each.rows]) for each in board.groups],
+        chance=list(_chances(board)),
+        notes=board.notes,
+        currency=board.currency,
+    )
+
+
+def _row(standing: Standing) -> StandingRow:
+    return StandingRow(
+        model=standing.model,
+        overall=[_overall_cell(each) for each in standing.overall],
+        ranks=[_rank_cell(each) for each in standing.ranks],
+        domains=[[_domain_cell(each) for each in row] for row in standing.domains],
+        failures=standing.failures,
+        hours=_hours(standing),
+        tokens=_tokens(standing),
+        money=NOTHING if standing.money is None else f"{standing.money:,.2f}",
+    )
+
+
+def _overall_cell(mean: Mean | None) -> Cell:
+    if mean is None:
+        return Cell()
+    reasons = Counter(mean.missing.values())
+    title = "; ".join(_so_many(count, why) for why, count in reasons.items())
+    return Cell(percent(mean.value), note=_note(mean), title=title)
+
+
+def _domain_cell(mean: Mean | None) -> Cell:
+    if mean is None:
+        return Cell()
+    named = [f"{name}: {why}" for name, why in mean.missing.items() if why != NO_RESPONSES]
+    silent = len(mean.missing) - len(named)
+    title = "; ".join([*named, *([_so_many(silent, NO_RESPONSES)] if silent else [])])
+    return Cell(percent(mean.value), note=_note(mean), title=title)
+
+
+def _note(mean: Mean) -> str:
+    """The interval, and the number of tasks if some are missing."""
+    notes = [_range(mean.bounds)] if mean.bounds else []
+    if mean.missing:
+        notes.append(f"{mean.tasks - len(mean.missing)} of {mean.tasks} tasks")
+    return "\n".join(notes)
+
+
+def _rank_cell(rank: Rank) -> Cell:
+    if rank.place is None:
+        return Cell(title=rank.why)
+    note = f"{rank.possible[0]} to {rank.possible[1]}" if rank.possible else ""
+    return Cell(str(rank.place), note=note, best=rank.place == 1)
+
+
+def _range(bounds: Bounds) -> str:
+    return f"{percent(bounds[0])} to {percent(bounds[1])}"
+
+
+def _hours(standing: Standing) -> str:
+    if standing.answer_seconds is not None:
+        return f"{standing.answer_seconds:.3g} s an answer, median"
+    return span(standing.seconds)
+
+
+def _tokens(standing: Standing) -> str:
+    if standing.output_tokens is None:
+        return NOTHING
+    counts = [(standing.input_tokens, "in"), (standing.output_tokens, "out")]
+    return ", ".join(f"{count / 1000:,.0f}k {way}" for count, way in counts if count)
+
+
+def _chances(board: Leaderboard) -> Iterator[str]:
+    """The tasks with the same value of guessing together."""
+    by_value: dict[str, list[str]] = {}
+    for name, value in board.chance.items():
+        by_value.setdefault(percent(value), []).append(name)
+    for shown, names in by_value.items():
+        yield f"{shown}: {', '.join(names)}"
+
+
+def _so_many(tasks_without: int, why: str) -> str:
+    """The number of tasks without a value, and why."""
+    return f"{tasks_without} {'task' if tasks_without == 1 else 'tasks'}: {why}"

@@ -1,0 +1,34 @@
+"""Cells of the sensitivity to wording."""
+
+from __future__ import annotations
+
+from keju.analysis.wording_spread import SpreadRow
+from keju.formatting import NOTHING, percent
+from keju.statistics import Interval
+
+
+def wording_value(row: SpreadRow, wording: str) -> str:
+    """The value in a wording in percent; a dash without a value."""
+    return percent(dict(zip(row.wordings, row.found.values, strict=True)).get(wording))
+
+
+def spread_text(row: SpreadRow) -> str:
+    """The spread with its interval in percent points."""
+    return _with(row.found.spread, row.found.spread_interval)
+
+
+def deviation_text(row: SpreadRow) -> str:
+    """The standard deviation with its interval in percent points."""
+    return _with(row.found.deviation, row.found.deviation_interval)
+
+
+def p_text(row: SpreadRow) -> str:
+    """The p of the permutation test."""
+    return NOTHING if row.found.p is None else f"{row.found.p:.3f}".removeprefix("0")
+
+
+def _with(value: float, interval: Interval | None) -> str:
+    shown = percent(value)
+    if interval is None:
+        return shown
+    return f"{shown} ({percent(interval.low)} to {percent(interval.high)})"
