@@ -19,19 +19,15 @@ from keju.datasets.stats import stats
 from keju.figures import OfRun, Undrawn, catalogue, of_dataset, of_papers, of_run
 from keju.figures.bars import classes as classes_of
 from keju.figures.bars import own_class_rows
+from keju.figures.boxes import task_box_rows
 from keju.figures.costs import cost_rows
 from keju.figures.datasets import OfDataset
+from keju.figures.heatmap import heatmap_rows
 from keju.figures.parts import OWN_SOURCE, PAPER_SOURCE, apart
 from keju.figures.settings import mean_rows, setting_rows
 from keju.figures.specimens import specimen_rows
 from keju.figures.standings import difference_rows, rank_rows, standing_rows
-from keju.figures.task_values import (
-    Value,
-    heatmap_rows,
-    own_values,
-    paper_values,
-    task_box_rows,
-)
+from keju.figures.task_values import Value, own_values, paper_values
 from keju.formatting import percent
 from keju.items import ImageRef, Item, Response, Score
 from keju.published import SettingMean, published_tables

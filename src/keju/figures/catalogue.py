@@ -10,13 +10,14 @@ from typing import TypeVar
 from keju.errors import UsageError
 from keju.figures import (
     bars,
+    boxes,
     costs,
     datasets,
+    heatmap,
     judges,
     settings,
     specimens,
     standings,
-    task_values,
 )
 from keju.figures.datasets import OfDataset
 from keju.figures.figure import Drawn
@@ -28,8 +29,8 @@ OF_RUN: Mapping[str, Callable[[OfRun], Iterator[Drawn]]] = {
     "standings": standings.standings,
     "ranks": standings.ranks,
     "differences": standings.differences,
-    "heatmap": task_values.heatmap,
-    "boxes": task_values.boxes,
+    "heatmap": heatmap.heatmap,
+    "boxes": boxes.boxes,
     "settings": settings.settings,
     "options": bars.options,
     "classes": bars.classes,
@@ -47,8 +48,8 @@ OF_DATASET: Mapping[str, Callable[[OfDataset], Iterator[Drawn]]] = {
 
 OF_PAPERS: Mapping[str, Callable[[], Iterator[Drawn]]] = {
     "standings": standings.published_standings,
-    "heatmap": task_values.published_heatmaps,
-    "boxes": task_values.published_boxes,
+    "heatmap": heatmap.published_heatmaps,
+    "boxes": boxes.published_boxes,
     "settings": settings.published_settings,
     "classes": bars.published_classes,
     "judges": judges.published_judges,
