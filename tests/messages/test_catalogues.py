@@ -19,11 +19,12 @@ SYNTHETIC = ROOT / "packages/keju-synthetic/src/keju_synthetic"
 BENCHMARKS = sorted(each.parent for each in CORE.glob("benchmarks/*/messages"))
 
 PLAIN = {
+    "analysis",
     "annotation",
     "api",
     "benchmarks",
     "cli",
-    "demo.py",
+    "figures",
     "interop",
     "judging",
     "metrics",
@@ -34,6 +35,7 @@ PLAIN = {
     "running",
     "scoring",
     "telemetry.py",
+    "translations.py",
 }
 """Packages whose errors still have plain English texts."""
 
