@@ -26,7 +26,9 @@ LEAST = dict.fromkeys(
     0.99,
 )
 FROZEN = "e70f6c6b12aedfb0e215f905408c195a75a816687b1997c53eb40d2766dccecb"
-"""SHA-256 of the bank that nobody who works on the extractor has read."""
+"""SHA-256 of the bank that was written and annotated apart from the extractor."""
+OPENED = {FROZEN}
+"""Banks that the author of the extractor has read: their agreement is not one of unseen answers."""
 UNSEEN = 0.968
 """Agreement that the frozen bank had when it was first measured, rounded down."""
 FAMILIES = {family.name: family for family in families()}
@@ -65,8 +67,9 @@ def test_the_frozen_bank_is_unchanged_and_agrees_where_it_did():
     assert sum(map(agrees, rows)) / len(rows) >= UNSEEN
 
 
-@pytest.mark.xfail(strict=True, reason="the goal is not reached: see docs/extraction.md")
-def test_the_frozen_answers_agree_in_99_of_100_and_null_earns_nothing():
+@pytest.mark.xfail(strict=True, reason="no unseen bank since 2026-11-23: see docs/extraction.md")
+def test_unseen_answers_agree_in_99_of_100_and_null_earns_nothing():
+    assert sha256_bytes((BANKS / "answers_frozen.jsonl").read_bytes()) not in OPENED
     rows = bank("answers_frozen.jsonl")
     assert [row["id"] for row in rows if row["expected"] is None and not agrees(row)] == []
     assert sum(map(agrees, rows)) / len(rows) >= 0.99

@@ -241,6 +241,8 @@ def _finished(lines: list[str], form: PassageForm) -> str:
     lines = _unnumbered(lines)
     if form != "translation":
         lines = [_LATIN_NOTE.sub("", line) if any(map(is_han, line)) else line for line in lines]
+    bare = [_unquoted(line) for line in lines]
+    lines = bare if len(lines) > 1 and all(map(str.__ne__, bare, lines)) else lines
     text = "\n".join(lines).strip()
     text = _TITLE.sub("", text, count=1) if form == "punctuated" else text
     while (note := _LAST_NOTE.search(text[-320:])) and _is_note(note["note"], form):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from keju.scoring.extraction import Extracted
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import alternatives, folded, wording
 from keju.text import is_han
 
 _CLAUSE = re.compile(
@@ -17,20 +17,20 @@ _WORD = (
     r"^\s*(?:{})(?=\s*(?:[,。.;!:—()\-]|$"
     r"|\s(?:the|they|it|this|these|because|as|since|given|but)\b))"
 )
-_KIND = re.compile(r"(?P<which>[\u4e00-\u9fff]{1,2}?)(?P<kind>[本书代朝体器画印])")
-_OF_A_KIND = re.compile(
-    r"(?:是|为|属|系)(?:一[件幅部张]|于)?(?P<which>[\u4e00-\u9fff]{1,2}?)(?P<kind>[本书代朝体器画印])"
-)
+_KIND = re.compile(r"(?P<which>[\u4e00-\u9fff]{1,4})(?P<kind>[\u4e00-\u9fff])")
+_IS_A = r"(?:是|为|属|系)(?:一[件幅部张枚方座]|于)?"
 _LITTLE = frozenset("着著了的有是子过吗在为于地得个这那中上可以能够会")
 _VERB_ALONE = re.compile(
     r"(?:确实|的确|都|也)?(?P<denied>并?[没未不](?:有)?)?(?P<verb>[\u4e00-\u9fff]{1,2}?)[了着著过]?"
 )
 _VERB_DONE = re.compile(r"(?:确实|的确)?(?P<verb>[\u4e00-\u9fff])[了着著][^没未不]")
+_SUBJECT = re.compile(r"([\u4e00-\u9fff]{2,4}?)(?:是|为|擅长|善|的(?:特|风|主|代))")
 _SCRIPT = re.compile(r"\b(?P<which>[a-z]+)(?: style)? (?P<kind>script|dynasty|style|paper|silk)\b")
 _LACKING = re.compile(r"[无未非没]([\u4e00-\u9fff])")
 _SHORT_PREDICATE = 5
 _BUT = re.compile(r",\s*(?:但是?|不过|然而)|\b(?:but|however),?\s")
 _BUT_FIRST = re.compile(r"但|不过|只是|仅|尽管|虽|although|though|but|only")
+_CONCEDES = re.compile(r"只是|只不过|仅仅?是|(?:just|only|except)\b")
 _CATEGORIES = ("dynasty", "script", "posture", "sex")
 _LONGEST = 4_000
 _SENTENCES = 40
@@ -115,12 +115,33 @@ def _of_sentence(flat: str, asked: str) -> str | None:  # noqa: PLR0911
     if part and wording("yes_no", "asks_of_all").search(asked):
         return "No"
     clauses = [clause for each in _CLAUSE.split(core) if (clause := each.strip(_EDGE))]
-    if word := _last_word(clauses):
+    if word := _last_word(clauses) or (alone_word(clauses[0]) if clauses else None):
         return word
+    if compared := _of_two_values(core, asked):
+        return compared
     said = [found for each in reversed(clauses) if (found := _of_clause(each, asked))]
     if not said:
         return None
     return "" if _is_divided(clauses, said, asked) else said[0]
+
+
+def alone_word(said: str) -> str | None:
+    """Yes or No of words that say it as a whole answer (存在, they do); else None."""
+    flat = folded(said)
+    if wording("yes_no", "yes_alone").fullmatch(flat):
+        return "Yes"
+    return "No" if wording("yes_no", "no_alone").fullmatch(flat) else None
+
+
+def _of_two_values(core: str, asked: str) -> str:
+    """Yes or No where each of two compared characters is read (左边释未, 右边释末)."""
+    differing = bool(wording("yes_no", "asks_differing").search(asked))
+    if not differing and not wording("yes_no", "asks_alike").search(asked):
+        return ""
+    read = [each["value"] for each in wording("yes_no", "one_of_two").finditer(core)]
+    if len(read) != 2:
+        return ""
+    return "Yes" if (read[0] == read[1]) != differing else "No"
 
 
 def _last_word(clauses: list[str]) -> str:
@@ -155,14 +176,18 @@ def _of_clause(clause: str, asked: str) -> str:  # noqa: PLR0911
         return likeness
     if wording("yes_no", "joins").search(clause):
         return "No" if denied else "Yes"
-    if _is_another_kind(clause, asked):
+    if _is_another_kind(clause, asked) or _is_unlike(clause, asked):
         return "No"
+    if _speaks_of_the_value(clause, asked):
+        return ""
     if wording("yes_no", "asks_alike").search(asked) and not wording("yes_no", "asks_alike").search(
         clause
     ):
         return _verb_alone(clause, asked)
     if _about(clause, asked):
         return "No" if denied or _has_contrary(clause, asked) else "Yes"
+    if not denied and _has_contrary(clause, asked):
+        return "No"
     return _verb_alone(clause, asked)
 
 
@@ -172,7 +197,8 @@ def _of_likeness(clause: str, asked: str, *, denied: bool) -> str:
     if not differing and not wording("yes_no", "asks_alike").search(asked):
         return ""
     aspect = wording("yes_no", "aspect").search(clause)
-    if aspect and aspect[0].rstrip("s") not in asked and _BUT_FIRST.match(clause):
+    concerns_another = aspect and aspect[0].rstrip("s") not in asked and _BUT_FIRST.match(clause)
+    if concerns_another or _CONCEDES.match(clause):
         return ""
     if wording("yes_no", "differs").search(clause):
         return "Yes" if differing else "No"
@@ -187,13 +213,16 @@ def _of_likeness(clause: str, asked: str, *, denied: bool) -> str:
 def _predicate(asked: str) -> str:
     """What a question asks about its subject (绢本, 戴着帽子); the question where that is open."""
     found = wording("yes_no", "predicate").search(asked)
-    return next((group for group in found.groups() if group), asked) if found else asked
+    said = next((group for group in found.groups() if group), asked) if found else asked
+    return re.sub(r"^(?:为|是|属于)(?=..)", "", said)
 
 
 def _verb_alone(clause: str, asked: str) -> str:
     """Yes or No of a clause that is only the asked verb (戴了, 并未出现)."""
-    found = _VERB_ALONE.fullmatch(clause)
+    found = _VERB_ALONE.fullmatch(wording("yes_no", "decides", "^{}").sub("", clause))
     predicate = _predicate(asked).strip(_EDGE)
+    if found and len(found["verb"]) > 1 and found["verb"] in asked:
+        return "No" if found["denied"] else "Yes"
     worn = _VERB_DONE.match(clause)
     if worn and len(predicate) > 1 and predicate.startswith(worn["verb"]):
         return "Yes"
@@ -219,7 +248,17 @@ def _shares(clause: str, words: set[str]) -> bool:
 
 
 def _has_contrary(clause: str, asked: str) -> bool:
-    """Whether a clause has an asked English word with a prefix that denies it (incomplete)."""
+    """Whether a clause has the contrary of what is asked (incomplete, 赝品 for 真迹)."""
+    predicate = _predicate(asked)
+    if any(
+        re.search(asks, predicate) and re.search(contrary, clause)
+        for asks, contrary in zip(
+            alternatives("yes_no", "contrary_asked"),
+            alternatives("yes_no", "contrary"),
+            strict=True,
+        )
+    ):
+        return True
     words = set(re.findall(r"[a-z]{5,}", _predicate(asked)))
     said = re.findall(r"\b(?:in|un|il|im|ir|non-?|dis|a)([a-z]{5,})", clause)
     return any(each in words for each in said)
@@ -237,12 +276,27 @@ def _is_another_kind(clause: str, asked: str) -> bool:
     if _is_another_value(clause, asked):
         return True
     found = _KIND.fullmatch(_predicate(asked).strip(_EDGE))
-    if not found:
+    if not found or found["which"] in clause or wording("yes_no", "denies").search(clause):
         return False
-    return any(
-        each["which"] != found["which"] and each["kind"] == found["kind"]
-        for each in _OF_A_KIND.finditer(clause)
-    ) and not wording("yes_no", "denies").search(clause)
+    if wording("yes_no", "asks_alike").search(asked):
+        return False
+    return bool(re.search(rf"(?:^|{_IS_A})[^\W是为属系有无]{{1,4}}{found['kind']}$", clause))
+
+
+def _is_unlike(clause: str, asked: str) -> bool:
+    """Whether a clause says that something is not like the asked kind (绢本 – 不像绢)."""
+    found = _KIND.fullmatch(_predicate(asked).strip(_EDGE))
+    return found is not None and bool(
+        re.search(rf"不(?:太)?[像似是]{{1,2}}{found['which']}", clause)
+    )
+
+
+def _speaks_of_the_value(clause: str, asked: str) -> bool:
+    """Whether a clause has the asked value as its subject, so says nothing of the asked subject."""
+    found = _SUBJECT.match(clause)
+    if found is None:
+        return False
+    return asked.rfind(found[1]) > 0 and _predicate(asked).startswith(found[1])
 
 
 def _is_another_value(clause: str, asked: str) -> bool:

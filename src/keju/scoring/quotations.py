@@ -17,6 +17,9 @@ _WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]{2}")
 _AROUND = 24
 _LONGEST_ADVICE = 2_000
 _LONGEST_STATEMENT, _MOST_BREAKS = 160, 1
+_BESIDE = re.compile(r"\s?(?:[、,]|和|与|及|and)?\s?")
+_HAN = r"\u3400-\u9fff\U00020000-\U0003ffff□"
+_HAN_RUN = re.compile(rf"[{_HAN}][{_HAN}，、,。 ]*")
 _EDGES = " \t\r\n*_\u3000\u00a0＊＿"
 """White space and marks of emphasis around a statement, also before widths are folded."""
 
@@ -47,23 +50,71 @@ def quoted_text(pieces: Sequence[Piece], form: PassageForm) -> str | None:
 
 
 def stated_quotation(inside: str) -> str | None:
-    """The text in a response of a few sentences that say what the image reads, and quote it once.
+    """The text in a response of a few sentences that say what the image reads, and quote it.
 
-    Of several quotations the one after a correction. None where the response is no such statement.
+    What is quoted side by side or place by place is one text; after a draft, a correction or a
+    conclusion the last quotation is the text. None where the response is no such statement.
     """
     plain = inside.strip(_EDGES)
     flat = folded(plain)
+    if is_mostly_latin(plain) and (run := _only_han_run(flat)):
+        return plain[run.start() : run.end()].strip("，、。,. ")
     said = _QUOTED.sub("", flat)
-    begins = wording("passages", "says_what_it_reads").match(flat)
-    if len(said) > _LONGEST_STATEMENT or not begins or said.count("\n") > _MOST_BREAKS:
+    if len(said) > _LONGEST_STATEMENT or said.count("\n") > _MOST_BREAKS or not _states(flat, said):
         return None
     quoted = [each for each in _QUOTED.finditer(flat) if not _is_other(flat, each)]
-    found = [each for each in quoted if _reads(flat, each, "transcription") or _commits(flat, each)]
-    first = _inside(found[0]) if found else ""
-    quoted = [each for each in quoted if _inside(each) not in first or each is found[0]]
-    corrected = found and _corrected(flat, found[0].end(), found[-1].start())
-    once = found and (corrected or len(quoted) == 1)
-    return plain[found[-1].start() + 1 : found[-1].end() - 1].strip() if once else None
+    long = any(len(_inside(each)) > 1 for each in quoted)
+    found: list[re.Match[str]] = []
+    for each in quoted:
+        beside = found and _BESIDE.fullmatch(flat, found[-1].end(), each.start())
+        reads = _reads(flat, each, "transcription") or _commits(flat, each) or _placed(flat, each)
+        if beside or ((reads or not each.start()) and not (long and len(_inside(each)) == 1)):
+            found.append(each)
+    if not found or (len(found) == 1 and _is_spoken_of(quoted, found[0])):
+        return None
+    first, last = found[0], found[-1]
+    if re.search(r":|[为作]\s?\n", flat[last.end() :]) or _corrected(flat, last.end(), len(flat)):
+        return None
+    between = flat[: first.start()] + "。" + flat[first.end() : last.start()]
+    if len(found) > 1 and (
+        _corrected(flat, first.end(), last.start())
+        or wording("passages", "decides").search(between)
+    ):
+        found = [last]
+    texts = [plain[each.start() + 1 : each.end() - 1].strip() for each in found]
+    return "\n".join(dict.fromkeys(texts) if long else texts)
+
+
+def _is_spoken_of(quoted: list[re.Match[str]], found: re.Match[str]) -> bool:
+    """Whether a response quotes other texts than the one that it reads, besides parts of it."""
+    others = [_inside(each) for each in quoted if each is not found]
+    return any(len(each) > 1 and each not in _inside(found) for each in others)
+
+
+def _states(flat: str, said: str) -> bool:
+    """Whether a text says what is on an image, and is not the text of a page with quotations."""
+    if wording("passages", "says_what_it_reads").match(flat):
+        return True
+    if re.search(r"[曰云谓道说]\s?[:,]?\s?[“「『\"‘]", flat):
+        return False
+    begins = _QUOTED.match(flat) is not None and len(said) <= _AROUND
+    return begins or any(wording("passages", name).search(said) for name in ("task", "page"))
+
+
+def _placed(flat: str, match: re.Match[str]) -> bool:
+    """Whether a place on the page comes right before a quotation (下联“…”, 下有小字“…”)."""
+    before = flat[max(0, match.start() - _AROUND) : match.start()]
+    around = r"(?:^|[,。;:、]){}(?:为|是|作|题|书|有)?$"
+    return wording("labels", "place", around).search(before) is not None
+
+
+def _only_han_run(flat: str) -> re.Match[str] | None:
+    """The one run of Han characters in a short English statement of what is read."""
+    runs = list(_HAN_RUN.finditer(flat))
+    if len(runs) != 1 or len(flat) > _LONGEST_STATEMENT or len(runs[0][0]) < 2:
+        return None
+    before = flat[: runs[0].start()].rstrip("“「\"' *(")
+    return runs[0] if wording("passages", "reads", "{}\\W*$").search(before) else None
 
 
 def recommended(pieces: Sequence[Piece], names: Sequence[str]) -> int | None:

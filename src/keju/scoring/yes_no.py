@@ -12,7 +12,7 @@ from keju.scoring.extraction import (
     spoken,
     unfenced,
 )
-from keju.scoring.polarity import stated_yes_no
+from keju.scoring.polarity import alone_word, stated_yes_no
 from keju.scoring.wordings import folded, wording
 from keju.text import narrowed
 
@@ -95,8 +95,8 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     listed = json_answer(body) or boxed_answer(body)
     if listed and listed.answer is not None:
         word = listed.answer.strip(_EDGE).lower()
-        return listed._replace(answer=_SAID.get(word) or _alone(word))
-    if alone := _alone(core):
+        return listed._replace(answer=_SAID.get(word) or alone_word(word))
+    if alone := alone_word(core):
         return Extracted(alone, "whole answer", body)
     if _HEDGED.search(body):
         return Extracted(None, "both yes and no")
@@ -107,6 +107,9 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
         return restated
     plain = re.sub(_NEITHER, "\n", body, flags=re.IGNORECASE)
     leading = _LEADING.match(plain)
+    last = _SENTENCE.split(core)[-1].strip(_EDGE).lower()
+    if last in _SAID and not leading:
+        return Extracted(_SAID[last], "last word", last)
     rules = (
         ("answer phrase", list(_PHRASE.finditer(plain))),
         ("first word", ([leading] if leading else []) + _words_apart(plain)),
@@ -162,7 +165,7 @@ def _of_statement(core: str, question: str) -> Extracted:
     first = re.split(r"[，,]", sentence)[0].strip(_EDGE).lower()
     if len(sentence) > _LONGEST_STATEMENT or _BOTH.search(sentence):
         return Extracted(None, "neither yes nor no")
-    if alone := _alone(first):
+    if alone := alone_word(first):
         return Extracted(alone, "first word", sentence)
     if _DENYING.search(sentence):
         return Extracted("No", "statement", sentence)
@@ -182,14 +185,6 @@ def first_yes_no(text: str) -> Extracted:
         if match["said"]:
             return Extracted(_meaning(match), "first word for yes or no", match[0])
     return Extracted(None, "neither yes nor no")
-
-
-def _alone(said: str) -> str | None:
-    """Yes or No of words that say it as a whole answer (存在, they do); else None."""
-    flat = folded(said)
-    if wording("yes_no", "yes_alone").fullmatch(flat):
-        return "Yes"
-    return "No" if wording("yes_no", "no_alone").fullmatch(flat) else None
 
 
 def _meaning(match: re.Match[str]) -> str:
