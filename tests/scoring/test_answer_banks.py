@@ -24,10 +24,10 @@ LEAST = dict.fromkeys(
         "answers_eighth.jsonl",
     ),
     0.99,
-)
+) | {"answers_tenth.jsonl": 0.89}
 FROZEN = "e70f6c6b12aedfb0e215f905408c195a75a816687b1997c53eb40d2766dccecb"
 """SHA-256 of the bank that was written and annotated apart from the extractor."""
-OPENED = {FROZEN}
+OPENED = {"e70f6c6b12aedfb0e215f905408c195a75a816687b1997c53eb40d2766dccecb"}
 """Banks that the author of the extractor has read: their agreement is not one of unseen answers."""
 UNSEEN = 0.968
 """Agreement that the frozen bank had when it was first measured, rounded down."""
@@ -64,7 +64,8 @@ def test_the_frozen_bank_is_unchanged_and_agrees_where_it_did():
     assert sha256_bytes((BANKS / "answers_frozen.jsonl").read_bytes()) == FROZEN
     rows = bank("answers_frozen.jsonl")
     assert len(rows) >= 400
-    assert sum(map(agrees, rows)) / len(rows) >= UNSEEN
+    least = 0.99 if FROZEN in OPENED else UNSEEN
+    assert sum(map(agrees, rows)) / len(rows) >= least
 
 
 @pytest.mark.xfail(strict=True, reason="no unseen bank since 2026-11-23: see docs/extraction.md")

@@ -21,6 +21,8 @@ _LINKED = (
     "scene",
     "how",
     "surname",
+    "technique",
+    "likeness",
 )
 _KINDS = (*_LINKED, "doing", "person", "written_year", "character", "title", "text")
 
@@ -68,6 +70,9 @@ def _choice(asked: str) -> str:
     if found["left_word"]:
         return rf"\b(?:{found['left_word']}|{found['right_word']})\b"
     left, right = found["left"], found["right"]
+    name = left.rpartition("是")[2]
+    if name != left and not set(name) & set(right):
+        return f"{name}|{right}"
     ends = [place for place, char in enumerate(right) if char == left[-1]]
     size = ends[0] + 1 if ends else min(len(left), len(right), 2)
     return f"{left[-size:]}|{right[:size]}"
@@ -101,4 +106,8 @@ def links_in(masked: str, question: str) -> list[re.Match[str]]:
         masked: the folded clause without what is quoted in it.
         question: the question.
     """
-    return list(_links(asked_phrase(question).kinds).finditer(masked))
+    found = list(_links(asked_phrase(question).kinds).finditer(masked))
+    return [
+        each for place, each in enumerate(found)
+        if not place or not wording("short", "participle").match(each[0])
+    ]  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from keju.scoring.phrase_marks import CLOSE, OPEN
 
+_ABBREVIATED = ("i.e", "e.g", " ca", " cf", " vol", " no", " st", " dr", " mr")
 _STOPS = frozenset("。！？!?；;\n")
 
 
@@ -52,6 +53,7 @@ def _is_period(core: str, place: int) -> bool:
     return (
         core[place] == "."
         and (not after or after.isspace())
+        and not core[max(0, place - 4) : place].lower().endswith(_ABBREVIATED)
         and not (before[-1:].isupper() and (len(before) < 2 or not before[0].isalnum()))
     )
 

@@ -66,6 +66,7 @@ _NUMBERED = re.compile(
 )
 _FIRST = re.compile(r"1[.．、)）]\s*(?=[^\d\s])")
 _TITLE = re.compile(r"\A《[^《》\n]{1,20}》\s?[:：]\s*(?=\S)")
+_ATTRIBUTION = re.compile(r"[—–―-]{1,2}\s*[^，。,.]{2,30}")
 _MARKS = re.compile(r"[，。、；：？！,.;:?!]")
 
 
@@ -243,6 +244,8 @@ def _finished(lines: list[str], form: PassageForm) -> str:
         lines = [_LATIN_NOTE.sub("", line) if any(map(is_han, line)) else line for line in lines]
     bare = [_unquoted(line) for line in lines]
     lines = bare if len(lines) > 1 and all(map(str.__ne__, bare, lines)) else lines
+    if len(lines) > 1 and _ATTRIBUTION.fullmatch(lines[-1].strip()):
+        lines = lines[:-1]
     text = "\n".join(lines).strip()
     text = _TITLE.sub("", text, count=1) if form == "punctuated" else text
     while (note := _LAST_NOTE.search(text[-320:])) and _is_note(note["note"], form):

@@ -7,12 +7,22 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from keju.scoring.asked_phrases import asked_phrase, has_own_link, links_in
+from keju.scoring.clause_claims import (
+    SHORT,
+    concludes_bare,
+    declines,
+    grams_of,
+    is_aside,
+    is_denied,
+    is_explained,
+    is_open,
+)
 from keju.scoring.clause_parts import parts_of, sentences_of
-from keju.scoring.phrase_marks import BOLD, EDGE, GLOSS, OUTSIDE, without_quoted
+from keju.scoring.phrase_marks import BOLD, EDGE, GLOSS, OUTSIDE, QUOTED, without_quoted
 from keju.scoring.phrase_values import has_link, value_of
 from keju.scoring.question_slots import maker_of, slot_of
 from keju.scoring.typed_values import typed_value
-from keju.scoring.wordings import alternatives, folded, wording
+from keju.scoring.wordings import folded, wording
 from keju.text import is_han
 
 _BOLD_LABEL = re.compile(
@@ -27,8 +37,8 @@ one that only describes the image."""
 _YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
-_STATED, _BOLD_WEIGHT, _SHORT, _EXISTENTIAL, _SECOND_THOUGHT = 12, 30, 12, 30, 100
-_LEAST, _GENERIC, _PLACES = 20, 25, "上下中里内旁前后"
+_STATED, _BOLD_WEIGHT, _EXISTENTIAL, _SECOND_THOUGHT = 12, 30, 30, 100
+_LEAST, _GENERIC, _SOURCED, _PLACES = 20, 25, 10, "上下中里内旁前后"
 
 
 class Clause(NamedTuple):
@@ -52,7 +62,7 @@ def clauses_of(core: str, question: str) -> Iterator[Clause]:
     last = core.rstrip().rpartition("\n")[2].strip(OUTSIDE)
     for number, sentence in enumerate(sentences):
         flat = folded(GLOSS.sub("", sentence)).strip(OUTSIDE)
-        if not flat or _is_aside(flat):
+        if not flat or is_aside(flat):
             continue
         final = len(sentences) > 1 and number == len(sentences) - 1
         alone = final and (sentence.strip(OUTSIDE) == last or bool(BOLD.search(sentence)))
@@ -78,7 +88,7 @@ class _State:
             yield Clause(sentence, LEFT_OPEN, number)
             return
         parts = list(parts_of(sentence))
-        left, declined = False, _declines(flat)
+        left, declined = False, declines(flat)
         if number == 0 and self._describes(flat, len(parts), longer=longer):
             yield Clause(sentence, DESCRIBES, number)
             return
@@ -96,11 +106,11 @@ class _State:
                 if back[0] == plain:
                     continue
             masked = without_quoted(plain)
-            if _is_open(plain) and not self._labelled:
+            if is_open(plain) and not self._labelled:
                 left = True
                 yield Clause(part, LEFT_OPEN, number)
                 continue
-            if _is_denied(masked):
+            if is_denied(masked):
                 denied = True
                 yield Clause(part, -1, number)
                 continue
@@ -108,8 +118,8 @@ class _State:
             bare = whole is parts[0] and not self._is_linked(masked, part)
             if bare:
                 after = sentence[len(whole) : len(whole) + 1]
-                alone = len(parts) == 1 or after in "—-" or _is_explained(parts)
-                weight = self._bare_weight(plain, number, alone=alone)
+                alone = len(parts) == 1 or after in "—-" or is_explained(parts)
+                weight = self._bare_weight(plain, part, number, alone=alone)
             # A clause without a subject of its own has that of the clause before it.
             begins = wording("short", "link").match(masked)
             added = carried // 2 if begins and weight else 0
@@ -138,7 +148,7 @@ class _State:
         if not found:
             return part
         flat = folded(found[0])
-        asked = _grams(folded(self._question)) & _grams(flat)
+        asked = grams_of(folded(self._question)) & grams_of(flat)
         labels = asked or wording("short", "answer").search(flat.strip(OUTSIDE) + ":")
         return part if labels else part[found.end() :]
 
@@ -161,7 +171,8 @@ class _State:
             or (denied and wording("short", "contrast").search(masked))
             or (alone and (self._corrected >= 0 or weight >= CERTAIN))
         ):
-            added = CONCLUDED
+            again = wording("short", "says_it_again").match(masked)
+            added = CONCLUDED + _SECOND_THOUGHT * bool(concludes and not again)
         self._concluded = bool(concludes and not has_link(masked))
         self._labelled = bool(wording("short", "answer", "{}$").search(raw))
         return added
@@ -197,8 +208,8 @@ class _State:
 
     def _repeats_the_question(self, flat: str) -> bool:
         """Whether a sentence has half of the words of the question."""
-        grams = _grams(folded(self._question))
-        return 5 * len(grams & _grams(flat)) >= 3 * len(grams) > 3
+        grams = grams_of(folded(self._question))
+        return 5 * len(grams & grams_of(flat)) >= 3 * len(grams) > 3
 
     def _weight(self, plain: str, masked: str, part: str, number: int) -> int:
         """How clearly a clause answers the question."""
@@ -207,8 +218,8 @@ class _State:
         if unfinished or self._says_something_else(plain):
             return 0
         asked = folded(self._question)
-        grams = _grams(asked)
-        shared = len(grams & _grams(plain))
+        grams = grams_of(asked)
+        shared = len(grams & grams_of(plain))
         found = self._links(masked)
         if self._names_no_person(part):
             return 0
@@ -216,7 +227,7 @@ class _State:
         slot = slot_of(part, self._question) is not None or made
         bold = bool(BOLD.search(part))
         if not found and not slot and not bold and not typed:
-            return 0
+            return CERTAIN * concludes_bare(plain)
         placed = wording("short", "located")
         if not (slot or bold or typed or wording("short", "asks_for_place").search(asked)) and all(
             placed.search(each[0]) for each in found
@@ -245,7 +256,17 @@ class _State:
             weight -= _EXISTENTIAL
         if not wording("short", "asks_for_place").search(asked):
             weight -= 20 * bool(wording("short", "located").match(plain))
+        if not typed and self._is_sourced(part):
+            weight -= _SOURCED
         return weight - 15 * bool(not typed and wording("short", "like").search(masked))
+
+    def _is_sourced(self, part: str) -> bool:
+        """Whether a clause quotes a source (志文曰“…”), where no text is asked for."""
+        if asked_phrase(self._question).kinds & {"text", "title", "character"}:
+            return False
+        quoted = QUOTED.search(part)
+        before = folded(part[: quoted.start()]) if quoted else ""
+        return wording("short", "sourced").search(before) is not None
 
     def _links(self, masked: str) -> list[re.Match[str]]:
         """The links of a clause; those that describe a figure do not say who it is."""
@@ -266,14 +287,18 @@ class _State:
         """Whether a clause only repeats the asked kind with a word before it (一件弦乐器)."""
         noun = asked_phrase(self._question).noun[-2:]
         value = folded(value_of(part, self._question)).strip(EDGE)
-        return len(noun) > 1 and is_han(noun[0]) and value.endswith(noun)
+        if len(noun) < 2 or not is_han(noun[0]):
+            return False
+        counted = re.fullmatch(f"{noun}[一二两三四五六][行处方则段]", value)
+        return value.endswith(noun) or counted is not None
 
     def _names_no_person(self, part: str) -> bool:
         """Whether a clause has a place or a work where the question asks for a person."""
         if "person" not in asked_phrase(self._question).kinds:
             return False
         value = value_of(part, self._question).strip(OUTSIDE)
-        return wording("short", "no_person").fullmatch(folded(value)) is not None
+        scripts = wording("categories", "script_values").fullmatch(folded(value))
+        return bool(scripts or wording("short", "no_person").fullmatch(folded(value)))
 
     def _is_linked(self, masked: str, part: str) -> bool:
         """Whether a clause has a link, answers a question word, or has words in bold."""
@@ -290,92 +315,25 @@ class _State:
         asked = asked_phrase(self._question)
         noun = asked.noun[-2:] if not asked.noun.isascii() else asked.noun
         named = bool(noun and links and noun in plain[: links[0].start()])
-        return 20 * named + 20 * bool(asked.lexicon and re.search(asked.lexicon, plain))
+        if not asked.lexicon or re.search(asked.lexicon, plain):
+            return 20 * named + 20 * bool(asked.lexicon)
+        chosen = wording("short", "choice").search(folded(self._question))
+        return -CONCLUDED if chosen else 20 * named
 
-    def _bare_weight(self, plain: str, number: int, *, alone: bool) -> int:
+    def _bare_weight(self, plain: str, part: str, number: int, *, alone: bool) -> int:
         """The weight of the first clause of a sentence, where nothing links it to a subject."""
         begins = wording("short", "reason").match(plain) or _PRONOUN.match(plain)
         heading = wording("discourse", "note").fullmatch(plain)
-        shared = _grams(folded(self._question)) & _grams(plain)
-        if len(plain) > _SHORT or shared or begins or heading:
+        shared = grams_of(folded(self._question)) & grams_of(plain)
+        lexicon = asked_phrase(self._question).lexicon
+        if lexicon and re.search(lexicon, plain) and not begins:
+            return CERTAIN
+        concluding = wording("discourse", "conclusion").fullmatch(plain)
+        no_value = heading or concluding or (lexicon and not alone)
+        if len(plain) > SHORT or shared or begins or no_value:
             return 0
+        if self._is_sourced(part):
+            return _LEAST
         if number == 0 and alone and not wording("short", "pronoun").match(plain):
             return 2 * CERTAIN
         return 22 if alone or number == 0 else 0
-
-
-def repeats(clause: str, question: str, *, least: int) -> bool:
-    """Whether a clause repeats at least so many words of the question."""
-    return len(_grams(folded(question)) & _grams(folded(clause))) >= least
-
-
-def speaks_of(clause: str, question: str) -> bool:
-    """Whether a clause has words of the question, a value it asks for, or no subject of its own."""
-    flat = folded(GLOSS.sub("", clause)).strip(OUTSIDE)
-    asked = folded(question)
-    lexicon = asked_phrase(question).lexicon
-    return bool(
-        _grams(asked) & _grams(flat)
-        or (lexicon and re.search(lexicon, flat))
-        or has_own_link(flat, question)
-        or wording("short", "pronoun", r"{}.{0,6}?(?:[是为叫指]|\b(?:is|was|are|were)\b)").match(
-            flat
-        )
-        or wording("short", "link").match(flat)
-        or (wording("short", "holding").search(asked) and wording("short", "holding").search(flat))
-        or BOLD.search(clause)
-        or without_quoted(folded(clause)) != folded(clause)
-    )
-
-
-def _is_explained(parts: list[str]) -> bool:
-    """Whether the second clause of a sentence only says more of the first (关羽，字云长)."""
-    after = folded(parts[1]).strip(OUTSIDE) if len(parts) > 1 else ""
-    return (
-        after[:1] not in {"", "→", "⇒"} and wording("short", "says_more").match(after) is not None
-    )
-
-
-def _is_denied(masked: str) -> bool:
-    """Whether a clause denies, reports what others think, or gives an example."""
-    reported = wording("discourse", "reported").search(masked)
-    if reported or wording("short", "example").search(masked):
-        return True
-    return bool(
-        wording("short", "denied").search(masked) and not wording("short", "but").search(masked)
-    )
-
-
-def _is_aside(flat: str) -> bool:
-    """Whether a sentence offers help, notes, or asks."""
-    return bool(
-        wording("discourse", "offer").match(flat)
-        or wording("discourse", "note", "{}[:,]").match(flat)
-        or wording("discourse", "acknowledgement", "{}[,.!。]*").fullmatch(flat)
-    )
-
-
-def _declines(flat: str) -> bool:
-    """Whether a sentence ends in a refusal, and does not answer all the same."""
-    found = wording("discourse", "refusal").search(flat)
-    return bool(
-        found
-        and wording("unanswered", "cannot").search(flat)
-        and not wording("discourse", "although").search(flat)
-        and not wording("unanswered", "prefers").search(flat, found.end())
-    )
-
-
-def _is_open(flat: str) -> bool:
-    """Whether a sentence leaves the choice between two candidates open, or declines."""
-    if wording("short", "open").search(flat):
-        return True
-    return bool(wording("discourse", "refusal").search(flat)) and not has_link(flat[-20:])
-
-
-def _grams(flat: str) -> set[str]:
-    """Pairs of Han characters and words of other scripts, without the commonest."""
-    han = "".join(char if is_han(char) else " " for char in flat)
-    pairs = {han[at : at + 2] for at in range(len(han) - 1) if " " not in han[at : at + 2]}
-    words = set(re.findall(r"[a-z]{3,}", flat)) - set(alternatives("short", "common"))
-    return pairs | words

@@ -119,6 +119,10 @@ def trimmed_phrase(said: str, question: str) -> str:
         if head and head.end() and head.end() < len(core):
             core = core[head.end() :].strip(_LIGHT)
             continue
+        owned = re.match(r"([a-z]{3,}) of (?=[a-z])", flat)
+        if owned and owned[1] in asked:
+            core = core[owned.end() :].strip(_LIGHT)
+            continue
         tail = wording("short", "tail").search(flat)
         if tail and tail.start() > 0:
             core = core[: tail.start()].strip(_LIGHT)
@@ -184,7 +188,7 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     found += [*_by_gloss(core), *_barer(trimmed, question)]
     found += [*_of_english_noun(chosen, asked_phrase(question).noun)]
     found += filter(None, (_one_dynasty(each, question) for each in (trimmed, core)))
-    found += [trimmed_phrase(chosen, ""), chosen, core.strip(EDGE)]
+    found += [trimmed_phrase(chosen, ""), _without_article(chosen), chosen, core.strip(EDGE)]
     found += [
         place["thing"] for each in (trimmed, chosen)
         if len(each) <= LONGEST_PHRASE and (place := _LOCATED.fullmatch(each))
@@ -228,6 +232,10 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
         place := wording("short", "doing_at").match(flat)
     ):
         yield trimmed[place.end() :]
+    if "年号" in folded(question) and (era := wording("short", "era").search(flat)):
+        yield trimmed[era.start() : era.end("era")]
+    if (size := wording("short", "size").match(flat)) and size.end() < len(trimmed):
+        yield trimmed[size.end() :]
     for name in ("unit", "ordinal"):
         if number := wording("short", name).fullmatch(flat):
             yield next(group for group in number.groups() if group)
@@ -236,8 +244,9 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
     noun = asked_phrase(question).noun[:1]
     if noun and not noun.isascii() and (owner := re.match(rf"[^的]*{noun}(?=的)", trimmed)):
         yield owner[0]
-    if "的" in trimmed[:-1] and any(map(is_han, question)):
-        yield trimmed.rpartition("的")[2]
+    last = trimmed.rpartition("的")[2]
+    if "的" in trimmed[:-1] and any(map(is_han, question)) and last[0] not in OPEN:
+        yield last
 
 
 def _is_work(quoted: str, phrase: str, question: str) -> bool:
@@ -259,7 +268,8 @@ def _of_english_noun(chosen: str, noun: str) -> Iterator[str]:
     """The asked noun with the words that qualify it (holds it in his right hand → right hand)."""
     if noun and noun.isascii():
         for found in re.finditer(rf"\b(?:{_QUALIFIER}){{1,2}}{noun}\b", folded(chosen)):
-            yield chosen[found.start() : found.end()]
+            phrase = chosen[found.start() : found.end()]
+            yield from (phrase, wording("short", "size").sub("", phrase))
 
 
 def _one_dynasty(trimmed: str, question: str) -> str:
@@ -289,6 +299,10 @@ def _of_lexicon(chosen: str, question: str) -> str:
 
 def _in_language(core: str, question: str) -> str:
     """A phrase without its gloss; the gloss where that is in the language of the question."""
+    names = re.split(r"\s+[/|]\s+", core)
+    if len(names) == 2 and question:
+        own = [each for each in names if any(map(is_han, each)) == any(map(is_han, question))]
+        core = own[0] if len(own) == 1 else core
     bare = GLOSS.sub("", core).strip()
     glosses = [each[0].strip(" （()）[]") for each in GLOSS.finditer(core)]
     if not bare.strip(EDGE):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from keju.scoring.asked_phrases import asked_phrase
+from keju.scoring.clause_claims import repeats, speaks_of
 from keju.scoring.clause_parts import sentences_of
 from keju.scoring.extraction import Extracted, spoken, unfenced
 from keju.scoring.json_answers import json_phrase, labelled_phrase
@@ -21,8 +22,6 @@ from keju.scoring.phrase_clauses import (
     PHRASE,
     Clause,
     clauses_of,
-    repeats,
-    speaks_of,
 )
 from keju.scoring.phrase_marks import EDGE, OUTSIDE
 from keju.scoring.phrase_values import (
@@ -107,8 +106,7 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
         each for each in _about(spoken_in, question) if each.weight < 0 or _is_new(each, question)
     ]
     best = _best(about)
-    if best and best.weight < CERTAIN and len(core) > _LONG and core[-1:] not in _ENDS:
-        best = None
+    best = None if _is_taken_back(best, clauses, core) else best
     if best is None and any(each.weight >= _LEAST for each in clauses):
         return Extracted(None, "nothing about what is asked", body)
     if not _is_certain(best, clauses, question) and _only_describes(core):
@@ -135,6 +133,16 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     rule = "answer phrase" if best.weight >= PHRASE else "sentence"
     value = value_of(best.text, question)
     return readings_of(value + gloss_of(best.text, value), question, rule, best.text)
+
+
+def _is_taken_back(best: Clause | None, clauses: list[Clause], core: str) -> bool:
+    """Whether a text ends with the conclusion that it is not known (故不详), or is cut off."""
+    if best is None or best.weight >= CONCLUDED:
+        return False
+    last = clauses[-1]
+    concludes = wording("discourse", "conclusion").match(folded(last.text).lstrip(OUTSIDE))
+    cut = best.weight < CERTAIN and len(core) > _LONG and core[-1:] not in _ENDS
+    return cut or (last.weight == LEFT_OPEN and concludes is not None)
 
 
 def _speaks_of_several(best: Clause, clauses: list[Clause], question: str) -> bool:

@@ -25,6 +25,9 @@ _VERB_ALONE = re.compile(
 )
 _VERB_DONE = re.compile(r"(?:确实|的确)?(?P<verb>[\u4e00-\u9fff])[了着著][^没未不]")
 _SUBJECT = re.compile(r"([\u4e00-\u9fff]{2,4}?)(?:是|为|擅长|善|的(?:特|风|主|代))")
+_OBJECT = re.compile(
+    r"\b(?P<verb>(?!wear)[a-z]{3,}ing|by) (?:an? |the )?(?P<object>[a-z]{2,}(?: [a-z]+)?)$"
+)
 _SCRIPT = re.compile(r"\b(?P<which>[a-z]+)(?: style)? (?P<kind>script|dynasty|style|paper|silk)\b")
 _LACKING = re.compile(r"[无未非没]([\u4e00-\u9fff])")
 _SHORT_PREDICATE = 5
@@ -148,6 +151,8 @@ def _last_word(clauses: list[str]) -> str:
     """Yes or No where the last clause concludes with that word (左为羊，右为牛，因此否)."""
     lead = wording("yes_no", "decides", "{}[:,\\s]*").match(clauses[-1]) if clauses else None
     rest = clauses[-1][lead.end() :] if lead else ""
+    if (hedge := wording("yes_no", "hedge", "{}[, ]*").match(rest)) and hedge.end() < len(rest):
+        return alone_word(rest[hedge.end() :]) or ""
     for name, word in (("no", "No"), ("yes", "Yes")):
         if rest and wording("yes_no", name, "{}\\W*").fullmatch(rest):
             return word
@@ -168,7 +173,8 @@ def _of_clause(clause: str, asked: str) -> str:  # noqa: PLR0911
     """Yes or No of a clause that speaks about what is asked; else an empty text."""
     denied = bool(wording("yes_no", "denies").search(wording("yes_no", "double").sub(" ", clause)))
     lacking = _LACKING.search(clause)
-    denied = denied or bool(lacking and lacking[1] in _predicate(asked))
+    if lacking and lacking[1] != "有" and lacking[1] in _predicate(asked):
+        return "No"
     other = wording("yes_no", "not_that").search(clause)
     if other and re.search(rf"\b{other['word']}\b", _predicate(asked)):
         return "No"
@@ -176,6 +182,8 @@ def _of_clause(clause: str, asked: str) -> str:  # noqa: PLR0911
         return likeness
     if wording("yes_no", "joins").search(clause):
         return "No" if denied else "Yes"
+    if _has_another_object(clause, asked):
+        return "No"
     if _is_another_kind(clause, asked) or _is_unlike(clause, asked):
         return "No"
     if _speaks_of_the_value(clause, asked):
@@ -186,8 +194,8 @@ def _of_clause(clause: str, asked: str) -> str:  # noqa: PLR0911
         return _verb_alone(clause, asked)
     if _about(clause, asked):
         return "No" if denied or _has_contrary(clause, asked) else "Yes"
-    if not denied and _has_contrary(clause, asked):
-        return "No"
+    if _has_contrary(clause, asked):
+        return "Yes" if denied else "No"
     return _verb_alone(clause, asked)
 
 
@@ -278,9 +286,19 @@ def _is_another_kind(clause: str, asked: str) -> bool:
     found = _KIND.fullmatch(_predicate(asked).strip(_EDGE))
     if not found or found["which"] in clause or wording("yes_no", "denies").search(clause):
         return False
-    if wording("yes_no", "asks_alike").search(asked):
+    if wording("yes_no", "asks_alike").search(asked) or not re.search(_IS_A + found[0], asked):
         return False
-    return bool(re.search(rf"(?:^|{_IS_A})[^\W是为属系有无]{{1,4}}{found['kind']}$", clause))
+    stated = re.search(rf"(?:^|{_IS_A})(?P<which>[^\W是为属系有无]{{1,4}}){found['kind']}$", clause)
+    return stated is not None and found["which"][0] not in stated["which"]
+
+
+def _has_another_object(clause: str, asked: str) -> bool:
+    """Whether a clause has the asked English verb with another object (riding a donkey)."""
+    wanted = _OBJECT.search(_predicate(asked).strip(_EDGE))
+    if not wanted or wording("yes_no", "denies").search(clause):
+        return False
+    said = re.search(rf"\b{wanted['verb']} (?:an? |the )?(?!(?:it|one|them)\b)[a-z]", clause)
+    return bool(said) and wanted["object"] not in clause
 
 
 def _is_unlike(clause: str, asked: str) -> bool:

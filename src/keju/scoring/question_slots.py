@@ -9,6 +9,7 @@ from keju.scoring.phrase_marks import EDGE, OUTSIDE, without_quoted
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han
 
+_LONGEST_NOUN = 4
 _WITH = ("与", "和", "跟", "同")
 
 
@@ -16,10 +17,8 @@ def maker_of(said: str, question: str) -> str:
     """Who made something, of a passive clause (由恽寿平所绘), where a person is asked for."""
     if "person" not in asked_phrase(question).kinds:
         return ""
-    found = [
-        *wording("short", "maker").finditer(folded(said)),
-        *wording("short", "made_by").finditer(folded(said)),
-    ]
+    names = ("maker", "made_by", "made_by_in_english")
+    found = [each for name in names for each in wording("short", name).finditer(folded(said))]
     return said[found[-1].start("maker") : found[-1].end("maker")] if found else ""
 
 
@@ -41,7 +40,9 @@ def slot_of(said: str, question: str) -> str | None:
     flat = folded(core)
     before = folded(question)[: found.start()].strip(OUTSIDE)
     after = re.split(r"[,?。]", folded(question)[found.end() :])[0].strip(OUTSIDE)
-    if len(after) > 2 and flat.endswith(after) and len(flat) > len(after):
+    for cut in range(1, len(after) - 2):  # 哪位神仙吹着横笛: the noun is not repeated
+        after = after if flat.endswith(after) else after[1:] if cut <= _LONGEST_NOUN else after
+    if len(after) > 1 and flat.endswith(after) and len(flat) > len(after):
         start = len(before) if before and flat.startswith(before) else 0
         left = core[start : len(core) - len(after)]
         links = list(wording("short", "link").finditer(without_quoted(folded(left))))
@@ -70,7 +71,7 @@ def _after_verb(said: str, before: str) -> str:
         verb = before[-length:]
         at = flat.rfind(verb)
         if at >= 0 and all(map(is_han, verb)) and said[at + length :].strip(EDGE):
-            rest = re.sub(r"^(?:的是|[了着])", "", said[at + length :])
+            rest = re.sub(r"^(?:的是|[了着]|的(?=应|就|乃|为))", "", said[at + length :])
             return rest if not wording("short", "link").match(without_quoted(folded(rest))) else ""
     done = re.search(rf"{re.escape(before[-1:])}(?:着|著|了|的是)", flat) if before else None
     if done and is_han(before[-1]) and not wording("short", "little_verb").match(before[-1]):
@@ -83,6 +84,8 @@ def _after_english_verb(said: str, asked: str) -> str:
     found = wording("short", "asked_verb").search(asked)
     if not found:
         return ""
-    stem = re.escape(found["verb"].removesuffix("e").removesuffix("y"))
-    verbs = list(re.finditer(rf"\b{stem}[a-z]{{0,4}}\b", without_quoted(folded(said))))
+    verb = found["verb"] or re.sub(r"([b-df-hj-np-tv-z])\1$", r"\1", found["doing"])
+    stem = re.escape(verb.removesuffix("e").removesuffix("y"))
+    around = rf"\b{stem}[a-z]{{0,4}}\b{{}}"
+    verbs = list(wording("short", "after_verb", around).finditer(without_quoted(folded(said))))
     return said[verbs[-1].end() :] if verbs else ""

@@ -67,8 +67,10 @@ def stated_quotation(inside: str) -> str | None:
     found: list[re.Match[str]] = []
     for each in quoted:
         beside = found and _BESIDE.fullmatch(flat, found[-1].end(), each.start())
-        reads = _reads(flat, each, "transcription") or _commits(flat, each) or _placed(flat, each)
-        if beside or ((reads or not each.start()) and not (long and len(_inside(each)) == 1)):
+        placed = _placed(flat, each)
+        begins = not each.start() or flat.startswith("字", each.end())
+        reads = begins or _reads(flat, each, "transcription") or _commits(flat, each)
+        if beside or placed or (reads and not (long and len(_inside(each)) == 1)):
             found.append(each)
     if not found or (len(found) == 1 and _is_spoken_of(quoted, found[0])):
         return None
@@ -97,7 +99,10 @@ def _states(flat: str, said: str) -> bool:
         return True
     if re.search(r"[曰云谓道说]\s?[:,]?\s?[“「『\"‘]", flat):
         return False
-    begins = _QUOTED.match(flat) is not None and len(said) <= _AROUND
+    brief = len(said) <= _AROUND or is_mostly_latin(said)
+    begins = _QUOTED.match(flat) is not None and brief
+    if wording("passages", "says_anywhere").search(flat):
+        return True
     return begins or any(wording("passages", name).search(said) for name in ("task", "page"))
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 import msgspec
 
 from keju.definitions import Query, Task
-from keju.files import shipped_toml
+from keju.errors import DataError
 from keju.items import AnswerForm, Protocol
 from keju.scoring.lookup import metric_of
 from keju.scoring.metric import Metric
@@ -29,7 +31,11 @@ class _Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def _taken() -> dict[Protocol, dict[str, str]]:
-    return shipped_toml("keju.scoring", _FILE, _Rules).taken
+    text = files("keju.scoring").joinpath(_FILE).read_text("utf-8")
+    try:
+        return msgspec.convert(tomllib.loads(text), _Rules).taken
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise DataError(f"not the rules of extraction: {error}", file=_FILE) from None
 
 
 def counting(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> str:

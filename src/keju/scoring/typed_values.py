@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from keju.scoring.asked_phrases import asked_phrase
+from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han
 
@@ -18,7 +19,7 @@ _MARKED = {
     "title": r"(?P<value>《[^《》]{1,40}》|[“「『][^“”「」『』《》]{1,20}[”」』])",
     "text": r"[“「『\"‘](?P<value>[^“”「」『』\"‘’]{1,80})[”」』\"’]",
 }
-_BEFORE, _LONGEST_SIGN, _MOST_WORDS = 24, 6, 3
+_BEFORE, _LONGEST_SIGN, _MOST_WORDS = 24, 3, 3
 
 
 def typed_value(clause: str, question: str) -> str | None:
@@ -39,6 +40,10 @@ def typed_value(clause: str, question: str) -> str | None:
         ]  # fmt: skip
         if found:
             return found[-1]
+    only: list[str] = re.findall(_HAN, clause)
+    named = "character" in kinds and len(only) == 1 and only[0] not in asked
+    if named and is_mostly_latin(clause) and not wording("short", "denied").search(folded(clause)):
+        return only[0]
     return None
 
 

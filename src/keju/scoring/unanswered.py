@@ -18,6 +18,7 @@ from keju.text import han_only, is_han
 
 _SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)\"]*|(?<![0-9])\.(?=\s|$)|\n|$)")
 _NUMBERED = re.compile(r"\s*(?:[-*•·]|[(（]?[0-9]{1,2}[.．、)）]|[一二三四五六七八九十]、)\s*")
+_OPTION = re.compile(r"(?:^|[\s*-])(?:选项|Option )?([A-F])\**[.:：、)）]\s", re.MULTILINE)
 _EDGE = " \t\r\n*_>#-—\"“”'()（）"
 _ENDS = "。！？!?.…)）]】}」』”\"'*`|"
 _ONE_VALUE = frozenset({"short", "yes-no", "number", "probability"})
@@ -48,7 +49,9 @@ def reason_for_none(
     if not core or len(core) > _LONGEST or "\\boxed" in core or json_value(body) is not None:
         return ""
     if form == "letter":
-        return "all options are said to fit" if _all_fit(folded(core), options) else ""
+        if _all_fit(folded(core), options) or _two_left(folded(core)):
+            return "several options are said to fit"
+        return "breaks off before the answer" if _breaks_off_among_options(core) else ""
     sentences = sentences_of(core)
     if form in _ONE_VALUE and _breaks_off(core, sentences, question):
         return "breaks off before the answer"
@@ -224,3 +227,20 @@ def _all_fit(flat: str, options: Sequence[str]) -> bool:
         return False
     rest = flat[found[-1].end() :]
     return not wording("unanswered", "prefers").search(rest)
+
+
+def _two_left(flat: str) -> bool:
+    """Whether two options are said to be possible, and neither is preferred after that."""
+    found = wording("unanswered", "two_left").search(flat)
+    return found is not None and not wording("unanswered", "prefers").search(flat, found.end())
+
+
+def _breaks_off_among_options(core: str) -> bool:
+    """Whether a response weighs the options one by one, and ends before it chooses one."""
+    first, last = core.splitlines()[0], re.split(r"[\n。]", core)[-1]
+    if core[-1] in _ENDS or len(last) < _LEAST_CUT or len(first) <= _BARE_VALUE:
+        return False
+    flat = folded(core)
+    if wording("short", "answer").search(flat) or wording("unanswered", "chooses").search(flat):
+        return False
+    return len(set(_OPTION.findall(core))) > 1

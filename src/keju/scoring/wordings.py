@@ -8,10 +8,11 @@ characters are folded too (着 becomes 著).
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import cache
+from importlib.resources import files
 
 from keju.errors import DataError
-from keju.files import shipped_toml
 from keju.text import normalise
 
 _HAN = re.compile(r"[\u3400-\u9fff]+")
@@ -77,4 +78,6 @@ def alternatives(file: str, name: str) -> tuple[str, ...]:
 
 @cache
 def _entries(file: str) -> dict[str, str | list[str]]:
-    return shipped_toml("keju.scoring", f"patterns/{file}.toml", dict[str, str | list[str]])
+    return tomllib.loads(
+        files("keju.scoring").joinpath("patterns", f"{file}.toml").read_text("utf-8")
+    )

@@ -26,9 +26,10 @@ _SAID = {
     "不對": "No", "并非": "No", "並非": "No", "不属于": "No", "不屬於": "No",
 }  # fmt: skip
 _NEITHER = r"(?:是否|是不是|yes\s?(?:or|/)\s?no\b)"
+_NEITHER_WORD = re.compile(_NEITHER, re.IGNORECASE)
 _FIRST = re.compile(rf"{_NEITHER}|(?P<said>\b(?:yes|no)\b|不是|并非|並非|是|否)", re.IGNORECASE)
 _WORD = (
-    r"(?:(?P<said>(?:yes|no)\b|不是的?|并非|並非|不[属屬][于於]|不[对對]|是的?(?![否不])|否"
+    r"(?:(?P<said>(?:yes|no)\b|不是的?|并非|並非|不[属屬][于於]|不[对對]|是的?(?![否不一位件幅个個张張名只])|否"
     r"|[对對](?=[的，,。.！!\s]|$)|正[确確]|[属屬][于於]))"
 )
 _LEADING = re.compile(rf"[\s*_`#>\"'“「(（\[【]*{_WORD}", re.IGNORECASE)
@@ -105,11 +106,8 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     back = _after_correction(body)
     if back and (restated := stated_yes_no(back, question)):
         return restated
-    plain = re.sub(_NEITHER, "\n", body, flags=re.IGNORECASE)
+    plain = _NEITHER_WORD.sub("\n", body)
     leading = _LEADING.match(plain)
-    last = _SENTENCE.split(core)[-1].strip(_EDGE).lower()
-    if last in _SAID and not leading:
-        return Extracted(_SAID[last], "last word", last)
     rules = (
         ("answer phrase", list(_PHRASE.finditer(plain))),
         ("first word", ([leading] if leading else []) + _words_apart(plain)),
@@ -127,11 +125,14 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
 def _concluded(body: str, question: str) -> Extracted | None:
     """What the conclusion of a longer answer says, where a line opens one; None where none does."""
     tail = body[-_LONGEST_TAIL:]
+    last = _SENTENCE.split(tail.strip(_EDGE))[-1].strip(_EDGE).lower()
+    if last in _SAID and not _LEADING.match(_NEITHER_WORD.sub("\n", body)):
+        return Extracted(_SAID[last], "last word", last)
     found = list(_conclusion().finditer(folded(tail)))
     if not found or not tail[: found[-1].start()].strip():
         return None
     after = tail[found[-1].end() :].strip(_EDGE + "-—")
-    leading = _LEADING.match(re.sub(_NEITHER, "\n", after, flags=re.IGNORECASE))
+    leading = _LEADING.match(_NEITHER_WORD.sub("\n", after))
     if leading:
         return Extracted(_meaning(leading), "conclusion", after[:60])
     said = stated_yes_no(after, question) if after else None

@@ -1,0 +1,97 @@
+"""What a clause of a response does: it denies, leaves open, explains, concludes, or answers."""
+
+from __future__ import annotations
+
+import re
+
+from keju.scoring.asked_phrases import asked_phrase, has_own_link
+from keju.scoring.phrase_marks import BOLD, GLOSS, OUTSIDE, without_quoted
+from keju.scoring.phrase_values import has_link
+from keju.scoring.wordings import alternatives, folded, wording
+from keju.text import is_han
+
+SHORT = 12
+"""The length up to which a clause without a link may be a phrase alone."""
+
+
+def repeats(clause: str, question: str, *, least: int) -> bool:
+    """Whether a clause repeats at least so many words of the question."""
+    return len(grams_of(folded(question)) & grams_of(folded(clause))) >= least
+
+
+def speaks_of(clause: str, question: str) -> bool:
+    """Whether a clause has words of the question, a value it asks for, or no subject of its own."""
+    flat = folded(GLOSS.sub("", clause)).strip(OUTSIDE)
+    asked = folded(question)
+    lexicon = asked_phrase(question).lexicon
+    return bool(
+        grams_of(asked) & grams_of(flat)
+        or (lexicon and re.search(lexicon, flat))
+        or has_own_link(flat, question)
+        or wording("short", "pronoun", r"{}.{0,6}?(?:[是为叫指]|\b(?:is|was|are|were)\b)").match(
+            flat
+        )
+        or wording("short", "link").match(flat)
+        or (wording("short", "holding").search(asked) and wording("short", "holding").search(flat))
+        or BOLD.search(clause)
+        or without_quoted(folded(clause)) != folded(clause)
+    )
+
+
+def concludes_bare(plain: str) -> bool:
+    """Whether a clause is a word that concludes and a short phrase (so night)."""
+    found = wording("short", "concludes_bare").match(plain)
+    rest = plain[found.end() :].strip() if found else ""
+    return bool(rest) and len(rest) <= SHORT and not has_link(rest)
+
+
+def is_explained(parts: list[str]) -> bool:
+    """Whether the second clause of a sentence only says more of the first (关羽，字云长)."""
+    after = folded(parts[1]).strip(OUTSIDE) if len(parts) > 1 else ""
+    return (
+        after[:1] not in {"", "→", "⇒"} and wording("short", "says_more").match(after) is not None
+    )
+
+
+def is_denied(masked: str) -> bool:
+    """Whether a clause denies, reports what others think, or gives an example."""
+    reported = wording("discourse", "reported").search(masked)
+    if reported or wording("short", "example").search(masked):
+        return True
+    denial = wording("short", "denied").search(masked)
+    return denial is not None and not wording("short", "but").search(masked, denial.start())
+
+
+def is_aside(flat: str) -> bool:
+    """Whether a sentence offers help, notes, or asks."""
+    return bool(
+        wording("discourse", "offer").match(flat)
+        or wording("discourse", "note", "{}[:,]").match(flat)
+        or wording("discourse", "acknowledgement", "{}[,.!。]*").fullmatch(flat)
+    )
+
+
+def declines(flat: str) -> bool:
+    """Whether a sentence ends in a refusal, and does not answer all the same."""
+    found = wording("discourse", "refusal").search(flat)
+    return bool(
+        found
+        and wording("unanswered", "cannot").search(flat)
+        and not wording("discourse", "although").search(flat)
+        and not wording("unanswered", "prefers").search(flat, found.end())
+    )
+
+
+def is_open(flat: str) -> bool:
+    """Whether a sentence leaves the choice between two candidates open, or declines."""
+    if wording("short", "open").search(flat):
+        return True
+    return bool(wording("discourse", "refusal").search(flat)) and not has_link(flat[-20:])
+
+
+def grams_of(flat: str) -> set[str]:
+    """Pairs of Han characters and words of other scripts, without the commonest."""
+    han = "".join(char if is_han(char) else " " for char in flat)
+    pairs = {han[at : at + 2] for at in range(len(han) - 1) if " " not in han[at : at + 2]}
+    words = set(re.findall(r"[a-z]{3,}", flat)) - set(alternatives("short", "common"))
+    return pairs | words
