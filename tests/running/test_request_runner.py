@@ -15,7 +15,8 @@ from keju.errors import DataError, UsageError
 from keju.items import Request, Response
 from keju.models import Answer, AskError
 from keju.running.outcomes import Job
-from keju.running.request_runner import FIRST, ModelQueue, Policy, RequestRunner
+from keju.running.policy import Policy
+from keju.running.request_runner import FIRST, ModelQueue, RequestRunner
 from tests.support.making import make_dataset
 
 QUICK = Policy(first_wait=0.001, longest_wait=0.002)

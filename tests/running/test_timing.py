@@ -17,7 +17,8 @@ from keju.models import Answer
 from keju.running import Selection, merge, run
 from keju.running.machine import Clocks, Machine, cores, this_machine
 from keju.running.outcomes import Job
-from keju.running.request_runner import ModelQueue, Policy, RequestRunner
+from keju.running.policy import Policy
+from keju.running.request_runner import ModelQueue, RequestRunner
 from keju.running.timing import Timing, read_timings
 from keju.runs import RunFolder
 from tests.support.making import make_dataset

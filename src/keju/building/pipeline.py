@@ -17,11 +17,10 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from msgspec import field
+from typing import Any
 
 from keju import __version__
+from keju.building.build_record import BuildRecord, Planned, Stage
 from keju.building.engine import Engine
 from keju.building.joining import Part, join
 from keju.building.recipe import PlannedSource, Recipe
@@ -47,7 +46,6 @@ from keju.datasets.table import frame_of
 from keju.datasets.writing import plugins_in
 from keju.errors import DataError, UsageError, number_of
 from keju.files import locked_file, read_json, write_json
-from keju.items import Record
 from keju.local_paths import check_local
 from keju.messages import message
 from keju.registry import Plugin
@@ -59,44 +57,6 @@ _JOIN = "00-join"
 _NUMBERED = re.compile("[0-9]{2,}-.+")
 
 Say = Callable[[str], None]
-
-
-class Stage(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """A source or a step in build.json: its directory, its result, and its notes."""
-
-    name: str
-    folder: str
-    items: int
-    images: int
-    hash: str
-    notes: list[str] = field(default_factory=list)
-
-
-class BuildRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The content of build.json; `hash` is that of BUILD/dataset."""
-
-    format: str
-    keju: str
-    recipe: str
-    seed: int
-    engine: str
-    sources: list[Stage]
-    steps: list[Stage]
-    hash: str
-    finished: bool = True
-
-
-class Planned(NamedTuple):
-    """A part of a build, and whether it exists already.
-
-    `perhaps`: an earlier part will be built again; if its result does not change, this part is
-    kept.
-    """
-
-    name: str
-    folder: str
-    stands: bool
-    perhaps: bool = False
 
 
 def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: None) -> BuildRecord:

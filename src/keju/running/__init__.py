@@ -8,8 +8,9 @@ from keju.running.model_summary import ModelSummary, summary_of
 from keju.running.outcomes import Job
 from keju.running.plan import Asked, estimate, plan_of
 from keju.running.plan_records import Plan, PlanRow
+from keju.running.policy import Policy
 from keju.running.presets import preset
-from keju.running.request_runner import ModelQueue, Policy, RequestRunner
+from keju.running.request_runner import ModelQueue, RequestRunner
 from keju.running.requests import request_count, requests
 from keju.running.run import ask_all, run, run_in_loop
 from keju.running.run_summary import RunSummary

@@ -28,8 +28,9 @@ from keju.models.inspect_provider import InspectModel
 from keju.models.openai_batches import MOST_BYTES, MOST_LINES, Batches, Result
 from keju.models.openai_compatible import OpenAICompatible
 from keju.running.outcomes import Job, response_of
+from keju.running.policy import Policy
 from keju.running.request_images import Images
-from keju.running.request_runner import ModelQueue, Policy, RequestRunner
+from keju.running.request_runner import ModelQueue, RequestRunner
 from keju.runs import RunFolder
 
 if TYPE_CHECKING:

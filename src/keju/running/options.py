@@ -20,9 +20,9 @@ from keju.running.box_conventions import parse_boxes
 from keju.running.budget import Budget
 from keju.running.examples import with_examples
 from keju.running.item_list import read_item_ids
+from keju.running.policy import Policy
 from keju.running.presets import Preset, preset
 from keju.running.prices import read_prices
-from keju.running.request_runner import Policy
 from keju.running.selecting import Selection
 from keju.running.throttle import Limits
 

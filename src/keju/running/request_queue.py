@@ -19,7 +19,8 @@ from keju.running.budget import Budget, BudgetTracker, CostEstimator, check_pric
 from keju.running.cache_key import request_key
 from keju.running.model_summary import summary_of
 from keju.running.outcomes import Job, job_of
-from keju.running.request_runner import ModelQueue, Policy, RequestRunner
+from keju.running.policy import Policy
+from keju.running.request_runner import ModelQueue, RequestRunner
 from keju.running.run import ask_all
 from keju.running.run_summary import RunSummary
 from keju.running.store import RequestId, ResponseStore, Stored

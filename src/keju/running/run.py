@@ -27,9 +27,10 @@ from keju.running.examples import Examples, has_examples
 from keju.running.interruption import Interruption
 from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
 from keju.running.pair_reducing import check_replayed, reduced_for_run
+from keju.running.policy import Policy
 from keju.running.progress import show
 from keju.running.reading import reader_of
-from keju.running.request_runner import ModelQueue, Policy, RequestRunner
+from keju.running.request_runner import ModelQueue, RequestRunner
 from keju.running.requests import to_ask
 from keju.running.run_summary import RunSummary
 from keju.running.selecting import Selection, select

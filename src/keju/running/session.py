@@ -31,6 +31,7 @@ from keju.running.examples import Examples
 from keju.running.manifest_check import check_same, drop_failures, resumed, unanswered
 from keju.running.model_summary import ModelSummary, summary_of
 from keju.running.outcomes import Job, job_of
+from keju.running.policy import Policy
 from keju.running.reading import (
     Reader,
     Readings,
@@ -40,7 +41,7 @@ from keju.running.reading import (
     reading_requests,
 )
 from keju.running.renewing import Renewal
-from keju.running.request_runner import ModelQueue, Policy
+from keju.running.request_runner import ModelQueue
 from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selecting import RequestVariant, Selection, in_shard, refusal
 from keju.running.store import RequestId, ResponseStore, Stored

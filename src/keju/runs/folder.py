@@ -20,110 +20,21 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from msgspec import convert, field
 from msgspec.structs import replace
 
 from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
 from keju.definitions import know
-from keju.definitions.wordings import Wording, declare
+from keju.definitions.wordings import declare
 from keju.errors import DataError, UsageError, shortened
-from keju.files import read_json, read_jsonl, sha256_bytes, sha256_file, write_atomic, write_json
-from keju.items import Item, PromptScript, Record, Response, Setting
+from keju.files import read_json, sha256_bytes, sha256_file, write_atomic, write_json
+from keju.items import Item, Response
 from keju.local_paths import check_local
 from keju.messages import message
-from keju.registry import Plugin
+from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
+from keju.runs.manifest import FORMAT, FORMAT_1, RunManifest
+from keju.runs.responses import standing
 
-FORMAT = "keju-run-2"
-FORMAT_1 = "keju-run-1"
-"""The format of keju 0.1.0."""
-
-_SETTINGS_OF_FORMAT_1: dict[str, Setting] = {"own-ocr": "own-text", "gold-ocr": "gold-text"}
-"""In format 1 these two sent the text without the image."""
-
-HUMAN = "human:"
-"""The prefix of the names of people among the models of a run."""
-
-_LIMIT = re.compile(r"(?:[a-z]+\.)?(?:max_pixels|max_bytes|resize)")
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
-
-
-class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The content of run.json: the dataset, models, settings and versions.
-
-    `dataset_path` is relative to the run directory; only reports use it, to find the images.
-    `items_sha256` is the SHA-256 of the file items.parquet; empty where an earlier keju made the
-    run; `examples_sha256` is that of examples.parquet, empty where the run has none. `format` is
-    the stored one, also where the rest was read from an earlier format. `models` maps each model's
-    name to its identity, with the requested decoding parameters (each `Response` has those sent),
-    `settings` each option of the run to its value, `not_asked` each model's name to the reasons and
-    counts of unsupported requests. `benchmarks` has the texts of the definitions of benchmarks that
-    are not bundled, and `prompts` the users' own wordings of the run, complete, by name. `plugins`
-    are those that the run used, `roles` the role of each model, and of each reader before a model,
-    whose kind a plug-in declares, so that reports do not need it.
-    """
-
-    format: str = FORMAT
-    keju: str
-    dataset: str
-    dataset_version: str
-    dataset_hash: str
-    dataset_path: str = ""
-    items_sha256: str = ""
-    examples_sha256: str = ""
-    synthetic: bool = False
-    created: str = ""
-    models: dict[str, dict[str, str]] = field(default_factory=dict)
-    settings: dict[str, str] = field(default_factory=dict)
-    not_asked: dict[str, dict[str, int]] = field(default_factory=dict)
-    benchmarks: dict[str, str] = field(default_factory=dict)
-    prompts: dict[str, Wording] = field(default_factory=dict)
-    plugins: tuple[Plugin, ...] = ()
-    roles: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def shown(self) -> list[str]:
-        """The settings of the run; the image where the manifest names none."""
-        return self.settings.get("settings", "image").split(",")
-
-    @property
-    def scripts(self) -> list[str]:
-        """The scripts of the run; as released where the manifest names none."""
-        return self.settings.get("scripts", "released").split(",")
-
-    @property
-    def wordings(self) -> list[str]:
-        """The prompt wordings of the run; the released one where none is named."""
-        return self.settings.get("wordings", "released").split(",")
-
-    def limits(self, model: str) -> str:
-        """The limits to which a model's images were scaled down, for the signatures."""
-        said = self.models.get(model, {}).items()
-        kept = [f"{name}={value}" for name, value in said if _LIMIT.fullmatch(name)]
-        return ",".join(sorted(kept))
-
-    def system_hash(self, model: str) -> str:
-        """The hash of the system prompt of all requests to a model, 8 hexadecimal digits.
-
-        Empty where the run has no ``--system-prompt``, or the model does not use it.
-        """
-        text = self.models.get(model, {}).get("system_prompt", "")
-        return sha256_bytes(text.encode())[:8] if text else ""
-
-    @property
-    def pairs(self) -> str:
-        """The reduced form of pair tasks; empty for the paper's."""
-        return self.settings.get("pairs", "")
-
-    @property
-    def items_key(self) -> str:
-        """The key that distinguishes items of the same id: the dataset's hash and its pair form."""
-        return f"{self.dataset_hash}|{self.pairs}" if self.pairs else self.dataset_hash
-
-    @property
-    def rounds(self) -> int:
-        """The number of rounds of each item; 1 where the settings name no number."""
-        said = self.settings.get("rounds", "")
-        return int(said) if re.fullmatch("[0-9]{1,9}", said) else 1
 
 
 def file_name(name: str) -> str:
@@ -383,72 +294,3 @@ class RunFolder:
     def item_now(self, item: str) -> str:
         """The item of a stored response, with its id in the present format."""
         return item
-
-
-def setting_of_format_1(setting: str) -> Setting:
-    """The setting of format 2 that corresponds to a setting of keju 0.1.0."""
-    now: Setting = convert(_SETTINGS_OF_FORMAT_1.get(setting, setting), Setting)
-    return now
-
-
-def setting_in_format_1(setting: Setting) -> Setting:
-    """The name of a setting in a run of keju 0.1.0 and in codes of its answers."""
-    old: dict[Setting, Setting] = {"own-text": "own-ocr", "gold-text": "gold-ocr"}
-    return old.get(setting, setting)
-
-
-def manifest_of_format_1(manifest: RunManifest) -> RunManifest:
-    """A manifest of keju 0.1.0 with the settings of format 2, and its `format` as stored."""
-    settings = dict(manifest.settings)
-    if "settings" in settings:
-        shown = settings["settings"].split(",")
-        settings["settings"] = ",".join(map(setting_of_format_1, shown))
-    if "wording" in settings:
-        settings["scripts"] = settings.pop("wording")
-    return replace(manifest, settings=settings)
-
-
-def response_of_format_1(response: Response, manifest: RunManifest) -> Response:
-    """A response or transcription of keju 0.1.0 as one of format 2.
-
-    Its setting gets the present name, and its script is the run's.
-    """
-    return replace(
-        response,
-        setting=setting_of_format_1(response.setting),
-        script=convert(manifest.scripts[0], PromptScript),
-    )
-
-
-def standing(path: Path) -> Iterator[Response]:
-    """The responses of a file as stored, without those that a later line replaces."""
-    old = superseded(path)
-    for number, response in enumerate(read_jsonl(path, Response, appended=True), start=1):
-        if number not in old:
-            yield response
-
-
-class ResponsePlace(Record, frozen=True, kw_only=True):
-    """The place of a response in its run, which distinguishes it from others of its file."""
-
-    item: str
-    query: str = ""
-    setting: Setting = "image"
-    script: PromptScript = "released"
-    wording: str = "released"
-    round: int = 1
-    candidate: int = 0
-
-
-def superseded(path: Path) -> set[int]:
-    """The numbers of the lines that a later line for the same request replaces.
-
-    Lines are numbered from 1, without blank ones.
-    """
-    last: dict[ResponsePlace, int] = {}
-    old = set()
-    for number, place in enumerate(read_jsonl(path, ResponsePlace, appended=True), start=1):
-        if place in last:
-            old.add(last[place])
-        last[place] = number
-    return old

@@ -1,0 +1,20 @@
+"""Run directories: manifest, items, responses and scores on disk."""
+
+from keju.runs.folder import RunFolder, file_name
+from keju.runs.format_1 import setting_in_format_1, setting_of_format_1
+from keju.runs.manifest import FORMAT, FORMAT_1, HUMAN, RunManifest
+from keju.runs.responses import ResponsePlace, standing, superseded
+
+__all__ = [
+    "FORMAT",
+    "FORMAT_1",
+    "HUMAN",
+    "ResponsePlace",
+    "RunFolder",
+    "RunManifest",
+    "file_name",
+    "setting_in_format_1",
+    "setting_of_format_1",
+    "standing",
+    "superseded",
+]

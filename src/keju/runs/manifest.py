@@ -1,0 +1,101 @@
+"""`RunManifest`: the content of run.json."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import field
+
+from keju.definitions.wordings import Wording
+from keju.files import sha256_bytes
+from keju.items import Record
+from keju.registry import Plugin
+
+FORMAT = "keju-run-2"
+FORMAT_1 = "keju-run-1"
+"""The format of keju 0.1.0."""
+
+
+HUMAN = "human:"
+"""The prefix of the names of people among the models of a run."""
+
+_LIMIT = re.compile(r"(?:[a-z]+\.)?(?:max_pixels|max_bytes|resize)")
+
+
+class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The content of run.json: the dataset, models, settings and versions.
+
+    `dataset_path` is relative to the run directory; only reports use it, to find the images.
+    `items_sha256` is the SHA-256 of the file items.parquet; empty where an earlier keju made the
+    run; `examples_sha256` is that of examples.parquet, empty where the run has none. `format` is
+    the stored one, also where the rest was read from an earlier format. `models` maps each model's
+    name to its identity, with the requested decoding parameters (each `Response` has those sent),
+    `settings` each option of the run to its value, `not_asked` each model's name to the reasons and
+    counts of unsupported requests. `benchmarks` has the texts of the definitions of benchmarks that
+    are not bundled, and `prompts` the users' own wordings of the run, complete, by name. `plugins`
+    are those that the run used, `roles` the role of each model, and of each reader before a model,
+    whose kind a plug-in declares, so that reports do not need it.
+    """
+
+    format: str = FORMAT
+    keju: str
+    dataset: str
+    dataset_version: str
+    dataset_hash: str
+    dataset_path: str = ""
+    items_sha256: str = ""
+    examples_sha256: str = ""
+    synthetic: bool = False
+    created: str = ""
+    models: dict[str, dict[str, str]] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    not_asked: dict[str, dict[str, int]] = field(default_factory=dict)
+    benchmarks: dict[str, str] = field(default_factory=dict)
+    prompts: dict[str, Wording] = field(default_factory=dict)
+    plugins: tuple[Plugin, ...] = ()
+    roles: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> list[str]:
+        """The settings of the run; the image where the manifest names none."""
+        return self.settings.get("settings", "image").split(",")
+
+    @property
+    def scripts(self) -> list[str]:
+        """The scripts of the run; as released where the manifest names none."""
+        return self.settings.get("scripts", "released").split(",")
+
+    @property
+    def wordings(self) -> list[str]:
+        """The prompt wordings of the run; the released one where none is named."""
+        return self.settings.get("wordings", "released").split(",")
+
+    def limits(self, model: str) -> str:
+        """The limits to which a model's images were scaled down, for the signatures."""
+        said = self.models.get(model, {}).items()
+        kept = [f"{name}={value}" for name, value in said if _LIMIT.fullmatch(name)]
+        return ",".join(sorted(kept))
+
+    def system_hash(self, model: str) -> str:
+        """The hash of the system prompt of all requests to a model, 8 hexadecimal digits.
+
+        Empty where the run has no ``--system-prompt``, or the model does not use it.
+        """
+        text = self.models.get(model, {}).get("system_prompt", "")
+        return sha256_bytes(text.encode())[:8] if text else ""
+
+    @property
+    def pairs(self) -> str:
+        """The reduced form of pair tasks; empty for the paper's."""
+        return self.settings.get("pairs", "")
+
+    @property
+    def items_key(self) -> str:
+        """The key that distinguishes items of the same id: the dataset's hash and its pair form."""
+        return f"{self.dataset_hash}|{self.pairs}" if self.pairs else self.dataset_hash
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds of each item; 1 where the settings name no number."""
+        said = self.settings.get("rounds", "")
+        return int(said) if re.fullmatch("[0-9]{1,9}", said) else 1

@@ -1,0 +1,43 @@
+"""The responses of a file, without those that a later line replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from keju.files import read_jsonl
+from keju.items import PromptScript, Record, Response, Setting
+
+
+def standing(path: Path) -> Iterator[Response]:
+    """The responses of a file as stored, without those that a later line replaces."""
+    old = superseded(path)
+    for number, response in enumerate(read_jsonl(path, Response, appended=True), start=1):
+        if number not in old:
+            yield response
+
+
+class ResponsePlace(Record, frozen=True, kw_only=True):
+    """The place of a response in its run, which distinguishes it from others of its file."""
+
+    item: str
+    query: str = ""
+    setting: Setting = "image"
+    script: PromptScript = "released"
+    wording: str = "released"
+    round: int = 1
+    candidate: int = 0
+
+
+def superseded(path: Path) -> set[int]:
+    """The numbers of the lines that a later line for the same request replaces.
+
+    Lines are numbered from 1, without blank ones.
+    """
+    last: dict[ResponsePlace, int] = {}
+    old = set()
+    for number, place in enumerate(read_jsonl(path, ResponsePlace, appended=True), start=1):
+        if place in last:
+            old.add(last[place])
+        last[place] = number
+    return old
