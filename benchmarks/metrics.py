@@ -19,7 +19,7 @@ from keju.definitions import task, tasks
 from keju.items import Item, Response
 from keju.metrics import anls_script, error_parts, normalised_distance, official_edits, rouge_l
 from keju.scoring import aggregate, score_answer
-from keju.scoring.score import score_cases
+from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 
 SUPPORT = Path(__file__).resolve().parents[1] / "tests" / "support"
@@ -74,7 +74,7 @@ def whole_benchmark(draw: random.Random) -> None:
     score_answer(*next(pair for pair in pairs if pair[0].task == "T2"))
     for protocol in ("official", "strict"):
         start = time.process_time()
-        scores = score_cases((ScoringSample(*pair) for pair in pairs), (protocol,))
+        scores = score_samples((ScoringSample(*pair) for pair in pairs), (protocol,))
         scored = time.process_time()
         aggregate(scores)
         done = time.process_time()

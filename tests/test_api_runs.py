@@ -14,7 +14,7 @@ import pytest
 
 import keju
 from keju.analysis.leaderboard import leaderboards
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.errors import KejuError, PrerequisiteError
 
 TASKS = ["T1", "T7"]
@@ -249,7 +249,7 @@ def test_failed_and_answered_responses_have_the_same_columns(made):
 
 def test_a_leaderboard_has_the_numbers_of_the_report(made):
     board = made.score().leaderboard()
-    (found,) = leaderboards(gathered := gather([made.path]), gathered.results)
+    (found,) = leaderboards(run_set := load_runs([made.path]), run_set.results)
     rows = {(row["model"], row["protocol"]): row for row in board.overall.iter_rows(named=True)}
     assert set(rows) == set(found.results)
     for (model, protocol), row in rows.items():

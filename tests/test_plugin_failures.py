@@ -39,8 +39,8 @@ class Faulty(ModelBase):
     def concurrency(self):
         return "many" if self.part == "concurrency" else 1
 
-    def declines(self, request):
-        return broken("no rule") if self.part == "declines" else ""
+    def unsupported_reason(self, request):
+        return broken("no rule") if self.part == "unsupported_reason" else ""
 
     async def answer(self, request, images):
         if self.part == "exits":
@@ -200,7 +200,9 @@ def test_a_source_that_fails_is_named(failed, where, said):
     ("part", "said"),
     [("opens", "Faulty (model 'faulty:opens') raised ZeroDivisionError: no weights"),
      ("identity", "Faulty.identity (model 'faulty:identity') raised ZeroDivisionError: no name"),
-     ("declines", "Faulty.declines (model 'faulty:declines') raised ZeroDivisionError: no rule"),
+     ("unsupported_reason",
+      "Faulty.unsupported_reason (model 'faulty:unsupported_reason') raised ZeroDivisionError: "
+      "no rule"),
      ("concurrency", "the concurrency of 'faulty:concurrency' is not a number")],
 )  # fmt: skip
 def test_a_model_that_cannot_be_asked_is_named(failed, part, said):

@@ -214,11 +214,11 @@ def family_of(task_id: str, form: str) -> str:
 def test_every_task_earns_what_the_answer_is_worth(
     name: str, dataset: Path, tmp_path: Path, chat: Chat
 ) -> None:
-    way = WAYS[name]
-    opened, how = Dataset.open(dataset), Selection(boxes=way.boxes)
+    variant = WAYS[name]
+    opened, how = Dataset.open(dataset), Selection(boxes=variant.boxes)
     pictures = {ref.sha256: opened.image_bytes(ref) for i in opened.items() for ref in i.images}
     replies = {
-        asked_for(request.prompt, [pictures[ref.sha256] for ref in request.images]): way.says(
+        asked_for(request.prompt, [pictures[ref.sha256] for ref in request.images]): variant.says(
             item, request
         )
         for item, request in requests(opened, how)
@@ -228,7 +228,7 @@ def test_every_task_earns_what_the_answer_is_worth(
     for item, request in requests(opened, how):
         if request.form == "yes-no":
             shown = asked_for(request.prompt, [pictures[ref.sha256] for ref in request.images])
-            replies[shown] = way.says(item, request)
+            replies[shown] = variant.says(item, request)
     chat.plan(replies=replies)
     summary = run(
         dataset, ["openai:ruled"], tmp_path / "run", selection=how,
@@ -245,7 +245,7 @@ def test_every_task_earns_what_the_answer_is_worth(
     for item in opened.items():
         query = query_of(item)
         family = family_of(item.task, query.form)
-        expected = way.earns.get(item.task, way.earns.get(family))
+        expected = variant.earns.get(item.task, variant.earns.get(family))
         if expected is None or item.id == "negative":
             continue
         for result, value in zip((official, strict), expected, strict=True):

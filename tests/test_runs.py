@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.annotation import AnnotationApp
 from keju.annotation.adjudication import Adjudication
 from keju.cli import app
@@ -99,7 +99,7 @@ def test_scores_stored_by_0_1_0_are_refused_and_scoring_again_gives_the_same_val
         key: value for key, value in before.items() if key[-1] not in gone
     }
     names = [f"{m} · {s}" for m in MODELS for s in ("image", "own-text", "gold-text")]
-    assert gather([old]).models == names
+    assert load_runs([old]).models == names
 
 
 def test_nothing_is_added_to_a_run_of_0_1_0(old: Path, tmp_path: Path):
@@ -128,11 +128,11 @@ def test_its_responses_are_replayed_with_the_old_meaning(old: Path, tmp_path: Pa
 
 
 def test_people_are_not_examined_in_a_run_of_0_1_0(old: Path):
-    hall = AnnotationApp(mini.path(), old)
+    pages = AnnotationApp(mini.path(), old)
     try:
-        assert "is read only" in hall.closed["exam"]
+        assert "is read only" in pages.closed["exam"]
     finally:
-        hall.close()
+        pages.close()
 
 
 def test_a_run_of_another_format_is_refused(old: Path):

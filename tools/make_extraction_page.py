@@ -11,7 +11,7 @@ from textwrap import wrap
 
 from keju.benchmarks.mcs_bench.texts import official_clean
 from keju.text import official_convert
-from tests.support.answer_bank import agrees, bank, case_of, form_of, table
+from tests.support.answer_bank import agrees, bank, form_of, sample_of, table
 
 _INTRODUCTION = """\
 # Extraction of answers
@@ -137,7 +137,7 @@ def _official(name: str, form: str) -> str:
 
 def _official_agrees(row: dict[str, object]) -> bool:
     """Whether containment credits the value of the human and, of letters, no other option."""
-    said = official_convert(official_clean(case_of(row).text))
+    said = official_convert(official_clean(sample_of(row).text))
     options = row.get("options")
     letters = "ABCDEFGH"[: len(options)] if isinstance(options, list) else ""
     credited = {letter for letter in letters if letter in said}

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from keju.analysis.blank_pages import invented_lines, invented_rows
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.cli.output.run_summary import empty_on_blank, run_table
 from keju.datasets import mini
 from keju.datasets.readers import import_dataset
@@ -75,7 +75,7 @@ def test_invented_text_is_named_in_the_terminal_and_in_the_report(
     few = "too few for a rate, which needs 10"
     assert f"invented text on 1 of 2 blank pages, {few} (most: 4, on p2)" in one
     assert two.endswith(f"invented text on 0 of 2 blank pages, {few}")
-    rows = invented_rows(gather([scored]))
+    rows = invented_rows(load_runs([scored]))
     assert [(row.found.with_text, row.found.characters, row.place) for row in rows] == [
         (1, 4, 1), (0, 0, 0),
     ]  # fmt: skip
@@ -121,12 +121,12 @@ def test_other_commands_take_a_run_with_blank_pages(
 
 
 def test_no_text_is_the_right_answer_to_a_blank_page(scored: Path) -> None:
-    gathered = gather([scored])
-    one, two, _ = gathered.voices.values()
+    run_set = load_runs([scored])
+    one, two, _ = run_set.by_model.values()
     assert (one.statuses, two.statuses) == ({"answered": 4}, {"answered": 4})
-    view = build_view(gathered, title="t")
+    view = build_view(run_set, title="t")
     assert [(row.answered, row.failures) for row in view.models[:2]] == [(4, []), (4, [])]
-    (chunk,) = Browser(gathered, str).chunks
+    (chunk,) = Browser(run_set, str).chunks
     assert [answer.get("status") for item in chunk for answer in item["answers"]][:8] == [None] * 8
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from keju.analysis.breakdowns import strata
+from keju.analysis.breakdowns import breakdowns
 from keju.analysis.difficulty import difficulty, option_errors
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.items import ImageRef, Item, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
@@ -17,7 +17,7 @@ WRONG = {("openai:m", "T7", 4), ("openai:m", "T7", 5), ("openai:n", "T7", 5), ("
 
 
 @pytest.fixture
-def gathered(tmp_path):
+def run_set(tmp_path):
     """Two models and a baseline that is always wrong, eight questions in each of two tasks."""
     run = RunFolder(tmp_path / "strata")
     items = [
@@ -56,11 +56,11 @@ def gathered(tmp_path):
                 lines.append(msgspec.json.encode(response))
             path.write_bytes(b"\n".join(lines) + b"\n")
     score_run(run)
-    return gather([run.path])
+    return load_runs([run.path])
 
 
-def test_a_stratum_has_its_items_the_mean_of_the_models_and_each_models_value(gathered):
-    tables = {(table["task"], table["kind"]): table for table in strata(gathered)}
+def test_a_stratum_has_its_items_the_mean_of_the_models_and_each_models_value(run_set):
+    tables = {(table["task"], table["kind"]): table for table in breakdowns(run_set)}
     rows = {row[0]: row for row in tables["T7", "dynasty"]["rows"]}
     assert rows["宋 Song"][1:3] == [4, 0.625]
     assert rows["宋 Song"][5] == [0.5, 0.75, 0.0]
@@ -70,13 +70,13 @@ def test_a_stratum_has_its_items_the_mean_of_the_models_and_each_models_value(ga
     assert ("T7", "place") not in tables
 
 
-def test_a_kind_that_names_each_item_has_no_table(gathered):
-    kinds = list(dict.fromkeys(table["kind"] for table in strata(gathered)))
+def test_a_kind_that_names_each_item_has_no_table(run_set):
+    kinds = list(dict.fromkeys(table["kind"] for table in breakdowns(run_set)))
     assert kinds == ["dynasty", "group", "resolution"]
 
 
-def test_over_all_tasks_a_stratum_is_held_against_the_tasks_own_means(gathered):
-    tables = {(table["task"], table["kind"]): table for table in strata(gathered)}
+def test_over_all_tasks_a_stratum_is_held_against_the_tasks_own_means(run_set):
+    tables = {(table["task"], table["kind"]): table for table in breakdowns(run_set)}
     rows = {row[0]: row for row in tables["", "dynasty"]["rows"]}
     assert rows["宋 Song"][1] == 8
     assert rows["宋 Song"][2] == pytest.approx(-0.0625)
@@ -85,8 +85,8 @@ def test_over_all_tasks_a_stratum_is_held_against_the_tasks_own_means(gathered):
     assert [row[0] for row in sizes] == ["0.25 to 1 megapixels", "1 to 4 megapixels"]
 
 
-def test_the_hardest_item_is_the_one_furthest_below_its_task(gathered):
-    found = difficulty(gathered)
+def test_the_hardest_item_is_the_one_furthest_below_its_task(run_set):
+    found = difficulty(run_set)
     first = found.items[0]
     assert (first.id, first.value, first.below) == ("T7-5", "0.0", "-81.2")
     assert (first.nothing, first.best) == ("2 / 2", "nobody")
@@ -94,8 +94,8 @@ def test_the_hardest_item_is_the_one_furthest_below_its_task(gathered):
     assert [tuple(each) for each in found.spreads] == [("T5", 8, 7, 0), ("T7", 8, 6, 1)]
 
 
-def test_missed_options_stand_beside_how_often_they_are_true(gathered):
-    table = next(table for table in option_errors(gathered) if table["task"] == "T7")
+def test_missed_options_stand_beside_how_often_they_are_true(run_set):
+    table = next(table for table in option_errors(run_set) if table["task"] == "T7")
     assert table["rows"] == [
         ["唐", 4, [0.0, 0.0, 1.0], "", 3],
         ["宋", 4, [0.5, 0.25, 1.0], "唐 (3)", 0],

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from keju.analysis.contamination import recitation
-from keju.analysis.run_set import gather
+from keju.analysis.contamination import contamination
+from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.items import Item, Response
 from keju.reporting import write_report
@@ -73,7 +73,7 @@ def rename(folder: RunFolder) -> None:
 
 
 def found(path: Path):
-    made = recitation(gather([path]))
+    made = contamination(load_runs([path]))
     return made.rows, made.suspects
 
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from lxml import html
 
-from keju.analysis.difficulty import LeftOut, difficulty
-from keju.analysis.run_set import gather
+from keju.analysis.difficulty import Dropped, difficulty
+from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.reporting import write_report
@@ -47,8 +47,8 @@ def scored(tmp_path_factory) -> Path:
 
 
 def test_the_failing_engine_is_left_out_and_named(scored):
-    found = difficulty(gather([scored]))
-    assert found.left_out == [LeftOut("page_ocr", ["failing"])]
+    found = difficulty(load_runs([scored]))
+    assert found.left_out == [Dropped("page_ocr", ["failing"])]
     # Means of the task: first 87.5, second 71.9. p0: 50 and 62.5; p1: 100 and 25.
     assert [(each.id, each.value, each.below) for each in found.items] == [
         ("p0", 0.5625, -0.234375),

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from keju.analysis.downstream import downstream
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.reporting import write_report
@@ -45,7 +45,7 @@ def pages_run(tmp_path, monkeypatch):
 
 
 def test_over_models_and_over_items(pages_run):
-    first, *others = downstream(gather([pages_run]))
+    first, *others = downstream(load_runs([pages_run]))
     assert (first.task, first.model, first.pairs, first.groups) == ("T7", "", 5, 5)
     assert first.spearman.value == first.kendall.value == pytest.approx(1)
     assert [each.model for each in others] == [f"replay:m{m}.jsonl" for m in range(5)]
@@ -64,4 +64,4 @@ def test_it_stands_in_the_page(pages_run, tmp_path):
 
 
 def test_two_models_say_nothing(scored_run):
-    assert downstream(gather([scored_run])) == []
+    assert downstream(load_runs([scored_run])) == []

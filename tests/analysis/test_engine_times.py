@@ -27,21 +27,21 @@ TIMED = Timing(
 )  # fmt: skip
 
 
-def gathered(path: Path, *timings: Timing) -> RunSet:
+def run_set(path: Path, *timings: Timing) -> RunSet:
     add_timings(RunFolder(path), timings)
     run = Run("run", path, SimpleNamespace())
     roles = {"ppocr": "engine", "openai:m": "model"}
-    voices = {
+    by_model = {
         name: ModelResponses(name, "run", PromptVariant(), role,
                              items=10, responses=10, seconds=50.0,
                     output_tokens=1000, input_tokens=9000, statuses=Counter(answered=10))
         for name, role in roles.items()
     }  # fmt: skip
-    return RunSet([run], voices, {}, {})
+    return RunSet([run], by_model, {}, {})
 
 
 def test_a_speed_is_what_was_timed_and_names_machine_and_runtime(tmp_path):
-    (row,) = time_table(gathered(tmp_path, TIMED)).rows
+    (row,) = time_table(run_set(tmp_path, TIMED)).rows
     assert row.model == "ppocr"
     assert row.machine == "AMD X, 4 cores, 16 GB memory, Linux"
     assert row.runtime == "rapidocr 3.10.0, onnxruntime 1.31.1"
@@ -51,7 +51,7 @@ def test_a_speed_is_what_was_timed_and_names_machine_and_runtime(tmp_path):
 
 def test_a_stated_collection_is_converted_to_days_and_cost(tmp_path):
     prices = Prices(currency="USD", models=(Price(names=("m",), input=1.0, output=10.0),))
-    found = gathered(tmp_path, TIMED)
+    found = run_set(tmp_path, TIMED)
     table = time_table(found, Collection(1_000_000, 0.20, "EUR"), prices)
     engine, server = table.rows
     assert (table.collection, table.cost) == ("1,000,000", "cost, EUR")
@@ -67,13 +67,13 @@ def test_a_stated_collection_is_converted_to_days_and_cost(tmp_path):
 def test_sessions_on_one_machine_are_added_and_busy_ones_are_not(tmp_path):
     busy = replace(TIMED, wall=900.0, others=0.6)
     more = replace(TIMED, pages=30, answers=30, wall=40.0, cpu=80.0)
-    speed = speeds(gathered(tmp_path, TIMED, busy, more))["ppocr"]
+    speed = speeds(run_set(tmp_path, TIMED, busy, more))["ppocr"]
     assert (speed.pages, speed.wall, speed.cpu, speed.why) == (40, 1.5, 3.5, "")
 
 
 def test_of_several_machines_the_one_with_most_pages_counts(tmp_path):
     other = replace(TIMED, machine=replace(MACHINE, cores=64), pages=5, answers=5, wall=1.0)
-    assert speeds(gathered(tmp_path, TIMED, other))["ppocr"].machine == MACHINE
+    assert speeds(run_set(tmp_path, TIMED, other))["ppocr"].machine == MACHINE
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_of_several_machines_the_one_with_most_pages_counts(tmp_path):
     ],
 )
 def test_where_a_time_cannot_be_trusted_the_reason_is_given_instead(tmp_path, timings, reason, cpu):
-    table = time_table(gathered(tmp_path, *timings), Collection(1000, 1.0))
+    table = time_table(run_set(tmp_path, *timings), Collection(1000, 1.0))
     (row,) = table.rows
     assert (row.thousand, row.days, row.cost, row.wall, row.cpu) == ("–", "–", "–", "–", cpu)
     assert reason in row.why
@@ -121,7 +121,7 @@ def test_times_are_given_in_the_unit_that_suits_them(seconds, words):
 
 def test_of_a_busy_machine_the_processor_time_is_a_lower_bound(tmp_path):
     busy = replace(TIMED, others=0.6)
-    found = gathered(tmp_path, busy)
+    found = run_set(tmp_path, busy)
     table = time_table(found, Collection(1_000_000, 0.20, "EUR"))
     (row,) = table.rows
     # 6 s of processor time a page on 4 cores: 1.5 s at least.
@@ -135,13 +135,13 @@ def test_of_a_busy_machine_the_processor_time_is_a_lower_bound(tmp_path):
         "lower bound from processor time on all cores: 25 min for 1,000 pages, 17 days for "
         "1,000,000, cost 83.33 EUR"
     )
-    (quiet,) = time_table(gathered(tmp_path / "quiet", TIMED)).rows
+    (quiet,) = time_table(run_set(tmp_path / "quiet", TIMED)).rows
     assert (quiet.least_thousand, quiet.least_days, quiet.least_cost) == ("–", "–", "–")
 
 
 @pytest.mark.parametrize("others", [0.02, 0.6])
 def test_a_collection_of_1000_pages_is_not_named_twice(tmp_path, others):
-    found = gathered(tmp_path, replace(TIMED, others=others))
+    found = run_set(tmp_path, replace(TIMED, others=others))
     table = time_table(found, Collection(1000, 0.20))
     (line,) = time_lines(table)
     assert not table.converted
@@ -151,12 +151,12 @@ def test_a_collection_of_1000_pages_is_not_named_twice(tmp_path, others):
 
 def test_the_cost_of_a_server_keeps_the_currency_of_its_prices(tmp_path):
     prices = Prices(currency="USD", models=(Price(names=("m",), input=1.0, output=10.0),))
-    table = time_table(gathered(tmp_path, TIMED), Collection(1_000_000, 0.20, "EUR"), prices)
+    table = time_table(run_set(tmp_path, TIMED), Collection(1_000_000, 0.20, "EUR"), prices)
     _, server = time_lines(table)
     assert "cost 1,900.00 USD (" in server
 
 
 def test_the_precision_of_openvino_is_named(tmp_path):
     identity = {"kind": "ppocr", "rapidocr": "3.10.0", "openvino": "2026.4", "precision": "bf16"}
-    (row,) = time_table(gathered(tmp_path, replace(TIMED, identity=identity))).rows
+    (row,) = time_table(run_set(tmp_path, replace(TIMED, identity=identity))).rows
     assert row.runtime == "rapidocr 3.10.0, openvino 2026.4, precision bf16"

@@ -7,32 +7,32 @@ import json
 import pytest
 
 from keju.analysis.grades import grades
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.judging import grading_requests
 from keju.reporting import write_report
 from keju.reporting.grade_cells import grade_cells
 from keju.scoring import score_run
-from tests.judging.conftest import _key, answers, bench, judged_run  # noqa: F401  fixtures
+from tests.judging.conftest import _key, answers, context, judged_run  # noqa: F401  fixtures
 from tests.support.judged import GOOD, JUDGE
 
 
 @pytest.fixture
-def graded(bench, answers):  # noqa: F811
+def graded(context, answers):  # noqa: F811
     """The run with grades: the good model 6 to 9 by sentence, the poor one 1 throughout."""
 
     def says(request) -> str:
         model, item = json.loads(request.item)[:2]
         return f"分数：{6 + int(item[1]) if model == GOOD else 1}"
 
-    asked = list(grading_requests(answers.judged, bench.folder, 1))
-    bench.rule(asked, says)
-    assert bench.ask(asked).complete
-    score_run(bench.folder.run)
-    return bench.folder.run.path
+    asked = list(grading_requests(answers.judged, context.folder, 1))
+    context.rule(asked, says)
+    assert context.ask(asked).complete
+    score_run(context.folder.run)
+    return context.folder.run.path
 
 
 def test_a_grade_is_shown_with_the_strict_metric(graded):
-    found = grades(gather([graded]))
+    found = grades(load_runs([graded]))
     (table,) = found.tables
     by_task = {row.task: row for row in table.rows}
     assert set(by_task) == {"T2", "T6"}
@@ -50,7 +50,8 @@ def test_a_grade_is_shown_with_the_strict_metric(graded):
 
 def test_a_metric_that_orders_as_the_judge_does_is_said_to(graded):
     found = {
-        (each.task, each.protocol, each.metric): each for each in grades(gather([graded])).metrics
+        (each.task, each.protocol, each.metric): each
+        for each in grades(load_runs([graded])).metrics
     }
     assert not found  # seven answers of a task say nothing about order
 
@@ -69,7 +70,7 @@ def test_the_page_says_nothing_of_judges_where_there_are_none(scored_run, tmp_pa
 
 def test_correlations_follow_the_answers(graded, monkeypatch):
     monkeypatch.setattr("keju.analysis.grades._FEWEST", 5)
-    found = grades(gather([graded])).metrics
+    found = grades(load_runs([graded])).metrics
     main = next(each for each in found if each.task == "T2" and each.main)
     assert (main.judge, main.answers, main.models) == (JUDGE, 7, 2)
     assert main.spearman.value > 0.5

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from keju.analysis.human_rows import NOTE, with_people
 from keju.analysis.leaderboard import leaderboards
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.reporting.leaderboard_table import leaderboard_table
 from keju.running import ResponseStore
 from keju.runs import RunFolder
@@ -33,12 +33,12 @@ def with_humans(scored_run):
     people = {name: {"kind": "human"} for name in TIMES}
     run.write_manifest(replace(manifest, models={**manifest.models, **people}))
     score_run(run)
-    return gather([scored_run]), first
+    return load_runs([scored_run]), first
 
 
 def test_people_stand_apart_and_together(with_humans):
-    gathered, first = with_humans
-    board = leaderboards(gathered, gathered.results)[0]
+    run_set, first = with_humans
+    board = leaderboards(run_set, run_set.results)[0]
     (people,) = [group for group in board.groups if group.title == "people"]
     rows = {row.model: row for row in people.rows}
     assert set(rows) == {"human:李", "human:Wang", "people (2)"}
@@ -57,10 +57,10 @@ def test_people_stand_apart_and_together(with_humans):
 
 
 def test_the_joint_row_takes_every_answer_and_leaves_the_rest_alone(with_humans):
-    gathered, _ = with_humans
-    joined = with_people(gathered)
-    assert set(joined.voices) - set(gathered.voices) == {"people (2)"}
-    assert joined.voices["people (2)"].items == 6
+    run_set, _ = with_humans
+    joined = with_people(run_set)
+    assert set(joined.by_model) - set(run_set.by_model) == {"people (2)"}
+    assert joined.by_model["people (2)"].items == 6
     theirs = [
         answer for asked in joined.asked.values() for answer in asked.answers
         if answer.model == "people (2)"
@@ -74,9 +74,9 @@ def test_the_joint_row_takes_every_answer_and_leaves_the_rest_alone(with_humans)
         2,
         2,
     ]
-    assert "people (2)" not in gathered.models
+    assert "people (2)" not in run_set.models
 
 
 def test_without_people_nothing_changes(scored_run):
-    gathered = gather([scored_run])
-    assert with_people(gathered) is gathered
+    run_set = load_runs([scored_run])
+    assert with_people(run_set) is run_set

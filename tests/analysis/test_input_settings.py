@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from keju.analysis.input_settings import step_tables
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.items import Item, Response, Usage
 from keju.reporting.input_setting_cells import step_cells
 from keju.reporting.page import write_report
@@ -56,13 +56,16 @@ def run(tmp_path):
 
 
 def test_what_was_read_first_counts_where_it_was_answered_from(run):
-    voices = gather([run]).voices
-    spent = {voice.setting: (voice.seconds, voice.output_tokens) for voice in voices.values()}
+    by_model = load_runs([run]).by_model
+    spent = {
+        model_responses.setting: (model_responses.seconds, model_responses.output_tokens)
+        for model_responses in by_model.values()
+    }
     assert spent == {"image": (0, None), "own-ocr": (7, 40), "gold-ocr": (0, None)}
 
 
 def test_every_number_of_a_row_is_over_the_items_that_all_settings_have(run):
-    strict, official = step_tables(gather([run]))
+    strict, official = step_tables(load_runs([run]))
     assert (strict.protocol, official.protocol) == ("strict", "official")
     assert strict.columns == [
         "image", "own-ocr", "gold-ocr", "image → own-ocr", "own-ocr → gold-ocr", "image → gold-ocr",

@@ -9,7 +9,7 @@ from keju.analysis.intervals import interval_of_scores, intervals
 from keju.analysis.leaderboard import chance, money
 from keju.analysis.marks import marks
 from keju.analysis.resampling import resample_benchmark
-from keju.analysis.run_set import ModelResponses, gather
+from keju.analysis.run_set import ModelResponses, load_runs
 from keju.items import ImageRef, Item, PromptVariant, Score
 from keju.reporting.leaderboard_table import leaderboard_table
 from keju.reporting.view import build_view
@@ -176,15 +176,15 @@ def test_best_and_second_are_marked_as_printed_and_ties_share_them():
 )
 def testmoney_is_by_the_tokens_that_were_counted(model, role, cost):
     prices = Prices(currency="USD", models=(Price(names=("m-*",), input=2.0, output=10.0),))
-    voice = ModelResponses(
+    model_responses = ModelResponses(
         model, "run", PromptVariant(), role, items=10, input_tokens=20_000, output_tokens=500
     )
-    assert money(voice, prices) == cost
-    assert money(voice, None) is None
+    assert money(model_responses, prices) == cost
+    assert money(model_responses, None) is None
 
 
 def test_failures_time_and_floor_stand_beside_the_scores(scored_run):
-    (board,) = build_view(gather([scored_run]), title="small").boards
+    (board,) = build_view(load_runs([scored_run]), title="small").boards
     assert [group.title for group in board.groups] == ["answers made elsewhere"]
     good, bad = board.groups[0].rows
     assert "good" in good.model

@@ -104,7 +104,7 @@ def test_the_other_engines_are_compared_as_if_it_were_not_there(folder, tmp_path
 
 def test_the_lines_of_the_command_begin_with_the_cause(folder):
     report = write_report([folder / "run"], folder / "third.html")
-    first, *others = conclusion_lines(report.view, report.gathered, report.misread)
+    first, *others = conclusion_lines(report.view, report.run_set, report.misread)
     assert first.startswith("5 of 8 pages have no result file from Vendor: b3/p, ")
     assert others[0].startswith("good: 0.0 % of the characters wrong")
     assert others[2].startswith(

@@ -10,7 +10,7 @@ import pytest
 from lxml import html
 
 from keju.analysis.parameters import parameters
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_BENCHMARK, OWN_PAGE
 from keju.items import Item
@@ -58,11 +58,11 @@ def test_thinking_on_and_off_have_rows_in_one_report(chat: Chat, dataset: Path, 
         for body in chat.stats()["bodies"]
     ]
     assert switches == [True] * 3 + [False] * 3
-    gathered = gather([on, off])
+    run_set = load_runs([on, off])
     labels = [f"{HYBRID} · thinking-on", f"{HYBRID} · thinking-off"]
-    assert gathered.models == labels
-    assert all(len(each.answers) == 2 for each in gathered.asked.values())
-    first, second = parameters(gathered)
+    assert run_set.models == labels
+    assert all(len(each.answers) == 2 for each in run_set.asked.values())
+    first, second = parameters(run_set)
     assert (first.model, second.model) == tuple(labels)
     assert "thinking=on" in first.asked_for
     assert '"enable_thinking":true' in str(first.sent[0].parameters)
@@ -80,7 +80,7 @@ def test_a_report_shows_what_was_not_sent_and_what_is_unlike_the_paper(
     body = {"error": {"message": "Unrecognized request argument supplied: top_k"}}
     chat.plan(images=True, refusals=[{"has": ["top_k"], "status": 400, "body": body}])
     path = asked(dataset, tmp_path / "r", chat, "openai:served", dtype="bf16", temperature=0.2)
-    (row,) = parameters(gather([path]))
+    (row,) = parameters(load_runs([path]))
     assert row.not_sent == [("top_k", 3)]
     assert (row.dtype, row.sent[0].answers) == ("bf16", 3)
     assert row.differences == [
@@ -97,7 +97,7 @@ def test_top_k_that_inspect_drops_is_not_claimed(chat: Chat, dataset: Path, tmp_
     chat.plan(images=True)
     path = asked(dataset, tmp_path / "r", chat, OWN)
     assert not any("top_k" in json.loads(body) for body in chat.stats()["bodies"])
-    (row,) = parameters(gather([path]))
+    (row,) = parameters(load_runs([path]))
     assert "top_k=50" in row.asked_for
     assert "top_k" not in str(row.sent[0].parameters)
     assert row.not_sent == [("top_k", 3)]
@@ -117,7 +117,7 @@ def test_without_a_papers_settings_there_is_no_column_for_them(chat: Chat, tmp_p
     out = tmp_path / "run"
     assert run(pages, [HYBRID], out, options=ModelOptions(base_url=chat.url)).complete
     list(score_run(RunFolder(out)))
-    (row,) = parameters(gather([out]))
+    (row,) = parameters(load_runs([out]))
     assert row.differences is None
     page = tmp_path / "report.html"
     write_csv(write_report([out], page), tmp_path / "csv")
@@ -129,4 +129,4 @@ def test_without_a_papers_settings_there_is_no_column_for_them(chat: Chat, tmp_p
 def test_engines_and_baselines_have_no_row(dataset: Path, tmp_path: Path):
     run(dataset, ["baseline:copy"], tmp_path / "r")
     list(score_run(RunFolder(tmp_path / "r")))
-    assert parameters(gather([tmp_path / "r"])) == []
+    assert parameters(load_runs([tmp_path / "r"])) == []

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from keju.analysis.prompts_sent import prompts_sent
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.definitions import prompt_of
 from keju.items import Item
@@ -35,15 +35,15 @@ def page(tmp_path):
     return tmp_path
 
 
-def gathered(folder, **asked):
+def run_set(folder, **asked):
     run(folder / "set", [f"replay:{folder / 'one.jsonl'}"], folder / "run",
         selection=Selection(**asked))  # fmt: skip
     score_run(RunFolder.open(folder / "run"))
-    return gather([folder / "run"])
+    return load_runs([folder / "run"])
 
 
 def test_a_prompt_in_traditional_characters_is_shown_in_them(page):
-    found = gathered(page, scripts=("traditional",))
+    found = run_set(page, scripts=("traditional",))
     (asked,) = found.asked.values()
     (prompt,), sent = prompts_sent(asked, found)
     released = prompt_of(asked.item)
@@ -56,7 +56,7 @@ def test_a_prompt_in_traditional_characters_is_shown_in_them(page):
 
 
 def test_two_prompts_are_shown_with_their_variants(page):
-    found = gathered(page, scripts=("released", "traditional"), settings=("image", "gold-ocr"))
+    found = run_set(page, scripts=("released", "traditional"), settings=("image", "gold-ocr"))
     (asked,) = found.asked.values()
     prompts, _ = prompts_sent(asked, found)
     assert [each.variants for each in prompts] == [

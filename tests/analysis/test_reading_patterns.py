@@ -12,7 +12,7 @@ from lxml import html
 from typer.testing import CliRunner
 
 from keju.analysis.reading_patterns import PatternCounts, lines_as_read
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.cli import app
 from keju.datasets.store import DatasetWriter
 from keju.items import ImageRef, Item, Line, Response
@@ -63,7 +63,7 @@ def scored(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def test_a_perfect_reading_in_rows_is_layout_error_alone(scored: Path):
-    view = build_view(gather([scored]), title="d")
+    view = build_view(load_runs([scored]), title="d")
     found = {row.model.rpartition("/")[2]: row for row in view.errors}
     across, right = found["rowwise.jsonl"], found["in-order.jsonl"]
     assert (across.recognition, across.layout) == ("0.0", across.cer)
@@ -120,7 +120,7 @@ def test_the_score_command_prints_both_parts_and_the_pattern(scored: Path):
 
 
 def test_a_metrics_heading_names_how_it_is_pooled(scored: Path):
-    view = build_view(gather([scored]), title="d")
+    view = build_view(load_runs([scored]), title="d")
     pooled = {row.metric: row.pooling for row in view.metrics if row.protocol == "strict"}
     assert pooled["CharAcc"] == "the mean over the items"
     assert pooled["CER ↓"] == "edits of all items over their true characters"

@@ -7,8 +7,8 @@ import csv
 import msgspec
 import pytest
 
-from keju.analysis.risk_coverage import confidence, efforts, surest
-from keju.analysis.run_set import gather
+from keju.analysis.risk_coverage import confidence, post_edit_costs, risk_coverage_rows
+from keju.analysis.run_set import load_runs
 from keju.items import Item, Line, Response
 from keju.reporting import write_csv, write_report
 from keju.running import Selection, run
@@ -64,7 +64,7 @@ def pages_run(tmp_path, monkeypatch):
 
 
 def test_characters_to_fix_are_counted_a_page(pages_run):
-    exact, variants = efforts(gather([pages_run]))
+    exact, variants = post_edit_costs(load_runs([pages_run]))
     assert (exact.layer, variants.layer) == ("as they stand", "variants accepted")
     assert (exact.pages, exact.groups) == (12, 6)
     assert exact.mean.value == pytest.approx(5.5)
@@ -74,7 +74,7 @@ def test_characters_to_fix_are_counted_a_page(pages_run):
 
 
 def test_the_surest_pages_are_those_with_fewest_errors(pages_run):
-    (found,) = surest(gather([pages_run]))
+    (found,) = risk_coverage_rows(load_runs([pages_run]))
     assert (found.signal, found.metric, found.answers) == ("confidence", "CER", 12)
     assert found.curve.at(0.5) == pytest.approx(sum(range(6)) / 6 / 16)
     assert found.curve.whole == pytest.approx(5.5 / 16)
@@ -88,10 +88,10 @@ def test_both_stand_in_the_page_and_in_csv(pages_run, tmp_path):
     assert 'id="fixing"' in page
     assert "<polyline" in page
     files = {path.name: path for path in write_csv(report, tmp_path / "csv")}
-    (first, _) = csv.DictReader(files["effort.csv"].open(encoding="utf-8-sig"))
+    (first, _) = csv.DictReader(files["post-editing.csv"].open(encoding="utf-8-sig"))
     assert (first["mean"], first["pages"], first["nine_in_ten"]) == ("5.5", "12", "10.0")
     assert float(first["mean_low"]) < 5.5 < float(first["mean_high"])
-    (row,) = csv.DictReader(files["surest.csv"].open(encoding="utf-8-sig"))
+    (row,) = csv.DictReader(files["risk-coverage.csv"].open(encoding="utf-8-sig"))
     assert float(row["at_50"]) == pytest.approx(2.5 / 16)
     assert float(row["at_50_low"]) <= float(row["at_50"])
 
@@ -117,7 +117,7 @@ def test_rounds_that_agree_are_a_signal(tmp_path, monkeypatch):
             told.append(msgspec.json.encode(msgspec.structs.replace(was, text="AB"[strays])))
         path.write_bytes(b"\n".join(told) + b"\n")
     score_run(folder)
-    (found,) = surest(gather([folder.path]))
+    (found,) = risk_coverage_rows(load_runs([folder.path]))
     assert (found.signal, found.metric, found.answers) == ("agreement", "1 - Acc", 12)
     assert found.curve.at(0.5) == 0
     assert found.curve.whole == pytest.approx(4 / 2 / 12)

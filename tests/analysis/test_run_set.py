@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.running import run
@@ -41,7 +41,7 @@ def test_answers_to_a_query_without_a_metric_are_shown_and_not_called_stale(tmp_
         writer.close()
     run(tmp_path / "set", ["baseline:copy"], tmp_path / "run")
     score_run(RunFolder.open(tmp_path / "run"))
-    asked = gather([tmp_path / "run"]).asked
+    asked = load_runs([tmp_path / "run"]).asked
     found = {key[2]: [len(answer.scores) for answer in one.answers] for key, one in asked.items()}
     assert set(found) == {"What", "How"}, found
     assert found["How"] == [0]

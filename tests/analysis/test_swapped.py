@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from keju.analysis.contamination import recitation
-from keju.analysis.run_set import gather
+from keju.analysis.contamination import contamination
+from keju.analysis.run_set import load_runs
 from keju.analysis.swapped import (
     SwapCheck,
     SwapFinder,
@@ -166,10 +166,10 @@ def test_swapped_pages_are_named_in_terminal_and_report_and_are_no_recitation(
     path = swapped_run(tmp_path)
     (swap,) = swapped_in(RunFolder.open(path)).found
     assert names(swap) == ["p0", "p1"]
-    gathered = gather([path])
-    assert [names(each) for each in swapped_of(gathered).found] == [["p0", "p1"]]
-    assert [row.found for row in recitation(gathered).rows] == [2]
-    rows = recitation(gathered, set(swap.places)).rows
+    run_set = load_runs([path])
+    assert [names(each) for each in swapped_of(run_set).found] == [["p0", "p1"]]
+    assert [row.found for row in contamination(run_set).rows] == [2]
+    rows = contamination(run_set, set(swap.places)).rows
     assert [(row.answers, row.found) for row in rows] == [(4, 0)]
     write_report([path], tmp_path / "r.html")
     assert "Texts swapped?" in (tmp_path / "r.html").read_text("utf-8")

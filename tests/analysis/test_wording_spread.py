@@ -75,11 +75,11 @@ def test_a_report_of_one_wording_has_no_such_section(runs: list[Path], tmp_path:
     chinese = tmp_path / "zh.html"
     assert keju("report", runs[0], "-o", chinese, "--language", "zh").returncode == 0
     assert "对提示词的敏感度" in chinese.read_text("utf-8")
-    from keju.analysis.run_set import gather
+    from keju.analysis.run_set import load_runs
     from keju.analysis.wording_spread import wording_spread
 
-    whole = gather(runs)
-    whole.voices = {n: v for n, v in whole.voices.items() if v.variant.wording == "released"}
+    whole = load_runs(runs)
+    whole.by_model = {n: v for n, v in whole.by_model.items() if v.variant.wording == "released"}
     assert wording_spread(whole).rows == []
 
 

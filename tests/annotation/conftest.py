@@ -23,7 +23,7 @@ import pytest
 from msgspec.structs import replace
 
 from keju.annotation import AnnotationApp, Choice
-from keju.annotation.auth import Gate
+from keju.annotation.auth import AccessControl
 from keju.annotation.connections import Connections
 from keju.annotation.server import Server
 from keju.annotation.startup import open_doors
@@ -102,22 +102,22 @@ def answered(tmp_path: Path) -> Path:
 class Served:
     """A hall behind a server in a thread of its own."""
 
-    def __init__(self, hall: AnnotationApp, limits: Connections | None = None) -> None:
-        self.hall = hall
+    def __init__(self, app: AnnotationApp, limits: Connections | None = None) -> None:
+        self.app = app
         self.limits = limits
         self._cookies: dict[str, str] = {}
-        self.token = hall.acts.token()
+        self.token = app.events.token()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self.port = self._call(self._start())
 
     async def _start(self) -> int:
-        self.gate = Gate(self.hall.signer, self.token, "127.0.0.1", 0)
+        self.access = AccessControl(self.app.signer, self.token, "127.0.0.1", 0)
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]
         self._runner, self._doors = await open_doors(
-            Server(self.hall, self.gate), listening, self.limits
+            Server(self.app, self.access), listening, self.limits
         )
         return port
 
@@ -213,14 +213,14 @@ def serving() -> Iterator:
     def serve(
         what: Path, out: Path | None = None, limits: Connections | None = None, **choice: object
     ) -> Served:
-        hall = AnnotationApp(what, out, Choice(**choice))
-        opened.append(Served(hall, limits))
+        app = AnnotationApp(what, out, Choice(**choice))
+        opened.append(Served(app, limits))
         return opened[-1]
 
     yield serve
     for each in opened:
         each.stop()
-        each.hall.close()
+        each.app.close()
 
 
 def _without(reason: str) -> None:
@@ -246,11 +246,11 @@ def browser() -> Iterator:
 
 
 @pytest.fixture
-def sit(browser) -> Iterator:
+def set_session(browser) -> Iterator:
     """A person at a browser of their own; what goes wrong in the page fails the test."""
     contexts, wrong = [], []
 
-    def sit(served: Served, person: str, where: str = "/", **settings: object):
+    def set_session(served: Served, person: str, where: str = "/", **settings: object):
         context = browser.new_context(viewport={"width": 1200, "height": 800}, **settings)
         contexts.append(context)
         page = context.new_page()
@@ -259,7 +259,7 @@ def sit(browser) -> Iterator:
         come_in(page, served, person, where)
         return page
 
-    yield sit
+    yield set_session
     for context in contexts:
         context.close()
     assert not wrong

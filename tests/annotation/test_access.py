@@ -43,9 +43,9 @@ def faults(axe, page) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_has_a_serious_fault(serving, sit, answered, axe, scheme):
+def test_no_page_has_a_serious_fault(serving, set_session, answered, axe, scheme):
     served = serving(answered)
-    page = sit(served, "Li", color_scheme=scheme)
+    page = set_session(served, "Li", color_scheme=scheme)
     for path in PAGES:
         page.goto(f"{served.root}{path}")
         assert not faults(axe, page)
@@ -64,10 +64,12 @@ def test_no_page_has_a_serious_fault(serving, sit, answered, axe, scheme):
     assert not faults(axe, page)
 
 
-def test_every_kind_of_question_is_without_a_serious_fault(serving, sit, dataset, axe, tmp_path):
+def test_every_kind_of_question_is_without_a_serious_fault(
+    serving, set_session, dataset, axe, tmp_path
+):
     served = serving(dataset, tmp_path / "run")
-    page = sit(served, "Li", color_scheme="dark")
-    exam, seen = served.hall.desks["exam"], set()
+    page = set_session(served, "Li", color_scheme="dark")
+    exam, seen = served.app.queues["exam"], set()
     for number, subject in enumerate(exam.subjects(""), start=1):
         request = exam.request(subject)[1]
         kind = (request.form, bool(request.candidate))
@@ -81,18 +83,18 @@ def test_every_kind_of_question_is_without_a_serious_fault(serving, sit, dataset
     assert len(seen) == 11
 
 
-def test_a_phone_shows_pages_without_scrolling_sideways(serving, sit, answered):
+def test_a_phone_shows_pages_without_scrolling_sideways(serving, set_session, answered):
     served = serving(answered)
-    page = sit(served, "Li")
+    page = set_session(served, "Li")
     page.set_viewport_size({"width": 360, "height": 740})
     for path in PAGES:
         page.goto(f"{served.root}{path}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
 
 
-def test_the_picture_is_zoomed_and_moved_by_keys_wheel_and_fingers(serving, sit, answered):
+def test_the_picture_is_zoomed_and_moved_by_keys_wheel_and_fingers(serving, set_session, answered):
     served = serving(answered)
-    page = sit(served, "Li", "/review", has_touch=True)
+    page = set_session(served, "Li", "/review", has_touch=True)
     frame = page.locator("[data-viewer]")
     looks = lambda: page.locator("[data-stage]").bounding_box()  # noqa: E731
     whole = looks()
@@ -124,9 +126,9 @@ def test_the_picture_is_zoomed_and_moved_by_keys_wheel_and_fingers(serving, sit,
     assert looks()["width"] == pytest.approx(4 * whole["width"], rel=0.05)
 
 
-def test_the_clock_stands_still_while_nobody_looks(serving, sit, dataset, tmp_path):
+def test_the_clock_stands_still_while_nobody_looks(serving, set_session, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    page = sit(served, "Li", "/exam/5")
+    page = set_session(served, "Li", "/exam/5")
     page.evaluate(
         """() => {
       window.now = performance.now();
@@ -141,16 +143,16 @@ def test_the_clock_stands_still_while_nobody_looks(serving, sit, dataset, tmp_pa
     )
     page.locator("[value=skip]").click()
     page.wait_for_url(lambda url: not url.endswith("/exam/5"))
-    (act,) = served.hall.acts.standing("exam").values()
+    (act,) = served.app.events.progress("exam").values()
     assert 40 <= act.seconds < 100
 
 
-def test_what_is_not_sent_yet_is_there_after_a_reload(serving, sit, dataset, tmp_path):
+def test_what_is_not_sent_yet_is_there_after_a_reload(serving, set_session, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    exam = served.hall.desks["exam"]
+    exam = served.app.queues["exam"]
     number = next(n for n, s in enumerate(exam.subjects(""), start=1)
                   if exam.request(s)[1].form == "transcription")  # fmt: skip
-    page = sit(served, "Li", f"/exam/{number}")
+    page = set_session(served, "Li", f"/exam/{number}")
     page.locator("textarea").fill("天地玄黃")
     page.reload()
     assert page.locator("textarea").input_value() == "天地玄黃"
@@ -158,9 +160,9 @@ def test_what_is_not_sent_yet_is_there_after_a_reload(serving, sit, dataset, tmp
     assert page.locator("textarea").input_value() == ""
 
 
-def test_without_scripts_answers_are_sent_too(serving, sit, answered):
+def test_without_scripts_answers_are_sent_too(serving, set_session, answered):
     served = serving(answered)
-    page = sit(served, "Li", "/rating", java_script_enabled=False)
+    page = set_session(served, "Li", "/rating", java_script_enabled=False)
     page.locator("#f-score").fill("7.5")
     page.locator("[value=answer]").click()
     page.wait_for_url("**/rating/2")

@@ -8,7 +8,7 @@ from http.client import HTTPConnection
 import pytest
 
 from keju.annotation.auth import is_loopback
-from keju.annotation.events import Acts
+from keju.annotation.events import EventLog
 from tests.annotation.conftest import ask, sign_in
 
 
@@ -17,7 +17,7 @@ def served(serving, dataset, tmp_path):
     return serving(dataset, tmp_path / "run")
 
 
-@pytest.mark.parametrize("path", ["/", "/exam", "/exam/1", "/assets/desk.js", "/nowhere"])
+@pytest.mark.parametrize("path", ["/", "/exam", "/exam/1", "/assets/queue.js", "/nowhere"])
 def test_without_the_token_nothing_is_shown(served, path):
     for there, cookies in (
         (path, {}),
@@ -82,7 +82,7 @@ def test_nothing_can_be_sent_without_the_token(served, tmp_path):
     refused = ask(served.port, "POST", "/exam/1", form={"act": "skip"},
                   cookies={"keju-0": "x"})  # fmt: skip
     assert refused.status == 403
-    assert served.hall.acts.count() == 0
+    assert served.app.events.count() == 0
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "10.0.0.7", "", "[::", "a b"])
@@ -100,10 +100,10 @@ def test_a_form_of_another_site_is_refused(served):
     for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "http://["):
         refused = served.ask("POST", "/exam/1", person="Li", form=form, Origin=origin)
         assert refused.status == 403
-    assert served.hall.acts.count() == 0
+    assert served.app.events.count() == 0
     taken = served.ask("POST", "/exam/1", person="Li", form=form, Origin=served.root)
     assert taken.status == 303
-    assert served.hall.acts.count() == 1
+    assert served.app.events.count() == 1
 
 
 def test_every_answer_bears_the_policy(served):
@@ -167,8 +167,8 @@ def test_opening_to_others_warns_and_knows_them_by_number(command):
 
 
 def test_the_address_stays_good_after_a_restart(command, tmp_path):
-    acts = Acts(tmp_path / "run" / "people" / "acts.sqlite")
-    token = acts.token()
-    acts.close()
+    events = EventLog(tmp_path / "run" / "people" / "acts.sqlite")
+    token = events.token()
+    events.close()
     _, _, said = command()
     assert said.endswith(f"/?t={token}")

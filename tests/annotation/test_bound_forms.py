@@ -39,81 +39,81 @@ def page_of(served, person: str, path: str) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def number_of(served, desk: str, person: str, subject: str) -> int:
-    return list(served.hall.desks[desk].subjects(person)).index(subject) + 1
+def number_of(served, queue: str, person: str, subject: str) -> int:
+    return list(served.app.queues[queue].subjects(person)).index(subject) + 1
 
 
-@pytest.mark.parametrize("desk", sorted(ANSWERS))
+@pytest.mark.parametrize("queue", sorted(ANSWERS))
 @pytest.mark.parametrize("act", ["", "skip", "undo"])
 def test_a_page_of_another_person_stores_nothing_and_leads_to_the_same_card(
-    serving, answered, desk, act
+    serving, answered, queue, act
 ):
     served = serving(answered)
-    assert served.ask("POST", f"/{desk}/2", person="Bo", form={"act": "skip"}).status == 303
-    number = 3 if desk != "exam" else 4
-    subject = served.hall.desks[desk].subjects("Anna")[number - 1]
-    form = page_of(served, "Anna", f"/{desk}/{number}") | ANSWERS[desk]
+    assert served.ask("POST", f"/{queue}/2", person="Bo", form={"act": "skip"}).status == 303
+    number = 3 if queue != "exam" else 4
+    subject = served.app.queues[queue].subjects("Anna")[number - 1]
+    form = page_of(served, "Anna", f"/{queue}/{number}") | ANSWERS[queue]
     form |= {"act": act} if act else {}
-    refused = served.ask("POST", f"/{desk}/{number}", person="Bo", form=form)
+    refused = served.ask("POST", f"/{queue}/{number}", person="Bo", form=form)
     assert refused.status == 409
     assert "This page was shown to Anna." in refused.text
-    right = f"/{desk}/{number_of(served, desk, 'Bo', subject)}"
+    right = f"/{queue}/{number_of(served, queue, 'Bo', subject)}"
     assert f'href="{right}"' in refused.text
     scripted = served.ask(
-        "POST", f"/{desk}/{number}", person="Bo", form=form, X_Keju="script",
+        "POST", f"/{queue}/{number}", person="Bo", form=form, X_Keju="script",
         Accept_Language="zh",
     )  # fmt: skip
     assert (scripted.status, json.loads(scripted.text)["link"]) == (409, right)
     assert json.loads(scripted.text)["error"].startswith("此页是给 Anna 看的")
-    assert served.hall.acts.count() == 1, "Bo's own, not taken back"
-    taken = served.ask("POST", f"/{desk}/{number}", person="Anna", form=form | ANSWERS[desk])
+    assert served.app.events.count() == 1, "Bo's own, not taken back"
+    taken = served.ask("POST", f"/{queue}/{number}", person="Anna", form=form | ANSWERS[queue])
     assert taken.status == 303
-    (act,) = served.hall.acts.standing(desk, "Anna").values()
+    (act,) = served.app.events.progress(queue, "Anna").values()
     assert (act.person, act.subject) == ("Anna", subject)
 
 
-@pytest.mark.parametrize("desk", sorted(ANSWERS))
-def test_what_says_what_was_shown_cannot_be_left_out_exchanged_or_altered(serving, answered, desk):
+@pytest.mark.parametrize("queue", sorted(ANSWERS))
+def test_what_says_what_was_shown_cannot_be_left_out_exchanged_or_altered(serving, answered, queue):
     served = serving(answered)
-    other = next(name for name in ANSWERS if name != desk)
-    shown = served.shown(f"/{desk}/1", "Anna")
+    other = next(name for name in ANSWERS if name != queue)
+    shown = served.shown(f"/{queue}/1", "Anna")
     body, _, signature = shown.rpartition(".")
     told = json.loads(base64.urlsafe_b64decode(body))
     assert told["person"] == "Anna"
     forged = base64.urlsafe_b64encode(json.dumps(told | {"person": "Bo"}).encode()).decode()
     for wrong in ("", ".", "é.é", f"{body}.", f"{body}.{'0' * 64}", f"{forged}.{signature}",
                   served.cookie("Bo"), served.shown(f"/{other}/1", "Bo")):  # fmt: skip
-        form = ANSWERS[desk] | {"shown": wrong}
-        refused = served.ask("POST", f"/{desk}/1", person="Bo", form=form)
+        form = ANSWERS[queue] | {"shown": wrong}
+        refused = served.ask("POST", f"/{queue}/1", person="Bo", form=form)
         assert refused.status == 409, wrong
         assert UNSIGNED in refused.text
-    assert served.hall.acts.count() == 0
+    assert served.app.events.count() == 0
 
 
 def test_a_page_of_another_run_is_refused(serving, dataset, tmp_path):
     one, two = (serving(dataset, tmp_path / name) for name in ("one", "two"))
     form = {"act": "unknown", "shown": one.shown("/exam/1", "Li")}
     assert two.ask("POST", "/exam/1", person="Li", form=form).status == 409
-    assert two.hall.acts.count() == 0
+    assert two.app.events.count() == 0
 
 
 def test_after_another_model_is_added_an_open_page_rates_the_answer_that_it_showed(
     serving, answered, tmp_path
 ):
     served = serving(answered)
-    before = list(served.hall.desks["rating"].subjects("Cai"))
+    before = list(served.app.queues["rating"].subjects("Cai"))
     open_pages = [page_of(served, "Cai", f"/rating/{n}") for n in range(1, len(before) + 1)]
-    served.hall.acts.close()
+    served.app.events.close()
     add_a_model(answered, tmp_path)
     again = serving(answered)
-    after = list(again.hall.desks["rating"].subjects("Cai"))
+    after = list(again.app.queues["rating"].subjects("Cai"))
     assert set(before) < set(after)
     assert any(after[n] != code for n, code in enumerate(before))
     for score, form in enumerate(open_pages):
         taken = again.ask("POST", f"/rating/{score + 1}", person="Cai",
                           form=form | {"score": str(score)})  # fmt: skip
         assert taken.status == 303
-    stored = again.hall.acts.standing("rating")
+    stored = again.app.events.progress("rating")
     assert {code: json.loads(act.value)["score"] for (_, code), act in stored.items()} == {
         code: float(score) for score, code in enumerate(before)
     }
@@ -130,13 +130,13 @@ def add_a_model(answered, tmp_path) -> None:
         pool.submit(run, dataset, models, answered, selection=Selection()).result()
 
 
-def test_a_card_that_another_sample_does_not_have_is_refused_with_a_link_to_the_desk(
+def test_a_card_that_another_sample_does_not_have_is_refused_with_a_link_to_the_queue(
     serving, answered
 ):
     served = serving(answered)
-    subjects = list(served.hall.desks["rating"].subjects("Cai"))
+    subjects = list(served.app.queues["rating"].subjects("Cai"))
     few = serving(answered, per_task=1)
-    kept = set(few.hall.desks["rating"].subjects("Cai"))
+    kept = set(few.app.queues["rating"].subjects("Cai"))
     gone = next(n for n, code in enumerate(subjects, start=1) if code not in kept)
     form = page_of(served, "Cai", f"/rating/{gone}") | {"score": "9"}
     for number in (1, gone):
@@ -144,7 +144,7 @@ def test_a_card_that_another_sample_does_not_have_is_refused_with_a_link_to_the_
         assert refused.status == 409
         assert GONE in refused.text
         assert 'href="/rating"' in refused.text
-    assert few.hall.acts.count() == 0
+    assert few.app.events.count() == 0
 
 
 @pytest.mark.parametrize("field", ["answer", "question", "transcription"])
@@ -152,15 +152,15 @@ def test_an_item_that_changed_since_its_page_was_opened_is_not_reviewed_unseen(
     serving, answered, field
 ):
     served = serving(answered)
-    desk = served.hall.desks["review"]
-    subject = desk.subjects("Li")[0]
+    queue = served.app.queues["review"]
+    subject = queue.subjects("Li")[0]
     form = page_of(served, "Li", "/review/1") | {"act": "accept"}
-    desk._items[subject] = replace(desk._items[subject], **{field: "changed"})
+    queue._items[subject] = replace(queue._items[subject], **{field: "changed"})
     refused = served.ask("POST", "/review/1", person="Li", form=form)
     assert refused.status == 409
     assert CHANGED in refused.text
     assert 'href="/review/1"' in refused.text
-    assert served.hall.acts.count() == 0
+    assert served.app.events.count() == 0
     assert served.ask("POST", "/review/1", person="Li", form={"act": "accept"}).status == 303
 
 
@@ -172,29 +172,29 @@ def test_a_form_of_a_browser_without_a_name_is_refused_and_sent_again_after_it_i
     refused = served.ask("POST", "/rating/1", form=form)
     assert refused.status == 409
     assert NO_NAME in refused.text
-    assert served.hall.acts.count() == 0
+    assert served.app.events.count() == 0
     assert served.ask("POST", "/rating/1", person="Li", form=form).status == 303
 
 
 def test_a_new_item_is_bound_to_its_image_and_author(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    one, two = list(served.hall.images)[:2]
+    one, two = list(served.app.images)[:2]
     form = page_of(served, "Li", f"/authoring/new?image={one}")
     form |= {"kind": "T1", "answer": "天地玄黃"}
     for person, more in (("Han", {}), ("Li", {"image": two}), ("Li", {"shown": ""})):
         refused = served.ask("POST", "/authoring/new", person=person, form=form | more)
         assert refused.status == 409, (person, more)
-    assert served.hall.acts.count() == 0
+    assert served.app.events.count() == 0
     for _ in range(2):  # as a browser sends again whose reply was lost
         assert served.ask("POST", "/authoring/new", person="Li", form=form).status == 303
-    assert served.hall.acts.count() == 1
+    assert served.app.events.count() == 1
 
 
 def test_an_item_saved_in_another_window_is_not_overwritten_unseen(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    form = {"image": next(iter(served.hall.images)), "kind": "T1", "answer": "天"}
+    form = {"image": next(iter(served.app.images)), "kind": "T1", "answer": "天"}
     served.ask("POST", "/authoring/new", person="Li", form=form)
-    ((_, item),) = served.hall.authoring.written(served.hall.acts)
+    ((_, item),) = served.app.authoring.written(served.app.events)
     path = f"/authoring/{item.id}"
     first, second = (form | page_of(served, "Li", path) for _ in range(2))
     for _ in range(2):
@@ -205,7 +205,7 @@ def test_an_item_saved_in_another_window_is_not_overwritten_unseen(serving, data
         assert refused.status == 409
         assert CHANGED in refused.text
         assert f'href="{path}"' in refused.text
-    ((_, item),) = served.hall.authoring.written(served.hall.acts)
+    ((_, item),) = served.app.authoring.written(served.app.events)
     assert item.answer == "地"
 
 
@@ -260,7 +260,7 @@ def other_site():
 
 
 def test_a_link_or_form_of_another_site_changes_nothing_in_chromium(
-    serving, sit, answered, other_site
+    serving, set_session, answered, other_site
 ):
     served, (server, handler) = serving(answered), other_site
     handler.body = (
@@ -269,7 +269,7 @@ def test_a_link_or_form_of_another_site_changes_nothing_in_chromium(
         f'<form method=post action="{served.root}/who"><input name=name value=Mallory>'
         "<button>c</button></form>"
     )
-    page = sit(served, "Anna", "/rating")
+    page = set_session(served, "Anna", "/rating")
     other = page.context.new_page()
     there = f"http://localhost:{server.server_address[1]}/"
     for click in ("#link", "button"):
@@ -282,26 +282,28 @@ def test_a_link_or_form_of_another_site_changes_nothing_in_chromium(
     page.locator("#f-score").fill("9")
     page.locator("[value=answer]").click()
     page.wait_for_url("**/rating/2")
-    assert {person for person, _ in served.hall.acts.standing("rating")} == {"Anna"}
+    assert {person for person, _ in served.app.events.progress("rating")} == {"Anna"}
     other.goto(there)
     other.locator("#enter").click()
     other.wait_for_url(f"{served.root}/rating")
     assert other.locator("#name").is_visible(), "a session of its own, without a name"
 
 
-def test_another_service_of_this_machine_is_not_sent_the_token(serving, sit, answered, other_site):
+def test_another_service_of_this_machine_is_not_sent_the_token(
+    serving, set_session, answered, other_site
+):
     served, (server, handler) = serving(answered), other_site
-    page = sit(served, "Anna")
+    page = set_session(served, "Anna")
     page.goto(f"http://127.0.0.1:{server.server_address[1]}/")
     assert any("keju-0=" in cookie for cookie in handler.cookies), "browsers do not part ports"
     assert not any(served.token in cookie for cookie in handler.cookies)
 
 
 def test_in_chromium_an_open_page_says_whose_it_was_and_keeps_what_was_written(
-    serving, sit, answered
+    serving, set_session, answered
 ):
     served = serving(answered)
-    anna = sit(served, "Anna", "/review/2")
+    anna = set_session(served, "Anna", "/review/2")
     anna.locator("textarea[name=reason]").fill("說得不對")
     other = anna.context.new_page()
     come_in(other, served, "Bo", "/review")
@@ -309,7 +311,7 @@ def test_in_chromium_an_open_page_says_whose_it_was_and_keeps_what_was_written(
     anna.locator("[data-error] a").wait_for()
     assert "shown to Anna" in anna.locator("[data-error]").inner_text()
     assert anna.locator("textarea[name=reason]").input_value() == "說得不對"
-    assert served.hall.acts.count() == 0
+    assert served.app.events.count() == 0
     anna.locator("[data-error] a").click()
     anna.wait_for_url("**/review/2")
     assert anna.locator("header .who").inner_text() == "Bo"
@@ -341,10 +343,10 @@ def test_the_last_page_takes_back_an_act_of_its_person_alone(serving, answered):
     refused = served.ask("POST", "/rating/0", person="Bo", form=form)
     assert refused.status == 409
     assert 'href="/rating"' in refused.text
-    assert len(served.hall.acts.standing("rating")) == 8
+    assert len(served.app.events.progress("rating")) == 8
     taken = served.ask("POST", "/rating/0", person="Anna", form=form)
     assert taken.headers["Location"].startswith("/rating/4?was=")
-    assert len(served.hall.acts.standing("rating", "Anna")) == 3
+    assert len(served.app.events.progress("rating", "Anna")) == 3
     empty = served.ask("POST", "/rating/0", person="Anna", form=form | {"act": "answer"})
     assert empty.status == 409
 

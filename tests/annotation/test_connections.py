@@ -107,7 +107,7 @@ def test_a_form_that_does_not_arrive_in_time_is_refused(serving, dataset, tmp_pa
         )
         link.sendall(head.encode())
         assert link.recv(12) == b"HTTP/1.1 408"
-    assert served.hall.acts.count() == 0
+    assert served.app.events.count() == 0
 
 
 LONG = bytes(30_000_000)

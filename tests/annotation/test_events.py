@@ -10,124 +10,124 @@ from threading import Barrier
 
 import pytest
 
-from keju.annotation.events import Acts
+from keju.annotation.events import EventLog
 from keju.errors import DataError
 
 
 @pytest.fixture
-def acts(tmp_path):
-    opened = Acts(tmp_path / "people" / "acts.sqlite")
+def events(tmp_path):
+    opened = EventLog(tmp_path / "people" / "acts.sqlite")
     yield opened
     opened.close()
 
 
-def test_the_last_act_stands(acts):
-    acts.add("李", "exam", "q1", '"A"')
-    acts.add("李", "exam", "q1", '"B"')
-    acts.add("Wang", "exam", "q1", '"C"')
-    standing = acts.standing("exam")
-    assert standing["李", "q1"].value == '"B"'
-    assert standing["Wang", "q1"].value == '"C"'
-    assert list(acts.standing("exam", "李")) == [("李", "q1")]
-    assert acts.standing("rating") == {}
+def test_the_last_act_stands(events):
+    events.add("李", "exam", "q1", '"A"')
+    events.add("李", "exam", "q1", '"B"')
+    events.add("Wang", "exam", "q1", '"C"')
+    progress = events.progress("exam")
+    assert progress["李", "q1"].value == '"B"'
+    assert progress["Wang", "q1"].value == '"C"'
+    assert list(events.progress("exam", "李")) == [("李", "q1")]
+    assert events.progress("rating") == {}
 
 
-def test_undo_takes_back_one_act_after_the_other_and_no_other_person_s(acts):
+def test_undo_takes_back_one_act_after_the_other_and_no_other_person_s(events):
     for value in ("1", "2"):
-        acts.add("Li", "exam", "q", value)
-    acts.add("Wang", "exam", "q", "9")
-    assert acts.undo("Li", "exam").value == "2"
-    assert acts.standing("exam")["Li", "q"].value == "1"
-    assert acts.undo("Li", "exam").value == "1"
-    assert acts.undo("Li", "exam") is None
-    assert acts.standing("exam") == {("Wang", "q"): acts.standing("exam")["Wang", "q"]}
+        events.add("Li", "exam", "q", value)
+    events.add("Wang", "exam", "q", "9")
+    assert events.undo("Li", "exam").value == "2"
+    assert events.progress("exam")["Li", "q"].value == "1"
+    assert events.undo("Li", "exam").value == "1"
+    assert events.undo("Li", "exam") is None
+    assert events.progress("exam") == {("Wang", "q"): events.progress("exam")["Wang", "q"]}
 
 
-def test_the_same_undo_sent_twice_takes_back_one_act_and_names_it_twice(acts):
+def test_the_same_undo_sent_twice_takes_back_one_act_and_names_it_twice(events):
     for number in "12":
-        acts.add("Li", "exam", f"q{number}", number)
-    first = acts.undo("Li", "exam", "page")
+        events.add("Li", "exam", f"q{number}", number)
+    first = events.undo("Li", "exam", "page")
     assert first.subject == "q2"
-    assert acts.undo("Li", "exam", "page") == first
-    assert {subject for _, subject in acts.standing("exam")} == {"q1"}
-    assert acts.undo("Li", "exam", "next page").subject == "q1"
-    acts.add("Li", "exam", "q3", "3", ticket="next page")
-    assert acts.undo("Li", "exam", "next page").subject == "q3"
+    assert events.undo("Li", "exam", "page") == first
+    assert {subject for _, subject in events.progress("exam")} == {"q1"}
+    assert events.undo("Li", "exam", "next page").subject == "q1"
+    events.add("Li", "exam", "q3", "3", ticket="next page")
+    assert events.undo("Li", "exam", "next page").subject == "q3"
 
 
-def test_time_is_that_of_all_looks_at_a_card(acts):
-    acts.add("Li", "exam", "q", "null", kind="skip", seconds=2.5)
-    acts.add("Li", "exam", "q", "1", seconds=4)
-    acts.undo("Li", "exam")
-    acts.add("Li", "exam", "q", "2", seconds=1)
-    assert acts.standing("exam")["Li", "q"].seconds == 7.5
+def test_time_is_that_of_all_looks_at_a_card(events):
+    events.add("Li", "exam", "q", "null", kind="skip", seconds=2.5)
+    events.add("Li", "exam", "q", "1", seconds=4)
+    events.undo("Li", "exam")
+    events.add("Li", "exam", "q", "2", seconds=1)
+    assert events.progress("exam")["Li", "q"].seconds == 7.5
 
 
-def test_a_page_that_is_sent_twice_counts_once(acts):
-    assert acts.add("Li", "exam", "q", "1", ticket="t")
-    assert not acts.add("Li", "exam", "q", "1", ticket="t")
-    assert acts.count() == 1
+def test_a_page_that_is_sent_twice_counts_once(events):
+    assert events.add("Li", "exam", "q", "1", ticket="t")
+    assert not events.add("Li", "exam", "q", "1", ticket="t")
+    assert events.count() == 1
 
 
-def test_who_goes_back_to_a_page_and_says_something_else_is_heard(acts):
+def test_who_goes_back_to_a_page_and_says_something_else_is_heard(events):
     for value in ("1", "2", "1"):
-        assert acts.add("Li", "exam", "q", value, ticket="t")
-    assert acts.standing("exam")["Li", "q"].value == "1"
-    assert acts.count() == 3
+        assert events.add("Li", "exam", "q", value, ticket="t")
+    assert events.progress("exam")["Li", "q"].value == "1"
+    assert events.count() == 3
 
 
-def test_a_full_disk_is_an_error_of_ours(acts):
-    pages = acts._file.execute("PRAGMA page_count").fetchone()[0]
-    acts._file.execute(f"PRAGMA max_page_count = {pages}")
+def test_a_full_disk_is_an_error_of_ours(events):
+    pages = events._file.execute("PRAGMA page_count").fetchone()[0]
+    events._file.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(DataError, match="could not be stored"):
-        acts.add("Li", "exam", "q", f'"{"x" * 100_000}"')
-    assert acts.count() == 0
+        events.add("Li", "exam", "q", f'"{"x" * 100_000}"')
+    assert events.count() == 0
 
 
-def test_rows_are_never_changed_nor_removed(acts):
-    acts.add("Li", "exam", "q", "1")
-    other = sqlite3.connect(acts.path)
+def test_rows_are_never_changed_nor_removed(events):
+    events.add("Li", "exam", "q", "1")
+    other = sqlite3.connect(events.path)
     for wrong in ("UPDATE acts SET value = '2'", "DELETE FROM acts"):
         with pytest.raises(sqlite3.IntegrityError, match="only grow"):
             other.execute(wrong)
     other.close()
 
 
-def test_the_token_stays_until_a_new_one_is_asked_for(acts):
-    first = acts.token()
+def test_the_token_stays_until_a_new_one_is_asked_for(events):
+    first = events.token()
     assert len(first) >= 32
-    again = Acts(acts.path)
+    again = EventLog(events.path)
     assert again.token() == first
     assert again.token(anew=True) != first
-    assert again.token() == acts.token()
+    assert again.token() == events.token()
     again.close()
 
 
-def test_the_file_is_nobody_else_s_business(acts):
-    assert acts.path.stat().st_mode & 0o077 == 0
+def test_the_file_is_nobody_else_s_business(events):
+    assert events.path.stat().st_mode & 0o077 == 0
 
 
 def test_another_file_is_refused(tmp_path):
     path = tmp_path / "acts.sqlite"
     path.write_text("not a database, but long enough to be taken for one " * 40)
     with pytest.raises(DataError, match="not a file of people's answers"):
-        Acts(path)
+        EventLog(path)
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as file:
         file.execute("CREATE TABLE mine (x)")
     file.close()
     with pytest.raises(DataError, match="another program's"):
-        Acts(other)
+        EventLog(other)
 
 
-def test_a_file_that_another_program_holds_is_not_to_be_moved_away(acts, monkeypatch):
-    holder = sqlite3.connect(acts.path, isolation_level=None)
-    acts.close()
+def test_a_file_that_another_program_holds_is_not_to_be_moved_away(events, monkeypatch):
+    holder = sqlite3.connect(events.path, isolation_level=None)
+    events.close()
     holder.execute("PRAGMA locking_mode = EXCLUSIVE")
     holder.execute("BEGIN EXCLUSIVE")
     monkeypatch.setattr("keju.annotation.events.BUSY_MS", 10)
     with pytest.raises(DataError, match="cannot be opened: database is locked") as caught:
-        Acts(acts.path)
+        EventLog(events.path)
     assert "Move" not in str(caught.value)
     holder.close()
 
@@ -137,24 +137,24 @@ def test_servers_that_begin_one_file_at_once_all_have_it(tmp_path):
 
     def begin(number):
         together.wait()
-        acts = Acts(path)
-        acts.add(f"P{number}", "exam", "q", "1")
-        acts.close()
+        events = EventLog(path)
+        events.add(f"P{number}", "exam", "q", "1")
+        events.close()
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(begin, range(8)))
-    acts = Acts(path)
-    assert acts.count() == 8
-    acts.close()
+    events = EventLog(path)
+    assert events.count() == 8
+    events.close()
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from keju.annotation.events import Acts
-acts = Acts(Path(sys.argv[1]))
+from keju.annotation.events import EventLog
+events = EventLog(Path(sys.argv[1]))
 for number in range(20):
-    acts.add("Li", "exam", f"q{number}", "1")
+    events.add("Li", "exam", f"q{number}", "1")
     print(number, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -166,7 +166,7 @@ def test_a_kill_loses_nothing_that_was_taken(tmp_path):
         [sys.executable, "-c", KILLED, path], capture_output=True, text=True, check=False
     )
     assert done.returncode == -9
-    acts = Acts(path)
-    said = acts.standing("exam")
-    acts.close()
+    events = EventLog(path)
+    said = events.progress("exam")
+    events.close()
     assert len(said) == len(done.stdout.split()) == 20

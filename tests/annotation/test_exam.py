@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from keju.annotation import AnnotationApp, Choice
-from keju.annotation.events import Acts
+from keju.annotation.events import EventLog
 from keju.annotation.exam import WARM_UP
 from keju.annotation.fields import Given
 from keju.datasets.store import Dataset
@@ -32,7 +32,7 @@ LONG = "天地玄黃" * 25_000
 def asked_in(served, page):
     """The item and request of the card on a page."""
     number = int(page.url.rstrip("/").rpartition("/")[2].partition("?")[0])
-    exam = served.hall.desks["exam"]
+    exam = served.app.queues["exam"]
     return exam.request(exam.subjects("")[number - 1])
 
 
@@ -69,10 +69,10 @@ def draw(page, ref, box) -> None:
     page.mouse.up()
 
 
-def test_a_whole_exam_by_keys_enters_the_run_and_is_scored(serving, sit, dataset, tmp_path):
+def test_a_whole_exam_by_keys_enters_the_run_and_is_scored(serving, set_session, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    page = sit(served, "李雷", "/exam")
-    cards, forms = served.hall.desks["exam"].subjects(""), set()
+    page = set_session(served, "李雷", "/exam")
+    cards, forms = served.app.queues["exam"].subjects(""), set()
     for _ in range(3 * len(cards)):
         if page.url.endswith("/done"):
             break
@@ -91,7 +91,7 @@ def test_a_whole_exam_by_keys_enters_the_run_and_is_scored(serving, sit, dataset
     assert page.url.endswith("/done")
     assert forms == {query_of(item).form for item in Dataset.open(dataset).items()
                      if item.split == "test"}  # fmt: skip
-    served.hall.collect()
+    served.app.collect()
     run = RunFolder.open(tmp_path / "run")
     said = list(run.responses("human:李雷"))
     planned = {(r.item, r.query, r.candidate): r for _, r in requests(Dataset.open(dataset))}
@@ -107,7 +107,7 @@ def test_a_whole_exam_by_keys_enters_the_run_and_is_scored(serving, sit, dataset
 
 def test_what_people_see_is_what_models_are_asked_and_never_the_answer(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    exam = served.hall.desks["exam"]
+    exam = served.app.queues["exam"]
     for number, subject in enumerate(exam.subjects(""), start=1):
         item, request = exam.request(subject)
         shown = served.ask("GET", f"/exam/{number}", person="Li").text
@@ -127,7 +127,7 @@ def test_later_comes_last_undo_goes_back_and_one_goes_on_where_one_stood(
 ):
     served = serving(dataset, tmp_path / "run")
     go = lambda: served.ask("GET", "/exam", person="Li").headers["Location"]  # noqa: E731
-    first = len([s for s in served.hall.desks["exam"].subjects("") if s.startswith(WARM_UP)]) + 1
+    first = len([s for s in served.app.queues["exam"].subjects("") if s.startswith(WARM_UP)]) + 1
     for number in range(1, first):
         served.ask("POST", f"/exam/{number}", person="Li", form={"act": "skip"})
     assert go() == f"/exam/{first}"
@@ -138,7 +138,7 @@ def test_later_comes_last_undo_goes_back_and_one_goes_on_where_one_stood(
     back = served.ask("POST", "/exam/1", person="Li", form={"act": "undo"}).headers["Location"]
     assert back.startswith(f"/exam/{first + 1}?was=")
     assert go() == f"/exam/{first + 1}"
-    cards = len(served.hall.desks["exam"].subjects(""))
+    cards = len(served.app.queues["exam"].subjects(""))
     for number in range(first + 1, cards + 1):
         served.ask("POST", f"/exam/{number}", person="Li", form={"act": "unknown"})
     assert go() == "/exam/1"
@@ -147,24 +147,24 @@ def test_later_comes_last_undo_goes_back_and_one_goes_on_where_one_stood(
 
 def test_an_answer_taken_back_leaves_the_run(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    cards = len(served.hall.desks["exam"].subjects(""))
+    cards = len(served.app.queues["exam"].subjects(""))
     for number in (cards - 1, cards):
         served.ask("POST", f"/exam/{number}", person="Li", form={"act": "unknown"})
-    served.hall.collect()
+    served.app.collect()
     run = RunFolder.open(tmp_path / "run")
     assert [each.status for each in run.responses("human:Li")] == ["empty", "empty"]
     served.ask("POST", "/exam/1", person="Li", form={"act": "undo"})
-    served.hall.collect()
+    served.app.collect()
     assert len(list(run.responses("human:Li"))) == 1
     served.ask("POST", "/exam/1", person="Li", form={"act": "undo"})
-    served.hall.collect()
+    served.app.collect()
     assert list(run.responses()) == []
     assert run.manifest().models == {}
 
 
 def test_what_is_no_answer_is_said_and_not_stored(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    exam = served.hall.desks["exam"]
+    exam = served.app.queues["exam"]
     wrong = {
         "letter": ["", "E", "A,B"], "yes-no": ["", "maybe"],
         "number": ["", "many", "-1", "1e9", "9" * 400],
@@ -184,7 +184,7 @@ def test_what_is_no_answer_is_said_and_not_stored(serving, dataset, tmp_path):
             assert refused.status == 400
             tried += 1
     assert tried > 20
-    assert served.hall.acts.count() == 0
+    assert served.app.events.count() == 0
     chinese = served.ask("POST", "/exam/1", person="Li", form={"answer": ""}, X_Keju="script",
                          Accept_Language="zh-TW")  # fmt: skip
     assert json.loads(chinese.text) == {"error": "请回答，或按“不知道”"}
@@ -192,7 +192,7 @@ def test_what_is_no_answer_is_said_and_not_stored(serving, dataset, tmp_path):
 
 def test_two_people_answer_one_item_at_once_and_each_is_kept(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    exam = served.hall.desks["exam"]
+    exam = served.app.queues["exam"]
     number = next(n for n, s in enumerate(exam.subjects(""), start=1)
                   if exam.request(s)[1].form == "letter" and not s.startswith(WARM_UP))  # fmt: skip
     people = [f"person {n}" for n in range(12)]
@@ -203,19 +203,19 @@ def test_two_people_answer_one_item_at_once_and_each_is_kept(serving, dataset, t
 
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(answer, range(12))) == {303}
-    served.hall.collect()
+    served.app.collect()
     said = {r.model: r for r in RunFolder.open(tmp_path / "run").responses()}
     assert {name: (r.text, r.seconds) for name, r in said.items()} == {
         f"human:{person}": ("ABCD"[n % 4], float(n)) for n, person in enumerate(people)
     }
 
 
-def test_hostile_and_huge_answers_are_text_everywhere(serving, sit, dataset, tmp_path):
+def test_hostile_and_huge_answers_are_text_everywhere(serving, set_session, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    exam = served.hall.desks["exam"]
+    exam = served.app.queues["exam"]
     numbers = [n for n, s in enumerate(exam.subjects(""), start=1)
                if exam.request(s)[1].form == "text" and not s.startswith(WARM_UP)]  # fmt: skip
-    page = sit(served, "<b>Li</b>", f"/exam/{numbers[0]}")
+    page = set_session(served, "<b>Li</b>", f"/exam/{numbers[0]}")
     for number, text in zip(numbers, (HOSTILE, LONG), strict=False):
         page.goto(f"{served.root}/exam/{number}")
         page.locator("textarea").fill(text)
@@ -231,7 +231,7 @@ def test_hostile_and_huge_answers_are_text_everywhere(serving, sit, dataset, tmp
     vast = served.ask("POST", f"/exam/{numbers[0]}", person="Li", form={"answer": "x" * (5 << 20)})
     assert vast.status == 413
     assert "Too long" in vast.text
-    served.hall.collect()
+    served.app.collect()
     run = RunFolder.open(tmp_path / "run")
     assert {r.text for r in run.responses()} == {HOSTILE, LONG}
     score_run(run)
@@ -263,18 +263,18 @@ def test_a_killed_server_loses_no_submitted_answer(command, tmp_path, browser):
     page.locator("[data-error]:not([hidden])").wait_for()
     assert "does not answer" in page.locator("[data-error]").inner_text()
     page.close()
-    acts = Acts(tmp_path / "run" / "people" / "acts.sqlite")
-    assert acts.count() == taken == 11
-    acts.close()
+    events = EventLog(tmp_path / "run" / "people" / "acts.sqlite")
+    assert events.count() == taken == 11
+    events.close()
 
 
 def test_a_run_that_people_began_goes_on_with_models(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     served.ask("POST", "/exam/9", person="Li", form={"act": "unknown"})
-    served.hall.collect()
+    served.app.collect()
     again = serving(tmp_path / "run")
-    assert again.hall.desks["exam"].subjects("") == served.hall.desks["exam"].subjects("")
-    assert again.hall.acts.standing("exam").keys() == served.hall.acts.standing("exam").keys()
+    assert again.app.queues["exam"].subjects("") == served.app.queues["exam"].subjects("")
+    assert again.app.events.progress("exam").keys() == served.app.events.progress("exam").keys()
 
 
 def test_a_run_whose_dataset_went_elsewhere_says_how_to_name_it(serving, dataset, tmp_path):
@@ -282,41 +282,43 @@ def test_a_run_whose_dataset_went_elsewhere_says_how_to_name_it(serving, dataset
     shutil.copytree(dataset, moved)
     served = serving(moved, tmp_path / "run")
     served.ask("POST", "/exam/5", person="Li", form={"act": "unknown"})
-    served.hall.collect()
+    served.app.collect()
     moved.rename(tmp_path / "elsewhere")
     with pytest.raises(UsageError, match="keju serve DATASET --out"):
         AnnotationApp(tmp_path / "run")
     again = serving(tmp_path / "elsewhere", tmp_path / "run")
-    assert len(again.hall.acts.standing("exam")) == 1
+    assert len(again.app.events.progress("exam")) == 1
 
 
-def test_a_full_disk_is_said_and_nothing_is_taken_for_stored(serving, sit, dataset, tmp_path):
+def test_a_full_disk_is_said_and_nothing_is_taken_for_stored(
+    serving, set_session, dataset, tmp_path
+):
     served = serving(dataset, tmp_path / "run")
-    page = sit(served, "Li", "/exam/5")
-    file = served.hall.acts._file
+    page = set_session(served, "Li", "/exam/5")
+    file = served.app.events._file
     file.execute(f"PRAGMA max_page_count = {file.execute('PRAGMA page_count').fetchone()[0]}")
     for number in range(5, 200):
         form = {"act": "skip", "ticket": str(number) * 9}
         if served.ask("POST", "/exam/5", person="Li", form=form).status == 500:
             break
-    stored = served.hall.acts.count()
+    stored = served.app.events.count()
     page.locator("[value=skip]").click()
     page.locator("[data-error]:not([hidden])").wait_for()
     assert "could not be stored" in page.locator("[data-error]").inner_text()
-    assert served.hall.acts.count() == stored
+    assert served.app.events.count() == stored
     file.execute("PRAGMA max_page_count = 1000000")
     page.locator("[value=skip]").click()
     page.wait_for_url("**/exam/1")
-    assert served.hall.acts.count() == stored + 1
+    assert served.app.events.count() == stored + 1
 
 
 def test_other_options_than_a_run_s_are_refused_and_the_same_are_not(serving, dataset, tmp_path):
     chosen = Selection(tasks=("T2", "T5"))
     served = serving(dataset, tmp_path / "run", selection=chosen)
     served.ask("POST", "/exam/2", person="Li", form={"act": "unknown"})
-    served.hall.collect()
-    same = serving(dataset, tmp_path / "run", selection=chosen).hall.desks["exam"]
-    assert same.subjects("") == served.hall.desks["exam"].subjects("")
+    served.app.collect()
+    same = serving(dataset, tmp_path / "run", selection=chosen).app.queues["exam"]
+    assert same.subjects("") == served.app.queues["exam"].subjects("")
     with pytest.raises(UsageError, match="was begun with other items"):
         AnnotationApp(dataset, tmp_path / "run", Choice(Selection(limit=1)))
     with pytest.raises(UsageError, match="no task 'T99'"):
@@ -344,7 +346,7 @@ def test_what_cannot_be_written_out_is_said_and_tried_again(
     served = serving(dataset, tmp_path / "run")
     served.ask("POST", "/exam/5", person="Li", form={"act": "unknown"})
     with monkeypatch.context() as broken:
-        broken.setattr(served.hall, "collect", lambda: 1 / 0)
+        broken.setattr(served.app, "collect", lambda: 1 / 0)
         served.ask("POST", "/collect", person="Li")
         assert "division by zero" in served.ask("GET", "/", person="Li").text
     served.ask("POST", "/collect", person="Li")
@@ -370,13 +372,13 @@ def test_a_hall_needs_a_place_and_its_own_dataset(dataset, tmp_path):
 def test_a_changed_answer_of_a_person_has_no_score_until_the_run_is_scored_again(
     serving, dataset, tmp_path
 ):
-    hall = serving(dataset, tmp_path / "run").hall
-    exam = hall.desks["exam"]
+    app = serving(dataset, tmp_path / "run").app
+    exam = app.queues["exam"]
     subject = next(s for s in exam.subjects("") if exam.request(s)[1].form == "letter"
                    and not s.startswith(WARM_UP))  # fmt: skip
     for letter in "AB":
-        hall.acts.add("Li", "exam", subject, msgspec.json.encode(Given(text=letter)).decode())
-        hall.collect()
+        app.events.add("Li", "exam", subject, msgspec.json.encode(Given(text=letter)).decode())
+        app.collect()
         if letter == "B":
             with pytest.raises(UsageError, match=r"of human:Li, 1 response changed .* keju score"):
                 write_report([tmp_path / "run"], tmp_path / "report.html")

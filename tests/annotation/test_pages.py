@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from keju.annotation.pages import SAID, asset
+from keju.annotation.pages import QUEUE_TEXTS, asset
 from keju.translations import Words
 
 ASSETS = files("keju.annotation").joinpath("assets")
@@ -23,8 +23,8 @@ def spoken(name: str) -> set[str]:
 
 def test_every_word_of_every_page_is_there_in_chinese():
     table = Words("zh", "keju.annotation").table
-    said = set().union(*(spoken(name) for name in [*TEMPLATES, "desk.js"]))
-    said |= {word for desk in SAID.values() for word in (desk.title, desk.what)}
+    said = set().union(*(spoken(name) for name in [*TEMPLATES, "queue.js"]))
+    said |= {word for queue in QUEUE_TEXTS.values() for word in (queue.title, queue.what)}
     assert len(said) > 100
     assert said <= set(table), said - set(table)
 
@@ -39,7 +39,7 @@ def test_every_refusal_that_people_read_is_there_in_chinese():
     assert told <= set(table), told - set(table)
 
 
-@pytest.mark.parametrize("name", [*TEMPLATES, "desk.js", "viewer.js", "web.css", "seal.svg"])
+@pytest.mark.parametrize("name", [*TEMPLATES, "queue.js", "viewer.js", "web.css", "seal.svg"])
 def test_pages_ask_no_other_host_and_hold_no_script_or_style_of_their_own(name):
     text = ASSETS.joinpath(name).read_text("utf-8")
     hosts = set(re.findall(r"(?:https?:)?//([\w.-]+\.\w+)", text))

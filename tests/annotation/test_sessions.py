@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from aiohttp import web
 
-from keju.annotation.events import Acts
+from keju.annotation.events import EventLog
 from keju.annotation.sessions import LIFETIME, Session, Sessions
 from keju.annotation.signing import Signer
 from tests.annotation.conftest import ask
@@ -78,10 +78,10 @@ def test_the_address_enters_from_another_site_s_link_too(serving, dataset, tmp_p
 
 
 def test_the_key_stays_when_a_new_token_is_asked_for(tmp_path):
-    acts = Acts(tmp_path / "acts.sqlite")
-    key, token = acts.key(), acts.token()
+    events = EventLog(tmp_path / "acts.sqlite")
+    key, token = events.key(), events.token()
     assert len(key) >= 32
     assert key != token
-    acts.token(anew=True)
-    assert acts.key() == key
-    acts.close()
+    events.token(anew=True)
+    assert events.key() == key
+    events.close()

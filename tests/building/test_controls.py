@@ -11,7 +11,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
 from keju.items import Item, Line, Response
 from keju.metrics import distance
-from keju.scoring.memorization import places, recitals
+from keju.scoring.memorization import measure_memorization, places
 from keju.text import normalise
 from tests.support.builds import bench_over
 from tests.support.making import make_dataset, page_item, picture
@@ -80,10 +80,10 @@ def page(name: str, group: str, rows=ROWS, **fields) -> Item:
 
 def built(tmp_path, given, **settings):
     make_dataset(tmp_path / "given", given)
-    bench = bench_over(tmp_path / "given", tmp_path / "out", STEP.name)
-    with bench.writer:
-        STEP.run(bench, ControlSettings(**settings))
-    return Dataset.open(tmp_path / "out").items(), bench.notes
+    context = bench_over(tmp_path / "given", tmp_path / "out", STEP.name)
+    with context.writer:
+        STEP.run(context, ControlSettings(**settings))
+    return Dataset.open(tmp_path / "out").items(), context.notes
 
 
 def test_originals_stay_and_each_control_is_tied_to_its_own(tmp_path):
@@ -120,7 +120,7 @@ def test_rule_driven_models_are_told_apart(tmp_path):
     answers = [Response(key=model + item.id, item=item.id, model=model, benchmark=item.benchmark,
                         task=item.task, status="answered", text=says(model, item))
                for model in ("reads", "recites", "both") for item in items]  # fmt: skip
-    found = recitals(items, answers)
+    found = measure_memorization(items, answers)
     by_model = {model: [each for each in found if each.model == model] for model in
                 ("reads", "recites", "both")}  # fmt: skip
     assert all((each.read, each.recited) == (each.places, 0) for each in by_model["reads"])
@@ -140,9 +140,9 @@ def test_a_wrong_page_shows_another_groups_picture(tmp_path):
             writer.add(Item(id=name, benchmark="MCS-Bench", task="T5", question="何書？",
                             options=("論語", "大學", "孟子", "中庸"), answer="B", group=name,
                             images=(refs[place],)))  # fmt: skip
-    bench = bench_over(tmp_path / "given", tmp_path / "out", STEP.name)
-    with bench.writer:
-        STEP.run(bench, ControlSettings(kinds=("wrong-page",)))
+    context = bench_over(tmp_path / "given", tmp_path / "out", STEP.name)
+    with context.writer:
+        STEP.run(context, ControlSettings(kinds=("wrong-page",)))
     items = {item.id: item for item in Dataset.open(tmp_path / "out").items()}
     assert items["a--wrong-page"].images == items["b"].images
     assert items["a--wrong-page"].answer == items["b"].answer
@@ -151,7 +151,7 @@ def test_a_wrong_page_shows_another_groups_picture(tmp_path):
     said = [Response(key=n, item=n, model="m", benchmark=items[n].benchmark, task=items[n].task,
                      status="answered", text=text)
             for n, text in (("m--wrong-page", "答案：B"), ("n--wrong-page", "D"))]  # fmt: skip
-    (found,) = recitals(items.values(), said)
+    (found,) = measure_memorization(items.values(), said)
     assert (found.recited, found.neither, found.places) == (1, 1, 2)
 
 

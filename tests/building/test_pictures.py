@@ -271,7 +271,7 @@ STRIDE = {"1": 60, "RGB": 1440, "RGBA": 1920, "CMYK": 1920}
 
 def tiffs() -> dict[str, bytes]:
     grey = Image.fromarray(grey_quarters(np.uint16, 65535))
-    ways = {
+    variants = {
         f"tiff {mode} {compression}": encoded(
             quarters().convert(mode),
             "TIFF",
@@ -289,7 +289,7 @@ def tiffs() -> dict[str, bytes]:
         for compression in compressions
     }
     options = {"compression": "tiff_lzw", "strip_size": 480 * 2 * 16}
-    return ways | {"tiff 16 bit": encoded(grey, "TIFF", **options)}
+    return variants | {"tiff 16 bit": encoded(grey, "TIFF", **options)}
 
 
 def pngs() -> dict[str, bytes]:

@@ -348,13 +348,13 @@ def test_settings_take_paths_from_the_recipe_s_folder(tmp_path):
 def test_items_that_change_say_so(tmp_path):
     from tests.support.builds import bench_over
 
-    bench = bench_over(make_dataset(tmp_path / "given", pages=4), tmp_path / "out")
-    a, b, c, d = bench.items()
-    bench.keep(a)
-    bench.keep(replace(b, answer="宇宙洪荒"))
-    bench.keep(c, note="looked at", person="lin")
-    bench.keep(replace(d, id="new"), tool="cutter 1")
-    bench.writer.close()
+    context = bench_over(make_dataset(tmp_path / "given", pages=4), tmp_path / "out")
+    a, b, c, d = context.items()
+    context.keep(a)
+    context.keep(replace(b, answer="宇宙洪荒"))
+    context.keep(c, note="looked at", person="lin")
+    context.keep(replace(d, id="new"), tool="cutter 1")
+    context.writer.close()
     a2, b2, c2, d2 = Dataset.open(tmp_path / "out").items()
     assert a2 == a
     assert [entry.step for entry in b2.provenance] == ["trial"]
@@ -370,6 +370,8 @@ def test_random_numbers_are_of_seed_step_and_names(tmp_path):
     two = bench_over(given, tmp_path / "2", seed=2)
     assert one.rng("a").integers(1 << 30) == one.rng("a").integers(1 << 30)
     drawn = {
-        bench.rng(*names).integers(1 << 60) for bench in (one, two) for names in ("a", "b", "ab")
+        context.rng(*names).integers(1 << 60)
+        for context in (one, two)
+        for names in ("a", "b", "ab")
     }
     assert len(drawn) == 6

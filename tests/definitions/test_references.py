@@ -10,8 +10,8 @@ from keju.definitions import NO_REFERENCE, Query, Task, has_reference, missing_r
 from keju.definitions.references import NO_BOXES
 from keju.items import Item
 from keju.scoring import aggregate
-from keju.scoring.score import score_cases
-from keju.scoring.scoring_sample import Flaw, ScoringSample
+from keju.scoring.score import score_samples
+from keju.scoring.scoring_sample import Defect, ScoringSample
 from tests.support.unreferenced import BOX, QUERIES, REF, asked, said, without
 
 
@@ -23,8 +23,8 @@ def test_no_metric_of_either_protocol_scores_an_item_without_a_reference(
     known, bare = asked(kind, query, "known"), without(asked(kind, query, "bare"))
     assert has_reference(known)
     assert missing_reference(bare) == NO_REFERENCE
-    cases = [ScoringSample(item, each) for item in (known, bare) for each in said(item, text)]
-    scores = score_cases(cases)
+    samples = [ScoringSample(item, each) for item in (known, bare) for each in said(item, text)]
+    scores = score_samples(samples)
     of_bare = [score for score in scores if score.item == "bare"]
     assert {(score.protocol, score.metric) for score in of_bare} == {
         *(("official", name) for name in query.official),
@@ -83,7 +83,7 @@ def test_a_negative_is_scored_and_its_empty_list_of_boxes_is_told_from_no_refere
         for query, answer in (("Yes-or-No", "No"), ("How", "0"), ("Where", NO_BOXES))
     )  # fmt: skip
     assert [list(check_item(item)) for item in (no, zero, boxes)] == [[], [], []]
-    scores = score_cases(
+    scores = score_samples(
         ScoringSample(item, said(item, text)[0])
         for item, text in ((no, "No"), (zero, "0"), (boxes, "[[1, 1, 9, 9]]"))
     )
@@ -101,8 +101,8 @@ def test_a_simplified_answer_alone_is_a_reference() -> None:
 @pytest.mark.parametrize("protocol", ["official", "strict"])
 def test_in_a_file_official_reads_an_empty_answer_as_the_authors_script_does(protocol) -> None:
     item = Item(id="a", benchmark="MCS-Bench", task="T21", question="?", verbatim=True)
-    (score,) = score_cases(
-        [ScoringSample(item, said(item, "三")[0], Flaw(in_file=True))], (protocol,)
+    (score,) = score_samples(
+        [ScoringSample(item, said(item, "三")[0], Defect(in_file=True))], (protocol,)
     )
     expected = (1.0, "") if protocol == "official" else (None, NO_REFERENCE)
     assert (score.value, score.reason) == expected

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
 from keju.definitions import NO_REFERENCE, is_undeciphered, missing_reference
@@ -106,7 +106,7 @@ def test_the_readings_are_in_the_report_and_its_tables(chat: Chat, dataset: Path
         rows = list(csv.DictReader(file))
     assert len(rows) == 4
     assert {(row["query"], row["reading"]) for row in rows} == {("What", SAID), ("How", SAID)}
-    gathered = gather([out])
-    shown = [each for each in gathered.asked.values() if is_undeciphered(each.item)]
+    run_set = load_runs([out])
+    shown = [each for each in run_set.asked.values() if is_undeciphered(each.item)]
     assert {answer.response.text for each in shown for answer in each.answers} == {SAID}
     assert REASON in page.read_text("utf-8")

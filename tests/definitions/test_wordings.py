@@ -138,7 +138,7 @@ def test_another_wording_stays_out_of_the_papers_tables(chat: Chat, dataset: Pat
     assert keju(*command(dataset, out, chat, *both)).returncode == 0
     score_run(RunFolder.open(out))
     report = write_report([out], tmp_path / "r.html", picture_bytes=0)
-    tables = [table for table in report.beside if table.name == "Table 2"]
+    tables = [table for table in report.paper_tables if table.name == "Table 2"]
     assert tables
     rows = [row.model for table in tables for row in table.rows if row.source == "this run"]
     assert rows == ["openai:served · released"]

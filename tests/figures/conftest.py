@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keju.analysis.leaderboard import leaderboards
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.figures import OfRun
 from keju.items import Item
 from tests.support.answered import answered_run
@@ -36,8 +36,8 @@ def questions(count: int = 12) -> list[Item]:
 
 def of(path: Path, **options: bool) -> OfRun:
     """What figures of a run are made of."""
-    gathered = gather([path])
-    return OfRun(gathered, leaderboards(gathered, gathered.results), **options)
+    run_set = load_runs([path])
+    return OfRun(run_set, leaderboards(run_set, run_set.results), **options)
 
 
 @pytest.fixture(scope="module")

@@ -86,7 +86,7 @@ def test_differences_are_those_of_the_means_and_framed_where_significant(source)
 def test_the_heatmap_shows_the_values_of_the_task_tables(source):
     rows = heatmap_rows(own_values(source, "MCS-Bench", "strict"))
     found = {(row["model"], row["task"]): row["label"] for row in rows}
-    for (model, protocol), result in source.gathered.results.items():
+    for (model, protocol), result in source.run_set.results.items():
         for task in result.tasks if protocol == "strict" else ():
             assert found[model, task.task] == percent(task.metrics[0].value)
 
@@ -154,7 +154,7 @@ def test_setting_bars_are_the_steps_tables_cells(made):
     items = [item for item in _letters() if item.task == "T7"]
     settings = {"image": -0.3, "own-ocr": 0.0, "gold-ocr": 0.3}
     source = made(items, {"openai:m": 0.5}, settings=settings)
-    tables = list(step_tables(source.gathered))
+    tables = list(step_tables(source.run_set))
     (strict,) = (table for table in tables if table.protocol == "strict")
     rows = setting_rows(tables)
     assert [row["label"] for row in rows] == [percent(value) for value in strict.rows[0].values]
@@ -206,16 +206,16 @@ def _letters(count=12):
 
 
 def test_option_errors_stand_with_how_often_the_option_is_true(source):
-    tables = {table["task"]: table for table in option_errors(source.gathered)}
+    tables = {table["task"]: table for table in option_errors(source.run_set)}
     figures = {f.of: f for f in of_run(source, ["options"])}
     assert set(figures) == {"t7", "t16"}
     first = tables["T7"]["rows"][0]
     rows = [row for row in figures["t7"].rows if row["option"] == first[0]]
     assert {row["times_true"] for row in rows} == {first[1]}
-    known = dict(zip(source.gathered.models, first[2], strict=True))
+    known = dict(zip(source.run_set.models, first[2], strict=True))
     assert {row["model"]: row["error_rate"] for row in rows} == {
         model: round(100 * known[model], 4)
-        for model in source.gathered.models
+        for model in source.run_set.models
         if "base" not in model
     }
 
@@ -223,7 +223,7 @@ def test_option_errors_stand_with_how_often_the_option_is_true(source):
 def test_the_papers_error_rate_of_an_option_is_that_of_official(source):
     (figure,) = (f for f in of_run(source, ["options"]) if f.of == "t7")
     wrong = {}
-    for asked in source.gathered.asked.values():
+    for asked in source.run_set.asked.values():
         if asked.item.task == "T7":
             option = asked.item.options["ABCD".index(asked.item.answer)]
             for answer in asked.answers:
@@ -258,7 +258,7 @@ def test_the_front_is_of_models_that_none_beats_in_both(source):
 
 
 def test_a_curve_needs_two_numbers_of_classes(source):
-    assert own_class_rows(source.gathered, "classification") == []
+    assert own_class_rows(source.run_set, "classification") == []
 
 
 def test_the_published_curve_is_figure_3():
@@ -269,7 +269,7 @@ def test_the_published_curve_is_figure_3():
 
 
 def test_side_by_side_tells_right_from_wrong_and_cuts_long_answers(source):
-    asked = next(iter(source.gathered.asked.values()))
+    asked = next(iter(source.run_set.asked.values()))
     rows = specimen_rows(source, asked)
     heads = [row["text"] for row in rows if row["kind"] == "head"]
     values = {
@@ -347,10 +347,10 @@ def test_a_runs_curve_is_its_accuracy_by_number_of_candidates():
                                 task="classification", query="How", status="answered")  # fmt: skip
             key = ("h", "classification", "How", item.id)
             asked[key] = Asked(item, None, [Answer("m", response, [score])])
-    gathered = RunSet(runs=[], voices={}, asked=asked, not_asked={})
-    found = own_class_rows(gathered, "classification")
+    run_set = RunSet(runs=[], by_model={}, asked=asked, not_asked={})
+    found = own_class_rows(run_set, "classification")
     rows = {(row["classes"], row["value"], row["guessing"]) for row in found}
     assert rows == {(4, 100.0, 25.0), (9, 50.0, 11.1111)}
-    (figure,) = classes_of(OfRun(gathered, []))
+    (figure,) = classes_of(OfRun(run_set, []))
     told = {row["source"] for row in figure.rows}
     assert told == {"this run", "paper"}

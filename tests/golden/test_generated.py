@@ -100,7 +100,7 @@ def _row(each: Given) -> dict[str, object]:
 @pytest.mark.semantic
 def test_the_encoders_metrics_are_the_same_too(scored: Scored, shared: Path) -> None:
     encoders = Encoders(parse_semantic([f"chinese-bert-wwm={shared / 'golden' / 'tinybert'}"]))
-    ways = [
+    variants = [
         official(score_run(scored.folder, ("official",), encoders)),
         *(official(score_responses(file, ("official",), encoders)) for file in scored.files),
     ]
@@ -108,11 +108,11 @@ def test_the_encoders_metrics_are_the_same_too(scored: Scored, shared: Path) -> 
     for metric in ("Avg", "BERTScore"):
         found = [
             {
-                key: way[key]
-                for key in way
+                key: variant[key]
+                for key in variant
                 if key[1] == metric and key not in without_reference(scored)
             }
-            for way in ways
+            for variant in variants
         ]
         assert found[0] == found[1] == found[2]
         assert sum(value is not None for value, _ in found[0].values()) > 400

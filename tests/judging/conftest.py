@@ -38,10 +38,10 @@ def judged_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
 
 
 @pytest.fixture
-def bench(chat: Chat, judged_run: RunFolder) -> StepContext:
+def context(chat: Chat, judged_run: RunFolder) -> StepContext:
     return StepContext(chat, JudgementFolder(judged_run, read_rubrics()))
 
 
 @pytest.fixture
-def answers(bench: StepContext):
-    return answers_of(bench.folder.run, bench.folder.rubrics)
+def answers(context: StepContext):
+    return answers_of(context.folder.run, context.folder.rubrics)

@@ -16,7 +16,7 @@ from tests.support.judged import GOOD, JUDGE
 
 
 @pytest.fixture
-def keju(bench, capsys):
+def keju(context, capsys):
     """Runs the command in this process: its output, after its exit status was checked."""
 
     def go(*args: object, status: int = 0) -> str:
@@ -27,10 +27,10 @@ def keju(bench, capsys):
     return go
 
 
-def test_the_whole_way(bench, answers, keju, chat):
+def test_the_whole_way(context, answers, keju, chat):
     judge = ["--model", JUDGE, "--base-url", chat.url]
-    asked = list(grading_requests(answers.judged, bench.folder, 1))
-    bench.rule(asked, lambda request: "分数：8" if GOOD in request.item else '{"score": 3}')
+    asked = list(grading_requests(answers.judged, context.folder, 1))
+    context.rule(asked, lambda request: "分数：8" if GOOD in request.item else '{"score": 3}')
     planned = json.loads(keju("run", *judge, "--plan", "--json"))
     assert sum(row["calls"] for row in planned["rows"]) == 14
     assert chat.stats()["requests"] == 0
@@ -61,7 +61,7 @@ def test_the_whole_way(bench, answers, keju, chat):
     assert "People among themselves" in keju("align", "Li.csv", "--run", "run")
 
 
-def test_a_judge_is_asked_with_the_fields_that_a_run_has(bench, chat, keju):
+def test_a_judge_is_asked_with_the_fields_that_a_run_has(context, chat, keju):
     chat.plan(images=True, says="分数：8")
     keju(
         "run", "--model", JUDGE, "--base-url", chat.url, "--task", "T2", "--limit", 1,
@@ -72,7 +72,7 @@ def test_a_judge_is_asked_with_the_fields_that_a_run_has(bench, chat, keju):
     for body in bodies:
         assert (body["seed"], body["min_p"], body["temperature"]) == (3, 0.1, 0.0)
         assert body["chat_template_kwargs"] == {"enable_thinking": False}
-    identity = bench.folder.judges()[JUDGE]
+    identity = context.folder.judges()[JUDGE]
     assert (identity["thinking"], identity["seed"], identity["dtype"]) == ("off", "3", "fp8")
 
 

@@ -17,15 +17,15 @@ ORDERS = {"plea", "command", "forged_form", "forged_end"}
 
 
 @pytest.fixture
-def drawn(bench, answers):
+def drawn(context, answers):
     good = [each for each in answers.judged if each.id.model.startswith("replay:good")]
-    return draw_sample(good, bench.folder.run, per_task=4)
+    return draw_sample(good, context.folder.run, per_task=4)
 
 
 @pytest.fixture
-def verdicts(bench, drawn) -> Callable[..., dict[str, object]]:
+def verdicts(context, drawn) -> Callable[..., dict[str, object]]:
     def judged_by(grade: Callable[[str, bool, str], float]):
-        asked = list(probings(drawn, bench.folder.rubrics, JUDGE))
+        asked = list(probings(drawn, context.folder.rubrics, JUDGE))
         by_prompt = {each.request.prompt: each for each in asked}
 
         def says(request) -> str:
@@ -34,9 +34,9 @@ def verdicts(bench, drawn) -> Callable[..., dict[str, object]]:
             right = RIGHT[each.judged.item.id] in text
             return f"理由。\n分数：{grade(text, right, request.prompt):g}"
 
-        bench.rule([each.request for each in asked], says)
-        assert bench.ask(each.request for each in asked).complete
-        found = probe_results(bench.folder, JUDGE, asked)
+        context.rule([each.request for each in asked], says)
+        assert context.ask(each.request for each in asked).complete
+        found = probe_results(context.folder, JUDGE, asked)
         return {each.probe: each for each in found}
 
     return judged_by
@@ -89,23 +89,23 @@ def test_a_judge_that_prefers_itself_is_flagged(verdicts):
     assert found["another"].verdict == "flagged"
 
 
-def test_a_judge_that_gives_no_grades_is_not_called_sound(bench, drawn):
-    asked = list(probings(drawn, bench.folder.rubrics, JUDGE))
-    bench.rule([each.request for each in asked], lambda _: "好極了")
-    bench.ask(each.request for each in asked)
-    found = probe_results(bench.folder, JUDGE, asked)
+def test_a_judge_that_gives_no_grades_is_not_called_sound(context, drawn):
+    asked = list(probings(drawn, context.folder.rubrics, JUDGE))
+    context.rule([each.request for each in asked], lambda _: "好極了")
+    context.ask(each.request for each in asked)
+    found = probe_results(context.folder, JUDGE, asked)
     assert {each.verdict for each in found} == {"", "no grades"}
     assert all(each.no_grade == each.answers for each in found)
 
 
-def test_probes_that_need_another_item_are_left_out_where_there_is_none(bench, drawn):
+def test_probes_that_need_another_item_are_left_out_where_there_is_none(context, drawn):
     (alone,) = [each for each in drawn if each.item.task == "T2"][:1]
-    names = {each.probe for each in probings([alone], bench.folder.rubrics, JUDGE)}
+    names = {each.probe for each in probings([alone], context.folder.rubrics, JUDGE)}
     assert names == set(declared_probes().probes) - {"another", *ORDERS}
 
 
-def test_another_items_reference_is_that_of_another_group(bench, drawn):
-    asked = probings(drawn, bench.folder.rubrics, JUDGE)
+def test_another_items_reference_is_that_of_another_group(context, drawn):
+    asked = probings(drawn, context.folder.rubrics, JUDGE)
     wrong = [each for each in asked if each.probe == "another"]
     assert len(wrong) == len(drawn)
     assert all(each.judged.item.answer not in quoted(each) for each in wrong)
@@ -115,7 +115,7 @@ def test_another_items_reference_is_that_of_another_group(bench, drawn):
         for each in drawn
         if each.item.task == "T2"
     ][:2]
-    names = {each.probe for each in probings(mates, bench.folder.rubrics, JUDGE)}
+    names = {each.probe for each in probings(mates, context.folder.rubrics, JUDGE)}
     assert "another" not in names
 
 
@@ -123,14 +123,14 @@ def quoted(probing) -> str:
     return re.search(r"⟦答卷 [0-9a-f]+⟧\n(.*)\n⟦", probing.request.prompt, re.DOTALL)[1]
 
 
-def test_the_plain_probe_is_the_grade_that_is_stored(bench, drawn):
+def test_the_plain_probe_is_the_grade_that_is_stored(context, drawn):
     (plain,) = [
         each.request
-        for each in probings(drawn, bench.folder.rubrics, JUDGE)
+        for each in probings(drawn, context.folder.rubrics, JUDGE)
         if each.probe == "plain" and each.judged == drawn[0]
     ]
     first = drawn[0]
-    assert plain == grading_request(first.id, first.item, first.text, bench.folder.rubrics)
+    assert plain == grading_request(first.id, first.item, first.text, context.folder.rubrics)
 
 
 def test_order_is_said_to_be_no_probe_of_a_grader():

@@ -92,17 +92,17 @@ def filled(sheet: Path, rater: str, score: str) -> Path:
     return path
 
 
-def test_from_a_run_to_the_alignment(bench, tmp_path):
-    run, rubrics = bench.folder.run, bench.folder.rubrics
+def test_from_a_run_to_the_alignment(context, tmp_path):
+    run, rubrics = context.folder.run, context.folder.rubrics
     everything = answers_of(run, rubrics).judged
     sheet = tmp_path / "sheet.csv"
     write_sample(sheet, draw_sample(everything, run, per_task=3))
     # The judge is asked about the sample alone.
     only = answers_of(run, rubrics, Chosen(only=sampled_codes(sheet))).judged
     assert len(only) == 6
-    asked = list(grading_requests(only, bench.folder, 1))
-    bench.rule(asked, lambda request: "分数：3" if "T2" in request.item else "分数：6")
-    assert bench.ask(asked).models[0].asked == 6
+    asked = list(grading_requests(only, context.folder, 1))
+    context.rule(asked, lambda request: "分数：3" if "T2" in request.item else "分数：6")
+    assert context.ask(asked).models[0].asked == 6
     answers = graded_answers(run, rubrics)
     known = {code_of(each): each for each in answers}
     sheets = [filled(sheet, "Li", "4"), filled(sheet, "Wang", "5")]
@@ -116,8 +116,8 @@ def test_from_a_run_to_the_alignment(bench, tmp_path):
         read_ratings(sheets, {})
 
 
-def test_a_rating_of_another_answer_is_refused(bench, tmp_path):
-    judged = answers_of(bench.folder.run, bench.folder.rubrics).judged
+def test_a_rating_of_another_answer_is_refused(context, tmp_path):
+    judged = answers_of(context.folder.run, context.folder.rubrics).judged
     known = {code_of(each): each for each in judged}
     one = next(each for each in judged if each.text)
     sheet = tmp_path / "sheet.csv"
@@ -132,21 +132,21 @@ def test_a_rating_of_another_answer_is_refused(bench, tmp_path):
     assert refused.value.item == "line 2"
 
 
-def test_a_sample_that_is_not_all_of_this_run_is_told(bench, answers):
+def test_a_sample_that_is_not_all_of_this_run_is_told(context, answers):
     code = code_of(answers.judged[0])
     found = answers_of(
-        bench.folder.run, bench.folder.rubrics, Chosen(only=frozenset({code, "0" * 16}))
+        context.folder.run, context.folder.rubrics, Chosen(only=frozenset({code, "0" * 16}))
     )
     assert [code_of(each) for each in found.judged] == [code]
     assert found.left_out == {"answers of the sample are not among those": 1}
 
 
-def test_an_empty_answer_bears_no_judges_grade(bench):
-    answers = graded_answers(bench.folder.run, bench.folder.rubrics)
-    asked = list(grading_requests(answers, bench.folder, 1))
-    bench.rule(asked, lambda _: "分数：3")
-    bench.ask(asked)
-    grades = judged_by(bench.folder.run, bench.folder.rubrics, answers)[JUDGE]
+def test_an_empty_answer_bears_no_judges_grade(context):
+    answers = graded_answers(context.folder.run, context.folder.rubrics)
+    asked = list(grading_requests(answers, context.folder, 1))
+    context.rule(asked, lambda _: "分数：3")
+    context.ask(asked)
+    grades = judged_by(context.folder.run, context.folder.rubrics, answers)[JUDGE]
     assert len(grades) == 14
     assert all(each.text for each in answers if each.id in grades)
 

@@ -30,15 +30,15 @@ def found(texts: list[str]) -> Iterator[tuple[str, str | None]]:
     """How each page was read, and the pattern that was found."""
     for place, text in enumerate(texts):
         for seed, shape in enumerate(SHAPES, start=100 * place):
-            for way in WAYS:
-                glyphs = drawn(text, shape, seed, notes=way.startswith("notes"))
+            for variant in WAYS:
+                glyphs = drawn(text, shape, seed, notes=variant.startswith("notes"))
                 true = "".join(each.char for each in glyphs)
                 notes = [at for at, each in enumerate(glyphs) if each.note]
-                if way.startswith("notes") and len(notes) < 6:
+                if variant.startswith("notes") and len(notes) < 6:
                     continue
                 for share in ERRORS:
-                    said = misread(reading(glyphs, way, seed), share, seed)
-                    yield way, reading_pattern(*counted_alike([true, said]), notes)
+                    said = misread(reading(glyphs, variant, seed), share, seed)
+                    yield variant, reading_pattern(*counted_alike([true, said]), notes)
 
 
 @pytest.mark.parametrize(
@@ -48,13 +48,15 @@ def found(texts: list[str]) -> Iterator[tuple[str, str | None]]:
 )
 def test_the_pattern_is_found_on_drawn_pages(texts, pages, least):
     confusions = Counter(found(texts))
-    right = sum(count for (way, name), count in confusions.items() if name == WAYS[way])
+    right = sum(count for (variant, name), count in confusions.items() if name == WAYS[variant])
     assert confusions.total() >= pages
     assert right >= least * confusions.total(), sorted(confusions.items(), key=str)
 
 
 def test_rows_of_a_page_of_few_characters_are_not_merged_columns():
-    names = Counter(name for way, name in found([REPEATED["accounts"]]) if way.startswith("rows"))
+    names = Counter(
+        name for variant, name in found([REPEATED["accounts"]]) if variant.startswith("rows")
+    )
     assert names["rows across columns"] >= 0.8 * names.total(), names
     assert names["columns merged"] == 0
 

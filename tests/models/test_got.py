@@ -80,7 +80,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ask(folder: Path, *images: bytes, most: int = 12) -> Answer:
     model = open_model(f"got:{folder}", ModelOptions(decoding=Decoding(max_tokens=most)))
-    assert model.declines(request(len(images))) == ""
+    assert model.unsupported_reason(request(len(images))) == ""
     return asyncio.run(model.answer(request(len(images)), images))
 
 

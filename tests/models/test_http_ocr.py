@@ -61,7 +61,7 @@ def ask(handler: Handler, spec: str = "{url}", images: int = 1, **options: objec
         async with TestServer(app) as server:
             said = spec.replace("{url}", str(server.make_url("/ocr")))
             model = open_model(f"http-ocr:{said}", ModelOptions(**options))
-            assert model.declines(request(images)) == ""
+            assert model.unsupported_reason(request(images)) == ""
             try:
                 return await model.answer(request(images), [PAGE.data] * images)
             finally:

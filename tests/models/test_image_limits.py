@@ -99,10 +99,10 @@ def test_boxes_in_pixels_of_a_smaller_picture_are_not_asked_for():
     shown = (ref(picture(1, side=30)),)
     model = open_model(MODEL, ModelOptions(base_url="http://h/v1", fit=Fit(max_pixels=100)))
     pixels = Request(**fields, images=shown, box_convention="xyxy")
-    assert "--boxes xyxy-1000" in model.declines(pixels)
-    assert not model.declines(Request(**fields, images=shown, box_convention="xyxy-1000"))
+    assert "--boxes xyxy-1000" in model.unsupported_reason(pixels)
+    assert not model.unsupported_reason(Request(**fields, images=shown, box_convention="xyxy-1000"))
     roomy = open_model(MODEL, ModelOptions(base_url="http://h/v1", fit=Fit(max_pixels=900)))
-    assert not roomy.declines(pixels)
+    assert not roomy.unsupported_reason(pixels)
 
 
 def test_a_damaged_picture_is_unreadable():

@@ -212,9 +212,9 @@ def test_a_closed_model_loads_its_engine_when_it_is_asked_again(monkeypatch: pyt
 
 def test_it_answers_transcriptions_of_images_only():
     model = PPOCR(ModelOptions())
-    assert model.declines(request()) == ""
-    assert "letter" in model.declines(request("letter"))
-    assert "no image" in model.declines(request(images=0))
+    assert model.unsupported_reason(request()) == ""
+    assert "letter" in model.unsupported_reason(request("letter"))
+    assert "no image" in model.unsupported_reason(request(images=0))
 
 
 def test_what_decides_an_answer_is_in_its_identity():

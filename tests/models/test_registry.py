@@ -56,7 +56,14 @@ def test_every_kind_is_a_model_that_says_what_it_is():
     for declared in declarations.declarations():
         if not declared.missing:
             model = declared.opener
-            for part in ("name", "identity", "concurrency", "declines", "answer", "close"):
+            for part in (
+                "name",
+                "identity",
+                "concurrency",
+                "unsupported_reason",
+                "answer",
+                "close",
+            ):
                 assert hasattr(model, part), f"{declared.spelling} has no {part}"
 
 

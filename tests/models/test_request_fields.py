@@ -74,7 +74,7 @@ def test_every_field_reaches_the_server_and_the_record(
 @pytest.mark.parametrize("spec", BOTH)
 def test_each_of_them_makes_another_key(chat: Chat, dataset: Path, tmp_path: Path, spec: str):
     chat.plan()
-    ways = {
+    variants = {
         "plain": ModelOptions(),
         "dtype": ModelOptions(dtype="bf16"),
         "system": ModelOptions(system_prompt="只答一字。"),
@@ -85,12 +85,12 @@ def test_each_of_them_makes_another_key(chat: Chat, dataset: Path, tmp_path: Pat
         "extra": ModelOptions(decoding=Decoding(extra_body={"min_p": 0.1})),
     }
     keys = {}
-    for name, options in ways.items():
+    for name, options in variants.items():
         from msgspec.structs import replace
 
         run(dataset, [spec], tmp_path / name, options=replace(options, base_url=chat.url))
         keys[name] = {each.key for each in RunFolder.open(tmp_path / name).responses()}
-    assert len(set.union(*keys.values())) == 3 * len(ways)
+    assert len(set.union(*keys.values())) == 3 * len(variants)
     with pytest.raises(UsageError, match="thinking"):
         run(
             dataset, [spec], tmp_path / "on",

@@ -19,7 +19,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
 from keju.items import Item, Request
 from keju.models import ModelOptions, open_model
-from keju.models.other_harnesses import Told
+from keju.models.other_harnesses import ReplayedAnswer
 from keju.models.row_matching import item_names
 from keju.running import lend, run
 from keju.runs import RunFolder
@@ -154,7 +154,10 @@ def test_one_prompt_of_two_items_decides_nothing(tmp_path: Path):
     lent = lend(there, there.items(), ModelOptions()).prompts_of
     assert lent is not None
     page = lent()[0].texts[0]
-    rows = [Told("5", "天", by_row=True, prompt=page), Told("6", "地", by_row=True, prompt="?")]
+    rows = [
+        ReplayedAnswer("5", "天", by_row=True, prompt=page),
+        ReplayedAnswer("6", "地", by_row=True, prompt="?"),
+    ]
     with pytest.raises(DataError, match="no prompt decides"):
         item_names(tmp_path / "f", rows, lent())
 

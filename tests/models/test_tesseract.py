@@ -123,9 +123,9 @@ def test_an_image_that_cannot_be_read_is_an_answerless_request(program: Path):
 
 def test_it_answers_transcriptions_of_images_only(program: Path):
     model = Tesseract(ModelOptions())
-    assert model.declines(request()) == ""
-    assert "boxes" in model.declines(request("boxes"))
-    assert "no image" in model.declines(request(images=0))
+    assert model.unsupported_reason(request()) == ""
+    assert "boxes" in model.unsupported_reason(request("boxes"))
+    assert "no image" in model.unsupported_reason(request(images=0))
 
 
 def test_version_and_language_data_are_its_identity(program: Path):

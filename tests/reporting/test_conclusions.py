@@ -62,7 +62,7 @@ def test_the_main_confusion_is_named_with_its_count_and_share(folder):
 
 def test_the_terminal_says_both(folder):
     report = write_report([folder], folder / "r.html")
-    lines = list(conclusion_lines(report.view, report.gathered, report.misread))
+    lines = list(conclusion_lines(report.view, report.run_set, report.misread))
     assert sum("nearly empty" in line and "b1/p, b3/p" in line for line in lines) == 1
     assert sum("reads 曰 as 日 at 8 of 8 places" in line for line in lines) == 1
 

@@ -8,7 +8,7 @@ import pytest
 from lxml import html
 
 from keju.analysis.labels import metric_definition, metric_pooling
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.definitions import tasks
 from keju.reporting import write_report
 from keju.reporting.glossary import glossary
@@ -36,7 +36,7 @@ def test_every_metric_of_every_task_is_defined_in_both_languages(protocol):
 
 
 def test_every_term_and_layer_is_defined_in_both_languages(scored_run):
-    words = glossary(gather([scored_run]).results)
+    words = glossary(load_runs([scored_run]).results)
     assert len(words.layers) == len(LAYERS)
     assert {"protocol", "official", "strict", "group", "interval", "floor"} <= set(words.terms)
     for meaning in [*words.terms.values(), *words.layers.values()]:
@@ -69,7 +69,7 @@ def test_every_metric_in_a_table_is_defined_on_hover(scored_run, tmp_path):
 
 
 def test_one_metric_of_two_kinds_of_task_has_a_definition_for_each(scored_run):
-    shown = glossary(gather([scored_run]).results)
+    shown = glossary(load_runs([scored_run]).results)
     senses = shown.metrics["F1"]
     assert {(each.protocol, each.tasks) for each in senses} == {
         ("strict", ("T1",)),

@@ -11,17 +11,17 @@ from statistics import fmean
 import polars as pl
 import pytest
 
-from keju.analysis.breakdowns import strata
+from keju.analysis.breakdowns import breakdowns
 from keju.analysis.galleries import galleries, other_galleries
 from keju.analysis.other_data import other_data
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.datasets.readers import import_dataset
 from keju.datasets.stats import stats
 from keju.figures.bars import own_class_rows
 from keju.items import Item
 from keju.published.own import audit_run
 from keju.reporting import write_csv, write_report
-from keju.reporting.paper_tables import beside_tables
+from keju.reporting.paper_tables import build_paper_tables
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import read_scores, score_run
@@ -58,17 +58,17 @@ def libraries(tmp_path) -> list[Path]:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_breakdown_has_each_items_own_metadata(libraries, turned):
-    gathered = gather(libraries[::-1] if turned else libraries)
-    (found,) = (each for each in strata(gathered) if each["kind"] == "dynasty")
+    run_set = load_runs(libraries[::-1] if turned else libraries)
+    (found,) = (each for each in breakdowns(run_set) if each["kind"] == "dynasty")
     means = {row[0]: (row[1], row[2]) for row in found["rows"]}
     assert means == {"明 Ming": (8, 1.0), "宋 Song": (8, 0.0)}
 
 
 def test_items_scores_and_rows_name_the_dataset_where_ids_coincide(libraries, tmp_path):
     report = write_report(libraries, tmp_path / "r.html", picture_bytes=0)
-    ids = {asked.item.id for asked in report.gathered.asked.values()}
+    ids = {asked.item.id for asked in report.run_set.asked.values()}
     assert ids == {f"q{n} · {name}" for n in range(8) for name in ("Ming", "Song")}
-    assert set(report.gathered.items) == {("T32", "", name) for name in ids}
+    assert set(report.run_set.items) == {("T32", "", name) for name in ids}
     paths = {path.stem: path for path in write_csv(report, tmp_path / "csv")}
     rows = pl.read_csv(paths["items"])
     assert rows.group_by("item", "protocol", "metric").len()["len"].max() == 1
@@ -76,8 +76,8 @@ def test_items_scores_and_rows_name_the_dataset_where_ids_coincide(libraries, tm
 
 
 def test_ids_of_one_dataset_stay_as_they_are(libraries):
-    gathered = gather(libraries[:1])
-    assert {asked.item.id for asked in gathered.asked.values()} == {f"q{n}" for n in range(8)}
+    run_set = load_runs(libraries[:1])
+    assert {asked.item.id for asked in run_set.asked.values()} == {f"q{n}" for n in range(8)}
 
 
 @pytest.fixture(scope="module")
@@ -118,8 +118,8 @@ def test_a_sweep_over_several_datasets_has_the_right_points_in_any_order(sweep):
         for n, folder in sweep.items()
     }
     for order in permutations(sweep):
-        gathered = gather([sweep[n] for n in order])
-        rows = own_class_rows(gathered, "classification")
+        run_set = load_runs([sweep[n] for n in order])
+        rows = own_class_rows(run_set, "classification")
         found = {(row["model"], row["classes"]): (row["value"], row["guessing"]) for row in rows}
         assert found == expected
         assert len(rows) == 3
@@ -140,7 +140,7 @@ def test_a_reduced_form_is_no_point_of_the_sweep(sweep, tmp_path):
     chosen = Selection(pairs="gallery=5,seed=0")
     run(sweep[30].parent / "set30", [MODEL], folder, selection=chosen)
     score_run(RunFolder.open(folder))
-    rows = own_class_rows(gather([sweep[10], folder, sweep[20]]), "classification")
+    rows = own_class_rows(load_runs([sweep[10], folder, sweep[20]]), "classification")
     assert [(row["model"], row["classes"]) for row in rows] == [(MODEL, 10), (MODEL, 20)]
 
 
@@ -153,7 +153,7 @@ def test_galleries_of_one_source_are_a_curve_that_names_it(sweep, tmp_path):
         run(data, [MODEL], folder)
         score_run(RunFolder.open(folder))
         folders.append(folder)
-    rows = own_class_rows(gather([*sweep.values(), *folders]), "classification")
+    rows = own_class_rows(load_runs([*sweep.values(), *folders]), "classification")
     assert {(row["model"], row["classes"]) for row in rows} == {
         (MODEL, 10), (MODEL, 20), (MODEL, 30), (f"{MODEL} · HWOBC", 5), (f"{MODEL} · HWOBC", 8),
     }  # fmt: skip
@@ -163,16 +163,16 @@ def test_two_runs_on_the_same_items_are_two_curves(sweep, tmp_path):
     again = tmp_path / "again"
     run(sweep[10].parent / "set10", [MODEL], again)
     score_run(RunFolder.open(again))
-    rows = own_class_rows(gather([sweep[10], again, sweep[20]]), "classification")
+    rows = own_class_rows(load_runs([sweep[10], again, sweep[20]]), "classification")
     assert rows == []  # three runs, none of which has two numbers of classes
 
 
 def test_mixed_and_smaller_galleries_do_not_enter_table_4(sweep):
-    gathered = gather(list(sweep.values()))
-    found = galleries(gathered)
+    run_set = load_runs(list(sweep.values()))
+    found = galleries(run_set)
     assert {(each.of, each.size) for each in found.values()} == {("mixed", n) for n in sweep}
     assert other_galleries(found) == found
-    tables = beside_tables(gathered, gathered.results, published=True)
+    tables = build_paper_tables(run_set, run_set.results, published=True)
     (shown,) = (each for each in tables if each.name == "Table 4")
     assert {row.source for row in shown.rows} == {"paper"}
     (note,) = shown.notes
@@ -193,8 +193,8 @@ def test_a_gallery_of_the_papers_size_enters_table_4(tmp_path, classes, enters):
     imported("obi-classification", tmp_path / "HWOBC", tmp_path / "set", classes=str(classes))
     run(tmp_path / "set", [MODEL], tmp_path / "run", selection=Selection(limit=3))
     score_run(RunFolder.open(tmp_path / "run"))
-    gathered = gather([tmp_path / "run"])
-    tables = beside_tables(gathered, gathered.results, published=True)
+    run_set = load_runs([tmp_path / "run"])
+    tables = build_paper_tables(run_set, run_set.results, published=True)
     (shown,) = (each for each in tables if each.name == "Table 4")
     own = [row for row in shown.rows if row.source == "this run"]
     assert bool(own) is enters
@@ -218,7 +218,7 @@ def test_images_are_compared_with_images(tmp_path):
     imported("obi-deciphering", tmp_path / "src", tmp_path / "set")
     run(tmp_path / "set", ["baseline:copy"], tmp_path / "run")
     score_run(RunFolder.open(tmp_path / "run"))
-    (line,) = other_data(gather([tmp_path / "run"]))
+    (line,) = other_data(load_runs([tmp_path / "run"]))
     assert "as many images of each task" in line
     found = {each.check for each in audit_run(tmp_path / "run").findings}
     assert "whole-tasks" not in found
@@ -229,7 +229,7 @@ def test_too_few_images_are_counted_as_images(tmp_path):
     imported("obi-deciphering", tmp_path / "HUST-OBS", tmp_path / "set")
     run(tmp_path / "set", ["baseline:copy"], tmp_path / "run")
     score_run(RunFolder.open(tmp_path / "run"))
-    (line,) = other_data(gather([tmp_path / "run"]))
+    (line,) = other_data(load_runs([tmp_path / "run"]))
     assert "deciphering 3 of 140 images" in line
     (finding,) = (e for e in audit_run(tmp_path / "run").findings if e.check == "whole-tasks")
     assert [(m.where, m.printed) for m in finding.mismatches] == [("deciphering", "3 images")]

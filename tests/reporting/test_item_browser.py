@@ -81,8 +81,8 @@ def test_it_shows_the_first_item_with_both_answers_and_asks_for_nothing_but_itse
     assert "onerror=alert(1)" in bad.text_content()
     assert not page.xpath("//img[@src='x']")
     assert not any(each.endswith("/x") for each in asked)
-    strata = page.xpath("//table[@id='stratum-table']//td[@class='task']")
-    assert HOSTILE in [each.text_content() for each in strata]
+    breakdowns = page.xpath("//table[@id='stratum-table']//td[@class='task']")
+    assert HOSTILE in [each.text_content() for each in breakdowns]
 
 
 def test_a_folder_opens_from_the_disk_and_reads_its_items_there(scored_run, tmp_path):

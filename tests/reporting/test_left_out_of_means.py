@@ -8,9 +8,9 @@ import pytest
 from lxml import html
 
 from keju.analysis.blank_pages import invented_lines
-from keju.analysis.breakdowns import strata
+from keju.analysis.breakdowns import breakdowns
 from keju.analysis.no_results import in_no_mean
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.reporting import write_report
 from keju.runs import RunFolder
 from keju.scoring.blank_pages import FEWEST_BLANK
@@ -36,12 +36,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_model_without_answers_is_in_no_mean_over_models(folder):
-    gathered = gather([folder])
-    (left,) = in_no_mean(gathered)
+    run_set = load_runs([folder])
+    (left,) = in_no_mean(run_set)
     assert (left.model.endswith("vendor.jsonl"), len(left.pages), left.of) == (True, 10, 12)
-    (table,) = [each for each in strata(gathered, {left.model}) if each["kind"] == "group"]
+    (table,) = [each for each in breakdowns(run_set, {left.model}) if each["kind"] == "group"]
     assert {row[2] for row in table["rows"]} == {1.0}
-    (with_it,) = [each for each in strata(gathered) if each["kind"] == "group"]
+    (with_it,) = [each for each in breakdowns(run_set) if each["kind"] == "group"]
     assert min(row[2] for row in with_it["rows"]) == 0.5
 
 
@@ -59,13 +59,13 @@ def test_the_report_says_which_model_is_left_out(folder, language, sentence):
 def test_a_model_that_lacks_few_answers_is_in_the_mean(tmp_path):
     most = dict(list(TEXTS.items())[:-1])
     folder = scored_pages(tmp_path / "own", TEXTS, {"right": TEXTS, "most": most})
-    assert in_no_mean(gather([folder])) == []
+    assert in_no_mean(load_runs([folder])) == []
 
 
 def test_where_all_models_lack_answers_none_is_left_out(tmp_path):
     some = dict(list(TEXTS.items())[:2])
     folder = scored_pages(tmp_path / "own", TEXTS, {"one": some, "two": some})
-    assert in_no_mean(gather([folder])) == []
+    assert in_no_mean(load_runs([folder])) == []
 
 
 def test_nothing_is_said_about_characters_of_pages_that_do_not_count(tmp_path):

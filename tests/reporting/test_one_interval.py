@@ -12,7 +12,7 @@ from lxml import html
 from keju.analysis.comparison import comparison_of
 from keju.analysis.comparison_sides import Wanted
 from keju.analysis.intervals import interval_of_scores
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.formatting import percent
 from keju.items import Item
@@ -60,7 +60,7 @@ def scored(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def view(scored) -> View:
-    return build_view(gather([scored]), title="t")
+    return build_view(load_runs([scored]), title="t")
 
 
 def test_leaderboard_tasks_and_figures_have_one_interval(view):
@@ -79,9 +79,9 @@ def test_leaderboard_tasks_and_figures_have_one_interval(view):
 
 
 def test_the_order_of_the_items_changes_no_interval(scored):
-    gathered = gather([scored])
-    (scores,) = gathered.mains["strict"].values()
-    mine = [each for each in scores if each.model == gathered.models[0]]
+    run_set = load_runs([scored])
+    (scores,) = run_set.mains["strict"].values()
+    mine = [each for each in scores if each.model == run_set.models[0]]
     found = interval_of_scores(mine)
     assert found is not None
     assert interval_of_scores(sorted(mine, key=lambda each: each.item)) == pytest.approx(found)
@@ -105,8 +105,8 @@ def test_a_difference_is_the_negative_of_its_reverse(scored):
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_pages_verdict_is_that_of_the_terminal(scored, tmp_path, language):
     report = write_report([scored], tmp_path / "r.html", language=language)
-    (verdict,) = [each for each in verdicts(report.view, report.gathered) if each.pairs]
-    assert verdict.line in conclusion_lines(report.view, report.gathered)
+    (verdict,) = [each for each in verdicts(report.view, report.run_set) if each.pairs]
+    assert verdict.line in conclusion_lines(report.view, report.run_set)
     tree = html.fromstring(report.page.read_text("utf-8"))
     told = tree.xpath("//*[@id='verdicts']//li")[0].text_content()
     (pair,) = verdict.pairs

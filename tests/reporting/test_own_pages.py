@@ -7,9 +7,9 @@ import pytest
 from lxml import html
 
 from keju.analysis.comparison import comparison_of
-from keju.analysis.run_set import RunSet, gather
+from keju.analysis.run_set import RunSet, load_runs
 from keju.cli.output.comparison_table import comparison_table
-from keju.cli.output.protocol_tables import ledger_of
+from keju.cli.output.protocol_tables import list_protocol_differences
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.reporting.comparison_text import comparison_lines
@@ -53,8 +53,8 @@ def own(tmp_path: Path) -> Path:
 
 
 def viewed(path: Path, *, published: bool = False) -> tuple[RunSet, View]:
-    gathered = gather([path])
-    return gathered, build_view(gathered, title="mine", published=published)
+    run_set = load_runs([path])
+    return run_set, build_view(run_set, title="mine", published=published)
 
 
 def test_only_strict_has_values_and_its_column_names_the_metric(own):
@@ -81,7 +81,7 @@ def test_the_page_names_no_benchmark_of_a_paper(own, tmp_path, language):
     assert ("自有页面" in body, "Own pages" in body) == (language == "zh", language == "en")
     assert "页面转录" in body
     assert ("Page transcription" in body) == (language == "en")
-    assert (report.beside, report.view.other_data) == ([], [])
+    assert (report.paper_tables, report.view.other_data) == ([], [])
     (tex,) = write_latex(report, tmp_path / "tex")
     assert tex.name == "pages-leaderboard.tex"
     assert "Model & Strict: CharAcc & Rank" in tex.read_text("utf-8")
@@ -89,11 +89,11 @@ def test_the_page_names_no_benchmark_of_a_paper(own, tmp_path, language):
 
 def test_pages_break_down_by_book_and_not_by_file(own):
     _, view = viewed(own)
-    assert [table["kind"] for table in view.strata] == ["group"]
+    assert [table["kind"] for table in view.breakdowns] == ["group"]
 
 
 def test_the_ledger_finds_nothing_to_compare(own):
-    assert ledger_of(RunFolder.open(own)) == []
+    assert list_protocol_differences(RunFolder.open(own)) == []
 
 
 def test_pages_imported_as_ancientdoc_explain_the_official_values(tmp_path):
@@ -104,7 +104,9 @@ def test_pages_imported_as_ancientdoc_explain_the_official_values(tmp_path):
     ]
     (note,) = view.tables[0].notes
     assert note.startswith("official counts line breaks and punctuation as characters")
-    broken = [each for each in ledger_of(RunFolder.open(path)) if "broken" in each.model]
+    broken = [
+        each for each in list_protocol_differences(RunFolder.open(path)) if "broken" in each.model
+    ]
     (task,) = broken
     why = {item.id: item.why for item in task.largest}
     assert "2 edits of 8 characters, without them 1 of 8" in why["p0"]

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from lxml import html
 
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.errors import UsageError
 from keju.reporting import check_report_place, write_csv, write_report
 from keju.reporting.view import build_view
@@ -107,7 +107,7 @@ def test_each_item_stands_there_with_both_answers_their_scores_and_the_differenc
 
 
 def test_variants_and_layout_are_apart_from_recognition(scored_run):
-    view = build_view(gather([scored_run]), title="small")
+    view = build_view(load_runs([scored_run]), title="small")
     row = next(row for row in view.errors if "good" in row.model)
     assert row.cer == "50.0"
     assert (row.recognition, row.layout) == ("0.0", "50.0")
@@ -171,15 +171,15 @@ def test_two_runs_of_one_model_are_told_apart(scored_run, tmp_path):
     for path in twin.rglob("*"):
         target = tmp_path / "run" / path.relative_to(twin)
         target.mkdir() if path.is_dir() else target.write_bytes(path.read_bytes())
-    gathered = gather([tmp_path / "run", twin])
-    assert len(gathered.models) == 4
-    assert {name.split(" · ")[1] for name in gathered.models} == {"run", "twin"}
-    assert len(gathered.asked) == 3
+    run_set = load_runs([tmp_path / "run", twin])
+    assert len(run_set.models) == 4
+    assert {name.split(" · ")[1] for name in run_set.models} == {"run", "twin"}
+    assert len(run_set.asked) == 3
 
 
 def test_runs_in_folders_of_one_name_are_not_taken_for_one(scored_run, tmp_path):
     shutil.copytree(scored_run, tmp_path / "other" / "run")
-    names = gather([scored_run, tmp_path / "other" / "run"]).models
+    names = load_runs([scored_run, tmp_path / "other" / "run"]).models
     assert len(names) == 4
     assert [name.split(" · ")[1] for name in names] == ["run", "run", "other/run", "other/run"]
 
@@ -191,7 +191,7 @@ def test_csv_holds_every_score_and_no_formula(scored_run, tmp_path):
         assert path.read_bytes().startswith(codecs.BOM_UTF8)
     rows = pl.read_csv(items)
     assert rows.columns[0].isascii()
-    assert rows.height == len(report.gathered.scores)
+    assert rows.height == len(report.run_set.scores)
     assert not any(
         str(value).startswith(("=", "+", "@"))
         for column in rows.select(pl.col(pl.String)).iter_columns()
@@ -210,17 +210,17 @@ def test_responses_newer_than_the_scores_are_not_passed_over(scored_run, tmp_pat
 
 
 def test_tasks_that_are_not_in_the_data_are_counted_and_not_listed(scored_run):
-    view = build_view(gather([scored_run]), title="small")
+    view = build_view(load_runs([scored_run]), title="small")
     assert view.missing == ["MCS-Bench: 43 of 45 tasks are not in the data"]
 
 
 def test_tasks_of_the_data_that_a_model_lacks_are_named(scored_run):
-    gathered = gather([scored_run])
-    (good,) = [m for m in gathered.models if "good" in m]
-    for asked in gathered.asked.values():
+    run_set = load_runs([scored_run])
+    (good,) = [m for m in run_set.models if "good" in m]
+    for asked in run_set.asked.values():
         if asked.item.task == "T7":
             asked.answers[:] = [each for each in asked.answers if each.model != good]
-    view = build_view(gathered, title="small")
+    view = build_view(run_set, title="small")
     assert [line for line in view.missing if "no responses" in line] == [
         f"{good}, {protocol} MCS-Bench: no responses: T7" for protocol in ("official", "strict")
     ]

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import pytest
 
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.analysis.same_models import SameAs, check_same_as
 from keju.errors import UsageError
 from keju.items import Item
@@ -29,9 +29,9 @@ def runs(tmp_path):
 
 
 def shown(runs, *declared: SameAs):
-    gathered = gather(runs)
-    check_same_as(declared, gathered)
-    (table,) = input_tables(gathered, published=True, same_as=declared)
+    run_set = load_runs(runs)
+    check_same_as(declared, run_set)
+    (table,) = input_tables(run_set, published=True, same_as=declared)
     names = [heading.name for heading in table.headings]
     return {
         (row.source, row.model): dict(zip(names, (cell.value for cell in row.cells), strict=True))
@@ -41,7 +41,7 @@ def shown(runs, *declared: SameAs):
 
 def bleu(run) -> str:
     """The mean official BLEU of the one model of a run, in percent."""
-    scores = gather([run]).scores
+    scores = load_runs([run]).scores
     values = [s.value for s in scores if (s.protocol, s.metric) == ("official", "BLEU")]
     assert len(values) == len(ITEMS)
     return f"{100 * fmean(values):.2f}"

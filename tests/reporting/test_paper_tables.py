@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from keju.analysis.other_data import other_data
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.analysis.same_models import check_same_as, read_same_as
 from keju.cli import app
 from keju.definitions import tasks
@@ -24,7 +24,7 @@ from keju.published import published_tables
 from keju.reporting import write_csv, write_latex, write_report
 from keju.reporting.latex import escaped
 from keju.reporting.paper_table_means import mean_columns
-from keju.reporting.paper_tables import beside_tables
+from keju.reporting.paper_tables import build_paper_tables
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
 from tests.support.answered import answered_run
@@ -78,8 +78,8 @@ def shipped(name: str, model: str, cell: str) -> str:
 
 
 def tables_of(run, *, published: bool):
-    gathered = gather([run])
-    found = beside_tables(gathered, gathered.results, published=published)
+    run_set = load_runs([run])
+    found = build_paper_tables(run_set, run_set.results, published=published)
     return {table.name: table for table in found}
 
 
@@ -220,9 +220,9 @@ def test_own_tasks_that_no_table_prints_are_in_a_row_of_the_run_alone(tmp_path):
     place = [heading.name for heading in table.headings].index("OverAll:mean")
     values = [float(shipped("table-17", "GPT-4o", f"{name}:Acc")) for name in ("T16", "T18")]
     assert theirs.cells[place].value == f"{fmean(values):.2f}"
-    gathered = gather([folder])
+    run_set = load_runs([folder])
     by_task = {
-        each.task: each.metrics[0].value for each in gathered.results["openai:m", "official"].tasks
+        each.task: each.metrics[0].value for each in run_set.results["openai:m", "official"].tasks
     }
     assert own[1].cells[place].value == f"{50 * (by_task['T16'] + by_task['T18']):.2f}"
     assert own[0].cells[place].value == (
@@ -270,9 +270,9 @@ def test_all_tasks_of_a_mean_need_no_recomputed_row(tmp_path):
         for n in range(2)
     ]
     folder = answered_run(tmp_path / "run", pages, {"openai:m": 0.4})
-    gathered = gather([folder])
+    run_set = load_runs([folder])
     same = read_same_as(["openai:m=Qwen2-VL-7B-Instruct"])
-    tables = beside_tables(gathered, gathered.results, published=True, same_as=same)
+    tables = build_paper_tables(run_set, run_set.results, published=True, same_as=same)
     (table,) = (each for each in tables if each.name == "Table 4")
     assert {row.source for row in table.rows} == {"this run", "difference", "paper"}
     read = column(table, "OCR:CR")
@@ -310,10 +310,10 @@ def test_a_row_of_drawn_data_is_neither_ranked_nor_marked_among_the_papers_model
         for n in range(4)
     ]
     path = answered_run(tmp_path / "r", items, {"openai:m": 1.0}, synthetic=True)
-    gathered = gather([path])
+    run_set = load_runs([path])
     who = ("this run", "openai:m")
     (with_paper,) = [
-        each for each in beside_tables(gathered, gathered.results, published=True)
+        each for each in build_paper_tables(run_set, run_set.results, published=True)
         if each.name == "Table 3"
     ]  # fmt: skip
     overall = column(with_paper, "OverAll:mean")[who]
@@ -321,7 +321,7 @@ def test_a_row_of_drawn_data_is_neither_ranked_nor_marked_among_the_papers_model
     assert column(with_paper, "OverAll:rank")[who].value == "–"
     assert [cell.best for cell in column(with_paper, "OverAll:mean").values()].count(True) > 0
     (alone,) = [
-        each for each in beside_tables(gathered, gathered.results, published=False)
+        each for each in build_paper_tables(run_set, run_set.results, published=False)
         if each.name == "Table 3"
     ]  # fmt: skip
     assert column(alone, "OverAll:rank")[who].value == "1"
@@ -353,10 +353,10 @@ def test_table_4_has_overall_groups_and_an_average(tmp_path):
 
 def test_a_difference_is_shown_for_a_declared_model_only(run):
     def rows(*declared):
-        gathered = gather([run])
+        run_set = load_runs([run])
         same = read_same_as(declared)
-        check_same_as(same, gathered)
-        tables = beside_tables(gathered, gathered.results, published=True, same_as=same)
+        check_same_as(same, run_set)
+        tables = build_paper_tables(run_set, run_set.results, published=True, same_as=same)
         return {table.name: table for table in tables}
 
     assert not any(row.source == "difference" for t in rows().values() for row in t.rows)
@@ -383,7 +383,7 @@ def test_a_difference_is_shown_for_a_declared_model_only(run):
 )
 def test_a_declaration_must_match_exactly(run, line, says):
     with pytest.raises(UsageError, match=re.escape(says)):
-        check_same_as(read_same_as([line]), gather([run]))
+        check_same_as(read_same_as([line]), load_runs([run]))
 
 
 def test_the_command_needs_the_papers_rows_for_a_difference(run, tmp_path):
@@ -402,7 +402,7 @@ def test_without_the_papers_rows_only_the_run_is_there(run):
 
 
 def test_it_is_said_that_the_data_are_others(run, tmp_path):
-    (line,) = other_data(gather([run]))
+    (line,) = other_data(load_runs([run]))
     assert line.startswith("mine 1 has other items than the benchmark (T32 2 of 150")
     write_report([run], tmp_path / "report.html", published=True)
     page = (tmp_path / "report.html").read_text("utf-8")
@@ -506,10 +506,10 @@ def test_one_judges_grades_fill_the_judges_column(tmp_path):
     )  # fmt: skip
     path.write_bytes(msgspec.json.encode(response) + b"\n")
     score_run(run)
-    gathered = gather([run.path])
+    run_set = load_runs([run.path])
 
     def grade(given):
-        tables = beside_tables(gathered, gathered.results, published=True, given=given)
+        tables = build_paper_tables(run_set, run_set.results, published=True, given=given)
         table = next(table for table in tables if table.name == "Table 9")
         return column(table, "reasoning_qa:GPT4oScore").get(("this run", "openai:m")), table
 

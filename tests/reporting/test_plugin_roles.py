@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keju.analysis.blank_pages import blank_page_rows, invented_in, invented_rows
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.analysis.swapped import swapped_in, swapped_of
 from keju.cli.output.reading_lines import reading_lines
 from keju.datasets.readers import import_dataset
@@ -111,13 +111,13 @@ def test_a_plug_in_s_baseline_and_engine_are_those_also_where_it_is_not_loaded(s
     # An engine that transcribes "this page is blank" invents four characters; a model answers.
     (of_tasks,) = invented_in(scored).values()
     assert [found.characters for found in of_tasks.values()] == [4]
-    gathered = gather([scored.path])
-    (row,) = invented_rows(gathered)
+    run_set = load_runs([scored.path])
+    (row,) = invented_rows(run_set)
     assert (row.model, row.found.characters) == ("my-engine", 4)
-    assert {row["model"]: row["invented_characters"] for row in blank_page_rows(gathered)}[
+    assert {row["model"]: row["invented_characters"] for row in blank_page_rows(run_set)}[
         "my-engine"
     ] == 4
-    for check in (swapped_in(scored), swapped_of(gathered)):
+    for check in (swapped_in(scored), swapped_of(run_set)):
         (swap,) = check.found
         assert swap.models == ("my-engine",)
 

@@ -10,7 +10,7 @@ from lxml import html
 from msgspec.structs import replace
 
 from keju.analysis.engine_times import Collection, Costs
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.definitions.blank import REASON
 from keju.reporting import write_report
 from keju.reporting.glossary import terms
@@ -20,7 +20,7 @@ from keju.reporting.time_table import time_table
 from keju.reporting.view import build_view
 from keju.translations import Words
 from tests.analysis.test_engine_times import TIMED
-from tests.analysis.test_engine_times import gathered as timed_engine
+from tests.analysis.test_engine_times import run_set as timed_engine
 from tests.reporting.test_chinese_words import HAN, RULES
 from tests.support.own_pages import scored_pages
 
@@ -107,11 +107,11 @@ def test_punctuation_and_spaces_of_a_report_on_a_benchmark(scored_run, tmp_path)
 @pytest.mark.parametrize("others", [0.02, 0.6])
 @pytest.mark.parametrize("collection", [None, Collection(1000), Collection(1_000_000, 0.2, "EUR")])
 def test_punctuation_and_spaces_of_the_table_of_times(own, tmp_path, others, collection):
-    gathered = gather([own])
+    run_set = load_runs([own])
     timed = timed_engine(tmp_path, replace(TIMED, others=others))
-    view = build_view(gathered, title="mine")._replace(times=time_table(timed, collection))
+    view = build_view(run_set, title="mine")._replace(times=time_table(timed, collection))
     words = Words("zh", own_pages=True)
-    page = b"".join(render(view, Browser(gathered, words.task_title), words, single=True))
+    page = b"".join(render(view, Browser(run_set, words.task_title), words, single=True))
     tree = html.fromstring(page.decode())
     texts = sentences(tree)
     assert any("下限" in text for text in texts) == (others > 0.5)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from keju.analysis.leaderboard import leaderboards
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.analysis.task_tables import task_tables
 from keju.items import Item, Response
 from keju.reporting.task_cells import counted_items, task_cells
@@ -50,10 +50,10 @@ def make(path, *, synthetic=False, name="d"):
 
 
 def test_a_table_names_rounds(tmp_path):
-    gathered = gather([make(tmp_path / "run")])
+    run_set = load_runs([make(tmp_path / "run")])
     notes = {
         row.id: task_cells(row)[0].note.splitlines()
-        for table in task_tables(gathered, gathered.results)
+        for table in task_tables(run_set, run_set.results)
         for row in table.rows
         if row.protocol == "strict"
     }
@@ -65,8 +65,8 @@ def test_answers_are_in_the_order_of_rounds_whatever_came_first(tmp_path):
     run = RunFolder(make(tmp_path / "run"))
     path = run.responses_path("openai:m", "T7")
     path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
-    gathered = gather([run.path])
-    for asked in gathered.asked.values():
+    run_set = load_runs([run.path])
+    for asked in run_set.asked.values():
         assert [answer.response.round for answer in asked.answers] == [1, 2]
 
 
@@ -80,15 +80,15 @@ def test_what_a_value_is_over(count, rounds, says):
 
 
 def test_items_are_told_from_calls(tmp_path):
-    (row,) = build_view(gather([make(tmp_path / "run")]), title="t").models
+    (row,) = build_view(load_runs([make(tmp_path / "run")]), title="t").models
     assert (row.asked.value, row.asked.note) == ("4", "× 2 rounds")
     assert (row.answered, row.failures) == (6, [("failed", 2)])
     assert row.not_asked == [("it takes no boxes", 7)]
 
 
 def test_each_benchmark_has_its_own_failures_and_time(tmp_path):
-    gathered = gather([make(tmp_path / "run")])
-    boards = {board.benchmark: board for board in leaderboards(gathered, gathered.results)}
+    run_set = load_runs([make(tmp_path / "run")])
+    boards = {board.benchmark: board for board in leaderboards(run_set, run_set.results)}
     (group,) = boards["MCS-Bench"].groups
     assert (group.rows[0].failures, group.rows[0].seconds) == ([], 1000)
     (group,) = boards["AncientDoc"].groups
@@ -97,8 +97,8 @@ def test_each_benchmark_has_its_own_failures_and_time(tmp_path):
 
 def test_only_what_was_drawn_is_called_synthetic(tmp_path):
     drawn, scanned = make(tmp_path / "a", synthetic=True, name="drawn"), make(tmp_path / "b")
-    view = build_view(gather([drawn, scanned]), title="t")
+    view = build_view(load_runs([drawn, scanned]), title="t")
     first, second = view.synthetic
     assert first.startswith("drawn: these pages were drawn by keju.")
     assert second == "Not synthetic: d."
-    assert build_view(gather([scanned]), title="t").synthetic == []
+    assert build_view(load_runs([scanned]), title="t").synthetic == []

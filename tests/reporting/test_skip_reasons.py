@@ -14,7 +14,15 @@ from keju.translations import Words
 ZH = Words("zh")
 ENGLISH = re.compile(r"(?<![-:+])[a-z]{2,} [a-z]{2,}")
 ROOT = Path(keju.__file__).parent
-FUNCTIONS = {"declines", "no_page", "refuses", "refusal", "not_worded", "_in_setting", "_with_text"}
+FUNCTIONS = {
+    "unsupported_reason",
+    "no_page",
+    "refuses",
+    "skip_reason",
+    "not_worded",
+    "_in_setting",
+    "_with_text",
+}
 FILES = [*(ROOT / "models").rglob("*.py"), ROOT / "running/selecting.py",
          ROOT / "definitions/wordings.py"]  # fmt: skip
 

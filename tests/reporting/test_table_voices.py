@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.figures import of_run
 from keju.items import Item
 from keju.reporting import write_report
 from keju.reporting.paper_table_inputs import input_tables
-from keju.reporting.paper_tables import beside_tables
+from keju.reporting.paper_tables import build_paper_tables
 from tests.support.answered import answered_run
 
 SETTINGS = {"image": 0.0, "own-ocr": 0.1, "gold-ocr": 0.2, "own-text": 0.3, "gold-text": 0.4}
@@ -30,21 +30,21 @@ def own_rows(table):
 def test_table_9_has_models_that_see_the_image_alone_and_table_8_texts_alone(tmp_path):
     skills = {MODEL: 0.4, PIPELINE: 0.4, "baseline:copy": 0.4}
     path = answered_run(tmp_path / "run", ITEMS, skills, settings=SETTINGS)
-    gathered = gather([path])
+    run_set = load_runs([path])
     tables = {
         (each.benchmark, each.name): each
-        for each in beside_tables(gathered, gathered.results, published=True)
+        for each in build_paper_tables(run_set, run_set.results, published=True)
     }
     assert set(own_rows(tables["MCS-Bench", "Table 9"])) == {f"{MODEL} · image"}
-    (table,) = input_tables(gathered, published=True)
+    (table,) = input_tables(run_set, published=True)
     assert own_rows(table) == {MODEL: ["T2 · GT", "T2 · PP-OCRv6"]}
 
 
 def test_a_run_of_text_settings_has_no_table_9(tmp_path):
     path = answered_run(tmp_path / "run", ITEMS, {MODEL: 0.4}, settings={"gold-text": 0.0})
-    gathered = gather([path])
-    assert gathered.models == [f"{MODEL} · gold-text"]
-    names = {each.name for each in beside_tables(gathered, gathered.results, published=True)}
+    run_set = load_runs([path])
+    assert run_set.models == [f"{MODEL} · gold-text"]
+    names = {each.name for each in build_paper_tables(run_set, run_set.results, published=True)}
     assert "Table 9" not in names
 
 

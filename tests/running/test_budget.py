@@ -120,16 +120,16 @@ def test_money_is_counted_where_it_is_not_limited(chat: Chat, dataset: Path, out
 
 def test_what_failed_and_may_be_paid_for_is_counted():
     async def body() -> None:
-        meter = CostEstimator({"endpoint": "e", "model": "served", "max_tokens": "100"}, PRICES)
-        each = meter.cost(meter.expected(REQUEST))
+        estimator = CostEstimator({"endpoint": "e", "model": "served", "max_tokens": "100"}, PRICES)
+        each = estimator.cost(estimator.expected(REQUEST))
         assert each == pytest.approx(4 * 2e-6 + 100 * 10e-6)
-        purse = BudgetTracker(Budget(max_cost=2.5 * each, prices=PRICES))
+        tracker = BudgetTracker(Budget(max_cost=2.5 * each, prices=PRICES))
         for kind, spent in (("rate", 0), ("server", 0), ("timeout", 1), ("bad-response", 2)):
-            taken = await purse.take(meter, REQUEST, lambda: True)
-            purse.give_back(taken, kind)
-            assert purse.spent == pytest.approx(spent * each)
-        assert await purse.take(meter, REQUEST, lambda: True) is None
-        assert purse.used_up
+            taken = await tracker.take(estimator, REQUEST, lambda: True)
+            tracker.give_back(taken, kind)
+            assert tracker.spent == pytest.approx(spent * each)
+        assert await tracker.take(estimator, REQUEST, lambda: True) is None
+        assert tracker.used_up
 
     asyncio.run(body())
 
@@ -156,28 +156,28 @@ def test_what_may_have_been_paid_for_is_remembered_by_the_next_call(
 
 def test_requests_wait_until_it_is_known_what_those_in_flight_cost():
     async def body() -> None:
-        meter = CostEstimator({"endpoint": "e", "model": "served"}, PRICES)
-        each = meter.cost(meter.expected(REQUEST))
-        purse = BudgetTracker(Budget(max_cost=1.5 * each, prices=PRICES))
-        first = await purse.take(meter, REQUEST, lambda: True)
-        second = asyncio.create_task(purse.take(meter, REQUEST, lambda: True))
+        estimator = CostEstimator({"endpoint": "e", "model": "served"}, PRICES)
+        each = estimator.cost(estimator.expected(REQUEST))
+        tracker = BudgetTracker(Budget(max_cost=1.5 * each, prices=PRICES))
+        first = await tracker.take(estimator, REQUEST, lambda: True)
+        second = asyncio.create_task(tracker.take(estimator, REQUEST, lambda: True))
         await asyncio.sleep(0.01)
         assert not second.done()
-        purse.settle(first, meter, Usage(input_tokens=1, output_tokens=1))
+        tracker.settle(first, estimator, Usage(input_tokens=1, output_tokens=1))
         assert await asyncio.wait_for(second, 5) is not None
-        assert not purse.used_up
+        assert not tracker.used_up
 
     asyncio.run(body())
 
 
 def test_an_answer_dearer_than_expected_is_expected_from_then_on():
     async def body() -> None:
-        meter = CostEstimator({"endpoint": "e", "model": "served", "max_tokens": "1"}, PRICES)
-        purse = BudgetTracker(Budget(max_cost=1.5, prices=PRICES))
-        first = await purse.take(meter, REQUEST, lambda: True)
-        purse.settle(first, meter, Usage(input_tokens=500_000, output_tokens=0))
-        assert purse.spent == pytest.approx(1)
-        assert await purse.take(meter, REQUEST, lambda: True) is None
+        estimator = CostEstimator({"endpoint": "e", "model": "served", "max_tokens": "1"}, PRICES)
+        tracker = BudgetTracker(Budget(max_cost=1.5, prices=PRICES))
+        first = await tracker.take(estimator, REQUEST, lambda: True)
+        tracker.settle(first, estimator, Usage(input_tokens=500_000, output_tokens=0))
+        assert tracker.spent == pytest.approx(1)
+        assert await tracker.take(estimator, REQUEST, lambda: True) is None
 
     asyncio.run(body())
 
@@ -198,9 +198,9 @@ def test_a_wait_for_a_server_ends_with_the_hours(chat: Chat, dataset: Path, out:
 
 
 def test_a_model_on_this_machine_costs_nothing():
-    meter = CostEstimator({"kind": "ppocr"}, PRICES)
-    assert not meter.paid
-    assert meter.cost(Usage(input_tokens=10**6)) == 0
+    estimator = CostEstimator({"kind": "ppocr"}, PRICES)
+    assert not estimator.paid
+    assert estimator.cost(Usage(input_tokens=10**6)) == 0
     unlimited = CostEstimator({"endpoint": "e"}).expected(REQUEST)
     assert (unlimited.input_tokens, unlimited.output_tokens) == (4, UNLIMITED_OUTPUT)
 

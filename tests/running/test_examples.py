@@ -132,11 +132,11 @@ def test_an_item_never_gets_an_example_of_its_own_group(dataset: Path):
 
 def test_the_draw_is_the_same_from_the_chosen_items_alone(dataset: Path):
     known = items_of(dataset)
-    items, ways = [known["a"], known["b"]], [RequestVariant(wording=TWO)]
+    items, variants = [known["a"], known["b"]], [RequestVariant(wording=TWO)]
     whole = Examples(known.values())
-    part = Examples(whole.used(items, ways))
+    part = Examples(whole.used(items, variants))
     for item in items:
-        assert part.items_of(item, ways[0]) == whole.items_of(item, ways[0])
+        assert part.items_of(item, variants[0]) == whole.items_of(item, variants[0])
 
 
 @pytest.mark.parametrize(
@@ -279,8 +279,8 @@ def test_the_boxes_of_an_example_are_in_the_convention_asked_for(tmp_path: Path)
                             images=(ref,), boxes=(Box(x0=40, y0=20, x1=80, y1=60),), group=name,
                             split=split))  # fmt: skip
     known = items_of(path)
-    way = RequestVariant(wording="released+1-shot", boxes="yxyx-1000")
-    (example,) = Examples(known.values()).of(known["t"], way)
+    variant = RequestVariant(wording="released+1-shot", boxes="yxyx-1000")
+    (example,) = Examples(known.values()).of(known["t"], variant)
     assert example.answer == "[100, 200, 300, 400]"
     assert "ymin" in example.prompt
 

@@ -84,12 +84,12 @@ def test_the_progress_reports_until_when_a_model_is_paused():
         name = MODEL
         identity: ClassVar[dict[str, str]] = {}
 
-    lane = ModelQueue(Asked(), iter(()), total=3, ceiling=2)
-    lane.closed_by = "HTTP 429: slower, please"
+    queue = ModelQueue(Asked(), iter(()), total=3, ceiling=2)
+    queue.closed_by = "HTTP 429: slower, please"
 
     async def line() -> str:
-        lane.throttle.overloaded(time.monotonic(), 600)
-        return Pace(lane).line()
+        queue.throttle.overloaded(time.monotonic(), 600)
+        return Pace(queue).line()
 
     until = time.strftime("%H:", time.localtime(time.time() + 600))
     said = asyncio.run(line())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions.pair_forms import asked_candidates, pair_form, reduction_of
 from keju.errors import UsageError
@@ -121,10 +121,13 @@ def test_a_report_shows_every_item_and_counts_every_response_once(
     chat.plan(says="0.5")
     folder = go(dataset, tmp_path / "run", chat, pairs="once", tasks=("rejoining/How",))
     score_run(folder)
-    gathered = gather([folder.path])
-    assert [len(asked.answers) for asked in gathered.asked.values()] == [1] * FRAGMENTS
-    (voice,) = gathered.voices.values()
-    assert (voice.responses, voice.items) == (FRAGMENTS * (FRAGMENTS - 1) // 2, FRAGMENTS)
+    run_set = load_runs([folder.path])
+    assert [len(asked.answers) for asked in run_set.asked.values()] == [1] * FRAGMENTS
+    (model_responses,) = run_set.by_model.values()
+    assert (model_responses.responses, model_responses.items) == (
+        FRAGMENTS * (FRAGMENTS - 1) // 2,
+        FRAGMENTS,
+    )
 
 
 def test_a_gallery_has_all_relevant_candidates_and_is_one_for_all_question_forms(
@@ -278,7 +281,7 @@ def test_results_of_a_reduced_form_stay_out_of_the_papers_tables(
     assert own_values([path for name, path in runs.items() if name], tmp_path) == {}
     report = write_report(list(runs.values()), tmp_path / "r.html", picture_bytes=0)
     assert list(values_of(report).values()) == [whole]
-    notes = [note for table in report.beside for note in table.notes]
+    notes = [note for table in report.paper_tables for note in table.notes]
     assert any("--pairs edges=2, gallery=3,seed=0, once" in note for note in notes)
 
 
@@ -289,7 +292,7 @@ def own_values(runs: list[Path], tmp_path: Path) -> dict[str, list[str]]:
 
 def values_of(report: Report) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for table in report.beside:
+    for table in report.paper_tables:
         for row in table.rows:
             values = [cell.value for cell in row.cells if cell.value not in {"", NOTHING}]
             if row.model.startswith(MODEL) and values:

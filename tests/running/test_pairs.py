@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import task
 from keju.items import Item
@@ -86,8 +86,8 @@ def test_a_report_has_one_answer_an_item(dataset: Path, tmp_path: Path) -> None:
     model = f"replay:{answers(tmp_path / 'answers.jsonl', CANDIDATES)}"
     run(dataset, [model], out, policy=Policy())
     score_run(RunFolder.open(out))
-    gathered = gather([out])
-    for asked in gathered.asked.values():
+    run_set = load_runs([out])
+    for asked in run_set.asked.values():
         (answer,) = asked.answers
         assert len(answer.scores) == len({(s.protocol, s.metric) for s in answer.scores})
         assert answer.response.text.startswith("2 (")

@@ -23,12 +23,12 @@ def response(*, failed: bool = False) -> Response:
     )  # fmt: skip
 
 
-def lane(total: int = 100, ceiling: int = 8, *, started: bool = True) -> ModelQueue:
+def queue(total: int = 100, ceiling: int = 8, *, started: bool = True) -> ModelQueue:
     model = open_model("baseline:copy", ModelOptions())
-    way = ModelQueue(model, iter(()), total=total, ceiling=ceiling)
+    variant = ModelQueue(model, iter(()), total=total, ceiling=ceiling)
     if started:
-        way.stopwatch.start()
-    return way
+        variant.stopwatch.start()
+    return variant
 
 
 class Clock:
@@ -56,17 +56,17 @@ def test_durations_as_people_say_them(seconds: float | None, words: str):
 
 
 def test_rate_and_time_left_follow_the_last_half_minute(clock: Clock):
-    way = lane()
-    pace = Pace(way)
+    variant = queue()
+    pace = Pace(variant)
     assert pace.line() == "starting"
     clock.now += 40
-    way.note(response(), dead_after=10)
+    variant.note(response(), dead_after=10)
     pace.tick()
     assert (pace.rate, pace.line()) == (0.0, "? left")
     for _ in range(10):
         clock.now += 1
-        way.note(response(), dead_after=10)
-        way.note(response(), dead_after=10)
+        variant.note(response(), dead_after=10)
+        variant.note(response(), dead_after=10)
         pace.tick()
     assert pace.rate == pytest.approx(2.0)
     assert pace.line() == "2.0/s · 40 s left"
@@ -77,37 +77,37 @@ def test_rate_and_time_left_follow_the_last_half_minute(clock: Clock):
 
 
 def test_failures_slowing_and_giving_up_are_said(clock: Clock):
-    way = lane(total=4)
-    pace = Pace(way)
-    way.throttle.proven()
-    way.throttle.overloaded(1e18, None)
+    variant = queue(total=4)
+    pace = Pace(variant)
+    variant.throttle.proven()
+    variant.throttle.overloaded(1e18, None)
     clock.now += 1
-    way.note(response(failed=True), dead_after=2)
+    variant.note(response(failed=True), dead_after=2)
     pace.tick()
     assert pace.line() == "1 failed · slowed to 4 at once · ? left"
-    way.note(response(failed=True), dead_after=2)
+    variant.note(response(failed=True), dead_after=2)
     assert pace.line().endswith("given up")
-    assert way.halted
+    assert variant.halted
 
 
 def test_an_engine_waits_for_the_one_before_it_and_then_starts():
-    way = lane(total=3, started=False)
-    pace = Pace(way)
+    variant = queue(total=3, started=False)
+    pace = Pace(variant)
     assert pace.line() == "waiting for the engine before it"
-    way.stopwatch.start()
-    assert (pace.line(), way.throttle.limit) == ("starting", 1)
-    way.note(response(), dead_after=9)
-    assert way.throttle.limit == 8
+    variant.stopwatch.start()
+    assert (pace.line(), variant.throttle.limit) == ("starting", 1)
+    variant.note(response(), dead_after=9)
+    assert variant.throttle.limit == 8
 
 
 def said(*, terminal: bool) -> str:
     async def body() -> str:
-        way = lane(total=2)
+        variant = queue(total=2)
         console = Console(file=io.StringIO(), force_terminal=terminal, width=120)
-        showing = asyncio.create_task(show([way, lane(total=0)], console))
+        showing = asyncio.create_task(show([variant, queue(total=0)], console))
         await asyncio.sleep(0.01)
-        way.note(response(), dead_after=9)
-        way.note(response(), dead_after=9)
+        variant.note(response(), dead_after=9)
+        variant.note(response(), dead_after=9)
         showing.cancel()
         with suppress(asyncio.CancelledError):
             await showing

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.cli import app
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import prompt_of, task
@@ -250,8 +250,8 @@ def test_several_settings_are_one_run_and_one_comparison(dataset, tmp_path, chat
         ("image", 1.0),
         ("own-ocr", 0.0),
     ]
-    gathered = gather([folder.path])
-    assert gathered.models == ["openai:served · image", "openai:served · own-ocr"]
+    run_set = load_runs([folder.path])
+    assert run_set.models == ["openai:served · image", "openai:served · own-ocr"]
 
 
 @pytest.mark.parametrize("settings", [("gold",), ("image", "image")])

@@ -37,7 +37,7 @@ class Scripted:
         self._seconds = seconds
         self.watch: Callable[[], object] = lambda: None
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
@@ -73,7 +73,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return Dataset.open(make_dataset(tmp_path_factory.mktemp("ask") / "d", pages=2))
 
 
-def lane(
+def queue(
     model: Scripted, dataset: Dataset, count: int, *, ceiling: int = 4, succeeded: bool = False
 ) -> ModelQueue:
     images = dataset.items()[0].images
@@ -89,16 +89,16 @@ def lane(
     return ModelQueue(model, jobs, total=count, ceiling=ceiling, succeeded=succeeded)
 
 
-def ask(dataset: Dataset, *lanes: ModelQueue, policy: Policy = QUICK) -> list[Response]:
+def ask(dataset: Dataset, *queues: ModelQueue, policy: Policy = QUICK) -> list[Response]:
     kept: list[Response] = []
-    asker = RequestRunner(dataset, lanes, kept.append, policy)
-    asyncio.run(asyncio.wait_for(asker.run(), 30))
+    runner = RequestRunner(dataset, queues, kept.append, policy)
+    asyncio.run(asyncio.wait_for(runner.run(), 30))
     return kept
 
 
 def test_every_job_is_asked_once_and_kept(dataset: Dataset):
     model = Scripted(fine)
-    kept = ask(dataset, lane(model, dataset, 50))
+    kept = ask(dataset, queue(model, dataset, 50))
     assert sorted(r.item for r in kept) == sorted(f"i{n}" for n in range(50))
     assert set(model.asked.values()) == {1}
     assert {(r.status, r.attempts, r.model) for r in kept} == {("answered", 1, "scripted")}
@@ -110,7 +110,7 @@ def test_models_are_asked_side_by_side(dataset: Dataset):
     one, two = (Scripted(fine, name=name, seconds=0.05) for name in ("one", "two"))
     for model, other in ((one, two), (two, one)):
         model.watch = lambda other=other: together.append(other.in_flight > 0)
-    kept = ask(dataset, lane(one, dataset, 8), lane(two, dataset, 8))
+    kept = ask(dataset, queue(one, dataset, 8), queue(two, dataset, 8))
     assert any(together)
     assert Counter(r.model for r in kept) == {"one": 8, "two": 8}
     assert (one.most, two.most) == (4, 4)
@@ -122,7 +122,7 @@ def test_jobs_are_taken_from_the_iterator_only_when_a_worker_is_free(dataset: Da
 
     def jobs():
         nonlocal taken
-        for job in lane(model, dataset, 40).jobs:
+        for job in queue(model, dataset, 40).jobs:
             taken += 1
             assert taken - sum(model.asked.values()) <= 4
             yield job
@@ -133,13 +133,13 @@ def test_jobs_are_taken_from_the_iterator_only_when_a_worker_is_free(dataset: Da
 
 def test_what_may_pass_is_asked_again_and_attempts_are_recorded(dataset: Dataset):
     model = Scripted(failing(AskError("server", "away", retryable=True), 2))
-    kept = ask(dataset, lane(model, dataset, 10))
+    kept = ask(dataset, queue(model, dataset, 10))
     assert {(r.status, r.attempts) for r in kept} == {("answered", 3)}
 
 
 def test_what_cannot_pass_is_asked_once(dataset: Dataset):
     model = Scripted(failing(AskError("bad-request", "no such thing"), 99))
-    kept = ask(dataset, lane(model, dataset, 12))
+    kept = ask(dataset, queue(model, dataset, 12))
     assert set(model.asked.values()) == {1}
     assert {(r.status, r.text) for r in kept} == {("failed", "")}
     assert kept[0].error is not None
@@ -148,7 +148,7 @@ def test_what_cannot_pass_is_asked_once(dataset: Dataset):
 
 def test_attempts_end(dataset: Dataset):
     model = Scripted(failing(AskError("bad-response", "junk", retryable=True), 99))
-    kept = ask(dataset, lane(model, dataset, 3))
+    kept = ask(dataset, queue(model, dataset, 3))
     assert set(model.asked.values()) == {6}
     assert {(r.status, r.attempts) for r in kept} == {("failed", 6)}
 
@@ -156,41 +156,41 @@ def test_attempts_end(dataset: Dataset):
 def test_a_storm_of_429_slows_and_never_fails(dataset: Dataset):
     error = AskError("rate", "slower", retryable=True, overloaded=True)
     model = Scripted(failing(error, 20))
-    way = lane(model, dataset, 8)
-    kept = ask(dataset, way)
+    variant = queue(model, dataset, 8)
+    kept = ask(dataset, variant)
     assert {(r.status, r.attempts) for r in kept} == {("answered", 21)}
-    assert way.throttle.limit < 4
+    assert variant.throttle.limit < 4
 
 
 def test_a_refusal_by_policy_is_filtered_and_not_asked_again(dataset: Dataset):
     model = Scripted(failing(AskError("refused", "I may not"), 99))
-    way = lane(model, dataset, 20)
-    kept = ask(dataset, way)
+    variant = queue(model, dataset, 20)
+    kept = ask(dataset, variant)
     assert {r.status for r in kept} == {"filtered"}
-    assert way.halted == ""
-    assert not way.failures
+    assert variant.halted == ""
+    assert not variant.failures
 
 
 def test_the_deadline_ends_a_request_that_only_gets_429(dataset: Dataset):
     error = AskError("rate", "slower", retryable=True, overloaded=True)
     model = Scripted(failing(error, 10**9))
     policy = Policy(first_wait=0.01, longest_wait=0.02, deadline=0.2, dead_after=99)
-    kept = ask(dataset, lane(model, dataset, 4), policy=policy)
+    kept = ask(dataset, queue(model, dataset, 4), policy=policy)
     assert {(r.status, r.error.kind) for r in kept if r.error} == {("failed", "rate")}
 
 
 def test_a_retry_after_beyond_the_deadline_is_not_waited_for(dataset: Dataset):
     error = AskError("rate", "tomorrow", retryable=True, overloaded=True, retry_after=86_400)
-    way = lane(Scripted(failing(error, 9)), dataset, 3)
-    assert ask(dataset, way) == []
-    assert way.left == 3
-    assert "tomorrow" in way.halted
+    variant = queue(Scripted(failing(error, 9)), dataset, 3)
+    assert ask(dataset, variant) == []
+    assert variant.left == 3
+    assert "tomorrow" in variant.halted
 
 
 def test_retry_after_is_honoured(dataset: Dataset):
     error = AskError("server", "soon", retryable=True, retry_after=0.2)
     started = monotonic()
-    [response] = ask(dataset, lane(Scripted(failing(error, 1)), dataset, 1))
+    [response] = ask(dataset, queue(Scripted(failing(error, 1)), dataset, 1))
     elapsed = monotonic() - started
     assert elapsed >= 0.2
     assert response.attempts == 2
@@ -199,7 +199,7 @@ def test_retry_after_is_honoured(dataset: Dataset):
 
 def test_an_attempt_that_takes_too_long_is_a_timeout(dataset: Dataset):
     policy = Policy(timeout=0.05, attempts=2, first_wait=0.001)
-    [response] = ask(dataset, lane(Scripted(fine, seconds=5), dataset, 1), policy=policy)
+    [response] = ask(dataset, queue(Scripted(fine, seconds=5), dataset, 1), policy=policy)
     assert response.error is not None
     assert (response.error.kind, response.attempts) == ("timeout", 2)
 
@@ -210,58 +210,58 @@ def test_a_dead_server_is_given_up_and_what_was_not_asked_is_left(dataset: Datas
             raise AskError("auth", "HTTP 401: who are you?")
         return fine(item, count)
 
-    way = lane(Scripted(reply), dataset, 1000)
-    kept = ask(dataset, way)
+    variant = queue(Scripted(reply), dataset, 1000)
+    kept = ask(dataset, variant)
     assert 110 <= len(kept) < 120
-    assert way.left == 1000 - len(kept)
-    assert way.halted.startswith("10 requests in a row failed")
-    assert way.halted.endswith("HTTP 401: who are you?")
+    assert variant.left == 1000 - len(kept)
+    assert variant.halted.startswith("10 requests in a row failed")
+    assert variant.halted.endswith("HTTP 401: who are you?")
 
 
 def test_five_failures_alike_before_any_success_stop_a_model(dataset: Dataset):
     def reply(item: str, count: int) -> Answer:
         raise AskError("bad-request", f"HTTP 400: no such field (request id: {item}-{count})")
 
-    way = lane(Scripted(reply), dataset, 1000)
-    kept = ask(dataset, way)
+    variant = queue(Scripted(reply), dataset, 1000)
+    kept = ask(dataset, variant)
     assert len(kept) == 5
-    assert way.left == 995
-    assert "no such field" in way.halted
-    assert way.halted_by is not None
-    assert way.halted_by.kind == "bad-request"
+    assert variant.left == 995
+    assert "no such field" in variant.halted
+    assert variant.halted_by is not None
+    assert variant.halted_by.kind == "bad-request"
 
 
 @pytest.mark.parametrize("kind", ["missing-answer", "failed-elsewhere"])
 def test_answers_that_a_file_lacks_do_not_stop_it(dataset: Dataset, kind: str):
-    way = lane(Scripted(failing(AskError(kind, "no answer"), 10**9)), dataset, 200)
-    assert len(ask(dataset, way)) == 200
-    assert way.halted == ""
+    variant = queue(Scripted(failing(AskError(kind, "no answer"), 10**9)), dataset, 200)
+    assert len(ask(dataset, variant)) == 200
+    assert variant.halted == ""
 
 
 def test_few_unlike_failures_or_an_earlier_answer_do_not_stop_a_model(dataset: Dataset):
     def unlike(item: str, count: int) -> Answer:
         raise AskError("bad-request", "HTTP 400: " + "x" * int(item[1:]))
 
-    way = lane(Scripted(unlike), dataset, 24)
-    assert len(ask(dataset, way)) == 24
+    variant = queue(Scripted(unlike), dataset, 24)
+    assert len(ask(dataset, variant)) == 24
     alike = failing(AskError("bad-request", "HTTP 400: too long"), 10**9)
-    resumed = lane(Scripted(alike), dataset, 100, succeeded=True)
+    resumed = queue(Scripted(alike), dataset, 100, succeeded=True)
     assert len(ask(dataset, resumed)) == 100
-    assert way.halted == resumed.halted == ""
+    assert variant.halted == resumed.halted == ""
 
 
 def test_few_requests_are_in_flight_until_the_first_answer(dataset: Dataset):
     model = Scripted(fine, seconds=0.02)
     seen: list[int] = []
-    way = lane(model, dataset, 60, ceiling=30)
+    variant = queue(model, dataset, 60, ceiling=30)
     answer = model.answer
 
     async def watched(request: Request, images: Sequence[bytes]) -> Answer:
-        seen.append(way.throttle.in_flight)
+        seen.append(variant.throttle.in_flight)
         return await answer(request, images)
 
     model.answer = watched
-    ask(dataset, way)
+    ask(dataset, variant)
     assert max(seen[:FIRST]) == FIRST
     assert max(seen) == 30
 
@@ -272,14 +272,14 @@ def test_failures_among_successes_do_not_give_a_server_up(dataset: Dataset):
             raise AskError("auth", "HTTP 403: not this one")
         return fine(item, count)
 
-    way = lane(Scripted(reply), dataset, 200)
-    assert len(ask(dataset, way)) == 200
-    assert way.halted == ""
+    variant = queue(Scripted(reply), dataset, 200)
+    assert len(ask(dataset, variant)) == 200
+    assert variant.halted == ""
 
 
 def test_a_model_given_up_leaves_the_others_alone(dataset: Dataset):
-    dead = lane(Scripted(failing(AskError("auth", "who?"), 10**9), name="dead"), dataset, 100)
-    alive = lane(Scripted(fine, name="alive", seconds=0.002), dataset, 100)
+    dead = queue(Scripted(failing(AskError("auth", "who?"), 10**9), name="dead"), dataset, 100)
+    alive = queue(Scripted(fine, name="alive", seconds=0.002), dataset, 100)
     kept = ask(dataset, dead, alive)
     assert Counter(r.status for r in kept if r.model == "alive") == {"answered": 100}
 
@@ -290,7 +290,7 @@ def test_an_engine_that_breaks_on_one_page_does_not_end_the_run(dataset: Dataset
             raise ZeroDivisionError("division\nby zero")
         return fine(item, count)
 
-    kept = {r.item: r for r in ask(dataset, lane(Scripted(reply), dataset, 8))}
+    kept = {r.item: r for r in ask(dataset, queue(Scripted(reply), dataset, 8))}
     error = kept["i3"].error
     assert error is not None
     assert (error.kind, error.message) == ("engine", "ZeroDivisionError: division by zero")
@@ -302,28 +302,28 @@ def test_a_model_that_cannot_work_at_all_ends_the_run_with_its_line(dataset: Dat
         raise UsageError("no such language")
 
     with pytest.raises(UsageError, match="no such language"):
-        ask(dataset, lane(Scripted(reply), dataset, 8))
+        ask(dataset, queue(Scripted(reply), dataset, 8))
 
 
 def test_a_response_that_cannot_be_kept_ends_the_run_with_its_line(dataset: Dataset):
     def keep(response: Response) -> None:
         raise DataError("disk full")
 
-    asker = RequestRunner(dataset, [lane(Scripted(fine), dataset, 8)], keep, QUICK)
+    runner = RequestRunner(dataset, [queue(Scripted(fine), dataset, 8)], keep, QUICK)
     with pytest.raises(DataError, match="disk full"):
-        asyncio.run(asker.run())
+        asyncio.run(runner.run())
 
 
 def test_stop_waits_for_what_is_in_flight_and_sends_nothing_more(dataset: Dataset):
     model = Scripted(fine, seconds=0.1)
     kept: list[Response] = []
-    asker = RequestRunner(dataset, [lane(model, dataset, 100)], kept.append, QUICK)
+    runner = RequestRunner(dataset, [queue(model, dataset, 100)], kept.append, QUICK)
 
     async def body() -> None:
-        running = asyncio.create_task(asker.run())
+        running = asyncio.create_task(runner.run())
         await asyncio.sleep(0.02)
-        assert asker.in_flight == 4
-        asker.stop()
+        assert runner.in_flight == 4
+        runner.stop()
         await running
 
     asyncio.run(asyncio.wait_for(body(), 5))
@@ -334,12 +334,12 @@ def test_stop_ends_the_wait_before_another_attempt(dataset: Dataset):
     error = AskError("server", "away", retryable=True, retry_after=500)
     model = Scripted(failing(error, 99))
     kept: list[Response] = []
-    asker = RequestRunner(dataset, [lane(model, dataset, 10)], kept.append, QUICK)
+    runner = RequestRunner(dataset, [queue(model, dataset, 10)], kept.append, QUICK)
 
     async def body() -> None:
-        running = asyncio.create_task(asker.run())
+        running = asyncio.create_task(runner.run())
         await asyncio.sleep(0.02)
-        asker.stop()
+        runner.stop()
         await running
 
     asyncio.run(asyncio.wait_for(body(), 5))

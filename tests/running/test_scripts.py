@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.analysis.run_set import gather
+from keju.analysis.run_set import load_runs
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import Item, PromptVariant
@@ -137,5 +137,5 @@ def test_both_scripts_have_rows_and_official_scores_them_against_one_answer(
         for variant, result in results.items()
     }
     assert values == {"simplified": 1.0, "traditional": 1.0}
-    gathered = gather([folder.path])
-    assert gathered.models == [f"{MODEL} · {script}" for script in BOTH]
+    run_set = load_runs([folder.path])
+    assert run_set.models == [f"{MODEL} · {script}" for script in BOTH]

@@ -38,7 +38,7 @@ class Engine:
         self._loaded = False
         self.in_flight = self.most_before_first = 0
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
@@ -61,7 +61,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return Dataset.open(make_dataset(tmp_path_factory.mktemp("timing") / "d", pages=2))
 
 
-def lane(engine: Engine, dataset: Dataset, count: int = 9) -> ModelQueue:
+def queue(engine: Engine, dataset: Dataset, count: int = 9) -> ModelQueue:
     images = dataset.items()[0].images
     jobs = (
         Job(
@@ -73,16 +73,16 @@ def lane(engine: Engine, dataset: Dataset, count: int = 9) -> ModelQueue:
     return ModelQueue(engine, jobs, total=count, ceiling=engine.concurrency)
 
 
-def ask(dataset: Dataset, *lanes: ModelQueue) -> list[Response]:
+def ask(dataset: Dataset, *queues: ModelQueue) -> list[Response]:
     kept: list[Response] = []
-    asyncio.run(RequestRunner(dataset, lanes, kept.append, Policy()).run())
+    asyncio.run(RequestRunner(dataset, queues, kept.append, Policy()).run())
     return kept
 
 
 def test_engines_of_this_machine_are_asked_one_after_another_and_servers_beside_them(dataset):
     log: list[tuple[str, str]] = []
     engines = [Engine(name, log) for name in ("ppocr", "openai:m", "tesseract")]
-    kept = ask(dataset, *(lane(each, dataset) for each in engines))
+    kept = ask(dataset, *(queue(each, dataset) for each in engines))
     assert len(kept) == 27
     local = [name for name, _ in log if name != "openai:m"]
     assert local == ["ppocr"] * 9 + ["tesseract"] * 9
@@ -91,9 +91,9 @@ def test_engines_of_this_machine_are_asked_one_after_another_and_servers_beside_
 
 def test_the_start_up_is_not_in_the_time_of_the_pages(dataset):
     engine = Engine("ppocr", [])
-    way = lane(engine, dataset)
-    ask(dataset, way)
-    timing = way.stopwatch.timing("ppocr", {"kind": "ppocr"})
+    variant = queue(engine, dataset)
+    ask(dataset, variant)
+    timing = variant.stopwatch.timing("ppocr", {"kind": "ppocr"})
     assert engine.most_before_first == 1
     assert (timing.pages, timing.answers, timing.failed) == (8, 8, 0)
     assert timing.first >= START_UP + PAGE
@@ -104,14 +104,14 @@ def test_the_start_up_is_not_in_the_time_of_the_pages(dataset):
 
 
 def test_processor_time_is_not_known_where_servers_were_asked_beside(dataset):
-    way = lane(Engine("ppocr", []), dataset)
-    ask(dataset, way)
-    assert way.stopwatch.timing("ppocr", {}, alone=False).cpu is None
+    variant = queue(Engine("ppocr", []), dataset)
+    ask(dataset, variant)
+    assert variant.stopwatch.timing("ppocr", {}, alone=False).cpu is None
 
 
 def test_an_engine_that_answered_nothing_has_no_timing(dataset):
-    assert lane(Engine("ppocr", []), dataset).stopwatch.timing("ppocr", {}) is None
-    assert lane(Engine("openai:m", []), dataset).stopwatch is None
+    assert queue(Engine("ppocr", []), dataset).stopwatch.timing("ppocr", {}) is None
+    assert queue(Engine("openai:m", []), dataset).stopwatch is None
 
 
 MACHINE = Machine(processor="P", cores=4, memory=8.0, system="Linux")

@@ -46,12 +46,12 @@ def test_the_letter_that_people_name_counts_and_the_rules_elsewhere():
     answers = [said(text) for text in ("A、B", "A或B", "C、D", "B", "A")]
     decided = {answer_code(answers[0]): "B", answer_code(answers[1]): "none"}
     found = []
-    cases = list(
+    samples = list(
         adjudicated(
             (ScoringSample(ITEM, each) for each in answers), Decisions(decided, "1f"), found
         )
     )
-    assert [case.response for case in cases] == answers
+    assert [sample.response for sample in samples] == answers
     assert [score.value for score in found] == [1, 0, 0, 1, 0]
     assert {score.metric for score in found} == {ACC}
     assert all("adjudicated:1f" in score.signature for score in found)

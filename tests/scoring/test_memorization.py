@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keju.items import Item, Response
-from keju.scoring.memorization import outcome, outcomes, page_outcome, places, recitals
+from keju.scoring.memorization import measure_memorization, outcome, outcomes, page_outcome, places
 
 TEXT = "天地玄黃宇宙洪荒日月盈昃\n辰宿列張寒來暑往秋收冬藏\n閏餘成歲律呂調陽雲騰致雨"
 ALTERED = "天地玄黃宇宙洪芒日月盈昃\n辰宿列張寒來暑往秋收冬藏\n閏餘成威律呂調陽雲騰致雨"
@@ -85,7 +85,7 @@ ITEMS = [
 def test_rates_by_model():
     said = [response("reads", each.id, each.answer) for each in ITEMS]
     said += [response("recites", each.id, TEXT) for each in ITEMS]
-    reads, _, recites, wrong = recitals(ITEMS, said)
+    reads, _, recites, wrong = measure_memorization(ITEMS, said)
     assert (reads.model, reads.kind, reads.items, reads.places) == ("reads", "look-alike", 2, 4)
     assert (reads.read, reads.recited, reads.slips, reads.of) == (4, 0, 0, 4)
     assert (recites.read, recites.recited) == (0, 4)
@@ -97,18 +97,18 @@ def test_six_books_give_an_interval():
     items = [each for book in "defghi" for each in (
         item(book, TEXT), item(f"{book}--x", ALTERED, control="look-alike", control_of=book),
     )]  # fmt: skip
-    (found,) = recitals(items, [response("recites", each.id, TEXT) for each in items])
+    (found,) = measure_memorization(items, [response("recites", each.id, TEXT) for each in items])
     assert found.reciting == (1.0, 1.0)
 
 
 def test_a_poor_eye_slips_as_often_as_it_recites():
     """Who confuses two characters both ways does so on unaltered pages too."""
     said = [response("m", "a", ALTERED), response("m", "a--x", TEXT)]
-    (found,) = recitals(ITEMS, said)
+    (found,) = measure_memorization(ITEMS, said)
     assert (found.recited, found.places, found.slips, found.of) == (2, 2, 2, 2)
 
 
 def test_a_failure_reads_nothing():
     said = [response("m", "a--x", ALTERED, status="failed")]
-    (found,) = recitals(ITEMS, said)
+    (found,) = measure_memorization(ITEMS, said)
     assert (found.missed, found.read) == (2, 0)

@@ -11,7 +11,7 @@ import keju
 from keju.encoders import Encoders
 from keju.registry import PluginError, plugins
 from keju.scoring.own_metrics import GROUP, _collected
-from keju.scoring.score import score_cases
+from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 from tests.support.small_bert import write_bert
 
@@ -41,11 +41,11 @@ def declare(function, **about):
 
 
 def scored(make, encoders, *texts, status=None, answer=TEXTS[0]):
-    cases = [
+    samples = [
         ScoringSample(*make("T6", answer, text, name=f"i{place}", status=status))
         for place, text in enumerate(texts)
     ]
-    scores = score_cases(cases, ("strict",), encoders)
+    scores = score_samples(samples, ("strict",), encoders)
     return [score for score in scores if score.metric == "Own"]
 
 

@@ -22,7 +22,7 @@ from keju.registry import PluginError, plugins
 from keju.scoring import aggregate, metric_of, metrics, score_answer
 from keju.scoring.metric_inputs import preparations
 from keju.scoring.own_metrics import GROUP, _collected
-from keju.scoring.score import score_cases
+from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 from tests.support.plugged import distribution
 
@@ -160,13 +160,13 @@ def test_a_ranking_metric_gets_the_right_candidates_and_all_values():
     item = Item(
         id="q", benchmark="OBI-Bench", task="retrieval", query="How", images=images, relevant=(2,)
     )
-    cases = [
+    samples = [
         ScoringSample(item, Response(key=text, item="q", model="m", benchmark="OBI-Bench",
                                      task="retrieval",
                             query="How", status="answered", text=text, candidate=place))
         for place, text in enumerate(["0.1", "0.9", "0.2"], start=1)
     ]  # fmt: skip
-    found = {each.metric: each.value for each in score_cases(cases, ("strict",))}
+    found = {each.metric: each.value for each in score_samples(samples, ("strict",))}
     assert found["Own"] == 0.5
     assert seen == [([1], [0.1, 0.9, 0.2])]
 

@@ -10,7 +10,7 @@ import pytest
 from keju.definitions import task
 from keju.items import ImageRef, Item, Response
 from keju.scoring import aggregate
-from keju.scoring.score import score_cases
+from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 
 
@@ -38,9 +38,11 @@ def answered(item, texts, *, model="m", round_=1, status="answered"):
     ]  # fmt: skip
 
 
-def values(cases, protocol):
+def values(samples, protocol):
     return {
-        score.metric: score.value for score in score_cases(cases, (protocol,)) if score.reason == ""
+        score.metric: score.value
+        for score in score_samples(samples, (protocol,))
+        if score.reason == ""
     }
 
 
@@ -76,8 +78,8 @@ def test_the_same_probability_for_all_earns_chance():
 
 def test_failed_and_unreadable_answers_rank_last_and_are_said():
     item = gallery(4, (1,))
-    cases = answered(item, ["0.1", "", "perhaps, who knows", "0.05"])
-    scores = [score for score in score_cases(cases, ("strict",)) if score.metric == "Acc@1"]
+    samples = answered(item, ["0.1", "", "perhaps, who knows", "0.05"])
+    scores = [score for score in score_samples(samples, ("strict",)) if score.metric == "Acc@1"]
     assert scores[0].value == 1
     assert scores[0].stats["failed"] == 1
     assert scores[0].stats["unparsable"] == 1
@@ -91,20 +93,20 @@ def test_failed_and_unreadable_answers_rank_last_and_are_said():
 
 def test_a_gallery_whose_requests_all_failed_earns_nothing():
     for query in ("How", "Yes-or-No"):
-        scores = score_cases(answered(gallery(4, (1, 2), query=query), [""] * 4))
+        scores = score_samples(answered(gallery(4, (1, 2), query=query), [""] * 4))
         assert {score.status for score in scores} == {"failed"}
         assert {score.value for score in scores} == {0.0}
 
 
 def test_a_gallery_that_is_not_finished_is_unscored():
     item = gallery(5, (1,))
-    (score, *_) = score_cases(answered(item, ["0.9", "0.1"]), ("strict",))
+    (score, *_) = score_samples(answered(item, ["0.9", "0.1"]), ("strict",))
     assert score.value is None
     assert score.reason == "3 of 5 candidates have no response yet"
 
 
 def test_a_relevant_candidate_that_is_not_there_is_named():
-    (score, *_) = score_cases(answered(gallery(2, (7,)), ["0.9", "0.1"]), ("strict",))
+    (score, *_) = score_samples(answered(gallery(2, (7,)), ["0.9", "0.1"]), ("strict",))
     assert score.value is None
     assert "not among the item's images" in score.reason
 
@@ -112,13 +114,13 @@ def test_a_relevant_candidate_that_is_not_there_is_named():
 def test_models_rounds_and_items_make_rankings_of_their_own():
     one, two = gallery(3, (1,), name="a"), gallery(3, (1,), name="b")
     right, wrong = ["0.9", "0", "0"], ["0", "0.9", "0.5"]
-    cases = [
+    samples = [
         *answered(one, right), *answered(two, wrong), *answered(one, wrong, model="n"),
         *answered(one, wrong, round_=2),
     ]  # fmt: skip
     found = {
         (score.model, score.item, score.round): score.value
-        for score in score_cases(cases, ("strict",))
+        for score in score_samples(samples, ("strict",))
         if score.metric == "Acc@1"
     }
     assert found == {("m", "a", 1): 1, ("m", "b", 1): 0, ("n", "a", 1): 0, ("m", "a", 2): 0}
@@ -128,7 +130,7 @@ def test_every_metric_of_every_task_of_pairs_is_bound():
     for name in ("rejoining", "classification", "retrieval"):
         for query in task(name).queries:
             item = gallery(12, (1, 2), query=query.name, task_id=name)
-            for score in score_cases(
+            for score in score_samples(
                 answered(item, ["Yes" if query.form == "yes-no" else "0.3"] * 12)
             ):
                 assert score.value is not None, (name, query.name, score.metric)

@@ -19,8 +19,8 @@ from keju.scoring import (
     summarise,
     summarise_with_json,
 )
-from keju.scoring.score import score_cases
-from keju.scoring.scoring_sample import Flaw, ScoringSample
+from keju.scoring.score import score_samples
+from keju.scoring.scoring_sample import Defect, ScoringSample
 from keju.text import LAYERS
 
 
@@ -117,15 +117,15 @@ def test_a_failure_has_the_worst_value_whatever_text_came_with_it(make, status):
 
 
 def test_a_failure_is_never_right_even_where_an_empty_answer_is(make):
-    in_file = Flaw(in_file=True)
+    in_file = Defect(in_file=True)
     item, response = make("T4", "", "", status="failed", answer_simplified="")
     assert (
-        by_metric(score_cases([ScoringSample(item, response, in_file)]), "official")["F1"].value
+        by_metric(score_samples([ScoringSample(item, response, in_file)]), "official")["F1"].value
         == 0
     )
     item, response = make("T4", "", "", status="empty", answer_simplified="")
     assert (
-        by_metric(score_cases([ScoringSample(item, response, in_file)]), "official")["F1"].value
+        by_metric(score_samples([ScoringSample(item, response, in_file)]), "official")["F1"].value
         == 1
     )
 

@@ -11,11 +11,11 @@ import pytest
 from keju.encoders import Encoders, parse_semantic
 from keju.items import Item, Response
 from keju.scoring import score_responses
-from keju.scoring.score import score_cases
+from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 
 
-def case(task, answer, text, *, name="a", model="m", status="answered", query="", benchmark=""):
+def sample(task, answer, text, *, name="a", model="m", status="answered", query="", benchmark=""):
     item = Item(
         id=name,
         benchmark=benchmark or "MCS-Bench",
@@ -49,7 +49,7 @@ def encoders(shared):
 
 
 def test_without_weights_the_metric_is_unscored_and_says_how_to_get_them():
-    scores = score_cases([case("T6", "因为贤能", "因为贤能")])
+    scores = score_samples([sample("T6", "因为贤能", "因为贤能")])
     for metric in ("BERTScore", "Avg"):
         (score,) = [s for s in scores if s.metric == metric]
         assert score.value is None
@@ -88,14 +88,14 @@ def test_official_bertscore_of_mcs_bench_is_the_authors(shared, encoders, tmp_pa
 def test_ancientdoc_bs_f1_is_not_rescaled(shared, encoders):
     vectors = json.loads((shared / "golden" / "ancientdoc_public.json").read_text("utf-8"))["text"]
     kept = [row for row in vectors if row.get("bs_f1") is not None]
-    cases = [
-        case(
+    samples = [
+        sample(
             "vernacular_translation", row["reference"], row["prediction"],
             name=row["ID"], benchmark="AncientDoc",
         )
         for row in kept
     ]  # fmt: skip
-    found = values(score_cases(cases, ("official",), encoders), "official", "BS-F1")
+    found = values(score_samples(samples, ("official",), encoders), "official", "BS-F1")
     assert found == pytest.approx([row["bs_f1"] for row in kept], abs=1e-5)
     assert len(found) > 80
 
@@ -103,14 +103,14 @@ def test_ancientdoc_bs_f1_is_not_rescaled(shared, encoders):
 @pytest.mark.semantic
 def test_obi_what_is_the_cosine_of_minilm(shared):
     rows = json.loads((shared / "golden" / "obi_public.json").read_text("utf-8"))["what"]
-    cases = [
-        case(
+    samples = [
+        sample(
             "recognition", row["reference"], row["prediction"],
             name=str(place), query="What", benchmark="OBI-Bench",
         )
         for place, row in enumerate(rows)
     ]  # fmt: skip
-    found = values(score_cases(cases, ("official",)), "official", "cosine")
+    found = values(score_samples(samples, ("official",)), "official", "cosine")
     assert found == pytest.approx([row["cosine"] for row in rows], abs=1e-5)
 
 
@@ -122,9 +122,9 @@ def test_strict_gives_one_for_the_truth_and_nothing_for_another_items_truth(enco
         "月亮初升时的样子",
         "孔子说的话",
     ]
-    right = [case("T6", t, t, name=str(n)) for n, t in enumerate(truths)]
-    wrong = [case("T6", t, truths[n - 1], name=str(n), model="w") for n, t in enumerate(truths)]
-    scores = score_cases([*right, *wrong], ("strict",), encoders)
+    right = [sample("T6", t, t, name=str(n)) for n, t in enumerate(truths)]
+    wrong = [sample("T6", t, truths[n - 1], name=str(n), model="w") for n, t in enumerate(truths)]
+    scores = score_samples([*right, *wrong], ("strict",), encoders)
     found = values(scores, "strict", "BERTScore_floor")
     assert found[:4] == pytest.approx([1.0] * 4, abs=1e-5)
     assert sum(found[4:]) / 4 < 0.12
@@ -133,7 +133,7 @@ def test_strict_gives_one_for_the_truth_and_nothing_for_another_items_truth(enco
 
 @pytest.mark.semantic
 def test_one_item_alone_sets_no_floor(encoders):
-    (score, _) = score_cases([case("T6", "贤能", "贤能")], ("strict",), encoders)
+    (score, _) = score_samples([sample("T6", "贤能", "贤能")], ("strict",), encoders)
     assert score.value is None
     assert "floor" in score.reason
 
@@ -141,21 +141,21 @@ def test_one_item_alone_sets_no_floor(encoders):
 @pytest.mark.semantic
 def test_the_floor_is_that_of_the_runs_items_not_of_those_answered(encoders):
     truths = ["治理国家的关键在于任用贤能", "宣和年间朝廷设立画院", "月亮初升时的样子"]
-    cases = [case("T6", t, "治国要用贤能", name=str(n)) for n, t in enumerate(truths)]
-    every = values(score_cases(cases, ("strict",), encoders), "strict", "BERTScore_floor")
-    items = [each.item for each in cases]
-    (first, _) = score_cases(cases[:1], ("strict",), encoders, items)
+    samples = [sample("T6", t, "治国要用贤能", name=str(n)) for n, t in enumerate(truths)]
+    every = values(score_samples(samples, ("strict",), encoders), "strict", "BERTScore_floor")
+    items = [each.item for each in samples]
+    (first, _) = score_samples(samples[:1], ("strict",), encoders, items)
     assert first.value == pytest.approx(every[0], abs=1e-6)
 
 
 @pytest.mark.semantic
 def test_strict_reads_what_follows_the_reasoning():
     truths = ["a rubbing of a turtle shell", "a drawing of one character"]
-    cases = [
-        case("recognition", t, f"<think>{t}", name=t, query="What", benchmark="OBI-Bench")
+    samples = [
+        sample("recognition", t, f"<think>{t}", name=t, query="What", benchmark="OBI-Bench")
         for t in truths
     ]
-    scores = score_cases(cases)
+    scores = score_samples(samples)
     assert min(values(scores, "official", "cosine")) > 0.7
     assert values(scores, "strict", "cosine_floor") == [0, 0]
 
@@ -163,9 +163,9 @@ def test_strict_reads_what_follows_the_reasoning():
 @pytest.mark.semantic
 def test_a_failure_is_worth_nothing_and_a_shared_text_is_encoded_once(shared):
     fresh = Encoders(parse_semantic([str(shared / "golden" / "tinybert")]))
-    cases = [case("T6", "贤能", "贤能之人", model=str(n)) for n in range(5)]
-    cases.append(case("T6", "贤能", "", model="failed", status="failed"))
-    scores = score_cases(cases, ("official",), fresh)
+    samples = [sample("T6", "贤能", "贤能之人", model=str(n)) for n in range(5)]
+    samples.append(sample("T6", "贤能", "", model="failed", status="failed"))
+    scores = score_samples(samples, ("official",), fresh)
     found = values(scores, "official", "BERTScore")
     assert found[:5] == [found[0]] * 5
     assert found[0] > 0
@@ -213,14 +213,14 @@ def test_official_bertscore_of_obi_bench_is_that_of_figure_4(shared):
             "their folder"
         )
     examples = figure_4(shared)
-    cases = [
-        case("deciphering", golden, answer, name=char, model=model, query="What",
+    samples = [
+        sample("deciphering", golden, answer, name=char, model=model, query="What",
              benchmark="OBI-Bench")
         for char, model, golden, answer, _ in examples
     ]  # fmt: skip
     with_weights = Encoders({"roberta-large": Path(weights)})
     try:
-        found = values(score_cases(cases, encoders=with_weights), "official", "BERTScore")
+        found = values(score_samples(samples, encoders=with_weights), "official", "BERTScore")
     finally:
         with_weights.close()
     assert found == pytest.approx([printed for *_, printed in examples], abs=0.01)

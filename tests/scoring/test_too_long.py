@@ -9,11 +9,11 @@ from keju.benchmarks.mcs_bench import metrics as official
 from keju.items import Item, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import aggregate, preparations, score_run, semantic
-from keju.scoring.score import score_cases
+from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 
 
-def cases(task, answers, **fields):
+def samples(task, answers, **fields):
     for number, (truth, text) in enumerate(answers):
         item = Item(id=str(number), benchmark="MCS-Bench", task=task, answer=truth, **fields)
         yield ScoringSample(
@@ -33,9 +33,9 @@ def values(found, protocol):
 @pytest.mark.parametrize("protocol", ["official", "strict"])
 def test_a_transcription_too_long_to_compare_is_worth_what_an_empty_one_is(protocol, monkeypatch):
     monkeypatch.setattr(preparations, "MAX_CELLS", 1000)
-    long = list(cases("T1", [("天地玄黄", "天地玄黄"), ("宇宙洪荒", "宇" * 1000)]))
-    empty = list(cases("T1", [("天地玄黄", "天地玄黄"), ("宇宙洪荒", "")]))
-    left, right = (values(score_cases(each, (protocol,)), protocol) for each in (long, empty))
+    long = list(samples("T1", [("天地玄黄", "天地玄黄"), ("宇宙洪荒", "宇" * 1000)]))
+    empty = list(samples("T1", [("天地玄黄", "天地玄黄"), ("宇宙洪荒", "")]))
+    left, right = (values(score_samples(each, (protocol,)), protocol) for each in (long, empty))
     assert {name: each.value for name, each in left.items()} == {
         name: each.value for name, each in right.items()
     }
@@ -44,7 +44,7 @@ def test_a_transcription_too_long_to_compare_is_worth_what_an_empty_one_is(proto
 
 def test_a_text_too_long_for_jieba_is_worth_nothing_and_keeps_the_reason(monkeypatch):
     monkeypatch.setattr(official, "_LONGEST_CUT", 50)
-    found = score_cases(cases("T2", [("天地", "天地"), ("日月", "日" * 60)]), ("official",))
+    found = score_samples(samples("T2", [("天地", "天地"), ("日月", "日" * 60)]), ("official",))
     bleu = [each for each in found if each.metric == "BLEU"]
     assert [each.value for each in bleu][1] == 0
     assert "too long" in bleu[1].reason
@@ -63,7 +63,7 @@ def test_five_answers_too_long_to_encode_stay_in_the_mean(monkeypatch):
                             text=item.answer if number < 2 else long))
         for number, item in enumerate(family.items[:7])
     ]  # fmt: skip
-    found = values(score_cases(made, ("strict",), minilm()), "strict")["cosine_floor"]
+    found = values(score_samples(made, ("strict",), minilm()), "strict")["cosine_floor"]
     assert found.scored == 7
     assert found.value == pytest.approx(2 / 7, abs=0.001)
 

@@ -6,13 +6,15 @@ import pytest
 
 from keju.benchmarks.mcs_bench.formulas import PAPER_FORMS
 from keju.scoring import aggregate, score_answer, to_json, variant_results
-from keju.scoring.scoring_sample import Flaw, ScoringSample
+from keju.scoring.scoring_sample import Defect, ScoringSample
 from keju.scoring.variants import variant_scores, variants_of, watched
 
 
-def scores_of(*pairs, flaw=None):
+def scores_of(*pairs, defect=None):
     return [
-        score for pair in pairs for score in variant_scores(ScoringSample(*pair, flaw or Flaw()))
+        score
+        for pair in pairs
+        for score in variant_scores(ScoringSample(*pair, defect or Defect()))
     ]
 
 
@@ -60,9 +62,9 @@ def test_a_failure_is_worth_nothing(make, status):
 
 
 def test_what_the_script_cannot_read_is_unscored(make):
-    (found,) = scores_of(make("T1", "学", "学"), flaw=Flaw(response="no text"))
+    (found,) = scores_of(make("T1", "学", "学"), defect=Defect(response="no text"))
     assert (found.value, found.reason, found.signature) == (None, "no text", "")
-    (found,) = scores_of(make("T1", "", "学"), flaw=Flaw(answer_missing=True))
+    (found,) = scores_of(make("T1", "", "学"), defect=Defect(answer_missing=True))
     assert "KeyError" in found.reason
 
 

@@ -43,7 +43,7 @@ def test_reading_the_page_out_instead_of_answering():
 
 
 def test_unparsable_and_off_format():
-    assert verdict_of(response("A或B"), "letter", taken=False) == "unparsable"
+    assert verdict_of(response("A或B"), "letter", extracted=False) == "unparsable"
     assert verdict_of(response("[...]"), "transcription", wrapped=True) == "off-format"
 
 

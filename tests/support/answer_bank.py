@@ -37,7 +37,7 @@ def form_of(row: dict[str, Any]) -> str:
     return _NAMES.get(form, form)
 
 
-def case_of(row: dict[str, Any]) -> ScoringSample:
+def sample_of(row: dict[str, Any]) -> ScoringSample:
     """A line as an item with its response."""
     form = form_of(row)
     name, query = _TASKS.get(form, "recognition"), _QUERIES.get(form, "")
@@ -62,10 +62,10 @@ def extracted(row: dict[str, Any]) -> Any:
     form = form_of(row)
     if form == "probability":
         return extract_final_probability(row["response"]).answer
-    case = case_of(row)
+    sample = sample_of(row)
     if form == "boxes":
-        return case.box_list.rows
-    answer = case.taken.answer
+        return sample.box_list.rows
+    answer = sample.extracted.answer
     return None if answer is not None and not answer.strip() else answer
 
 
@@ -104,7 +104,7 @@ def _credits(row: dict[str, Any], found: Any, value: Any) -> bool:  # noqa: PLR0
 
 def readings(row: dict[str, Any]) -> tuple[str, ...]:
     """The readings of a short answer, the first of which is the extracted one."""
-    return case_of(row).taken.readings
+    return sample_of(row).extracted.readings
 
 
 def _same(row: dict[str, Any], expected: Any, value: Any) -> bool:

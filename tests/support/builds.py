@@ -30,10 +30,10 @@ def built(
     step: Step[Any], given: Path, out: Path, settings: Settings | None = None
 ) -> tuple[Dataset, list[str]]:
     """The dataset that a step makes of a dataset, and the step's notes."""
-    bench = bench_over(given, out, step.name)
-    with bench.writer:
-        step.run(bench, settings or step.settings())
-    return Dataset.open(out), bench.notes
+    context = bench_over(given, out, step.name)
+    with context.writer:
+        step.run(context, settings or step.settings())
+    return Dataset.open(out), context.notes
 
 
 def oracle_crops(shared: Path, folder: Path, count: int = 120) -> Path:

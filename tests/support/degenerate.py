@@ -19,7 +19,7 @@ from keju.definitions import prompt_of, task
 from keju.encoders import Encoders
 from keju.items import Box, Item, Protocol, Response
 from keju.scoring import PROTOCOLS, MetricResult, aggregate
-from keju.scoring.score import score_cases
+from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 from keju.text import han_only
 
@@ -234,7 +234,8 @@ def earned(
             query=item.query, status="answered" if text.strip() else "empty", text=text,
         )  # fmt: skip
         cases.append(ScoringSample(item, response))
-    found = {result.protocol: result for result in aggregate(score_cases(cases, encoders=encoders))}
+    scores = score_samples(cases, encoders=encoders)
+    found = {result.protocol: result for result in aggregate(scores)}
     return {
         protocol: {
             each.metric: each for each in found[protocol].tasks[0].metrics if each.value is not None

@@ -53,7 +53,7 @@ def pair(
 
 def said(model: Model, request: Request, images: Sequence[bytes] = ()) -> str:
     """A model's answer to a request that it does not decline."""
-    assert model.declines(request) == ""
+    assert model.unsupported_reason(request) == ""
     return asyncio.run(model.answer(request, images)).text
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from keju.definitions import Query, Task, prompt_of
 from keju.encoders import Encoders
 from keju.items import ImageRef, Item, Response, Score
-from keju.scoring.score import score_cases
+from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 from tests.support.degenerate import (
     COUNTS,
@@ -138,4 +138,4 @@ def scores_of(task: Task, query: Query, specimen: str) -> list[Score]:
     none = Encoders({})
     none.paths.clear()  # nor the one that an installed package brings along
     pairs = responses_to(items_of(task, query), specimen)
-    return score_cases([ScoringSample(*pair) for pair in pairs], encoders=none)
+    return score_samples([ScoringSample(*pair) for pair in pairs], encoders=none)

@@ -37,28 +37,28 @@ class InventedRow(NamedTuple):
     place: int
 
 
-def invented_rows(gathered: RunSet) -> list[InventedRow]:
+def invented_rows(run_set: RunSet) -> list[InventedRow]:
     """Rows for every model except baselines, for each task with blank pages."""
     answers: dict[_Row, list[tuple[str, Response]]] = {}
     places: dict[str, int] = {}
-    for place, asked in enumerate(gathered.asked.values()):
+    for place, asked in enumerate(run_set.asked.values()):
         if not is_blank(asked.item):
             continue
         places[asked.item.id] = place
         name = task_name(asked.item.task, asked.item.query)
         for answer in asked.answers:
-            if gathered.voices[answer.model].role != "baseline":
+            if run_set.by_model[answer.model].role != "baseline":
                 row = answers.setdefault((answer.model, name), [])
                 row.append((asked.item.id, answer.response))
     return [
         InventedRow(model, name, found, places.get(found.where, 0))
         for (model, name), responses in answers.items()
-        if (found := invented(responses, engine=_is_engine(gathered, model))) is not None
+        if (found := invented(responses, engine=_is_engine(run_set, model))) is not None
     ]
 
 
-def _is_engine(gathered: RunSet, model: str) -> bool:
-    return gathered.voices[model].role == "engine"
+def _is_engine(run_set: RunSet, model: str) -> bool:
+    return run_set.by_model[model].role == "engine"
 
 
 def invented_in(run: RunFolder) -> InventedBy:
@@ -99,7 +99,7 @@ def with_blank_pages(summary: Summary, counted: InventedBy) -> dict[str, bytes]:
     return parts
 
 
-def blank_page_rows(gathered: RunSet) -> list[dict[str, object]]:
+def blank_page_rows(run_set: RunSet) -> list[dict[str, object]]:
     """The number of invented characters in every response to a blank page, including baselines."""
     return [
         {
@@ -110,10 +110,10 @@ def blank_page_rows(gathered: RunSet) -> list[dict[str, object]]:
             "round": answer.response.round,
             "status": answer.response.status,
             "invented_characters": invented_characters(
-                answer.response, engine=_is_engine(gathered, answer.model)
+                answer.response, engine=_is_engine(run_set, answer.model)
             ),
         }
-        for asked in gathered.asked.values()
+        for asked in run_set.asked.values()
         if is_blank(asked.item)
         for answer in asked.answers
     ]

@@ -32,7 +32,7 @@ _MEGAPIXELS = (0.0, 0.25, 1.0, 4.0, float("inf"))
 _CHARACTERS = (1, 11, 51, 201, 501)
 
 
-def strata(gathered: RunSet, left_out: Collection[str] = ()) -> list[Json]:
+def breakdowns(run_set: RunSet, left_out: Collection[str] = ()) -> list[Json]:
     """One table per task and kind of breakdown, and one per kind over all tasks (its task is "").
 
     A row is ``[stratum, items, mean, low, high, values]``: the mean over all models but baselines
@@ -42,26 +42,26 @@ def strata(gathered: RunSet, left_out: Collection[str] = ()) -> list[Json]:
     """
 
     def counts(score: Score) -> bool:
-        if gathered.voices[score.model].role == "baseline":
+        if run_set.by_model[score.model].role == "baseline":
             return False
-        item = gathered.items[score.task, score.query, score.item]
+        item = run_set.items[score.task, score.query, score.item]
         return score.model not in left_out or query_of(item).form != "transcription"
 
     scored = {
         place: [score for score in scores if score.value is not None]
-        for place, scores in gathered.mains["strict"].items()
+        for place, scores in run_set.mains["strict"].items()
     }
     of_all: dict[str, dict[str, list[Score]]] = {}
     tables = []
     for (task, query), scores in scored.items():
-        for kind, by_stratum in _parted(gathered.items, scores).items():
+        for kind, by_stratum in _parted(run_set.items, scores).items():
             for stratum, of_stratum in by_stratum.items():
                 above = _above_their_means(of_stratum, scores)
                 of_all.setdefault(kind, {}).setdefault(stratum, []).extend(above)
             if len(by_stratum) > 1:
                 name = task_name(task, query)
-                tables.append(_table(name, kind, by_stratum, gathered.models, counts))
-    whole = [_table("", k, by, gathered.models, counts) for k, by in of_all.items() if len(by) > 1]
+                tables.append(_table(name, kind, by_stratum, run_set.models, counts))
+    whole = [_table("", k, by, run_set.models, counts) for k, by in of_all.items() if len(by) > 1]
     return [*whole, *tables] if len(scored) > 1 else tables
 
 

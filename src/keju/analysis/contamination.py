@@ -33,7 +33,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from keju.analysis.labels import task_name
-from keju.analysis.run_set import Answer, Asked, RunSet, reader_of_voice
+from keju.analysis.run_set import Answer, Asked, RunSet, reader_of_responses
 from keju.analysis.swapped import Place, place_of
 from keju.definitions import options_of, prompt_of, query_of
 from keju.errors import KejuError
@@ -86,7 +86,7 @@ class SignRow(NamedTuple):
     by_chance: int | None
 
 
-class Recitation(NamedTuple):
+class Contamination(NamedTuple):
     """All signs, and the suspects with the longest runs."""
 
     rows: list[SignRow]
@@ -115,19 +115,21 @@ class _Hit(NamedTuple):
     control: str
 
 
-def recitation(gathered: RunSet, swapped: Collection[Place] = ()) -> Recitation:
+def contamination(run_set: RunSet, swapped: Collection[Place] = ()) -> Contamination:
     """Search for signs in every answer to an open query or a transcription.
 
     `swapped` are the items whose texts seem to be swapped.
     """
-    known = _known(gathered)
+    known = _known(run_set)
     index = _index(known)
     readings = {
         place: text
-        for place, text in readings_of(gathered).items()
-        if gathered.voices[place[0]].text_only
+        for place, text in readings_of(run_set).items()
+        if run_set.by_model[place[0]].text_only
     }
-    blind = any(voice.model.startswith(_BLIND) for voice in gathered.voices.values())
+    blind = any(
+        model_responses.model.startswith(_BLIND) for model_responses in run_set.by_model.values()
+    )
     controlled = blind or bool(readings)
     hits: list[_Hit] = []
     counts: dict[_Row, int] = {}
@@ -138,7 +140,7 @@ def recitation(gathered: RunSet, swapped: Collection[Place] = ()) -> Recitation:
             if answer.response.status not in ("answered", "truncated") or len(said) < RUN:
                 continue
             for sign, run, where, control in _signs(
-                gathered, each, answer, said, index, others, readings
+                run_set, each, answer, said, index, others, readings
             ):
                 if sign == "elsewhere" and place_of(each.asked.item) in swapped:
                     continue
@@ -146,17 +148,17 @@ def recitation(gathered: RunSet, swapped: Collection[Place] = ()) -> Recitation:
                 counts[key] = counts.get(key, 0) + 1
                 if run or control:
                     hits.append(_Hit(answer.model, each, sign, run, where, control))
-    shown = [hit for hit in hits if not _is_control(gathered, hit.sign, hit.model)]
-    return Recitation(_rows(gathered, counts, hits), _suspects(shown))
+    shown = [hit for hit in hits if not _is_control(run_set, hit.sign, hit.model)]
+    return Contamination(_rows(run_set, counts, hits), _suspects(shown))
 
 
-def _is_control(gathered: RunSet, sign: Sign, model: str) -> bool:
+def _is_control(run_set: RunSet, sign: Sign, model: str) -> bool:
     """Whether answers belong to the control: an OCR engine knows no texts."""
-    return sign == "elsewhere" and gathered.voices[model].role == "engine"
+    return sign == "elsewhere" and run_set.by_model[model].role == "engine"
 
 
 def _signs(
-    gathered: RunSet,
+    run_set: RunSet,
     each: _Known,
     answer: Answer,
     said: str,
@@ -168,9 +170,9 @@ def _signs(
 
     The runs are empty where nothing was found.
     """
-    voice = gathered.voices[answer.model]
+    model_responses = run_set.by_model[answer.model]
     item = each.asked.item
-    if voice.model.startswith(_BLIND):
+    if model_responses.model.startswith(_BLIND):
         if each.truth and others:
             yield (
                 "blind",
@@ -191,7 +193,7 @@ def _signs(
                 (_withheld(said, others[0], reading, (*asked, each.truth))),
             )
         return
-    if query_of(item).form == "transcription" and voice.role != "baseline":
+    if query_of(item).form == "transcription" and model_responses.role != "baseline":
         run, where = _elsewhere(said, each, index)
         yield "elsewhere", run, where, ""
 
@@ -254,14 +256,14 @@ def _blind(said: str, truth: str, own: Sequence[str], others: Sequence[str]) -> 
     return best if len(best) >= floor + BEYOND else ""
 
 
-def _known(gathered: RunSet) -> list[_Known]:
+def _known(run_set: RunSet) -> list[_Known]:
     """What is known of every item, with all texts of other items about the same images."""
     by_picture: dict[str, list[str]] = {}
-    for asked in gathered.asked.values():
+    for asked in run_set.asked.values():
         for image in asked.item.images:
             by_picture.setdefault(image.sha256, []).extend(_texts(asked.item))
     found = []
-    for place, asked in enumerate(gathered.asked.values()):
+    for place, asked in enumerate(run_set.asked.values()):
         item = asked.item
         beside = [text for image in item.images for text in by_picture[image.sha256]]
         own = tuple(dict.fromkeys([*_texts(item), *_asked(item), *beside]))
@@ -320,46 +322,46 @@ def _others(known: Sequence[_Known], place: int) -> list[str]:
     return found
 
 
-def readings_of(gathered: RunSet) -> dict[tuple[str, str, int], str]:
+def readings_of(run_set: RunSet) -> dict[tuple[str, str, int], str]:
     """The transcription that each voice was sent, by its name, the images and the round."""
     found: dict[tuple[str, str, int], str] = {}
-    paths = {run.name: run.path for run in gathered.runs}
-    for name, voice in gathered.voices.items():
-        reader = reader_of_voice(voice)
+    paths = {run.name: run.path for run in run_set.runs}
+    for name, model_responses in run_set.by_model.items():
+        reader = reader_of_responses(model_responses)
         if not reader:
             continue
         by_pictures: dict[str, dict[int, str]] = {}
-        for reading in RunFolder.open(paths[voice.run]).readings(reader):
-            if reading.script not in ("released", voice.variant.script):
+        for reading in RunFolder.open(paths[model_responses.run]).readings(reader):
+            if reading.script not in ("released", model_responses.variant.script):
                 continue
             by_pictures.setdefault(reading.item, {})[reading.round] = counted(
                 answer_part(reading.text)
             )
         for pictures, by_round in by_pictures.items():
-            for round_ in range(1, voice.rounds + 1):
+            for round_ in range(1, model_responses.rounds + 1):
                 found[name, pictures, round_] = by_round.get(round_, by_round.get(1, ""))
     return found
 
 
-def _rows(gathered: RunSet, counts: Mapping[_Row, int], hits: Sequence[_Hit]) -> list[SignRow]:
+def _rows(run_set: RunSet, counts: Mapping[_Row, int], hits: Sequence[_Hit]) -> list[SignRow]:
     found = Counter((hit.sign, hit.model, _name(hit.known.asked.item)) for hit in hits if hit.run)
     by_chance = Counter(
         (hit.sign, hit.model, _name(hit.known.asked.item)) for hit in hits if hit.control
     )
     engines, read = Counter[str](), Counter[str]()
     for row, answers in counts.items():
-        if _is_control(gathered, row[0], row[1]):
+        if _is_control(run_set, row[0], row[1]):
             engines[row[2]] += found[row]
             read[row[2]] += answers
     rows = []
     for row, answers in counts.items():
         sign, model, task = row
-        if _is_control(gathered, sign, model):
+        if _is_control(run_set, sign, model):
             continue
         chance: int | None = by_chance[row]
         if sign == "elsewhere":
             chance = round(answers * engines[task] / read[task]) if read[task] else None
-        rows.append(SignRow(sign, model, task, gathered.voices[model].role, answers, found[row],
+        rows.append(SignRow(sign, model, task, run_set.by_model[model].role, answers, found[row],
                             chance))  # fmt: skip
     return sorted(rows, key=lambda row: (row.sign, row.task))
 

@@ -50,7 +50,7 @@ class Spread(NamedTuple):
     nobody: int
 
 
-class LeftOut(NamedTuple):
+class Dropped(NamedTuple):
     """Models that are excluded from the difficulty because they fail on most of the task."""
 
     task: str
@@ -62,7 +62,7 @@ class Difficulty(NamedTuple):
 
     items: list[HardItem]
     spreads: list[Spread]
-    left_out: list[LeftOut]
+    left_out: list[Dropped]
 
 
 class _Tried(NamedTuple):
@@ -79,7 +79,7 @@ class _Tried(NamedTuple):
         return median(value - means[model] for model, value in self.values.items())
 
 
-def difficulty(gathered: RunSet, without_results: Collection[str] = ()) -> Difficulty:
+def difficulty(run_set: RunSet, without_results: Collection[str] = ()) -> Difficulty:
     """The items that are hardest for most models, and each task's spread; without baselines.
 
     The difficulty of an item is the median over models of the difference from their own mean of the
@@ -88,7 +88,7 @@ def difficulty(gathered: RunSet, without_results: Collection[str] = ()) -> Diffi
     so is one of `without_results` in a transcription.
     """
     by_task: dict[str, list[_Tried]] = {}
-    for tried in _tried(gathered):
+    for tried in _tried(run_set):
         name = task_name(tried.item.task, tried.item.query)
         by_task.setdefault(name, []).append(tried)
     found: list[tuple[float, str, _Tried]] = []
@@ -103,7 +103,7 @@ def difficulty(gathered: RunSet, without_results: Collection[str] = ()) -> Diffi
         best = max(whole.values(), default=0.0)
         able = {model: mean for model, mean in whole.items() if 2 * mean >= best}
         if dropped := [model for model in whole if model not in able]:
-            left_out.append(LeftOut(name, dropped))
+            left_out.append(Dropped(name, dropped))
         kept = (each.of(able) for each in of_task)
         found += [(each.below(able), name, each) for each in kept if each.values]
     found.sort(key=lambda each: (each[0], each[2].place))
@@ -119,12 +119,12 @@ def _means(of_task: Sequence[_Tried]) -> dict[str, float]:
     return {model: fmean(own) for model, own in values.items()}
 
 
-def _tried(gathered: RunSet) -> Iterator[_Tried]:
-    for place, asked in enumerate(gathered.asked.values()):
+def _tried(run_set: RunSet) -> Iterator[_Tried]:
+    for place, asked in enumerate(run_set.asked.values()):
         values: dict[str, list[float]] = {}
         main = ("strict", main_metric(asked.item, "strict"))
         for answer in asked.answers:
-            if gathered.voices[answer.model].role != "baseline":
+            if run_set.by_model[answer.model].role != "baseline":
                 for score in answer.scores:
                     if (score.protocol, score.metric) == main and score.value is not None:
                         values.setdefault(answer.model, []).append(score.value)
@@ -148,7 +148,7 @@ def _hard(below: float, name: str, tried: _Tried) -> HardItem:
     )
 
 
-def option_errors(gathered: RunSet, protocol: Protocol = "strict") -> list[Json]:
+def option_errors(run_set: RunSet, protocol: Protocol = "strict") -> list[Json]:
     """Per task with options: the error rate of each option where it is the right one.
 
     A row is ``[option, times right, [error rate of each model], chosen instead, times wrongly
@@ -157,7 +157,7 @@ def option_errors(gathered: RunSet, protocol: Protocol = "strict") -> list[Json]
     options.
     """
     found: dict[str, dict[str, list[tuple[str, str]]]] = {}
-    for asked in gathered.asked.values():
+    for asked in run_set.asked.values():
         texts = options_of(asked.item)
         true = _text(texts, asked.item.answer)
         if true:
@@ -169,7 +169,7 @@ def option_errors(gathered: RunSet, protocol: Protocol = "strict") -> list[Json]
                 for score in answer.scores
                 if score.protocol == protocol and score.metric == "Acc"
             ]
-    tables = [_option_table(gathered, name, by_true) for name, by_true in found.items()]
+    tables = [_option_table(run_set, name, by_true) for name, by_true in found.items()]
     return [table for table in tables if table["rows"]]
 
 
@@ -185,8 +185,12 @@ def _text(options: tuple[str, ...], letter: str) -> str:
     return options[place] if 0 <= place < len(options) else ""
 
 
-def _option_table(gathered: RunSet, name: str, by_true: dict[str, list[tuple[str, str]]]) -> Json:
-    real = {model for model, voice in gathered.voices.items() if voice.role != "baseline"}
+def _option_table(run_set: RunSet, name: str, by_true: dict[str, list[tuple[str, str]]]) -> Json:
+    real = {
+        model
+        for model, model_responses in run_set.by_model.items()
+        if model_responses.role != "baseline"
+    }
     wrongly = Counter(
         took
         for true, taken in by_true.items()
@@ -202,7 +206,7 @@ def _option_table(gathered: RunSet, name: str, by_true: dict[str, list[tuple[str
         instead = Counter(t for m, t in taken if t not in ("", true) and m in real).most_common(1)
         rates = [
             round(misses[model] / tries[model], 4) if tries[model] else None
-            for model in gathered.models
+            for model in run_set.models
         ]
         asked = max(tries.values())
         mostly = f"{instead[0][0]} ({instead[0][1]})" if instead else ""

@@ -58,15 +58,15 @@ class _Pairs(NamedTuple):
         self.groups.append(group)
 
 
-def downstream(gathered: RunSet) -> list[Downstream]:
+def downstream(run_set: RunSet) -> list[Downstream]:
     """Every correlation that has enough pairs: over models first, then over items."""
-    return [*_over_models(gathered), *_over_items(gathered)]
+    return [*_over_models(run_set), *_over_items(run_set)]
 
 
-def _over_models(gathered: RunSet) -> Iterator[Downstream]:
+def _over_models(run_set: RunSet) -> Iterator[Downstream]:
     values: dict[str, dict[str, dict[str, float]]] = {}
-    for (model, protocol), result in gathered.results.items():
-        if protocol != "strict" or gathered.voices[model].role == "baseline":
+    for (model, protocol), result in run_set.results.items():
+        if protocol != "strict" or run_set.by_model[model].role == "baseline":
             continue
         for each in result.tasks:
             if each.main is not None and each.main.value is not None:
@@ -94,18 +94,18 @@ def _is_transcription(name: str) -> bool:
     return any(each.form == "transcription" for each in task(task_id).queries if each.name == query)
 
 
-def _over_items(gathered: RunSet) -> Iterator[Downstream]:
-    read = _accuracies(gathered)
-    given = _given(gathered)
+def _over_items(run_set: RunSet) -> Iterator[Downstream]:
+    read = _accuracies(run_set)
+    given = _given(run_set)
     found: dict[tuple[str, str, str, str], _Pairs] = {}
-    for asked in gathered.asked.values():
+    for asked in run_set.asked.values():
         item = asked.item
         main = main_metric(item, "strict")
         if query_of(item).form == "transcription" or item.relevant or not item.images:
             continue
         pictures = name_of_images(item.images)
         for answer in asked.answers:
-            if gathered.voices[answer.model].role == "baseline":
+            if run_set.by_model[answer.model].role == "baseline":
                 continue
             accuracy, readers = given.get((answer.model, item.id)), "the reading it was given"
             if accuracy is None:
@@ -122,10 +122,10 @@ def _over_items(gathered: RunSet) -> Iterator[Downstream]:
             yield _correlated(*key, pairs)
 
 
-def _accuracies(gathered: RunSet) -> dict[tuple[str, str], float]:
+def _accuracies(run_set: RunSet) -> dict[tuple[str, str], float]:
     """The accuracy of each model's transcriptions, by the images."""
     found: dict[tuple[str, str], list[float]] = {}
-    for asked in gathered.asked.values():
+    for asked in run_set.asked.values():
         if query_of(asked.item).form != "transcription" or not asked.item.images:
             continue
         main = main_metric(asked.item, "strict")
@@ -137,11 +137,11 @@ def _accuracies(gathered: RunSet) -> dict[tuple[str, str], float]:
     return {key: fmean(values) for key, values in found.items()}
 
 
-def _given(gathered: RunSet) -> dict[tuple[str, str], float]:
+def _given(run_set: RunSet) -> dict[tuple[str, str], float]:
     """The accuracy of the transcription that a voice was sent with an item."""
-    readings = readings_of(gathered)
+    readings = readings_of(run_set)
     found = {}
-    for asked in gathered.asked.values():
+    for asked in run_set.asked.values():
         if asked.item.images and (truth := _true_text(asked.item)):
             pictures = name_of_images(asked.item.images)
             for model in {answer.model for answer in asked.answers}:

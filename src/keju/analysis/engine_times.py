@@ -90,15 +90,17 @@ def collection_of(pages: int | None, machine_price: str) -> Collection | None:
     return Collection(pages, price, found[1] or found[3])
 
 
-def speeds(gathered: RunSet) -> dict[str, Speed]:
+def speeds(run_set: RunSet) -> dict[str, Speed]:
     """The speed of each engine and baseline of a report, by its name there."""
-    stored = {run.name: read_timings(RunFolder(run.path)) for run in gathered.runs}
+    stored = {run.name: read_timings(RunFolder(run.path)) for run in run_set.runs}
     return {
         name: _FROM_FILES
-        if voice.kind == RESULTS
-        else _speed([each for each in stored[voice.run] if each.model == voice.model])
-        for name, voice in gathered.voices.items()
-        if voice.role in _TIMED and voice.model.partition(":")[0] != "blind"
+        if model_responses.kind == RESULTS
+        else _speed(
+            [each for each in stored[model_responses.run] if each.model == model_responses.model]
+        )
+        for name, model_responses in run_set.by_model.items()
+        if model_responses.role in _TIMED and model_responses.model.partition(":")[0] != "blind"
     }
 
 

@@ -21,11 +21,11 @@ class Gallery(NamedTuple):
     size: int
 
 
-def galleries(gathered: RunSet) -> dict[Place, Gallery]:
+def galleries(run_set: RunSet) -> dict[Place, Gallery]:
     """The gallery of each item with one whose pairs were all compared."""
     asked = {
         place: item
-        for place, item in gathered.items.items()
+        for place, item in run_set.items.items()
         if item.relevant and not reduction_of(item)
     }
     sources: dict[tuple[str, ...], set[str]] = {}
@@ -50,9 +50,9 @@ def other_galleries(found: Mapping[Place, Gallery]) -> dict[Place, Gallery]:
     return {place: each for place, each in found.items() if not _as_in_paper(place[0], each)}
 
 
-def reduced_forms(gathered: RunSet) -> dict[Place, str]:
+def reduced_forms(run_set: RunSet) -> dict[Place, str]:
     """The items with pairs that were not compared, each with its reduced form."""
-    forms = ((place, reduction_of(item)) for place, item in gathered.items.items())
+    forms = ((place, reduction_of(item)) for place, item in run_set.items.items())
     return {place: form for place, form in forms if form}
 
 

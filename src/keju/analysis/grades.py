@@ -83,10 +83,10 @@ class Grades(NamedTuple):
     """Each judge's mean grade, by the model's name in this report and the task."""
 
 
-def grades(gathered: RunSet) -> Grades:
+def grades(run_set: RunSet) -> Grades:
     """The grades stored with the runs' responses, and their correlation with the metrics."""
     found = Grades([], [], {})
-    for run in gathered.runs:
+    for run in run_set.runs:
         folder = RunFolder.open(run.path)
         # The bundled rubrics come last, so that their means replace those of older versions.
         ours = read_rubrics().id
@@ -95,14 +95,14 @@ def grades(gathered: RunSet) -> Grades:
             if judgements:
                 judged = JudgementFolder(folder, rubrics)
                 given = grades_of(judgements, judged, {}).tasks
-                rows = _rows(gathered, run, given)
+                rows = _rows(run_set, run, given)
                 for grade in given:
-                    who = _name(gathered, run, grade)
+                    who = _name(run_set, run, grade)
                     if who and grade.mean is not None:
                         place = (who, task_name(grade.task, grade.query))
                         found.means.setdefault(place, {})[grade.judge] = grade.mean
                 found.tables.append(GradeTable(run.name, rubrics.id, list(rows)))
-                found.metrics.extend(_against_metrics(gathered, run, judgements))
+                found.metrics.extend(_against_metrics(run_set, run, judgements))
     return found
 
 
@@ -111,43 +111,43 @@ def _judgements(folder: RunFolder, rubrics: Rubrics) -> list[Judgement]:
     return judgements_of(graded_answers(folder, rubrics), known)
 
 
-def _rows(gathered: RunSet, run: Run, grades: Sequence[TaskGrade]) -> Iterator[GradeRow]:
+def _rows(run_set: RunSet, run: Run, grades: Sequence[TaskGrade]) -> Iterator[GradeRow]:
     by_place: dict[tuple[str, str, str], dict[str, TaskGrade]] = {}
     for each in grades:
-        who = _name(gathered, run, each)
+        who = _name(run_set, run, each)
         if each.mean is not None and who:
             by_place.setdefault((each.task, each.query, each.judge), {})[who] = each
     for (name, query, judge), found in by_place.items():
         real = {
             who: round(grade.mean, 2)
             for who, grade in found.items()
-            if grade.mean is not None and gathered.voices[who].role != "baseline"
+            if grade.mean is not None and run_set.by_model[who].role != "baseline"
         }
         placed = marks(real)
-        metric, strict = _strict_mains(gathered, name, query)
+        metric, strict = _strict_mains(run_set, name, query)
         values = [
             GradeValue(found[who], strict.get(who), who in strict, placed.get(who))
             if who in found
             else None
-            for who in gathered.models
+            for who in run_set.models
         ]
         yield GradeRow(task_name(name, query), judge, metric, values)
 
 
-def _name(gathered: RunSet, run: Run, grade: TaskGrade) -> str:
+def _name(run_set: RunSet, run: Run, grade: TaskGrade) -> str:
     """The name of the graded model in this report; empty where it is not included."""
     wanted = (run.name, grade.model, (grade.setting, grade.script, grade.wording))
     return next(
-        (name for name, v in gathered.voices.items() if (v.run, v.model, v.variant) == wanted), ""
+        (name for name, v in run_set.by_model.items() if (v.run, v.model, v.variant) == wanted), ""
     )
 
 
-def _strict_mains(gathered: RunSet, name: str, query: str) -> tuple[str, dict[str, float | None]]:
+def _strict_mains(run_set: RunSet, name: str, query: str) -> tuple[str, dict[str, float | None]]:
     """The strict main metric of a task, and each model's value of it."""
     metric = ""
     values: dict[str, float | None] = {}
-    for model in gathered.models:
-        result = gathered.results.get((model, "strict"))
+    for model in run_set.models:
+        result = run_set.results.get((model, "strict"))
         for each in result.tasks if result else ():
             if (each.task, each.query) == (name, query) and each.main is not None:
                 metric, values[model] = each.main.metric, each.main.value
@@ -155,10 +155,10 @@ def _strict_mains(gathered: RunSet, name: str, query: str) -> tuple[str, dict[st
 
 
 def _against_metrics(
-    gathered: RunSet, run: Run, judgements: Sequence[Judgement]
+    run_set: RunSet, run: Run, judgements: Sequence[Judgement]
 ) -> Iterator[MetricJudge]:
     """For each judge and task: every metric against the grades, over all answers with both."""
-    values = _values(gathered, run)
+    values = _values(run_set, run)
     by_place: dict[tuple[str, str, str], list[Judgement]] = {}
     for each in judgements:
         if each.grade is not None and not each.unsent:
@@ -191,14 +191,14 @@ def _against_metrics(
                 )
 
 
-def _values(gathered: RunSet, run: Run) -> dict[tuple[AnswerId, Protocol, str], float]:
+def _values(run_set: RunSet, run: Run) -> dict[tuple[AnswerId, Protocol, str], float]:
     """Each answer's value of each metric."""
     known = get_args(Protocol)
     return {
         (AnswerId.of(answer.response), score.protocol, score.metric): score.value
-        for asked in gathered.asked.values()
+        for asked in run_set.asked.values()
         for answer in asked.answers
-        if gathered.voices[answer.model].run == run.name
+        if run_set.by_model[answer.model].run == run.name
         for score in answer.scores
         if score.value is not None and score.protocol in known
     }

@@ -15,48 +15,59 @@ NOTE = (
 )
 
 
-def with_people(gathered: RunSet) -> RunSet:
+def with_people(run_set: RunSet) -> RunSet:
     """The same data, with a voice of all people where there are at least two.
 
     That voice, ``people (n)``, has every answer of each of the n; answers to the same item count as
     its rounds.
     """
-    voices = {name: voice for name, voice in gathered.voices.items() if voice.role == PEOPLE}
-    if len(voices) < 2:
-        return gathered
-    everybody = f"people ({len(voices)})"
+    by_model = {
+        name: model_responses
+        for name, model_responses in run_set.by_model.items()
+        if model_responses.role == PEOPLE
+    }
+    if len(by_model) < 2:
+        return run_set
+    everybody = f"people ({len(by_model)})"
     return replace(
-        gathered,
-        voices={**gathered.voices, everybody: _joint(everybody, list(voices.values()))},
-        asked={key: _joined(each, everybody, voices) for key, each in gathered.asked.items()},
+        run_set,
+        by_model={**run_set.by_model, everybody: _joint(everybody, list(by_model.values()))},
+        asked={key: _joined(each, everybody, by_model) for key, each in run_set.asked.items()},
     )
 
 
-def _joint(name: str, voices: Sequence[ModelResponses]) -> ModelResponses:
-    first = voices[0]
-    benchmarks = dict.fromkeys(benchmark for voice in voices for benchmark in voice.parts)
+def _joint(name: str, by_model: Sequence[ModelResponses]) -> ModelResponses:
+    first = by_model[0]
+    benchmarks = dict.fromkeys(
+        benchmark for model_responses in by_model for benchmark in model_responses.parts
+    )
     return ModelResponses(
         name,
         first.run,
         first.variant,
         PEOPLE,
-        items=sum(voice.items for voice in voices),
-        responses=sum(voice.responses for voice in voices),
-        seconds=sum(voice.seconds for voice in voices),
-        times=[seconds for voice in voices for seconds in voice.times],
-        statuses=sum((voice.statuses for voice in voices), Counter[str]()),
+        items=sum(model_responses.items for model_responses in by_model),
+        responses=sum(model_responses.responses for model_responses in by_model),
+        seconds=sum(model_responses.seconds for model_responses in by_model),
+        times=[seconds for model_responses in by_model for seconds in model_responses.times],
+        statuses=sum((model_responses.statuses for model_responses in by_model), Counter[str]()),
         parts={
             benchmark: _joint(
-                name, [voice.parts[benchmark] for voice in voices if benchmark in voice.parts]
+                name,
+                [
+                    model_responses.parts[benchmark]
+                    for model_responses in by_model
+                    if benchmark in model_responses.parts
+                ],
             )
             for benchmark in benchmarks
         },
     )
 
 
-def _joined(asked: Asked, everybody: str, voices: dict[str, ModelResponses]) -> Asked:
+def _joined(asked: Asked, everybody: str, by_model: dict[str, ModelResponses]) -> Asked:
     """The item with a copy of every person's answer, in the name of all people."""
-    theirs = [answer for answer in asked.answers if answer.model in voices]
+    theirs = [answer for answer in asked.answers if answer.model in by_model]
     again = [
         Answer(
             everybody,

@@ -51,19 +51,19 @@ class StepTable(NamedTuple):
 
 
 def step_tables(
-    gathered: RunSet, among: Sequence[Setting] = get_args(Setting)
+    run_set: RunSet, among: Sequence[Setting] = get_args(Setting)
 ) -> Iterator[StepTable]:
     """A table for each model and script in more settings than one of `among`, and each protocol."""
-    voices: dict[tuple[str, str, PromptScript], dict[Setting, str]] = {}
-    for name, voice in gathered.voices.items():
-        place = (voice.model, voice.run, voice.variant.script)
-        voices.setdefault(place, {})[voice.setting] = name
-    for (spoken, _, script), names in voices.items():
+    by_model: dict[tuple[str, str, PromptScript], dict[Setting, str]] = {}
+    for name, model_responses in run_set.by_model.items():
+        place = (model_responses.model, model_responses.run, model_responses.variant.script)
+        by_model.setdefault(place, {})[model_responses.setting] = name
+    for (spoken, _, script), names in by_model.items():
         model = " · ".join(filter(None, (spoken, PromptVariant(script=script).label())))
         shown = [setting for setting in among if setting in names]
         for protocol in PROTOCOLS[::-1] if len(shown) > 1 else ():
             table = StepTable(model, protocol, _columns(shown), [])
-            for (task_id, query), scores in gathered.mains[protocol].items():
+            for (task_id, query), scores in run_set.mains[protocol].items():
                 found = {
                     setting: [each for each in scores if each.model == names[setting]]
                     for setting in shown

@@ -115,22 +115,22 @@ class Leaderboard(NamedTuple):
 
 
 def leaderboards(
-    gathered: RunSet, results: Results, prices: Prices | None = None
+    run_set: RunSet, results: Results, prices: Prices | None = None
 ) -> list[Leaderboard]:
     """One leaderboard for each benchmark; with the cost of a thousand items at these prices.
 
     People have a row each, and two or more of them one together.
     """
-    if (joined := with_people(gathered)) is not gathered:
-        gathered, results = joined, joined.results
+    if (joined := with_people(run_set)) is not run_set:
+        run_set, results = joined, joined.results
     names = dict.fromkeys(
         found.benchmark for result in results.values() for found in result.benchmarks
     )
-    return [_leaderboard(gathered, results, name, prices) for name in names]
+    return [_leaderboard(run_set, results, name, prices) for name in names]
 
 
 def _leaderboard(
-    gathered: RunSet, results: Results, name: str, prices: Prices | None
+    run_set: RunSet, results: Results, name: str, prices: Prices | None
 ) -> Leaderboard:
     found = {
         (model, protocol): benchmark
@@ -138,18 +138,18 @@ def _leaderboard(
         for benchmark in result.benchmarks
         if benchmark.benchmark == name
     }
-    timed = speeds(gathered)
-    lacking = dict(unranked(gathered)) if name == OWN_BENCHMARK else {}
+    timed = speeds(run_set)
+    lacking = dict(unranked(run_set)) if name == OWN_BENCHMARK else {}
     protocols = [each for each in PROTOCOLS if any(its == each for _, its in found)]
     sure = {
         protocol: resample_benchmark(
             {
                 place: scores
-                for place, scores in gathered.mains[protocol].items()
+                for place, scores in run_set.mains[protocol].items()
                 if task(place[0]).benchmark == name
             },
             {model: each for (model, its), each in found.items() if its == protocol},
-            ranked=[m for m in _ranked(gathered) if m not in lacking],
+            ranked=[m for m in _ranked(run_set) if m not in lacking],
         )
         for protocol in protocols
     }
@@ -159,21 +159,24 @@ def _leaderboard(
     groups = []
     for role in ROLES:
         rows = [
-            _standing(voice.of(name), model, domains, found, sure)._replace(
-                seconds=_seconds(voice.of(name), timed.get(model)),
-                answer_seconds=None if model in timed else _answer_seconds(voice.of(name)),
-                money=money(voice.of(name), prices),
+            _standing(model_responses.of(name), model, domains, found, sure)._replace(
+                seconds=_seconds(model_responses.of(name), timed.get(model)),
+                answer_seconds=None
+                if model in timed
+                else _answer_seconds(model_responses.of(name)),
+                money=money(model_responses.of(name), prices),
             )
-            for model, voice in gathered.voices.items()
-            if voice.role == role and any((model, protocol) in found for protocol in protocols)
+            for model, model_responses in run_set.by_model.items()
+            if model_responses.role == role
+            and any((model, protocol) in found for protocol in protocols)
         ]
         if rows:
             groups.append(Group(role, sorted(rows, key=lambda row: -_shown(row.overall))))
     notes = [note for protocol in protocols for note in sure[protocol].notes]
-    if sum(voice.role == PEOPLE for voice in gathered.voices.values()) > 1:
+    if sum(model_responses.role == PEOPLE for model_responses in run_set.by_model.values()) > 1:
         notes.append(NOTE)
-    notes += [*own_draft_notes(gathered, name), *prompt_notes(gathered, name)]
-    items = [each.item for each in gathered.asked.values() if each.item.benchmark == name]
+    notes += [*own_draft_notes(run_set, name), *prompt_notes(run_set, name)]
+    items = [each.item for each in run_set.asked.values() if each.item.benchmark == name]
     if prices:
         notes.append(f"Prices as of {prices.seen}: check them")
     return Leaderboard(
@@ -191,8 +194,12 @@ def _leaderboard(
     )
 
 
-def _ranked(gathered: RunSet) -> list[str]:
-    return [name for name, voice in gathered.voices.items() if voice.role in _RANKED]
+def _ranked(run_set: RunSet) -> list[str]:
+    return [
+        name
+        for name, model_responses in run_set.by_model.items()
+        if model_responses.role in _RANKED
+    ]
 
 
 def _head(benchmark: str, protocol: Protocol) -> str:
@@ -202,7 +209,7 @@ def _head(benchmark: str, protocol: Protocol) -> str:
 
 
 def _standing(
-    voice: ModelResponses,
+    model_responses: ModelResponses,
     model: str,
     domains: Sequence[str],
     found: Mapping[tuple[str, Protocol], BenchmarkResult],
@@ -216,7 +223,9 @@ def _standing(
         by_domain.append(
             [_domain(result, domain, known.domains.get((model, domain))) for domain in domains]
         )
-    failures = [(status, n) for status, n in voice.statuses.items() if status != "answered"]
+    failures = [
+        (status, n) for status, n in model_responses.statuses.items() if status != "answered"
+    ]
     return Standing(
         model=model,
         overall=overall,
@@ -225,8 +234,8 @@ def _standing(
         failures=failures,
         seconds=None,
         answer_seconds=None,
-        input_tokens=_tokens(voice, voice.input_tokens),
-        output_tokens=_tokens(voice, voice.output_tokens),
+        input_tokens=_tokens(model_responses, model_responses.input_tokens),
+        output_tokens=_tokens(model_responses, model_responses.output_tokens),
         money=None,
     )
 
@@ -258,30 +267,43 @@ def _shown(overall: Sequence[Mean | None]) -> float:
     return round(100 * known[-1], 1) if known else -1.0
 
 
-def _seconds(voice: ModelResponses, speed: Speed | None) -> float | None:
+def _seconds(model_responses: ModelResponses, speed: Speed | None) -> float | None:
     """The seconds of a thousand items; of an engine of this machine as timed, without start-up."""
     if speed is not None:
         return speed.thousand
-    return None if voice.seconds_an_item is None else voice.seconds_an_item * 1000
+    return (
+        None if model_responses.seconds_an_item is None else model_responses.seconds_an_item * 1000
+    )
 
 
-def _answer_seconds(voice: ModelResponses) -> float | None:
+def _answer_seconds(model_responses: ModelResponses) -> float | None:
     """The median time of one answer of people, who pause."""
-    return median(voice.times) if voice.times else None
+    return median(model_responses.times) if model_responses.times else None
 
 
-def _tokens(voice: ModelResponses, count: int | None) -> float | None:
+def _tokens(model_responses: ModelResponses, count: int | None) -> float | None:
     """The tokens of a thousand items, where the server counted them."""
-    return None if count is None or not voice.items else 1000 * count / voice.items
+    return (
+        None if count is None or not model_responses.items else 1000 * count / model_responses.items
+    )
 
 
-def money(voice: ModelResponses, prices: Prices | None) -> float | None:
+def money(model_responses: ModelResponses, prices: Prices | None) -> float | None:
     """The cost of a thousand items by the tokens that the server counted; None where not known."""
-    said = voice.model.removeprefix("ocr+llm:").rpartition("+")[2]
+    said = model_responses.model.removeprefix("ocr+llm:").rpartition("+")[2]
     price = prices.price(said.partition(":")[2]) if prices and ":" in said else None
-    if price is None or voice.role != "model" or not voice.items or voice.output_tokens is None:
+    if (
+        price is None
+        or model_responses.role != "model"
+        or not model_responses.items
+        or model_responses.output_tokens is None
+    ):
         return None
-    return 1000 * price.of(voice.input_tokens or 0, voice.output_tokens) / voice.items
+    return (
+        1000
+        * price.of(model_responses.input_tokens or 0, model_responses.output_tokens)
+        / model_responses.items
+    )
 
 
 def _chances(items: Sequence[Item]) -> dict[str, float]:

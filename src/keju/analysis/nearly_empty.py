@@ -31,24 +31,24 @@ class NearlyEmpty(NamedTuple):
     of: int
 
 
-def nearly_empty(gathered: RunSet) -> list[NearlyEmpty]:
+def nearly_empty(run_set: RunSet) -> list[NearlyEmpty]:
     """The nearly empty pages of every model except baselines; failed requests are not counted."""
     found: dict[tuple[str, str], dict[str, int]] = {}
     read: dict[tuple[str, str], set[str]] = {}
-    for (model, task), item, place, response in _readings(gathered):
+    for (model, task), item, place, response in _readings(run_set):
         read.setdefault((model, task), set()).add(item.id)
         if _is_nearly_empty(item, response):
             found.setdefault((model, task), {})[item.id] = place
     return [NearlyEmpty(*key, list(pages.items()), len(read[key])) for key, pages in found.items()]
 
 
-def _readings(gathered: RunSet) -> Iterator[tuple[tuple[str, str], Item, int, Response]]:
-    for place, asked in enumerate(gathered.asked.values()):
+def _readings(run_set: RunSet) -> Iterator[tuple[tuple[str, str], Item, int, Response]]:
+    for place, asked in enumerate(run_set.asked.values()):
         item = asked.item
         if query_of(item).form != "transcription" or is_blank(item):
             continue
         for answer in asked.answers:
-            if gathered.voices[answer.model].role == "baseline":
+            if run_set.by_model[answer.model].role == "baseline":
                 continue
             if answer.response.status not in ("failed", "filtered"):
                 yield (answer.model, task_name(item.task, item.query)), item, place, answer.response

@@ -54,14 +54,14 @@ class NoResults(NamedTuple):
         return f"{count} failed with {self.model} ({kinds})"
 
 
-def no_results(gathered: RunSet) -> list[NoResults]:
+def no_results(run_set: RunSet) -> list[NoResults]:
     """The missing results of every model, except baselines, that transcribed some pages."""
     found: dict[str, NoResults] = {}
     asked: dict[str, set[tuple[str, int]]] = {}
-    for page, model, response in _readings(gathered):
+    for page, model, response in _readings(run_set):
         asked.setdefault(model, set()).add(page)
         if response.status == "failed":
-            of_files = gathered.voices[model].kind == RESULTS
+            of_files = run_set.by_model[model].kind == RESULTS
             lacks = found.setdefault(model, NoResults(model, [], 0, Counter(), of_files))
             lacks.kinds[response.error.kind if response.error else "failed"] += 1
             if page not in lacks.pages[-1:]:
@@ -69,28 +69,32 @@ def no_results(gathered: RunSet) -> list[NoResults]:
     return [each._replace(of=len(asked[each.model])) for each in found.values()]
 
 
-def in_no_mean(gathered: RunSet) -> list[NoResults]:
+def in_no_mean(run_set: RunSet) -> list[NoResults]:
     """The models that are in no mean over models of a transcription, since too much is missing.
 
     None where all models are such.
     """
-    left = [each for each in no_results(gathered) if each.too_many]
-    real = [name for name, voice in gathered.voices.items() if voice.role != "baseline"]
+    left = [each for each in no_results(run_set) if each.too_many]
+    real = [
+        name
+        for name, model_responses in run_set.by_model.items()
+        if model_responses.role != "baseline"
+    ]
     return left if len(left) < len(real) else []
 
 
-def _readings(gathered: RunSet) -> Iterator[tuple[tuple[str, int], str, Response]]:
+def _readings(run_set: RunSet) -> Iterator[tuple[tuple[str, int], str, Response]]:
     """Page, with its position in the browser, the model and the response of each transcription."""
-    for place, asked in enumerate(gathered.asked.values()):
+    for place, asked in enumerate(run_set.asked.values()):
         if query_of(asked.item).form == "transcription":
             for answer in asked.answers:
-                if gathered.voices[answer.model].role != "baseline":
+                if run_set.by_model[answer.model].role != "baseline":
                     yield (asked.item.id, place), answer.model, answer.response
 
 
-def unranked(gathered: RunSet) -> Iterator[tuple[str, str]]:
+def unranked(run_set: RunSet) -> Iterator[tuple[str, str]]:
     """The models with too many missing results to be ranked, with the reason."""
-    for each in no_results(gathered):
+    for each in no_results(run_set):
         if each.too_many:
             count = f"{len(each.pages):,} of {number_of(each.of, 'page')}"
             yield each.model, f"not ranked: {count} have no result"

@@ -12,14 +12,14 @@ _UNITS = {"items": "", "images": " images"}
 """The unit after a count; items need none."""
 
 
-def other_data(gathered: RunSet) -> list[str]:
+def other_data(run_set: RunSet) -> list[str]:
     """Notes that are necessary for a comparison of a run with a paper, one line per dataset.
 
     Counts are in the unit of the paper: items or images.
     """
     runs: dict[str, Run] = {}
     items: dict[str, dict[str, list[Item]]] = {}
-    for key, asked in gathered.asked.items():
+    for key, asked in run_set.asked.items():
         if is_undeciphered(asked.item) or not task(asked.item.task).published:
             continue  # no paper has these
         runs.setdefault(key[0], asked.run)

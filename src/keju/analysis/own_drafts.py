@@ -31,15 +31,15 @@ def own_draft_line(name: str, model: str, items: Iterable[Item]) -> str:
     )
 
 
-def own_draft_notes(gathered: RunSet, benchmark: str) -> Iterator[str]:
+def own_draft_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
     """A line for each model of a report whose own drafts are among a benchmark's items."""
-    answered: dict[str, list[Item]] = {name: [] for name in gathered.voices}
-    for asked in gathered.asked.values():
+    answered: dict[str, list[Item]] = {name: [] for name in run_set.by_model}
+    for asked in run_set.asked.values():
         if asked.item.benchmark == benchmark:
             for model in {answer.model for answer in asked.answers}:
                 answered[model].append(asked.item)
-    for name, voice in gathered.voices.items():
-        if line := own_draft_line(name, voice.model, answered[name]):
+    for name, model_responses in run_set.by_model.items():
+        if line := own_draft_line(name, model_responses.model, answered[name]):
             yield line
 
 

@@ -36,21 +36,21 @@ class OwnPrompt(NamedTuple):
     sent: str
 
 
-def own_prompts(gathered: RunSet) -> list[OwnPrompt]:
+def own_prompts(run_set: RunSet) -> list[OwnPrompt]:
     """Every prompt of the users' own wordings, each text once."""
-    several = len(gathered.runs) > 1
+    several = len(run_set.runs) > 1
     found: dict[tuple[str, str], OwnPrompt] = {}
-    for run in gathered.runs:
+    for run in run_set.runs:
         for name, own in own_wordings(run.manifest.wordings).items():
-            for row in _prompts(gathered, name, own, run.manifest.scripts[0]):
+            for row in _prompts(run_set, name, own, run.manifest.scripts[0]):
                 shown = row._replace(run=run.name if several else "")
                 found.setdefault((name, row.form), shown)
     return list(found.values())
 
 
-def _prompts(gathered: RunSet, name: str, own: Wording, script: str) -> Iterator[OwnPrompt]:
+def _prompts(run_set: RunSet, name: str, own: Wording, script: str) -> Iterator[OwnPrompt]:
     """The prompts of one wording, and the published ones that only get its system prompt."""
-    firsts = {(item.task, item.query): item for item in reversed(gathered.items.values())}
+    firsts = {(item.task, item.query): item for item in reversed(run_set.items.values())}
     forms = {"/".join(filter(None, place)): item for place, item in firsts.items()}
     for form in dict.fromkeys([*own.prompts, *(forms if own.system else ())]):
         item = forms.get(form)
@@ -80,11 +80,11 @@ class ShownExample(NamedTuple):
     questions: int
 
 
-def shown_examples(gathered: RunSet) -> list[ShownExample]:
+def shown_examples(run_set: RunSet) -> list[ShownExample]:
     """The examples by wording and question form, the most frequent first."""
     counts: Counter[tuple[str, str, str, str]] = Counter()
     asked: set[tuple[str, str, str, str]] = set()
-    for each in gathered.asked.values():
+    for each in run_set.asked.values():
         for answer in each.answers:
             place = (answer.response.wording, each.item.task, each.item.query)
             if answer.response.examples and (*place, each.item.id) not in asked:
@@ -92,7 +92,7 @@ def shown_examples(gathered: RunSet) -> list[ShownExample]:
                 counts.update((*place, name) for name in answer.response.examples)
     known = {
         (item.task, item.query, item.id): item
-        for run in gathered.runs
+        for run in run_set.runs
         for item in RunFolder(run.path).examples()
     }
     rows = []
@@ -112,18 +112,18 @@ def shown_examples(gathered: RunSet) -> list[ShownExample]:
     return sorted(rows, key=lambda row: (row.wording, row.form, -row.questions))
 
 
-def prompt_notes(gathered: RunSet, benchmark: str) -> Iterator[str]:
+def prompt_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
     """The rows of a benchmark's leaderboard with another prompt than the paper's."""
     asked = {
         answer.model
-        for each in gathered.asked.values()
+        for each in run_set.asked.values()
         if each.item.benchmark == benchmark and query_of(each.item).official
         for answer in each.answers
     }
     own = [
-        f"{name} (--system-prompt)" if voice.instructed else name
-        for name, voice in gathered.voices.items()
-        if name in asked and voice.own_prompt
+        f"{name} (--system-prompt)" if model_responses.instructed else name
+        for name, model_responses in run_set.by_model.items()
+        if name in asked and model_responses.own_prompt
     ]
     if own:
         yield f"Not the paper's prompt, in official too: {', '.join(own)}"

@@ -39,30 +39,30 @@ class ParametersRow(NamedTuple):
     differences: list[str] | None
 
 
-def parameters(gathered: RunSet) -> list[ParametersRow]:
+def parameters(run_set: RunSet) -> list[ParametersRow]:
     """A row for each model of a report that is behind a server, in the report's order."""
-    runs = {run.name: run for run in gathered.runs}
+    runs = {run.name: run for run in run_set.runs}
     identities = {
-        label: runs[voice.run].manifest.models.get(voice.model, {})
-        for label, voice in gathered.voices.items()
-        if voice.run in runs
+        label: runs[model_responses.run].manifest.models.get(model_responses.model, {})
+        for label, model_responses in run_set.by_model.items()
+        if model_responses.run in runs
     }
     asked = {label: each for label, each in identities.items() if each.get("kind") in ENDPOINTS}
-    sent = _sent(gathered, asked)
+    sent = _sent(run_set, asked)
     return [
-        _row(label, identity, sent[label], _benchmarks(gathered, label))
+        _row(label, identity, sent[label], _benchmarks(run_set, label))
         for label, identity in asked.items()
     ]
 
 
 def _sent(
-    gathered: RunSet, asked: Mapping[str, Mapping[str, str]]
+    run_set: RunSet, asked: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Counter[tuple[tuple[str, str], ...] | None]]:
     """By model, the number of answers by parameters; failures have none."""
     found: dict[str, Counter[tuple[tuple[str, str], ...] | None]] = {
         label: Counter() for label in asked
     }
-    for each in gathered.asked.values():
+    for each in run_set.asked.values():
         for answer in each.answers:
             if answer.model in found and answer.response.error is None:
                 sent = answer.response.decoding
@@ -105,11 +105,11 @@ def _differences(
     return found if stated else None
 
 
-def _benchmarks(gathered: RunSet, label: str) -> list[str]:
+def _benchmarks(run_set: RunSet, label: str) -> list[str]:
     return list(
         dict.fromkeys(
             each.item.benchmark
-            for each in gathered.asked.values()
+            for each in run_set.asked.values()
             if any(answer.model == label for answer in each.answers)
         )
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from keju.analysis.run_set import PEOPLE, Asked, ModelResponses, RunSet, reader_of_voice
+from keju.analysis.run_set import PEOPLE, Asked, ModelResponses, RunSet, reader_of_responses
 from keju.definitions import prompt_of
 from keju.errors import KejuError
 from keju.items import OWN_READING, Item
@@ -25,20 +25,22 @@ class PromptSent(NamedTuple):
     text: str
 
 
-def prompts_sent(asked: Asked, gathered: RunSet) -> tuple[list[PromptSent], bool]:
+def prompts_sent(asked: Asked, run_set: RunSet) -> tuple[list[PromptSent], bool]:
     """The different prompts of an item, and whether any model was sent one.
 
     OCR engines and most baselines get only the image; if only they answered, the task's own prompt
     is returned.
     """
     found: dict[str, dict[str, None]] = {}
-    voices = [gathered.voices[name] for name in {answer.model: None for answer in asked.answers}]
-    among = [voice.variant for voice in voices]
-    for voice in voices:
-        if voice.role in _SENT or voice.model.startswith("blind:"):
-            boxes = _boxes(voice, gathered)
-            label = " · ".join(filter(None, (voice.variant.label(among), boxes)))
-            found.setdefault(_prompt(asked.item, voice, boxes), {})[label or "image"] = None
+    by_model = [run_set.by_model[name] for name in {answer.model: None for answer in asked.answers}]
+    among = [model_responses.variant for model_responses in by_model]
+    for model_responses in by_model:
+        if model_responses.role in _SENT or model_responses.model.startswith("blind:"):
+            boxes = _boxes(model_responses, run_set)
+            label = " · ".join(filter(None, (model_responses.variant.label(among), boxes)))
+            found.setdefault(_prompt(asked.item, model_responses, boxes), {})[label or "image"] = (
+                None
+            )
     if not found:
         return [PromptSent("", _released(asked.item))], False
     several = len(found) > 1
@@ -47,15 +49,17 @@ def prompts_sent(asked: Asked, gathered: RunSet) -> tuple[list[PromptSent], bool
     ], True
 
 
-def _boxes(voice: ModelResponses, gathered: RunSet) -> str:
+def _boxes(model_responses: ModelResponses, run_set: RunSet) -> str:
     """The box convention of a model's requests; empty for the benchmark's own."""
-    settings = next(run.manifest.settings for run in gathered.runs if run.name == voice.run)
-    return convention_in(settings, voice.model)
+    settings = next(
+        run.manifest.settings for run in run_set.runs if run.name == model_responses.run
+    )
+    return convention_in(settings, model_responses.model)
 
 
-def _prompt(item: Item, voice: ModelResponses, boxes: str) -> str:
-    way = RequestVariant(**voice.variant._asdict(), boxes=boxes)
-    read = voice.variant.setting in OWN_READING or reader_of_voice(voice)
+def _prompt(item: Item, model_responses: ModelResponses, boxes: str) -> str:
+    way = RequestVariant(**model_responses.variant._asdict(), boxes=boxes)
+    read = model_responses.variant.setting in OWN_READING or reader_of_responses(model_responses)
     try:
         return request_for(item, way, READING if read else None).prompt
     except KejuError:

@@ -62,10 +62,10 @@ def reading_errors(
             yield found._replace(floor=floors.get((found.model, found.task)))
 
 
-def wrong_pages(gathered: RunSet) -> dict[tuple[str, str], WrongPage | None]:
+def wrong_pages(run_set: RunSet) -> dict[tuple[str, str], WrongPage | None]:
     """The permutation floors of both errors, by model and task."""
     answers: dict[tuple[str, str], list[tuple[Item, Response]]] = {}
-    for asked in gathered.asked.values():
+    for asked in run_set.asked.values():
         if query_of(asked.item).form == "transcription":
             name = task_name(asked.item.task, asked.item.query)
             for answer in asked.answers:

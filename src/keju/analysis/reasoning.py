@@ -55,18 +55,20 @@ def reasoning_rows(alone: Result, with_reasoning: Result) -> list[ReasoningRow]:
     return rows
 
 
-def reasoning_tables(gathered: RunSet) -> Iterator[ReasoningTable]:
+def reasoning_tables(run_set: RunSet) -> Iterator[ReasoningTable]:
     """A table for each name of a report that has such reasoning.
 
     Raises:
         UsageError: the stored scores are of another scoring than those of the report.
         DataError: the stored scores are damaged.
     """
-    paths = {run.name: run.path for run in gathered.runs}
-    for name, voice in gathered.voices.items():
-        alone = gathered.results.get((name, "official"))
+    paths = {run.name: run.path for run in run_set.runs}
+    for name, model_responses in run_set.by_model.items():
+        alone = run_set.results.get((name, "official"))
         if alone is None:
             continue
-        for result in aggregate(stored_reasoned_scores(RunFolder(paths[voice.run]), voice.model)):
-            if result.variant == voice.variant:
+        for result in aggregate(
+            stored_reasoned_scores(RunFolder(paths[model_responses.run]), model_responses.model)
+        ):
+            if result.variant == model_responses.variant:
                 yield ReasoningTable(name, reasoning_rows(alone, result))

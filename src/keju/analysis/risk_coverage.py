@@ -80,10 +80,10 @@ class _Page(NamedTuple):
     score: Score
 
 
-def efforts(gathered: RunSet) -> list[PostEditCost]:
+def post_edit_costs(run_set: RunSet) -> list[PostEditCost]:
     """For each model except baselines and each transcription task, at both layers."""
     found = []
-    for (model, name), pages in _transcribed(gathered).items():
+    for (model, name), pages in _transcribed(run_set).items():
         if len(pages) < _FEWEST:
             continue
         groups = [page.score.group or page.score.item for page in pages]
@@ -99,10 +99,10 @@ def efforts(gathered: RunSet) -> list[PostEditCost]:
     return found
 
 
-def surest(gathered: RunSet) -> list[RiskCoverageRow]:
+def risk_coverage_rows(run_set: RunSet) -> list[RiskCoverageRow]:
     """For each model except baselines, each task, and each confidence signal of its answers."""
     found = []
-    for (model, name), pages in _transcribed(gathered).items():
+    for (model, name), pages in _transcribed(run_set).items():
         known = [(page, sure) for page in pages if (sure := confidence(page.answer.response))]
         if len(known) >= max(_FEWEST_SORTED, 0.9 * len(pages)):
             errors = [page.score.stats["numerator"] for page, _ in known]
@@ -110,12 +110,12 @@ def surest(gathered: RunSet) -> list[RiskCoverageRow]:
             signal = [sure for _, sure in known]
             groups = [page.score.group or page.score.item for page, _ in known]
             values = (errors, weights, signal)
-            found.append(_surest(model, name, "CER", "confidence", values, groups))
-    found.extend(_agreeing(gathered))
+            found.append(_risk_coverage_row(model, name, "CER", "confidence", values, groups))
+    found.extend(_agreeing(run_set))
     return found
 
 
-def _surest(
+def _risk_coverage_row(
     model: str,
     name: str,
     metric: str,
@@ -139,10 +139,10 @@ def confidence(response: Response) -> float | None:
     return sum(len(line.text) * (line.confidence or 0.0) for line in lines) / characters
 
 
-def _agreeing(gathered: RunSet) -> Iterator[RiskCoverageRow]:
+def _agreeing(run_set: RunSet) -> Iterator[RiskCoverageRow]:
     """For items with several rounds: the error against the agreement of their answers."""
     by_place: dict[tuple[str, str, str], list[tuple[float, float, float, str]]] = {}
-    for asked in gathered.asked.values():
+    for asked in run_set.asked.values():
         declared = query_of(asked.item)
         letters = declared.form in {"letter", "yes-no", "number", "short"}
         metric = "CER" if declared.form == "transcription" else next(iter(declared.strict), "")
@@ -154,7 +154,7 @@ def _agreeing(gathered: RunSet) -> Iterator[RiskCoverageRow]:
             if score is not None and score.value is not None:
                 by_model.setdefault(answer.model, []).append((answer, score))
         for model, given in by_model.items():
-            if len(given) < 2 or gathered.voices[model].role == "baseline":
+            if len(given) < 2 or run_set.by_model[model].role == "baseline":
                 continue
             if letters:
                 said = [score.extracted for _, score in given]
@@ -176,21 +176,23 @@ def _agreeing(gathered: RunSet) -> Iterator[RiskCoverageRow]:
         if len(rows) >= _FEWEST_SORTED and len({row[2] for row in rows}) > 1:
             errors, weights, signal, groups = zip(*rows, strict=True)
             label = "CER" if metric == "CER" else f"1 - {metric}"
-            yield _surest(model, name, label, "agreement", (errors, weights, signal), groups)
+            yield _risk_coverage_row(
+                model, name, label, "agreement", (errors, weights, signal), groups
+            )
 
 
 def _distance(one: str, other: str) -> float:
     return distance(one, other) / max(len(one), len(other), 1)
 
 
-def _transcribed(gathered: RunSet) -> dict[tuple[str, str], list[_Page]]:
+def _transcribed(run_set: RunSet) -> dict[tuple[str, str], list[_Page]]:
     """The answers to pages with their strict CER, by model and task; without baselines."""
     found: dict[tuple[str, str], list[_Page]] = {}
-    for asked in gathered.asked.values():
+    for asked in run_set.asked.values():
         if query_of(asked.item).form != "transcription":
             continue
         for answer in asked.answers:
-            if gathered.voices[answer.model].role == "baseline":
+            if run_set.by_model[answer.model].role == "baseline":
                 continue
             for score in answer.scores:
                 if (score.protocol, score.metric) == ("strict", "CER") and score.value is not None:

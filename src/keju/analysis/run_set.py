@@ -134,10 +134,10 @@ class ModelResponses(msgspec.Struct):
         alone = ModelResponses(self.model, self.run, self.variant, self.role, kind=self.kind)
         return self.parts.setdefault(benchmark, alone)
 
-    def hear(self, response: Response, benchmark: str = "") -> None:
+    def add_response(self, response: Response, benchmark: str = "") -> None:
         """Count one response, in total and for its benchmark."""
         if benchmark:
-            self.of(benchmark).hear(response)
+            self.of(benchmark).add_response(response)
         if self.role == PEOPLE and response.seconds > 0:
             self.times.append(response.seconds)
         self.rounds = max(self.rounds, response.round)
@@ -149,7 +149,7 @@ class ModelResponses(msgspec.Struct):
         if usage.output_tokens is not None:
             self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
 
-    def take(self, status: str, benchmark: str) -> None:
+    def add_item(self, status: str, benchmark: str) -> None:
         """Count one item, with its status."""
         for each in (self, self.of(benchmark)):
             each.items += 1
@@ -160,14 +160,14 @@ class RunSet(msgspec.Struct, dict=True):
     """The data of a report. `not_asked` counts, by model, unsupported requests."""
 
     runs: list[Run]
-    voices: dict[str, ModelResponses]
+    by_model: dict[str, ModelResponses]
     asked: dict[ItemKey, Asked]
     not_asked: dict[str, dict[str, int]]
 
     @property
     def models(self) -> list[str]:
         """The names of the report, in the runs' order."""
-        return list(self.voices)
+        return list(self.by_model)
 
     @property
     def datasets(self) -> dict[Path, Path | None]:
@@ -214,7 +214,7 @@ class RunSet(msgspec.Struct, dict=True):
         ]
 
 
-def gather(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -> RunSet:
+def load_runs(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -> RunSet:
     """Read the runs of a report.
 
     A model that answered in several runs or prompt variants gets a name for each. `scores` are
@@ -229,26 +229,26 @@ def gather(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -> R
     items = [list(folder.items()) for folder in folders]
     names = names_of_datasets(manifests)
     shared = shared_ids(zip(manifests, items, strict=True))
-    gathered = RunSet([], {}, {}, {})
+    run_set = RunSet([], {}, {}, {})
     spoken = Counter(name for manifest in manifests for name in manifest.models)
     for folder, manifest, its in zip(folders, manifests, items, strict=True):
-        run = Run(run_name(folder.path, [run.name for run in gathered.runs]), folder.path, manifest)
-        gathered.runs.append(run)
+        run = Run(run_name(folder.path, [run.name for run in run_set.runs]), folder.path, manifest)
+        run_set.runs.append(run)
         for item in its:
             key = (manifest.items_key, item.task, item.query, item.id)
             unique = f"{item.id} · {names[manifest.items_key]}"
             named = replace(item, id=unique) if key[1:] in shared else item
-            gathered.asked.setdefault(key, Asked(named, run, []))
+            run_set.asked.setdefault(key, Asked(named, run, []))
         known = _scores_by_response(folder, scores)
-        _add_run(gathered, run, folder, spoken, SharedAnswers(its), known)
-    places = {name: place for place, name in enumerate(gathered.voices)}
-    for asked in gathered.asked.values():
+        _add_run(run_set, run, folder, spoken, SharedAnswers(its), known)
+    places = {name: place for place, name in enumerate(run_set.by_model)}
+    for asked in run_set.asked.values():
         asked.answers.sort(key=lambda each: (places[each.model], each.response.round))
-    return gathered
+    return run_set
 
 
 def _add_run(
-    gathered: RunSet,
+    run_set: RunSet,
     run: Run,
     folder: RunFolder,
     spoken: Counter[str],
@@ -258,34 +258,36 @@ def _add_run(
     ranked = {(model, item) for model, item, _ in scores}
     variants = list(dict.fromkeys(variant_of(response) for response in folder.responses()))
     for model, reasons in run.manifest.not_asked.items():
-        gathered.not_asked[_label(model, run, spoken)] = reasons
+        run_set.not_asked[_label(model, run, spoken)] = reasons
     for model in run.manifest.models:
         if len(variants) < 2:
             variant = next(iter(variants), PromptVariant())
-            _voice(gathered, _named(_label(model, run, spoken), variant), model, run, variant)
+            _of_model(run_set, _named(_label(model, run, spoken), variant), model, run, variant)
     for response, copied in _with_copies(run, folder, shared):
         key = (run.manifest.items_key, response.task, response.query, response.item)
-        if key not in gathered.asked:
+        if key not in run_set.asked:
             continue
         variant = variant_of(response)
         label = _named(_label(response.model, run, spoken), variant, variants)
-        voice = _voice(gathered, label, response.model, run, variant)
+        model_responses = _of_model(run_set, label, response.model, run, variant)
         if not copied:
-            voice.hear(response, response.benchmark)
+            model_responses.add_response(response, response.benchmark)
         found = scores.get((response.model, response.item, response.key), [])
         if response.candidate and not found and (response.model, response.item) in ranked:
             continue
-        if not found and _has_metrics(gathered.asked[key].item):
+        if not found and _has_metrics(run_set.asked[key].item):
             raise UsageError(
                 f"{folder.path}: the response of {response.model} to {response.item} has no "
                 f"scores. Score it again: keju score {folder.path}"
             )
-        named = gathered.asked[key].item.id
+        named = run_set.asked[key].item.id
         renamed = [replace(score, model=label, item=named) for score in found]
         shown = _ranking(response, found) if response.candidate else response
-        voice.take(status_for(gathered.asked[key].item, shown.status), response.benchmark)
-        gathered.asked[key].answers.append(Answer(label, shown, renamed))
-    _hear_readings(gathered, run, folder)
+        model_responses.add_item(
+            status_for(run_set.asked[key].item, shown.status), response.benchmark
+        )
+        run_set.asked[key].answers.append(Answer(label, shown, renamed))
+    _add_readings(run_set, run, folder)
 
 
 def _with_copies(
@@ -299,29 +301,33 @@ def _with_copies(
                 yield copy, True
 
 
-def _hear_readings(gathered: RunSet, run: Run, folder: RunFolder) -> None:
+def _add_readings(run_set: RunSet, run: Run, folder: RunFolder) -> None:
     """Count the transcriptions, each for the benchmark that first shows its images."""
     shown: dict[str, str] = {}
-    for asked in gathered.asked.values():
+    for asked in run_set.asked.values():
         shown.setdefault(name_of_images(asked.item.images), asked.item.benchmark)
-    for voice in gathered.voices.values():
-        if voice.run == run.name and (reader := reader_of_voice(voice)):
+    for model_responses in run_set.by_model.values():
+        if model_responses.run == run.name and (reader := reader_of_responses(model_responses)):
             for reading in folder.readings(reader):
-                if reading.script in ("released", voice.variant.script):
-                    voice.hear(reading, shown.get(reading.item, ""))
+                if reading.script in ("released", model_responses.variant.script):
+                    model_responses.add_response(reading, shown.get(reading.item, ""))
 
 
-def reader_of_voice(voice: ModelResponses) -> str:
+def reader_of_responses(model_responses: ModelResponses) -> str:
     """The reader that transcribes the images for a voice; empty where there is none."""
-    if voice.setting in OWN_READING:
-        return voice.model
-    kind, _, rest = voice.model.partition(":")
+    if model_responses.setting in OWN_READING:
+        return model_responses.model
+    kind, _, rest = model_responses.model.partition(":")
     return rest.partition("+")[0] if kind == "ocr+llm" else ""
 
 
-def sees_image(voice: ModelResponses) -> bool:
+def sees_image(model_responses: ModelResponses) -> bool:
     """Whether a voice is a model that answered from the image only, without any text."""
-    return voice.setting == "image" and voice.role != "baseline" and not voice.text_only
+    return (
+        model_responses.setting == "image"
+        and model_responses.role != "baseline"
+        and not model_responses.text_only
+    )
 
 
 def main_metric(item: Item, protocol: Protocol) -> str:
@@ -361,11 +367,13 @@ def _named(label: str, variant: PromptVariant, among: Sequence[PromptVariant] = 
     return " · ".join(filter(None, (label, variant.label(among))))
 
 
-def _voice(
-    gathered: RunSet, label: str, model: str, run: Run, variant: PromptVariant
+def _of_model(
+    run_set: RunSet, label: str, model: str, run: Run, variant: PromptVariant
 ) -> ModelResponses:
     kind = run.manifest.models.get(model, {}).get("kind", "")
     role = PEOPLE if model.startswith(HUMAN) else model_role(run.manifest, model)
     instructed = bool(run.manifest.system_hash(model))
-    voice = ModelResponses(model, run.name, variant, role, kind=kind, instructed=instructed)
-    return gathered.voices.setdefault(label, voice)
+    model_responses = ModelResponses(
+        model, run.name, variant, role, kind=kind, instructed=instructed
+    )
+    return run_set.by_model.setdefault(label, model_responses)

@@ -53,15 +53,19 @@ def read_same_as(lines: Iterable[str]) -> tuple[SameAs, ...]:
     return tuple(found)
 
 
-def check_same_as(declared: Sequence[SameAs], gathered: RunSet) -> None:
+def check_same_as(declared: Sequence[SameAs], run_set: RunSet) -> None:
     """Check that every declared model is in the report, and in a paper of its benchmarks.
 
     Raises:
         UsageError: one is not, with a list of those that are; or one is declared to be two of a
             paper's.
     """
-    benchmarks = sorted({asked.item.benchmark for asked in gathered.asked.values()})
-    names = {name for label, voice in gathered.voices.items() for name in _names(label, voice)}
+    benchmarks = sorted({asked.item.benchmark for asked in run_set.asked.values()})
+    names = {
+        name
+        for label, model_responses in run_set.by_model.items()
+        for name in _names(label, model_responses)
+    }
     for each in declared:
         if each.model not in names:
             raise UsageError(
@@ -90,7 +94,9 @@ def _check_alone(declared: Sequence[SameAs], benchmarks: Sequence[str]) -> None:
                 )
 
 
-def printed_names(declared: Sequence[SameAs], label: str, voice: ModelResponses) -> list[str]:
+def printed_names(
+    declared: Sequence[SameAs], label: str, model_responses: ModelResponses
+) -> list[str]:
     """The papers' names of a model of the report; empty without a declaration.
 
     A declaration by the model's name applies to rows with the setting `image`, as in the papers;
@@ -99,12 +105,13 @@ def printed_names(declared: Sequence[SameAs], label: str, voice: ModelResponses)
     return [
         each.printed
         for each in declared
-        if each.model == label or (each.model == voice.model and voice.setting == _SHOWN)
+        if each.model == label
+        or (each.model == model_responses.model and model_responses.setting == _SHOWN)
     ]
 
 
-def _names(label: str, voice: ModelResponses) -> tuple[str, ...]:
+def _names(label: str, model_responses: ModelResponses) -> tuple[str, ...]:
     """A pipeline may be named, or its engine or text model alone (Table 8)."""
-    kind, _, rest = voice.model.partition(":")
+    kind, _, rest = model_responses.model.partition(":")
     parts = rest.partition("+")[::2] if kind == "ocr+llm" else ()
-    return (label, voice.model, *parts)
+    return (label, model_responses.model, *parts)

@@ -296,12 +296,12 @@ def swapped_in(run: RunFolder) -> SwapCheck:
     return finder.check()
 
 
-def swapped_of(gathered: RunSet) -> SwapCheck:
+def swapped_of(run_set: RunSet) -> SwapCheck:
     """The swapped pages in the runs of a report; models and items have the report's names."""
-    finder = SwapFinder(asked.item for asked in gathered.asked.values())
-    for asked in gathered.asked.values() if finder.needed else ():
+    finder = SwapFinder(asked.item for asked in run_set.asked.values())
+    for asked in run_set.asked.values() if finder.needed else ():
         for answer in asked.answers:
-            if saw_page(answer.response, gathered.voices[answer.model].role):
+            if saw_page(answer.response, run_set.by_model[answer.model].role):
                 finder.add(answer.model, place_of(asked.item), answer.response.text)
     return finder.check()
 
@@ -340,9 +340,9 @@ def _kind(each: Swapped) -> str:
     return "swap" if len(each.places) == 2 else "cycle"
 
 
-def swap_table(found: Sequence[Swapped], gathered: RunSet) -> list[SwapLine]:
+def swap_table(found: Sequence[Swapped], run_set: RunSet) -> list[SwapLine]:
     """The chains as the report lists them, with the number of each item in the report."""
-    numbers = {place_of(asked.item): at for at, asked in enumerate(gathered.asked.values())}
+    numbers = {place_of(asked.item): at for at, asked in enumerate(run_set.asked.values())}
     return [
         SwapLine(
             head=HEADS[bool(each.others)],

@@ -65,9 +65,9 @@ class MetricRow(NamedTuple):
     signature: str
 
 
-def task_tables(gathered: RunSet, results: Results) -> list[TaskTable]:
+def task_tables(run_set: RunSet, results: Results) -> list[TaskTable]:
     """One table per benchmark; a task has a row for each protocol that scores it."""
-    mains = [each for by in gathered.mains.values() for of_task in by.values() for each in of_task]
+    mains = [each for by in run_set.mains.values() for of_task in by.values() for each in of_task]
     sure = intervals(mains, metrics=_main_metrics(results))
     tables: dict[str, list[TaskRow]] = {}
     asked = [(each, query) for each in tasks() for query in each.queries]
@@ -76,14 +76,14 @@ def task_tables(gathered: RunSet, results: Results) -> list[TaskTable]:
         for protocol in PROTOCOLS:
             of_models = {
                 model: found.main
-                for model in gathered.models
+                for model in run_set.models
                 if (found := _find(results.get((model, protocol)), each.id, query.name))
                 and found.main
             }
             if of_models:
                 metric = next(iter(of_models.values())).metric
                 where = (each.id, query.name, protocol, metric)
-                values = _values(gathered.voices, of_models, where, sure)
+                values = _values(run_set.by_model, of_models, where, sure)
                 metric = metric_label(*where)
                 rows.append((protocol, metric, values))
         for place, (protocol, metric, values) in enumerate(rows):
@@ -134,7 +134,7 @@ def _main_metrics(results: Results) -> set[MetricValue]:
 
 
 def _values(
-    voices: Mapping[str, ModelResponses],
+    by_model: Mapping[str, ModelResponses],
     mains: Mapping[str, MetricResult],
     place: tuple[str, str, Protocol, str],
     sure: Mapping[MetricValue, Interval],
@@ -142,12 +142,14 @@ def _values(
     real = {
         model: round(100 * main.value, 1)
         for model, main in mains.items()
-        if main.value is not None and voices[model].role != "baseline"
+        if main.value is not None and by_model[model].role != "baseline"
     }
     places = marks(real, higher_is_better=higher_is_better(*place))
     return [
-        TaskValue(mains.get(model), sure.get((model, *place)), voice.rounds, places.get(model))
-        for model, voice in voices.items()
+        TaskValue(
+            mains.get(model), sure.get((model, *place)), model_responses.rounds, places.get(model)
+        )
+        for model, model_responses in by_model.items()
     ]
 
 

@@ -10,16 +10,16 @@ from keju.running.box_conventions import OF_MODEL
 from keju.runs import RunManifest
 
 
-def asked_otherwise(gathered: RunSet) -> list[tuple[str, str]]:
+def asked_otherwise(run_set: RunSet) -> list[tuple[str, str]]:
     """The differences of each run's questions from the benchmark's own.
 
     Returns:
         Pairs of the run's name, empty if the report has one run, and a line about one difference.
     """
-    several = len(gathered.runs) > 1
+    several = len(run_set.runs) > 1
     return [
         (run.name if several else "", line)
-        for run in gathered.runs
+        for run in run_set.runs
         for line in otherwise_lines(run.manifest)
     ]
 

@@ -76,18 +76,18 @@ _Kept = Mapping[str, list[Score]]
 """The scores of one task by wording, of the items that were answered in all of them."""
 
 
-def wording_spread(gathered: RunSet) -> WordingSpread:
+def wording_spread(run_set: RunSet) -> WordingSpread:
     """The spread of every model, task and protocol over wordings, and pairs whose order changes.
 
     Only items that a model answered in all wordings of the task are compared.
     """
-    series = _series(gathered.voices)
+    series = _series(run_set.by_model)
     found = WordingSpread(
         list(dict.fromkeys(word for each in series.values() for word in each)), [], [], [], 0
     )
     for protocol in PROTOCOLS:
         kept_of: dict[str, list[_Kept]] = {}
-        for (task, query), scores in gathered.mains[protocol].items():
+        for (task, query), scores in run_set.mains[protocol].items():
             name = task_name(task, query)
             valued: dict[str, dict[str, float]] = {}
             for place, labels in series.items():
@@ -135,12 +135,17 @@ def _macro(by_task: Sequence[Sequence[Sequence[Score]]]) -> VariantSpread:
     return macro_variant_spread(sums, groups=count)
 
 
-def _series(voices: Mapping[str, ModelResponses]) -> dict[_Series, dict[str, str]]:
+def _series(by_model: Mapping[str, ModelResponses]) -> dict[_Series, dict[str, str]]:
     """The names of the report by wording, for each series with at least two wordings."""
     found: dict[_Series, dict[str, str]] = {}
-    for label, voice in voices.items():
-        place = (voice.run, voice.model, voice.variant.setting, voice.variant.script)
-        found.setdefault(place, {})[voice.variant.wording] = label
+    for label, model_responses in by_model.items():
+        place = (
+            model_responses.run,
+            model_responses.model,
+            model_responses.variant.setting,
+            model_responses.variant.script,
+        )
+        found.setdefault(place, {})[model_responses.variant.wording] = label
     return {place: labels for place, labels in found.items() if len(labels) > 1}
 
 

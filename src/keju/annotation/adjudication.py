@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from keju.annotation.events import Act, Acts
+from keju.annotation.events import Event, EventLog
 from keju.annotation.exam import place_of
 from keju.annotation.fields import one_of
 from keju.annotation.queue import Form
@@ -52,12 +52,12 @@ class Adjudication:
         del person
         return sorted(self._answers)
 
-    def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
+    def shown(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """The question, its options and the answer; neither the reference nor the model."""
         item, response = self._answers[subject]
         asks, before = task(item.task), None
-        if act is not None and act.kind == "answer":
-            before = msgspec.json.decode(act.value, type=Decided).letter
+        if event is not None and event.kind == "answer":
+            before = msgspec.json.decode(event.value, type=Decided).letter
         return {
             "task": asks.name_zh if language == "zh" else asks.name_en,
             "task_id": asks.id,
@@ -85,21 +85,21 @@ class Adjudication:
         item, _ = self._answers[subject]
         return Decided(letter=one_of(form, (*choices_of(item), NONE)))
 
-    def lingers(self, subject: str) -> bool:
+    def is_shown_again(self, subject: str) -> bool:
         """A decided card is not shown again."""
         del subject
         return False
 
-    def export(self, acts: Acts) -> str:
+    def export(self, events: EventLog) -> str:
         """The current decisions, one row each, in the format of ``keju score --adjudicated``."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for (person, subject), act in acts.standing(self.name).items():
-            if act.kind != "answer" or subject not in self._answers:
+        for (person, subject), event in events.progress(self.name).items():
+            if event.kind != "answer" or subject not in self._answers:
                 continue
             item, response = self._answers[subject]
-            letter = msgspec.json.decode(act.value, type=Decided).letter
+            letter = msgspec.json.decode(event.value, type=Decided).letter
             writer.writerow([
                 subject, cell_text(item.id), item.task, item.query,
                 response.setting, response.round, cell_text(response.model),

@@ -4,7 +4,7 @@
 
     RUN/people/  acts.sqlite · ratings.csv · verdicts.jsonl · adjudicated.csv · authored/
 
-`acts.sqlite` contains everything; the other files are exported from it, any number of times. The
+`events.sqlite` contains everything; the other files are exported from it, any number of times. The
 exam's answers are written to the run itself.
 """
 
@@ -20,10 +20,10 @@ from msgspec.structs import astuple
 
 from keju.annotation.adjudication import Adjudication
 from keju.annotation.authoring import Authoring
-from keju.annotation.events import Acts
+from keju.annotation.events import EventLog
 from keju.annotation.exam import Exam
 from keju.annotation.export import enter, responses_of
-from keju.annotation.queue import Desk
+from keju.annotation.queue import Queue
 from keju.annotation.rating import Rating
 from keju.annotation.review import Review
 from keju.annotation.signed_forms import Shown
@@ -76,10 +76,10 @@ class AnnotationApp:
         self._rubrics = read_rubrics(self.choice.rubrics)
         self._form = review_form(self.choice.scales)
         self.run, self.dataset = _opened(what, out)
-        self.acts = Acts(self.people / "acts.sqlite")
-        self.signer = Signer(self.acts.key())
-        if self.acts.dataset(self.dataset.manifest.hash) != self.dataset.manifest.hash:
-            self.acts.close()
+        self.events = EventLog(self.people / "acts.sqlite")
+        self.signer = Signer(self.events.key())
+        if self.events.dataset(self.dataset.manifest.hash) != self.dataset.manifest.hash:
+            self.events.close()
             raise UsageError(
                 f"{self.run.path}: contains people's answers about another dataset. "
                 "Choose another --out"
@@ -89,17 +89,17 @@ class AnnotationApp:
         self.closed: dict[str, str] = {}
         self._entered: dict[str, int] = {}
         self._answers: dict[str, int] = {}
-        built: Mapping[str, Callable[[], Desk]] = {
+        built: Mapping[str, Callable[[], Queue]] = {
             "exam": self._exam,
             "rating": self._rating,
             "review": self._review,
             "adjudication": self._adjudication,
         }
-        self.desks: dict[str, Desk] = {}
+        self.queues: dict[str, Queue] = {}
         for name in DESKS:
-            desk = self._tried(name, built[name])
-            if desk is not None:
-                self.desks[name] = desk
+            queue = self._tried(name, built[name])
+            if queue is not None:
+                self.queues[name] = queue
         self.authoring = Authoring(self.dataset, self._everything)
         if not self.images:
             self.closed["authoring"] = "The dataset has no images."
@@ -119,7 +119,7 @@ class AnnotationApp:
 
     def close(self) -> None:
         """Close the event log."""
-        self.acts.close()
+        self.events.close()
 
     def collect(self) -> list[str]:
         """Export everything; return a line for each file with content.
@@ -134,32 +134,32 @@ class AnnotationApp:
         ) if line]  # fmt: skip
 
     def _collect_exam(self) -> str:
-        exam = self.desks.get("exam")
+        exam = self.queues.get("exam")
         if not isinstance(exam, Exam):
             return ""
-        acts = self.acts.people(exam.name)
-        new = [person for person, count in acts.items() if self._entered.get(person) != count]
-        answers = {person: responses_of(self.acts, exam, person) for person in new}
+        events = self.events.people(exam.name)
+        new = [person for person, count in events.items() if self._entered.get(person) != count]
+        answers = {person: responses_of(self.events, exam, person) for person in new}
         if any(answers.values()) and not self.run.exists():
             with ResponseStore(self.run) as store:
                 Session(self.dataset, [], self._chosen(), self._selection, store).begin()
         if new and self.run.exists():
             enter(self.run, answers)
-            self._entered |= {person: acts[person] for person in new}
+            self._entered |= {person: events[person] for person in new}
             self._answers |= {person: len(given) for person, given in answers.items()}
         people = sum(map(bool, self._answers.values()))
         total = sum(self._answers.values())
         return f"{number_of(total, 'answer')} of {people} people: {self.run.path}" if people else ""
 
     def _collect_ratings(self) -> str:
-        desk = self.desks.get("rating")
-        if not isinstance(desk, Rating):
+        queue = self.queues.get("rating")
+        if not isinstance(queue, Rating):
             return ""
-        return _written(self.people / "ratings.csv", desk.export(self.acts), "ratings")
+        return _written(self.people / "ratings.csv", queue.export(self.events), "ratings")
 
     def _collect_verdicts(self) -> str:
-        desk = self.desks.get("review")
-        verdicts = list(desk.verdicts(self.acts)) if isinstance(desk, Review) else []
+        queue = self.queues.get("review")
+        verdicts = list(queue.verdicts(self.events)) if isinstance(queue, Review) else []
         path = self.people / "verdicts.jsonl"
         if not verdicts and not path.exists():
             return ""
@@ -167,17 +167,17 @@ class AnnotationApp:
         return f"{len(verdicts)} verdicts: {path}"
 
     def _collect_adjudicated(self) -> str:
-        desk = self.desks.get("adjudication")
-        if not isinstance(desk, Adjudication):
+        queue = self.queues.get("adjudication")
+        if not isinstance(queue, Adjudication):
             return ""
-        text = desk.export(self.acts)
+        text = queue.export(self.events)
         return _written(self.people / "adjudicated.csv", text, "decisions on unclear answers")
 
     def _collect_authored(self) -> str:
         path = self.people / "authored"
         partial = self.people / ".authored"
         shutil.rmtree(partial, ignore_errors=True)
-        count = self.authoring.export(self.acts, partial)
+        count = self.authoring.export(self.events, partial)
         shutil.rmtree(path, ignore_errors=True)
         if not count:
             return ""
@@ -203,7 +203,7 @@ class AnnotationApp:
     def _exam(self) -> Exam:
         if not self.run.exists():
             items = in_shard(self._chosen(), self._selection.shard)
-            way = self._selection.ways[0]
+            way = self._selection.variants[0]
         else:
             self.run.check_writable()
             manifest = self.run.manifest()
@@ -232,10 +232,10 @@ class AnnotationApp:
         return Review(items, self._form)
 
     def _adjudication(self) -> Adjudication:
-        desk = Adjudication(self._begun())
-        if not desk.subjects(""):
+        queue = Adjudication(self._begun())
+        if not queue.subjects(""):
             raise UsageError("No answer is unclear: a rule takes one option of each.")
-        return desk
+        return queue
 
     def _begun(self) -> RunFolder:
         if not self.run.exists():

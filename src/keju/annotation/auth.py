@@ -47,7 +47,7 @@ _REFUSED = (
 )
 
 
-class Gate:
+class AccessControl:
     """Admits requests or rejects them with 403.
 
     Args:
@@ -66,7 +66,7 @@ class Gate:
     @web.middleware
     async def __call__(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Check one request, and remove the token from the address."""
-        if why := self._stranger(request):
+        if why := self._foreign_reason(request):
             return _refusal(request, why)
         shown = request.query.get("t")
         session = self.sessions.read(request.cookies.get(self._cookie, ""))
@@ -85,7 +85,7 @@ class Gate:
         response.headers.setdefault("Cache-Control", "no-store")
         return response
 
-    def sit(self, response: web.StreamResponse, session: Session) -> None:
+    def set_session(self, response: web.StreamResponse, session: Session) -> None:
         """Set the cookie of a session."""
         self.sessions.put(response, self._cookie, session)
 
@@ -98,13 +98,13 @@ class Gate:
             response = web.Response(text=_ENTER.format(escape(rest)), content_type="text/html")
         else:
             response = web.Response(status=303, headers={"Location": rest})
-        self.sit(response, self.sessions.new(before.person if before else ""))
+        self.set_session(response, self.sessions.new(before.person if before else ""))
         return response
 
     def _is_token(self, shown: str) -> bool:
         return hmac.compare_digest(shown.encode("utf-8", "replace"), self._token.encode())
 
-    def _stranger(self, request: web.Request) -> str:
+    def _foreign_reason(self, request: web.Request) -> str:
         """Why a request does not come from one of our own pages; empty where it does."""
         name = _name(request.headers.get("Host", ""))
         if not self._is_ours(name):

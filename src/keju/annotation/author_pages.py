@@ -42,8 +42,8 @@ _PAGE = 120
 class AuthorPages:
     """A gallery of images, and a page for each new item about one."""
 
-    def __init__(self, hall: AnnotationApp) -> None:
-        self.hall = hall
+    def __init__(self, app: AnnotationApp) -> None:
+        self.app = app
         self.routes = [
             web.get("/authoring", self.gallery),
             web.get("/authoring/{subject}", self.author),
@@ -55,11 +55,11 @@ class AuthorPages:
         person = person_at(request)
         if not person:
             return ask_name(request, request.path)
-        desk = self.hall.authoring
-        refs = list(desk.images.values())
+        queue = self.app.authoring
+        refs = list(queue.images.values())
         pages = max(1, -(-len(refs) // _PAGE))
         shown = min(pages, max(1, number_in(request.query.get("page")) or 1))
-        mine = [item for _, item in desk.written(self.hall.acts, person)]
+        mine = [item for _, item in queue.written(self.app.events, person)]
         first = (shown - 1) * _PAGE
         return page(request, "gallery.html.j2", shown=refs[first : first + _PAGE], first=first,
                      page=shown, pages=pages, mine=mine)  # fmt: skip
@@ -69,13 +69,13 @@ class AuthorPages:
         person, subject = person_at(request), request.match_info["subject"]
         if not person:
             return ask_name(request, request.path)
-        desk = self.hall.authoring
+        queue = self.app.authoring
         item = self._mine(person, subject)
         if item is None:
-            ref = desk.images.get(request.query.get("image", ""))
+            ref = queue.images.get(request.query.get("image", ""))
             if ref is None or subject != "new":
                 raise web.HTTPNotFound
-            text = desk.transcription(ref.sha256)
+            text = queue.transcription(ref.sha256)
             item = Item(id="new", benchmark="", task="", images=(ref,), transcription=text or None)
         return self._author(request, item, saved=item.id != "new")
 
@@ -83,7 +83,7 @@ class AuthorPages:
         seen = self._shown(person_at(request), item.id, item.images[0].sha256)
         return page(
             request, "author.html.j2", subject=item.id, ticket=secrets.token_hex(16),
-            keep=self.hall.unsent(seen), seen=bound(self.hall.signer, seen),
+            keep=self.app.unsent(seen), seen=bound(self.app.signer, seen),
             image=item.images[0], item=item, kinds=kinds(), saved=saved,
             chosen=f"{item.task}/{item.query}".rstrip("/"),
             boxes=rows_of(item.boxes),
@@ -96,7 +96,7 @@ class AuthorPages:
             OutOfDateError: the page was shown to another person, or showed another item or image.
         """
         person, subject = person_at(request), request.match_info["subject"]
-        form, desk, acts = await form_of(request), self.hall.authoring, self.hall.acts
+        form, queue, events = await form_of(request), self.app.authoring, self.app.events
         if not person:
             raise OutOfDateError(NO_NAME, "/authoring")
         ticket = form.get("ticket", "")[:64]
@@ -104,30 +104,30 @@ class AuthorPages:
             raise web.HTTPNotFound
         self._check(form, person, subject, ticket)
         if form.get("act") == "discard":
-            acts.add(person, desk.name, subject, "null", kind="skip", ticket=ticket)
+            events.add(person, queue.name, subject, "null", kind="skip", ticket=ticket)
             return sent(request, "/authoring")
-        name = desk.subject(person, ticket) if subject == "new" else subject
+        name = queue.subject(person, ticket) if subject == "new" else subject
         try:
-            item = desk.read(person, name, form)
+            item = queue.read(person, name, form)
         except UsageError as error:
             if by_script(request):
                 return refused(request, error)
             raise web.HTTPBadRequest(text=said_to(request, error)) from None
         value = msgspec.json.encode(item).decode()
-        acts.add(person, desk.name, name, value, seconds=seconds_of(form), ticket=ticket)
+        events.add(person, queue.name, name, value, seconds=seconds_of(form), ticket=ticket)
         return sent(request, "/authoring")
 
     def _shown(self, person: str, subject: str, image: str) -> Shown:
         """The content of a page about an image: a person's item as stored now, or a new one."""
-        known = self.hall.authoring.transcription(image)
+        known = self.app.authoring.transcription(image)
         content = content_hash((image, self._mine(person, subject) or known))
-        return Shown(person=person, desk="authoring", subject=subject, content=content)
+        return Shown(person=person, queue="authoring", subject=subject, content=content)
 
     def _check(self, form: Form, person: str, subject: str, ticket: str) -> None:
-        seen = shown_in(self.hall.signer, form, "authoring", person, "/authoring")
+        seen = shown_in(self.app.signer, form, "authoring", person, "/authoring")
         now = self._shown(person, subject, form.get("image", ""))
         # The item was changed by the same page, sent again because its response was lost.
-        again = subject != "new" and self.hall.acts.sent_last(person, "authoring", subject, ticket)
+        again = subject != "new" and self.app.events.sent_last(person, "authoring", subject, ticket)
         if seen.subject != subject:
             raise OutOfDateError(UNSIGNED, "/authoring")
         if seen.content != now.content and not again:
@@ -136,5 +136,5 @@ class AuthorPages:
             )
 
     def _mine(self, person: str, subject: str) -> Item | None:
-        written = self.hall.authoring.written(self.hall.acts, person)
+        written = self.app.authoring.written(self.app.events, person)
         return next((item for _, item in written if item.id == subject), None)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from keju.annotation.events import Acts
+from keju.annotation.events import EventLog
 from keju.annotation.fields import boxes_of
 from keju.annotation.queue import Form, lines_of, text_of
 from keju.datasets.store import Dataset, DatasetWriter
@@ -127,13 +127,13 @@ class Authoring:
         length = next(n for n in range(8, 65) if f"new-{name[:n]}" not in self._taken)
         return f"new-{name[:length]}"
 
-    def written(self, acts: Acts, person: str | None = None) -> Iterator[tuple[str, Item]]:
+    def written(self, events: EventLog, person: str | None = None) -> Iterator[tuple[str, Item]]:
         """The current new items, each with its author."""
-        for (author, _), act in acts.standing(self.name, person).items():
-            if act.kind == "answer":
-                yield author, msgspec.json.decode(act.value, type=Item)
+        for (author, _), event in events.progress(self.name, person).items():
+            if event.kind == "answer":
+                yield author, msgspec.json.decode(event.value, type=Item)
 
-    def export(self, acts: Acts, out: Path) -> int:
+    def export(self, events: EventLog, out: Path) -> int:
         """Write the new items as a dataset, including images; return how many there are.
 
         Raises:
@@ -141,7 +141,7 @@ class Authoring:
             DataError: an image is damaged, or the disk is full.
         """
         about = self.dataset.manifest
-        items = [item for _, item in self.written(acts)]
+        items = [item for _, item in self.written(events)]
         if not items:
             return 0
         with DatasetWriter(

@@ -62,20 +62,20 @@ ON CONFLICT DO NOTHING
 lost and the browser repeats the request. A different answer from an earlier page is stored."""
 
 
-class Act(NamedTuple):
+class Event(NamedTuple):
     """One event. `value` is JSON, `at` UTC, `seconds` the time that the page was displayed."""
 
     id: int
     at: str
     person: str
-    desk: str
+    queue: str
     subject: str
     kind: Kind
     value: str
     seconds: float
 
 
-class Acts:
+class EventLog:
     """The open event log. One process writes; its threads take turns.
 
     Raises:
@@ -120,7 +120,7 @@ class Acts:
     def add(
         self,
         person: str,
-        desk: str,
+        queue: str,
         subject: str,
         value: str,
         *,
@@ -132,7 +132,7 @@ class Acts:
 
         Args:
             person: the person.
-            desk: the queue.
+            queue: the queue.
             subject: the id of the card.
             value: the content, as JSON.
             kind: an answer, or that it is left for later.
@@ -146,30 +146,30 @@ class Acts:
         Raises:
             DataError: it cannot be written to disk.
         """
-        return self._insert(person, desk, subject, kind, value, seconds, None, ticket)
+        return self._insert(person, queue, subject, kind, value, seconds, None, ticket)
 
-    def undo(self, person: str, desk: str, ticket: str = "") -> Act | None:
+    def undo(self, person: str, queue: str, ticket: str = "") -> Event | None:
         """Undo a person's last event in a queue and return it; None if there is none.
 
         If one page sends the same request twice, it undoes one event and returns it twice.
         """
-        if (first := self._undone(person, desk, ticket)) is not None:
+        if (first := self._undone(person, queue, ticket)) is not None:
             return first
         with self._turn:
             row = self._file.execute(
                 f"SELECT {_COLUMNS} FROM acts WHERE desk = ? AND person = ? AND {_STANDING} "  # noqa: S608
                 "ORDER BY id DESC LIMIT 1",
-                (desk, person),
+                (queue, person),
             ).fetchone()
         if row is None:
             return None
-        last = Act(*row)
-        if self._insert(person, desk, last.subject, "undo", "null", 0.0, last.id, ticket):
+        last = Event(*row)
+        if self._insert(person, queue, last.subject, "undo", "null", 0.0, last.id, ticket):
             return last
         # Another window, or a repeated request of this page, undid it in between.
-        return self._undone(person, desk, ticket) or last
+        return self._undone(person, queue, ticket) or last
 
-    def _undone(self, person: str, desk: str, ticket: str) -> Act | None:
+    def _undone(self, person: str, queue: str, ticket: str) -> Event | None:
         """The event that a page undid, if that is the last event from the page."""
         if not ticket:
             return None
@@ -177,9 +177,9 @@ class Acts:
             row = self._file.execute(
                 "SELECT undoes FROM (SELECT undoes, desk, person FROM acts WHERE ticket = ? "
                 "ORDER BY id DESC LIMIT 1) WHERE undoes IS NOT NULL AND desk = ? AND person = ?",
-                (ticket, desk, person),
+                (ticket, queue, person),
             ).fetchone()
-        return self.act(row[0]) if row else None
+        return self.event(row[0]) if row else None
 
     def _insert(self, *row: object) -> bool:
         *rest, ticket = row
@@ -193,59 +193,59 @@ class Acts:
                             hint="Send it again when the disk takes it") from None  # fmt: skip
         return done.rowcount == 1
 
-    def standing(self, desk: str, person: str | None = None) -> dict[tuple[str, str], Act]:
+    def progress(self, queue: str, person: str | None = None) -> dict[tuple[str, str], Event]:
         """Current event of each person and subject of a queue: the last one that was not undone.
 
         Its seconds are those of all events about that subject, including undone ones.
         """
-        found: dict[tuple[str, str], Act] = {}
+        found: dict[tuple[str, str], Event] = {}
         spent: dict[tuple[str, str], float] = {}
-        rows, undone = self._rows(desk, person), set()
-        for act, undoes in rows:
-            place = (act.person, act.subject)
-            spent[place] = spent.get(place, 0.0) + act.seconds
+        rows, undone = self._rows(queue, person), set()
+        for event, undoes in rows:
+            place = (event.person, event.subject)
+            spent[place] = spent.get(place, 0.0) + event.seconds
             if undoes is not None:
                 undone.add(undoes)
-        for act, _ in rows:
-            place = (act.person, act.subject)
-            if act.kind != "undo" and act.id not in undone:
-                found[place] = act._replace(seconds=spent[place])
+        for event, _ in rows:
+            place = (event.person, event.subject)
+            if event.kind != "undo" and event.id not in undone:
+                found[place] = event._replace(seconds=spent[place])
         return found
 
-    def _rows(self, desk: str, person: str | None) -> list[tuple[Act, int | None]]:
-        whose, values = ("AND person = ?", (desk, person)) if person else ("", (desk,))
+    def _rows(self, queue: str, person: str | None) -> list[tuple[Event, int | None]]:
+        whose, values = ("AND person = ?", (queue, person)) if person else ("", (queue,))
         with self._turn:
             rows = self._file.execute(
                 f"SELECT {_COLUMNS}, undoes FROM acts WHERE desk = ? {whose} ORDER BY id",  # noqa: S608
                 values,
             ).fetchall()
-        return [(Act(*row), undoes) for *row, undoes in rows]
+        return [(Event(*row), undoes) for *row, undoes in rows]
 
-    def act(self, number: int) -> Act | None:
+    def event(self, number: int) -> Event | None:
         """The event with that number."""
         with self._turn:
             row = self._file.execute(
                 f"SELECT {_COLUMNS} FROM acts WHERE id = ?",  # noqa: S608
                 (number,),
             ).fetchone()
-        return Act(*row) if row else None
+        return Event(*row) if row else None
 
-    def people(self, desk: str) -> dict[str, int]:
+    def people(self, queue: str) -> dict[str, int]:
         """All people with events in a queue, in order of their first, with the number of events."""
         with self._turn:
             rows = self._file.execute(
                 "SELECT person, count(*) FROM acts WHERE desk = ? GROUP BY person ORDER BY min(id)",
-                (desk,),
+                (queue,),
             ).fetchall()
         return dict(rows)
 
-    def sent_last(self, person: str, desk: str, subject: str, ticket: str) -> bool:
+    def sent_last(self, person: str, queue: str, subject: str, ticket: str) -> bool:
         """Whether a person's last event about a subject was sent from the page of a ticket."""
         with self._turn:
             row = self._file.execute(
                 "SELECT ticket FROM acts WHERE desk = ? AND person = ? AND subject = ? "
                 "ORDER BY id DESC LIMIT 1",
-                (desk, person, subject),
+                (queue, person, subject),
             ).fetchone()
         return bool(ticket) and row is not None and row[0] == ticket
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import msgspec
 
-from keju.annotation.events import Act
+from keju.annotation.events import Event
 from keju.annotation.fields import Given, given_of, rows_of
 from keju.annotation.queue import Form
 from keju.definitions import options_of, query_of, task
@@ -66,12 +66,12 @@ class Exam:
             each for each in requests_for(item, self._way) if each.candidate == candidate
         )
 
-    def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
+    def shown(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """The request as a model gets it; for an answered example also the answer."""
         item, request = self.request(subject)
         asks = task(item.task)
         example = subject in self._examples
-        before = given_by(act)
+        before = given_by(event)
         return {
             "asked": request,
             "in_chinese": any(map(is_han, request.prompt)),
@@ -102,7 +102,7 @@ class Exam:
         """
         return given_of(self.request(subject)[1], form)
 
-    def lingers(self, subject: str) -> bool:
+    def is_shown_again(self, subject: str) -> bool:
         """An example is shown once more, with its answer."""
         return subject in self._examples
 
@@ -117,11 +117,11 @@ def subject_of(item: Item, candidate: int) -> str:
     return msgspec.json.encode((*place_of(item), candidate)).decode()
 
 
-def given_by(act: Act | None) -> Given | None:
+def given_by(event: Event | None) -> Given | None:
     """The answer in an event; None where it has none."""
-    if act is None or act.kind != "answer":
+    if event is None or event.kind != "answer":
         return None
-    return msgspec.json.decode(act.value, type=Given)
+    return msgspec.json.decode(event.value, type=Given)
 
 
 def _examples(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from keju.annotation.events import Acts
+from keju.annotation.events import EventLog
 from keju.annotation.exam import WARM_UP, Exam, given_by
 from keju.items import Response
 from keju.running import ResponseStore, request_key
@@ -18,12 +18,12 @@ def identity_of(person: str) -> dict[str, str]:
     return {"kind": "human", "name": person}
 
 
-def responses_of(acts: Acts, exam: Exam, person: str) -> list[Response]:
+def responses_of(events: EventLog, exam: Exam, person: str) -> list[Response]:
     """A person's current answers, in the exam's order."""
     places = {subject: place for place, subject in enumerate(exam.subjects(person))}
     found: list[tuple[int, Response]] = []
-    for (_, subject), act in acts.standing(exam.name, person).items():
-        given = given_by(act)
+    for (_, subject), event in events.progress(exam.name, person).items():
+        given = given_by(event)
         if given is None or subject not in places or subject.startswith(WARM_UP):
             continue
         _, request = exam.request(subject)
@@ -42,7 +42,7 @@ def responses_of(acts: Acts, exam: Exam, person: str) -> list[Response]:
             candidate=request.candidate,
             box_convention=request.box_convention,
             text=given.text,
-            seconds=act.seconds,
+            seconds=event.seconds,
         )
         found.append((places[subject], response))
     return [response for _, response in sorted(found, key=lambda row: row[0])]

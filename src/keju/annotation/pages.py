@@ -19,7 +19,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-class DeskWords(NamedTuple):
+class QueueTexts(NamedTuple):
     """The description of a queue on the start page."""
 
     glyph: str
@@ -27,20 +27,20 @@ class DeskWords(NamedTuple):
     what: str
 
 
-SAID = {
-    "exam": DeskWords(
+QUEUE_TEXTS = {
+    "exam": QueueTexts(
         "試", "The exam", "Answer the questions that models are asked, in the same words and order."
     ),
-    "rating": DeskWords(
+    "rating": QueueTexts(
         "評", "Rate answers", "Answers from 0 to 10 beside the reference, blind to whose they are."
     ),
-    "review": DeskWords(
+    "review": QueueTexts(
         "審", "Review items", "Accept, mend or reject what was proposed, and say why."
     ),
-    "authoring": DeskWords(
+    "authoring": QueueTexts(
         "撰", "Write new items", "From a picture: a question, its answer, a transcription, boxes."
     ),
-    "adjudication": DeskWords(
+    "adjudication": QueueTexts(
         "裁", "Settle unclear answers", "Say which option an answer chose where no rule can tell."
     ),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""`Desk`, the protocol of annotation queues: a person works through cards one after the other.
+"""`Queue`, the protocol of annotation queues: a person works through cards one after the other.
 
 Exam, rating, review and adjudication are queues: each deals every person cards in that person's
 order, shows one at a time and reads the answer. Cards left for later come again at the end.
@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from keju.annotation.events import Act, Acts
+from keju.annotation.events import Event, EventLog
 from keju.errors import UsageError
 
 LONGEST = 300_000
@@ -23,7 +23,7 @@ _BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 Form = Mapping[str, str]
 
 
-class Desk(Protocol):
+class Queue(Protocol):
     """One queue; `name` is also its address and its template."""
 
     name: str
@@ -31,8 +31,8 @@ class Desk(Protocol):
     def subjects(self, person: str) -> Sequence[str]:
         """The cards, in the order of this person."""
 
-    def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
-        """The content of one card's page; `act` is this person's earlier event about it."""
+    def shown(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
+        """The content of one card's page; `event` is this person's earlier event about it."""
 
     def content(self, subject: str) -> object:
         """Everything from dataset, run and settings that a card shows, for hashing with msgspec.
@@ -47,11 +47,11 @@ class Desk(Protocol):
             UsageError: it is not a valid answer; the message is for the person.
         """
 
-    def lingers(self, subject: str) -> bool:
+    def is_shown_again(self, subject: str) -> bool:
         """Whether the card is shown once more after it was answered."""
 
 
-class Standing(NamedTuple):
+class Progress(NamedTuple):
     """A person's progress in a queue: the number of all, of answered and of postponed cards.
 
     `next` is the number of the next card, from 1 on; None when all are answered.
@@ -63,16 +63,18 @@ class Standing(NamedTuple):
     next: int | None
 
 
-def standing_of(acts: Acts, desk: Desk, person: str) -> Standing:
+def progress_of(events: EventLog, queue: Queue, person: str) -> Progress:
     """A person's progress: first cards never shown, then those left for later, oldest first."""
-    subjects = desk.subjects(person)
-    said = {subject: act for (_, subject), act in acts.standing(desk.name, person).items()}
+    subjects = queue.subjects(person)
+    said = {subject: event for (_, subject), event in events.progress(queue.name, person).items()}
     there = [(number, said.get(subject)) for number, subject in enumerate(subjects, start=1)]
-    answered = sum(act is not None and act.kind == "answer" for _, act in there)
-    left = [(act.id, number) for number, act in there if act is not None and act.kind == "skip"]
-    fresh = next((number for number, act in there if act is None), None)
+    answered = sum(event is not None and event.kind == "answer" for _, event in there)
+    left = [
+        (event.id, number) for number, event in there if event is not None and event.kind == "skip"
+    ]
+    fresh = next((number for number, event in there if event is None), None)
     later = min(left)[1] if left else None
-    return Standing(len(subjects), answered, len(left), fresh or later)
+    return Progress(len(subjects), answered, len(left), fresh or later)
 
 
 def person_of(name: str) -> str:

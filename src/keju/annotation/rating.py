@@ -10,7 +10,7 @@ from functools import cache
 
 import msgspec
 
-from keju.annotation.events import Act, Acts
+from keju.annotation.events import Event, EventLog
 from keju.annotation.queue import Form
 from keju.definitions import prompt_of, task
 from keju.errors import UsageError
@@ -55,12 +55,12 @@ class Rating:
         random.Random(sha256_bytes(f"{self._seed}:{person}:order".encode())).shuffle(codes)  # noqa: S311
         return codes
 
-    def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
+    def shown(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """Question, reference and answer, and the rubric; not the model."""
         judged = self._judged[subject]
         item, asks = judged.item, task(judged.item.task)
         rubric = self._rubrics.rubric(item.task, item.query)
-        rated = _rated(act)
+        rated = _rated(event)
         return {
             "task": asks.name_zh if language == "zh" else asks.name_en,
             "task_id": asks.id,
@@ -99,12 +99,12 @@ class Rating:
             raise UsageError("Please give a number from 0 to 10")
         return Rated(score=score)
 
-    def lingers(self, subject: str) -> bool:
+    def is_shown_again(self, subject: str) -> bool:
         """A rated card is not shown again."""
         del subject
         return False
 
-    def export(self, acts: Acts) -> str:
+    def export(self, events: EventLog) -> str:
         """The ratings in the format of ``keju judge align``, one row per rating, by rater.
 
         An answer is identified by its code, which its run can resolve: the sheet names no model.
@@ -112,17 +112,17 @@ class Rating:
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for (person, code), act in acts.standing(self.name).items():
-            judged, rated = self._judged.get(code), _rated(act)
+        for (person, code), event in events.progress(self.name).items():
+            judged, rated = self._judged.get(code), _rated(event)
             if judged is None or rated is None:
                 continue
-            told = (f"{rated.score:g}", f"{act.seconds:.1f}")
+            told = (f"{rated.score:g}", f"{event.seconds:.1f}")
             writer.writerow((code, judged.id.task, judged.id.query, cell_text(person), *told))
         # The byte order mark tells spreadsheets that the file is UTF-8.
         return "\ufeff" + stream.getvalue()
 
 
-def _rated(act: Act | None) -> Rated | None:
-    if act is None or act.kind != "answer":
+def _rated(event: Event | None) -> Rated | None:
+    if event is None or event.kind != "answer":
         return None
-    return msgspec.json.decode(act.value, type=Rated)
+    return msgspec.json.decode(event.value, type=Rated)

@@ -8,7 +8,7 @@ from typing import get_args
 import msgspec
 from msgspec import structs
 
-from keju.annotation.events import Act, Acts
+from keju.annotation.events import Event, EventLog
 from keju.annotation.fields import boxes_of, rows_of
 from keju.annotation.queue import Form, lines_of, text_of
 from keju.building.drafting.templates import known_of
@@ -42,10 +42,10 @@ class Review:
         del person
         return list(self._items)
 
-    def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
+    def shown(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """All fields of the item, as they are or as this person corrected them before."""
         item, asks = self._items[subject], task(self._items[subject].task)
-        verdict = _verdict(act)
+        verdict = _verdict(event)
         mended = {} if verdict is None else verdict.mended.fields()
         now = structs.replace(item, **mended)
         return {
@@ -117,23 +117,23 @@ class Review:
                 given[scale.name] = marks[said]
         return given
 
-    def lingers(self, subject: str) -> bool:
+    def is_shown_again(self, subject: str) -> bool:
         """A decided card is not shown again."""
         del subject
         return False
 
-    def verdicts(self, acts: Acts) -> Iterator[Verdict]:
+    def verdicts(self, events: EventLog) -> Iterator[Verdict]:
         """Every current verdict, in the format of ``keju build review``."""
-        for (person, subject), act in acts.standing(self.name).items():
-            verdict = _verdict(act)
+        for (person, subject), event in events.progress(self.name).items():
+            verdict = _verdict(event)
             if verdict is not None and subject in self._items:
                 yield structs.replace(verdict, person=person)
 
 
-def _verdict(act: Act | None) -> Verdict | None:
-    if act is None or act.kind != "answer":
+def _verdict(event: Event | None) -> Verdict | None:
+    if event is None or event.kind != "answer":
         return None
-    return msgspec.json.decode(act.value, type=Verdict)
+    return msgspec.json.decode(event.value, type=Verdict)
 
 
 def _asked(scale: Scale, verdict: Verdict | None, language: str) -> dict[str, object]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from aiohttp import web
 
 from keju.annotation.app import DESKS, AnnotationApp
-from keju.annotation.auth import Gate, Handler, by_script, own_path
+from keju.annotation.auth import AccessControl, Handler, by_script, own_path
 from keju.annotation.author_pages import AuthorPages
 from keju.annotation.http import (
     ask_name,
@@ -25,9 +25,9 @@ from keju.annotation.http import (
     see,
     translated,
 )
-from keju.annotation.pages import SAID, asset
-from keju.annotation.queue import person_of, standing_of
-from keju.annotation.queue_pages import DeskPages
+from keju.annotation.pages import QUEUE_TEXTS, asset
+from keju.annotation.queue import person_of, progress_of
+from keju.annotation.queue_pages import QueuePages
 from keju.annotation.sessions import session_of
 from keju.annotation.signed_forms import OutOfDateError
 from keju.errors import KejuError, UsageError
@@ -47,16 +47,16 @@ OLD_FORM = "This form is from another session. Please give your name again."
 class Server:
     """The aiohttp application of a `AnnotationApp`; `trouble` is why the last export failed."""
 
-    def __init__(self, hall: AnnotationApp, gate: Gate) -> None:
-        self.hall = hall
-        self._gate = gate
+    def __init__(self, pages: AnnotationApp, access: AccessControl) -> None:
+        self.pages = pages
+        self._access = access
         self.kept: list[str] = []
         self.trouble = ""
         self._seen = -1
         self._turn = asyncio.Lock()
         self._thumbs: dict[str, bytes] = {}
         self.app = web.Application(
-            middlewares=[gate.__call__, _settings], client_max_size=BODY_BYTES
+            middlewares=[access.__call__, _settings], client_max_size=BODY_BYTES
         )
         self.app.add_routes(
             [
@@ -68,8 +68,8 @@ class Server:
                 web.get("/assets/{name}", self.asset),
                 web.get("/image/{sha256}", self.image),
                 web.get("/thumb/{sha256}", self.thumb),
-                *AuthorPages(hall).routes,
-                *DeskPages(hall).routes,
+                *AuthorPages(pages).routes,
+                *QueuePages(pages).routes,
             ]
         )
         self.app.cleanup_ctx.append(self._collecting)
@@ -79,19 +79,19 @@ class Server:
         person = person_at(request)
         if not person:
             return ask_name(request, "/")
-        hall, desks = self.hall, []
-        count = len(list(hall.authoring.written(hall.acts, person)))
+        pages, queues = self.pages, []
+        count = len(list(pages.authoring.written(pages.events, person)))
         for name in (*DESKS[:3], "authoring", *DESKS[3:]):
-            said, desk = SAID[name], hall.desks.get(name)
-            desks.append({
-                "name": name, **said._asdict(), "closed": hall.closed.get(name, ""),
-                "standing": standing_of(hall.acts, desk, person) if desk else None,
+            said, queue = QUEUE_TEXTS[name], pages.queues.get(name)
+            queues.append({
+                "name": name, **said._asdict(), "closed": pages.closed.get(name, ""),
+                "progress": progress_of(pages.events, queue, person) if queue else None,
                 "count": count,
             })  # fmt: skip
         return page(
-            request, "start.html.j2", asks_name=False, about=hall.dataset.manifest, desks=desks,
+            request, "start.html.j2", asks_name=False, about=pages.dataset.manifest, queues=queues,
             kept=self.kept, trouble=self.trouble, next="/",
-            files=[name for name in _FILES if (hall.people / name).is_file()],
+            files=[name for name in _FILES if (pages.people / name).is_file()],
         )  # fmt: skip
 
     async def who(self, request: web.Request) -> web.Response:
@@ -105,7 +105,7 @@ class Server:
         # Only a path of our own: "//other" would be another site.
         ours = there.startswith("/") and not there.startswith(("//", "/\\"))
         there = there if ours and there.isascii() and there.isprintable() else "/"
-        sessions, session = self._gate.sessions, session_of(request)
+        sessions, session = self._access.sessions, session_of(request)
         if not sessions.has_ticket(session, form.get("ticket", "")):
             return ask_name(request, there, translated(request, OLD_FORM), 409)
         try:
@@ -113,7 +113,7 @@ class Server:
         except UsageError as error:
             return ask_name(request, there, said_to(request, error), 400)
         response = see(there)
-        self._gate.sit(response, sessions.renamed(session, person))
+        self._access.set_session(response, sessions.renamed(session, person))
         return response
 
     async def collect_now(self, request: web.Request) -> web.StreamResponse:
@@ -128,7 +128,7 @@ class Server:
         if name not in _FILES:
             raise web.HTTPNotFound
         await self._collect()
-        path = self.hall.people / name
+        path = self.pages.people / name
         if not path.is_file():
             raise web.HTTPNotFound
         return web.Response(
@@ -147,10 +147,10 @@ class Server:
 
     async def image(self, request: web.Request) -> web.Response:
         """An image, byte for byte; one that browsers do not display is converted to JPEG."""
-        ref = self.hall.images.get(request.match_info["sha256"])
+        ref = self.pages.images.get(request.match_info["sha256"])
         if ref is None:
             raise web.HTTPNotFound
-        data = await asyncio.to_thread(self.hall.dataset.image_bytes, ref)
+        data = await asyncio.to_thread(self.pages.dataset.image_bytes, ref)
         kind = ref.path.rpartition(".")[2]
         if kind not in _SHOWN_AS_IS:
             side = max(ref.width, ref.height)
@@ -162,11 +162,11 @@ class Server:
 
     async def thumb(self, request: web.Request) -> web.Response:
         """A small copy of an image."""
-        ref = self.hall.images.get(request.match_info["sha256"])
+        ref = self.pages.images.get(request.match_info["sha256"])
         if ref is None:
             raise web.HTTPNotFound
         if ref.sha256 not in self._thumbs:
-            data = await asyncio.to_thread(self.hall.dataset.image_bytes, ref)
+            data = await asyncio.to_thread(self.pages.dataset.image_bytes, ref)
             small = await asyncio.to_thread(thumbnail, data, name=ref.path, max_side=_THUMB)
             if len(self._thumbs) >= _THUMBS:
                 self._thumbs.clear()
@@ -194,10 +194,10 @@ class Server:
     async def _collect(self) -> None:
         async with self._turn:
             try:
-                count = self.hall.acts.count()
+                count = self.pages.events.count()
                 if count == self._seen:
                     return
-                self.kept = await asyncio.to_thread(self.hall.collect)
+                self.kept = await asyncio.to_thread(self.pages.collect)
             except Exception as error:  # noqa: BLE001 - else nothing would be written out any more
                 # Submissions are safe in acts.sqlite; the page shows the error, and the export is
                 # retried.

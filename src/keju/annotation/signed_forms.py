@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keju.annotation.queue import Desk, Form
+from keju.annotation.queue import Form, Queue
 from keju.annotation.signing import Signer, content_hash
 from keju.items import Record
 
@@ -27,7 +27,7 @@ class Shown(Record, frozen=True, kw_only=True):
     """Content of a page: the queue, the card by its id, the hash of its content, and the person."""
 
     person: str
-    desk: str
+    queue: str
     subject: str = ""
     content: str = ""
 
@@ -52,30 +52,30 @@ def bound(signer: Signer, shown: Shown) -> str:
     return signer.sign(_PURPOSE, shown)
 
 
-def shown_in(signer: Signer, form: Form, desk: str, person: str, link: str) -> Shown:
+def shown_in(signer: Signer, form: Form, queue: str, person: str, link: str) -> Shown:
     """What the page of a form showed to this person in this queue.
 
     Raises:
         OutOfDateError: the form is not signed, or it was shown to another person.
     """
     shown = signer.read(_PURPOSE, form.get(FIELD, ""), Shown)
-    if shown is None or shown.desk != desk:
+    if shown is None or shown.queue != queue:
         raise OutOfDateError(UNSIGNED, link)
     if shown.person != person:
         raise OutOfDateError(OTHER_PERSON, link, shown.person, shown.subject)
     return shown
 
 
-def card_of(desk: Desk, shown: Shown) -> int:
+def card_of(queue: Queue, shown: Shown) -> int:
     """The current number of a page's card, from 1 on.
 
     Raises:
         OutOfDateError: the card does not exist any more, or its content has changed.
     """
-    subjects = desk.subjects(shown.person)
+    subjects = queue.subjects(shown.person)
     if shown.subject not in subjects:
-        raise OutOfDateError(GONE, f"/{desk.name}")
+        raise OutOfDateError(GONE, f"/{queue.name}")
     number = list(subjects).index(shown.subject) + 1
-    if content_hash(desk.content(shown.subject)) != shown.content:
-        raise OutOfDateError(CHANGED, f"/{desk.name}/{number}")
+    if content_hash(queue.content(shown.subject)) != shown.content:
+        raise OutOfDateError(CHANGED, f"/{queue.name}/{number}")
     return number

@@ -12,7 +12,7 @@ from contextlib import suppress
 from aiohttp import web
 
 from keju.annotation.app import AnnotationApp
-from keju.annotation.auth import Gate
+from keju.annotation.auth import AccessControl
 from keju.annotation.connections import Connections, ignore_exhaustion, quiet_logger
 from keju.annotation.server import Server
 from keju.errors import UsageError
@@ -22,7 +22,7 @@ _BACKLOG = 128
 
 
 def serve(
-    hall: AnnotationApp,
+    app: AnnotationApp,
     *,
     host: str = LOOPBACK,
     port: int = 0,
@@ -32,7 +32,7 @@ def serve(
     """Serve until Ctrl-C or SIGTERM, then export everything.
 
     Args:
-        hall: the annotation app's state; closed at the end.
+        app: the annotation app's state; closed at the end.
         host: the address to listen on; one that is not loopback is reachable from other machines.
         port: 0 selects any free port.
         new_token: make a new token, so that earlier addresses are no longer valid.
@@ -49,13 +49,13 @@ def serve(
         listening = _listen(host, port)
         with listening:
             bound = int(listening.getsockname()[1])
-            token = hall.acts.token(anew=new_token)
-            server = Server(hall, Gate(hall.signer, token, host, bound))
+            token = app.events.token(anew=new_token)
+            server = Server(app, AccessControl(app.signer, token, host, bound))
             shown = f"[{host}]" if ":" in host else host
             asyncio.run(_go(server, listening, lambda: tell(f"http://{shown}:{bound}/?t={token}")))
-        return hall.collect()
+        return app.collect()
     finally:
-        hall.close()
+        app.close()
 
 
 async def _go(server: Server, listening: socket.socket, ready: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 
 from keju.analysis import leaderboard as boards
 from keju.analysis.intervals import intervals
-from keju.analysis.run_set import PEOPLE, RunSet, gather
+from keju.analysis.run_set import PEOPLE, RunSet, load_runs
 from keju.definitions import task
 from keju.errors import PrerequisiteError, number_of
 from keju.items import Score
@@ -87,12 +87,12 @@ def leaderboard_of(run: RunFolder, scores: Sequence[Score]) -> Leaderboard:
         DataError: a file of the run is damaged.
         UsageError: the run has a response without a score.
     """
-    gathered = gather([run.path], scores=scores)
-    found = boards.leaderboards(gathered, gathered.results)
+    run_set = load_runs([run.path], scores=scores)
+    found = boards.leaderboards(run_set, run_set.results)
     return Leaderboard(
-        overall=pl.DataFrame(_overall_rows(gathered, found), schema=_OVERALL),
-        domains=pl.DataFrame(_domain_rows(gathered, found), schema=_DOMAINS),
-        tasks=pl.DataFrame(_task_rows(gathered), schema=_TASKS),
+        overall=pl.DataFrame(_overall_rows(run_set, found), schema=_OVERALL),
+        domains=pl.DataFrame(_domain_rows(run_set, found), schema=_DOMAINS),
+        tasks=pl.DataFrame(_task_rows(run_set), schema=_TASKS),
         notes=tuple(dict.fromkeys(note for each in found for note in each.notes)),
     )
 
@@ -111,7 +111,7 @@ _TASKS = pl.Schema({**_PLACE, **_WHO, **_VALUE, **_COUNTS})
 
 
 def _overall_rows(
-    gathered: RunSet, found: Sequence[boards.Leaderboard]
+    run_set: RunSet, found: Sequence[boards.Leaderboard]
 ) -> Iterator[dict[str, object]]:
     """By benchmark, protocol and role; there the best first."""
     for board in found:
@@ -130,7 +130,7 @@ def _overall_rows(
                         "rank": rank,
                         "rank_low": span and span[0],
                         "rank_high": span and span[1],
-                        **_who(gathered, model, protocol),
+                        **_who(run_set, model, protocol),
                         **_bounds(sure.overall.get(model)),
                     }
 
@@ -141,7 +141,7 @@ def _value(result: BenchmarkResult) -> float:
 
 
 def _domain_rows(
-    gathered: RunSet, found: Sequence[boards.Leaderboard]
+    run_set: RunSet, found: Sequence[boards.Leaderboard]
 ) -> Iterator[dict[str, object]]:
     for board in found:
         for (model, protocol), result in board.results.items():
@@ -150,14 +150,14 @@ def _domain_rows(
                 bounds = board.sure[protocol].domains.get((model, domain))
                 yield {
                     "benchmark": board.benchmark, "domain": domain, "value": mean.value,
-                } | _who(gathered, model, protocol) | _bounds(bounds)  # fmt: skip
+                } | _who(run_set, model, protocol) | _bounds(bounds)  # fmt: skip
 
 
-def _task_rows(gathered: RunSet) -> Iterator[dict[str, object]]:
-    mains = [each for by in gathered.mains.values() for scores in by.values() for each in scores]
+def _task_rows(run_set: RunSet) -> Iterator[dict[str, object]]:
+    mains = [each for by in run_set.mains.values() for scores in by.values() for each in scores]
     places = {
         (model, each.task, each.query, protocol, each.main.metric): (each, each.main)
-        for (model, protocol), result in gathered.results.items()
+        for (model, protocol), result in run_set.results.items()
         for each in result.tasks
         if each.main is not None
     }
@@ -169,7 +169,7 @@ def _task_rows(gathered: RunSet) -> Iterator[dict[str, object]]:
             "benchmark": task(each.task).benchmark,
             **{name: getattr(each, name) for name in ("task", "query")},
             **{name: getattr(main, name) for name in _OF_METRIC},
-            **_who(gathered, model, protocol),
+            **_who(run_set, model, protocol),
             **_bounds((interval.low, interval.high) if interval else None),
         }
 
@@ -177,9 +177,13 @@ def _task_rows(gathered: RunSet) -> Iterator[dict[str, object]]:
 _OF_METRIC = ("metric", "value", "without_failures", "items", "scored")
 
 
-def _who(gathered: RunSet, model: str, protocol: str) -> dict[str, object]:
-    voice = gathered.voices.get(model)
-    return {"model": model, "role": voice.role if voice else PEOPLE, "protocol": protocol}
+def _who(run_set: RunSet, model: str, protocol: str) -> dict[str, object]:
+    model_responses = run_set.by_model.get(model)
+    return {
+        "model": model,
+        "role": model_responses.role if model_responses else PEOPLE,
+        "protocol": protocol,
+    }
 
 
 def _bounds(found: tuple[float, float] | None) -> dict[str, object]:

@@ -27,7 +27,7 @@ from keju.runs import RunFolder
 _LOOK = 0.2
 """Seconds between two checks whether a run in another thread is to stop."""
 
-_OF_MODEL = ("name", "identity", "concurrency", "declines", "answer", "close")
+_OF_MODEL = ("name", "identity", "concurrency", "unsupported_reason", "answer", "close")
 
 
 class _Options(RunOptions, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from keju.metrics import UndefinedMetricError
 from keju.scoring import Metric, metric_signature, metrics
 from keju.scoring.aggregate import pooled_value
 from keju.scoring.metric import EncoderMetric
-from keju.scoring.text_sample import TextCase
+from keju.scoring.text_sample import TextSample
 
 _FORMS: tuple[AnswerForm, ...] = (
     "transcription", "text", "punctuated", "short", "entities", "letter",
@@ -99,7 +99,7 @@ class TextMetric:
             if not reference:
                 raise UndefinedMetricError(f"reference {place} is empty, so it has no {self.name}")
             try:
-                measured = self._metric.measure(TextCase(self._metric.form, reference, said))
+                measured = self._metric.measure(TextSample(self._metric.form, reference, said))
             except UndefinedMetricError as error:
                 raise UndefinedMetricError(f"{self.name} of text {place}: {error}") from None
             stats.append(measured.stats)

@@ -125,7 +125,7 @@ def extract(
             raise ValueError("item has its own query, question and options. Give either")
         if item.task != task:
             raise ValueError(f"item {item.id} is of task {item.task}, not of {task}")
-    return ScoringSample(item, response_of(item, text, "")).taken
+    return ScoringSample(item, response_of(item, text, "")).extracted
 
 
 def response_of(item: Item, text: str, model: str) -> Response:

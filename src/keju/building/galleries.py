@@ -37,21 +37,21 @@ class GallerySettings(Settings, frozen=True):
     ] = 0
 
 
-class LeftOut(Struct, frozen=True):
+class Dropped(Struct, frozen=True):
     """A class that was dropped, and why."""
 
     name: str
     why: str
 
 
-def make_galleries(bench: StepContext, settings: GallerySettings) -> None:
+def make_galleries(context: StepContext, settings: GallerySettings) -> None:
     """Make queries from crops of each class against references of all classes and distractors.
 
     Raises:
         UsageError: more classes are requested than there are.
         DataError: fewer than two classes have enough crops, or there are too few distractors.
     """
-    every = classes_of(bench.items())
+    every = classes_of(context.items())
     task_id = _task(settings.task)
     needed = settings.references + settings.queries
     enough = {name: crops for name, crops in every.items() if len(crops) >= needed}
@@ -59,19 +59,19 @@ def make_galleries(bench: StepContext, settings: GallerySettings) -> None:
         raise DataError(
             message("building.too-few-gallery-classes", count=len(enough), needed=needed)
         )
-    asked = sampled(enough, settings.classes, bench.rng("classes"))
-    parts = {name: _shuffled(bench, name, crops) for name, crops in asked.items()}
+    asked = sampled(enough, settings.classes, context.rng("classes"))
+    parts = {name: _shuffled(context, name, crops) for name, crops in asked.items()}
     references = [crop for crops in parts.values() for crop in crops[: settings.references]]
-    gallery = references + _distractors(bench, settings, every, asked)
-    order = bench.rng("order").permutation(len(gallery))
+    gallery = references + _distractors(context, settings, every, asked)
+    order = context.rng("order").permutation(len(gallery))
     gallery = [gallery[int(place)] for place in order]
     queries = [crop for crops in parts.values() for crop in crops[settings.references : needed]]
     for query in queries:
-        _ask(bench, task_id, query, gallery)
-    left = [LeftOut(name, f"fewer than {needed} crops") for name in every if name not in enough]
-    bench.table("left-out", left, LeftOut)
+        _ask(context, task_id, query, gallery)
+    left = [Dropped(name, f"fewer than {needed} crops") for name in every if name not in enough]
+    context.table("left-out", left, Dropped)
     strangers = len(gallery) - len(references)
-    bench.note(f"{len(queries)} queries of {len(asked)} classes against {len(gallery)} crops, "
+    context.note(f"{len(queries)} queries of {len(asked)} classes against {len(gallery)} crops, "
                f"{strangers} of them distractors")  # fmt: skip
 
 
@@ -95,12 +95,12 @@ def _task(name: str) -> str:
     return name or known[0]
 
 
-def _shuffled(bench: StepContext, name: str, crops: Sequence[Crop]) -> list[Crop]:
-    return [crops[int(place)] for place in bench.rng("crops", name).permutation(len(crops))]
+def _shuffled(context: StepContext, name: str, crops: Sequence[Crop]) -> list[Crop]:
+    return [crops[int(place)] for place in context.rng("crops", name).permutation(len(crops))]
 
 
 def _distractors(
-    bench: StepContext, settings: GallerySettings, every: Classes, asked: Classes
+    context: StepContext, settings: GallerySettings, every: Classes, asked: Classes
 ) -> list[Crop]:
     others = [crop for name, crops in every.items() if name not in asked for crop in crops]
     if len(others) < settings.distractors:
@@ -109,10 +109,10 @@ def _distractors(
                 "building.too-few-distractors", distractors=settings.distractors, count=len(others)
             )
         )
-    return _shuffled(bench, "distractors", others)[: settings.distractors]
+    return _shuffled(context, "distractors", others)[: settings.distractors]
 
 
-def _ask(bench: StepContext, task_id: str, query: Crop, gallery: Sequence[Crop]) -> None:
+def _ask(context: StepContext, task_id: str, query: Crop, gallery: Sequence[Crop]) -> None:
     for item in ranking_items(
         query.item.id,
         task_id,
@@ -121,4 +121,4 @@ def _ask(bench: StepContext, task_id: str, query: Crop, gallery: Sequence[Crop])
         group=query.name,
         metadata={"source": "crops", **query.item.metadata, "class": query.name},
     ):
-        bench.keep(replace(item, provenance=query.item.provenance), note=f"of class {query.name}")
+        context.keep(replace(item, provenance=query.item.provenance), note=f"of class {query.name}")

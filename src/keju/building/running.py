@@ -149,9 +149,9 @@ def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
         _take_scratch(out, mark)
         writer.declare(**manifest.made)
         writer.declare_plugins(work.plugins)
-        bench = StepContext(work.step.name, work.given, writer, engine=engine, seed=work.seed)
+        context = StepContext(work.step.name, work.given, writer, engine=engine, seed=work.seed)
         try:
-            work.step.run(bench, work.settings)
+            work.step.run(context, work.settings)
         except UsageError as error:
             raise UsageError(f"{work.step.name}: {error}") from None
         except DataError as error:
@@ -166,7 +166,7 @@ def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
             given=manifest.hash,
             seed=work.seed,
             settings=shown(work.settings),
-            notes=bench.notes,
+            notes=context.notes,
             plugins=work.plugins,
         )
         write_json(out / RECORD, record)

@@ -21,7 +21,7 @@ class SelectSettings(Settings, frozen=True):
     limit: Annotated[int, Meta(description="At most so many of each task; 0: all.", ge=0)] = 0
 
 
-class LeftOut(Struct, frozen=True):
+class Dropped(Struct, frozen=True):
     """An item that was not selected, and why."""
 
     item: str
@@ -29,25 +29,25 @@ class LeftOut(Struct, frozen=True):
     why: str
 
 
-def select(bench: StepContext, settings: SelectSettings) -> None:
+def select(context: StepContext, settings: SelectSettings) -> None:
     """Keep the selected items, and list the others.
 
     Raises:
         UsageError: a task or group that no item has.
     """
-    items = bench.items()
+    items = context.items()
     _check("task", settings.tasks, {item.task for item in items})
     _check("group", settings.groups, {item.group for item in items})
     kept: Counter[str] = Counter()
     left = []
     for item in items:
         if why := _unwanted(item, settings, kept):
-            left.append(LeftOut(item.id, item.task, why))
+            left.append(Dropped(item.id, item.task, why))
         else:
             kept[item.task] += 1
-            bench.keep(item)
-    bench.table("left-out", left, LeftOut)
-    bench.note(f"{kept.total()} of {len(items)} items selected")
+            context.keep(item)
+    context.table("left-out", left, Dropped)
+    context.note(f"{kept.total()} of {len(items)} items selected")
 
 
 STEP = Step("select", "Keep some items, by task or group.", SelectSettings, select)

@@ -35,8 +35,8 @@ class Step(Generic[S]):
         name: its name in recipes (``do = "…"``) and commands (``keju build …``).
         summary: one sentence for ``--help``.
         settings: the type of its settings.
-        run: the function: reads ``bench.given``, writes with ``bench.keep``, ``bench.writer`` and
-            ``bench.table``.
+        run: the function: reads ``context.given``, writes with ``context.keep``, ``context.writer``
+            and ``context.table``.
         version: raised whenever the same settings would give other items, so that builds made
             before do not count as finished.
     """

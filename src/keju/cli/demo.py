@@ -76,8 +76,8 @@ def demonstrate(folder: Path, console: Console) -> Path:
         console.print(f"All answers were there already: delete {folder} to ask again.")
     scores = score_run(RunFolder.open(folder))
     report = folder / "report.html"
-    gathered = write_report([folder], report, title="keju demo")
-    write_csv(gathered, folder / "csv")
+    run_set = write_report([folder], report, title="keju demo")
+    write_csv(run_set, folder / "csv")
     rows = list(table_rows(aggregate(scores)))
     console.print(_table(rows))
     for line in _notes(rows):

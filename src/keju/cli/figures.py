@@ -148,14 +148,14 @@ def _of_runs(
     paths: list[Path], which: list[str], published: bool, prices: Prices | None
 ) -> Iterable[Drawn]:
     from keju.analysis.leaderboard import leaderboards
-    from keju.analysis.run_set import gather
+    from keju.analysis.run_set import load_runs
     from keju.datasets.thumbnails import thumbnails_of
     from keju.figures import OfRun, of_run
 
-    gathered = gather(paths)
-    images = thumbnails_of(gathered.datasets, budget=_PICTURES)
-    boards = leaderboards(gathered, gathered.results, prices)
-    return of_run(OfRun(gathered, boards, images, published=published, prices=prices), which)
+    run_set = load_runs(paths)
+    images = thumbnails_of(run_set.datasets, budget=_PICTURES)
+    boards = leaderboards(run_set, run_set.results, prices)
+    return of_run(OfRun(run_set, boards, images, published=published, prices=prices), which)
 
 
 def _of_dataset(path: Path, which: list[str]) -> Iterable[Drawn]:

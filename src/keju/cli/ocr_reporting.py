@@ -132,7 +132,7 @@ def ocr_report(
     score_run(scored)
     made = write_report([folder], page, language=language, costs=costs)
     of_pages = [*swap_lines(swapped_in(scored), _CORRECT), *invented_lines(scored)]
-    for line in [*of_pages, *conclusion_lines(made.view, made.gathered, made.misread)]:
+    for line in [*of_pages, *conclusion_lines(made.view, made.run_set, made.misread)]:
         say(line)
     say(f"Report: {made.page} ({made.size / 1e6:.1f} MB). Work folder: {work}; run: {folder}")
     if not summary.complete:

@@ -166,18 +166,18 @@ def recital(
     where the page shows another, minus the same mistakes on unaltered pages.
     """
     from keju.cli.output.console import print_json
-    from keju.cli.output.memorization_table import recital_table
+    from keju.cli.output.memorization_table import memorization_table
     from keju.runs import RunFolder
-    from keju.scoring.memorization import recitals
+    from keju.scoring.memorization import measure_memorization
 
     folder = RunFolder.open(run)
-    found = recitals(folder.items(), folder.responses())
+    found = measure_memorization(folder.items(), folder.responses())
     if not found:
         raise UsageError(f"{run}: no answered controls. Make some with: keju build controls")
     if as_json:
         print_json(found)
     else:
-        out.print(recital_table(found))
+        out.print(memorization_table(found))
 
 
 @app.command()
@@ -199,10 +199,16 @@ def ledger(
     docs/ledger.md lists what the two protocols do on every task, on example answers.
     """
     from keju.cli.output.console import print_json
-    from keju.cli.output.protocol_tables import ledger_lines, ledger_of, ledger_tables
+    from keju.cli.output.protocol_tables import (
+        list_protocol_differences,
+        protocol_lines,
+        protocol_tables,
+    )
     from keju.runs import RunFolder
 
-    found = ledger_of(RunFolder.open(run), models=model or (), tasks=task or (), most=top)
+    found = list_protocol_differences(
+        RunFolder.open(run), models=model or (), tasks=task or (), most=top
+    )
     if as_json:
         print_json(found)
         return
@@ -212,8 +218,8 @@ def ledger(
             "official protocol, and those of a definition with official_as or official metrics"
         )
         return
-    out.print(*ledger_tables(found))
-    for line in ledger_lines(found):
+    out.print(*protocol_tables(found))
+    for line in protocol_lines(found):
         say(line)
 
 

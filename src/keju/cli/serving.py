@@ -93,19 +93,19 @@ def serve(
         seed=seed if sample else 0, scripts=(script,), boxes=for_all,
     )  # fmt: skip
     selection = None if chosen == Selection() else chosen
-    hall = AnnotationApp(what, out, Choice(selection, per_task, seed, rubrics, every, scales))
+    pages = AnnotationApp(what, out, Choice(selection, per_task, seed, rubrics, every, scales))
     if collect:
         try:
-            lines = hall.collect()
+            lines = pages.collect()
         finally:
-            hall.close()
+            pages.close()
     else:
         if not is_loopback(host):
             note(
                 f"warning: everybody who reaches {host} and has the address can answer, and what "
                 "is sent can be read on the way (no TLS). Without --host only this machine can"
             )
-        lines = serve_pages(hall, host=host, port=port, new_token=new_token, tell=_told)
+        lines = serve_pages(pages, host=host, port=port, new_token=new_token, tell=_told)
     for line in lines or ["nothing to write out yet"]:
         say(line)
 

@@ -44,15 +44,15 @@ _LABEL_GAP = 4.5
 
 def options(source: OfRun) -> Iterator[Drawn]:
     """How often each option is missed, and how often it is the right one, one figure per task."""
-    tables = option_errors(source.gathered)
-    official = {each["task"]: each for each in option_errors(source.gathered, "official")}
+    tables = option_errors(source.run_set)
+    official = {each["task"]: each for each in option_errors(source.run_set, "official")}
     if not tables:
         yield Undrawn("options", "", "no task with letters has an option that is true twice")
     yield from _untold_options(source, {str(table["task"]) for table in tables})
-    real = [n for n, v in source.gathered.voices.items() if v.role != "baseline"]
+    real = [n for n, v in source.run_set.by_model.items() if v.role != "baseline"]
     for table in tables:
         of = str(table["task"]).lower().replace("/", "-")
-        rows = option_rows(table, source.gathered.models, real, official.get(table["task"]))
+        rows = option_rows(table, source.run_set.models, real, official.get(table["task"]))
         if not rows:
             yield Undrawn("options", of, "only baselines answered")
             continue
@@ -107,7 +107,7 @@ def _untold_options(source: OfRun, told: set[str]) -> Iterator[Undrawn]:
     """The tasks with options of which each is the right one only once."""
     asked = {
         task_name(each.item.task, each.item.query)
-        for each in source.gathered.asked.values()
+        for each in source.run_set.asked.values()
         if options_of(each.item)
     }
     for name in sorted(asked - told) if told else ():
@@ -155,7 +155,7 @@ def classes(source: OfRun) -> Iterator[Drawn]:
     """Accuracy against the number of classes, the run's with the published curve."""
     drawn = False
     for benchmark, form in _declared():
-        own = own_class_rows(source.gathered, form.task)
+        own = own_class_rows(source.run_set, form.task)
         for query in distinct(own, "query"):
             every = [*own, *paper_class_rows(benchmark, form)]
             rows = [row for row in every if row["query"] == query]
@@ -198,22 +198,22 @@ def _with_places(rows: Sequence[Row]) -> list[Row]:
     return [{**row, "label_at": at.get(n)} for n, row in enumerate(rows)]
 
 
-def own_class_rows(gathered: RunSet, task: str) -> list[Row]:
+def own_class_rows(run_set: RunSet, task: str) -> list[Row]:
     """Acc@1 (`official`) of each model on a task by the number of candidates; at least two numbers.
 
     A model that was run on several datasets has one curve through all of them. The paper's
     galleries are mixed; those of one source have curves that name it. Items in a reduced form are
     excluded.
     """
-    reduced = reduced_forms(gathered)
+    reduced = reduced_forms(run_set)
     found = {
         place: gallery
-        for place, gallery in galleries(gathered).items()
+        for place, gallery in galleries(run_set).items()
         if place[0] == task and place not in reduced
     }
     scores: dict[tuple[str, str, str], dict[int, list[Score]]] = {}
-    names = _curves(gathered)
-    for score in gathered.scores:
+    names = _curves(run_set)
+    for score in run_set.scores:
         gallery = found.get((score.task, score.query, score.item))
         if gallery and (score.protocol, score.metric) == ("official", "Acc@1"):
             curve = scores.setdefault((names[score.model], score.query, gallery.of), {})
@@ -239,19 +239,19 @@ def _curve_name(model: str, of: str, *, several: bool) -> str:
     return f"{model} · {of or NOTHING}" if named_source else model
 
 
-def _curves(gathered: RunSet) -> dict[str, str]:
+def _curves(run_set: RunSet) -> dict[str, str]:
     """The names of curves by the names of the report.
 
     A model's runs on different items form one curve; its settings, and two runs of it on the same
     items, have a curve each.
     """
     asked: dict[str, set[ItemKey]] = {}
-    for key, each in gathered.asked.items():
+    for key, each in run_set.asked.items():
         for answer in each.answers:
             asked.setdefault(answer.model, set()).add(key)
     curves: dict[tuple[str, str], list[str]] = {}
-    for name, voice in gathered.voices.items():
-        curves.setdefault((voice.model, voice.setting), []).append(name)
+    for name, model_responses in run_set.by_model.items():
+        curves.setdefault((model_responses.model, model_responses.setting), []).append(name)
     models = Counter(model for model, _ in curves)
     named = {name: name for name in asked}
     for (model, setting), names in curves.items():

@@ -8,7 +8,7 @@ import altair as alt
 
 from keju.analysis.engine_times import speeds
 from keju.analysis.leaderboard import Leaderboard, money
-from keju.analysis.risk_coverage import RiskCoverageRow, surest
+from keju.analysis.risk_coverage import RiskCoverageRow, risk_coverage_rows
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import (
     OfRun,
@@ -57,16 +57,16 @@ def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
     `best` is true where no model of the same or lower cost is as good.
     """
     found = []
-    timed = speeds(source.gathered)
-    for name, voice in source.gathered.voices.items():
+    timed = speeds(source.run_set)
+    for name, model_responses in source.run_set.by_model.items():
         result = board.results.get((name, "strict"))
         value = points(result.overall.value) if result else None
-        seconds = voice.seconds_an_item
+        seconds = model_responses.seconds_an_item
         per = None if seconds is None else seconds * 1000
         per = timed[name].thousand if name in timed else per
-        cost = money(voice, source.prices) if unit == "money" else per
+        cost = money(model_responses, source.prices) if unit == "money" else per
         if value is not None and cost:
-            found.append((cost, -value, name, voice.role))
+            found.append((cost, -value, name, model_responses.role))
     rows: list[Row] = []
     high = float("-inf")
     for cost, negative, name, role in sorted(found):
@@ -107,7 +107,7 @@ def _costs_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
 
 def risks(source: OfRun) -> Iterator[Drawn]:
     """Error against coverage: the error when only the most confident answers are kept."""
-    rows = risk_rows(surest(source.gathered))
+    rows = risk_rows(risk_coverage_rows(source.run_set))
     if not rows:
         yield Undrawn("risks", "", "no model whose answers bear a confidence, nor several rounds")
         return

@@ -30,7 +30,7 @@ class Shown(NamedTuple):
 
 def report_figures(source: OfRun, words: Words) -> Iterator[Shown]:
     """Figures that compare models; none for a single model, nor for more than a page can show."""
-    if not 2 <= len(source.gathered.voices) <= _MOST_MODELS:
+    if not 2 <= len(source.run_set.by_model) <= _MOST_MODELS:
         return
     for figure in of_run(source, _SHOWN):
         if not isinstance(figure, Undrawn) and not figure.name.endswith(_LEFT_OUT):

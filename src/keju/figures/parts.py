@@ -38,7 +38,7 @@ class OfRun(NamedTuple):
     papers' models.
     """
 
-    gathered: RunSet
+    run_set: RunSet
     boards: Sequence[Leaderboard]
     images: Mapping[Path, Thumbnails] = MappingProxyType({})
     published: bool = False

@@ -33,7 +33,7 @@ THREE: tuple[Setting, ...] = ("image", "own-ocr", "gold-ocr")
 
 def settings(source: OfRun) -> Iterator[Drawn]:
     """Each model in the three settings: `strict`, then in the form of a paper's figure."""
-    tables = list(step_tables(source.gathered, THREE))
+    tables = list(step_tables(source.run_set, THREE))
     rows = setting_rows(tables)
     if not rows:
         yield Undrawn("settings", "", f"no model answered in two of {', '.join(THREE)}")

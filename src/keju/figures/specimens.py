@@ -57,7 +57,7 @@ def specimens(source: OfRun) -> Iterator[Drawn]:
 def _telling(source: OfRun) -> list[Asked]:
     """For each domain the item on which models differ most; the first of equal ones."""
     best: dict[str, tuple[float, Asked]] = {}
-    for asked in source.gathered.asked.values():
+    for asked in source.run_set.asked.values():
         values = list(_values(source, asked).values())
         spread = pvariance(values) if len(values) > 1 else 0.0
         domain = task(asked.item.task).domain
@@ -71,7 +71,7 @@ def _values(source: OfRun, asked: Asked) -> dict[str, float]:
     main = main_metric(asked.item, "strict")
     found: dict[str, list[float]] = {}
     for answer in asked.answers:
-        if source.gathered.voices[answer.model].role != "baseline":
+        if source.run_set.by_model[answer.model].role != "baseline":
             for score in answer.scores:
                 if (score.protocol, score.metric) == ("strict", main) and score.value is not None:
                     found.setdefault(answer.model, []).append(score.value)

@@ -45,11 +45,11 @@ def own_values(source: OfRun, benchmark: str, protocol: Protocol) -> list[Value]
     """The main values of a run's models on a benchmark's tasks."""
     return [
         Value(
-            model, OWN_SOURCE, source.gathered.voices[model].role, each.task, each.query, "",
+            model, OWN_SOURCE, source.run_set.by_model[model].role, each.task, each.query, "",
             main.metric, main.value,
             higher_is_better(each.task, each.query, protocol, main.metric),
         )
-        for (model, its), result in source.gathered.results.items()
+        for (model, its), result in source.run_set.results.items()
         for each in result.tasks
         if its == protocol and task(each.task).benchmark == benchmark
         for main in each.metrics[:1]

@@ -29,7 +29,7 @@ from keju.models import AskError
 from keju.models.data_urls import mime_of
 from keju.models.inspect_answers import answer_of
 from keju.running.requests import request_for
-from keju.running.selecting import RequestVariant, Selection, refusal, select
+from keju.running.selecting import RequestVariant, Selection, select, skip_reason
 from keju.scoring import PROTOCOLS, score_answer
 from keju.text import answer_part
 
@@ -51,9 +51,11 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
     opened = Dataset.open(mini.dataset_path(Path(dataset)))
     chosen = _tasks(benchmark, opened, names)
     selection = Selection(tasks=chosen, settings=(setting,), scripts=(script,))
-    (way,) = selection.ways
+    (way,) = selection.variants
     items = [
-        item for item in select(opened.items(), selection, opened.path) if not refusal(item, way)
+        item
+        for item in select(opened.items(), selection, opened.path)
+        if not skip_reason(item, way)
     ]
     if not items:
         raise UsageError(f"{dataset}: nothing of {', '.join(chosen)} is asked with {setting}")

@@ -209,7 +209,7 @@ class Model(Protocol):
     def concurrency(self) -> int:
         """The default number of requests in flight."""
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Why the model does not support this request, or an empty string."""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
@@ -253,7 +253,7 @@ class ModelBase:
         """The default number of requests in flight; by default 1."""
         return 1
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Why the model does not support this request; by default it supports all."""
         del request
         return ""

@@ -89,7 +89,7 @@ class Got:
         """One: the model itself uses every core."""
         return 1
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
         return no_page(request, "got")
 

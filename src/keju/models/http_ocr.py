@@ -67,7 +67,7 @@ class HttpOcr:
         """The limit of the service."""
         return self._service.at_once
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
         return no_page(request, "an OCR service")
 

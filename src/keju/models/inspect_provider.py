@@ -103,7 +103,7 @@ class InspectModel:
         """The usual limit of vendors on requests in flight; the run adapts below it."""
         return 32
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
         if lacks_image(request):
             return "there is no image to show"

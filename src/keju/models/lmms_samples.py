@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from keju.errors import number_of
 from keju.items import Failure
-from keju.models.other_harnesses import Told
+from keju.models.other_harnesses import ReplayedAnswer
 
 
 class _Doc(Struct):
@@ -45,7 +45,7 @@ class LmmsSample(Struct):
         found = [number for number in numbers if isinstance(number, int)]
         return sum(found) if found else None
 
-    def told(self) -> Told:
+    def told(self) -> ReplayedAnswer:
         """The model's own response, before any filter where that was kept.
 
         Raises:
@@ -54,11 +54,11 @@ class LmmsSample(Struct):
         text = _only_text(self.filtered_resps if self.resps is None else self.resps)
         prompt = self.input if isinstance(self.input, str) else ""
         if self.doc and self.doc.id is not None:
-            return Told(str(self.doc.id), text)
-        return Told(str(self.doc_id), text, by_row=True, prompt=prompt)
+            return ReplayedAnswer(str(self.doc.id), text)
+        return ReplayedAnswer(str(self.doc_id), text, by_row=True, prompt=prompt)
 
 
-def lmms_told(samples: Sequence[LmmsSample]) -> list[Told]:
+def lmms_answers(samples: Sequence[LmmsSample]) -> list[ReplayedAnswer]:
     """The responses of a file of lmms-eval.
 
     lmms-eval counts no tokens for a request that failed. Its filters extract a letter even from an

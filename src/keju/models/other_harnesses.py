@@ -40,7 +40,7 @@ _STOPS: dict[str, Status] = {
 _T = TypeVar("_T")
 
 
-class Told(NamedTuple):
+class ReplayedAnswer(NamedTuple):
     """One answer in a result file; `round` is None where the file has one round only.
 
     `by_row` is set where `item` may be a row number and not an id; `prompt` is then the text that
@@ -113,15 +113,15 @@ class _Log(Struct):
     samples: list[_Sample]
 
 
-def inspect_log(data: bytes) -> list[Told] | None:
+def inspect_log(data: bytes) -> list[ReplayedAnswer] | None:
     """The samples of an Inspect log in JSON; None if it is not one."""
     try:
-        return _inspect_told(_decoded(data, _Log).samples)
+        return _inspect_answers(_decoded(data, _Log).samples)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
 
 
-def archive(path: Path, data: bytes) -> list[Told]:
+def archive(path: Path, data: bytes) -> list[ReplayedAnswer]:
     """An Inspect log (``.eval``) or a VLMEvalKit workbook (``.xlsx``).
 
     Raises:
@@ -142,7 +142,7 @@ def archive(path: Path, data: bytes) -> list[Told]:
             samples = [name for name in names if re.fullmatch(r"(?s)samples/.+\.json", name)]
             if not samples:
                 raise DataError("neither an Inspect log nor a workbook", file=path)
-            return _inspect_told([_decoded(pack.read(name), _Sample) for name in samples])
+            return _inspect_answers([_decoded(pack.read(name), _Sample) for name in samples])
     except NotImplementedError:
         hint = "Write it as JSON: inspect log convert --to json --output-dir DIR FILE"
         raise DataError("packed in a way that is not read here", file=path, hint=hint) from None
@@ -152,7 +152,7 @@ def archive(path: Path, data: bytes) -> list[Told]:
         raise DataError(f"not the log or table that it seems: {error}", file=path) from None
 
 
-def tab_separated(path: Path, text: str, separator: str = "\t") -> list[Told]:
+def tab_separated(path: Path, text: str, separator: str = "\t") -> list[ReplayedAnswer]:
     """VLMEvalKit's table with tabs, or one with another separator.
 
     Quotes may contain line breaks.
@@ -219,7 +219,9 @@ def columns_of(heads: Collection[str]) -> Columns | None:
     return Columns(names[0], answers[0]) if names and len(answers) == 1 else None
 
 
-def row_of(row: dict[str, Any], path: Path, number: int, columns: Columns | None = None) -> Told:
+def row_of(
+    row: dict[str, Any], path: Path, number: int, columns: Columns | None = None
+) -> ReplayedAnswer:
     """A row of a table of responses.
 
     Raises:
@@ -238,7 +240,7 @@ def row_of(row: dict[str, Any], path: Path, number: int, columns: Columns | None
             f"a row needs id or index, and {columns.answer}", file=path, item=f"row {number}"
         )
     prompt = row.get("question")
-    return Told(
+    return ReplayedAnswer(
         str(name),
         text or "",
         "truncated" if text is not None and len(text) == LONGEST_CELL else None,
@@ -248,7 +250,7 @@ def row_of(row: dict[str, Any], path: Path, number: int, columns: Columns | None
     )
 
 
-def _table(path: Path, rows: Iterator[list[str]]) -> Iterator[Told]:
+def _table(path: Path, rows: Iterator[list[str]]) -> Iterator[ReplayedAnswer]:
     heads = [head.strip() for head in next(rows, [])]
     columns = columns_of(heads)
     if columns is None:
@@ -262,15 +264,15 @@ def _table(path: Path, rows: Iterator[list[str]]) -> Iterator[Told]:
             yield row_of(dict(zip(heads, row, strict=False)), path, number, columns)
 
 
-def _inspect_told(samples: list[_Sample]) -> list[Told]:
+def _inspect_answers(samples: list[_Sample]) -> list[ReplayedAnswer]:
     several = any(sample.epoch != 1 for sample in samples)
-    return [_sample_told(sample, several) for sample in samples]
+    return [_sample_answers(sample, several) for sample in samples]
 
 
-def _our_told(text: str, thinking: str, ours: Response, run_format: str) -> Told:
+def _own_answers(text: str, thinking: str, ours: Response, run_format: str) -> ReplayedAnswer:
     """A response that keju exported itself: everything but its text is in the metadata."""
     old = run_format == FORMAT_1
-    return Told(
+    return ReplayedAnswer(
         item=ours.item,
         text=text,
         status=ours.status,
@@ -290,21 +292,21 @@ def _our_told(text: str, thinking: str, ours: Response, run_format: str) -> Told
     )
 
 
-def _sample_told(sample: _Sample, several: bool) -> Told:
+def _sample_answers(sample: _Sample, several: bool) -> ReplayedAnswer:
     choice = sample.output.choices[0] if sample.output.choices else _Choice()
     content = choice.message.content
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
     texts = [_said(sample, part, "text") for part in parts if part.get("type") == "text"]
     thoughts = [_said(sample, p, "reasoning") for p in parts if p.get("type") == "reasoning"]
     if ours := sample.metadata.keju:
-        return _our_told(
+        return _own_answers(
             "\n".join(texts), "\n".join(thoughts), ours, sample.metadata.keju_run_format
         )
     wrong = sample.error.message if sample.error else sample.output.error or ""
     if not wrong and not sample.output.choices:
         wrong = "the sample has no output"
     tokens = sample.output.usage or _Tokens()
-    return Told(
+    return ReplayedAnswer(
         item=str(sample.id),
         text="\n".join(texts),
         status=_STOPS.get(choice.stop_reason),

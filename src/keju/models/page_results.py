@@ -86,7 +86,7 @@ class PageResults:
         """One: an answer takes no time."""
         return 1
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
         return no_page(request, self._name)
 

@@ -50,7 +50,7 @@ class Pipeline:
         """The model's."""
         return self._model.concurrency
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Settings other than `image`, a transcription, and what the model does not support.
 
         A pipeline always sends only the engine's text. In another setting it would repeat that
@@ -65,7 +65,7 @@ class Pipeline:
         if request.setting in TRUE_READING:
             return "the true text replaces the engine's: ask the text model alone with gold-text"
         # The request is sent after the images are transcribed, as if their text were given.
-        return self._model.declines(replace(request, images=(), setting="gold-text"))
+        return self._model.unsupported_reason(replace(request, images=(), setting="gold-text"))
 
     def source_of(self, request: Request) -> str:
         """The model's; what the engine read is in the request."""

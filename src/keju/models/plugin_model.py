@@ -26,7 +26,7 @@ class PluginModel:
         self._spec = spec
         self._model = model
         self._plugin = plugin
-        parts = ("identity", "concurrency", "declines", "answer", "close")
+        parts = ("identity", "concurrency", "unsupported_reason", "answer", "close")
         if missing := [part for part in parts if not self._has(part)]:
             raise PluginError(
                 f"plug-in {plugin}: the model {spec!r} has no {', '.join(missing)}. Derive its "
@@ -59,14 +59,14 @@ class PluginModel:
         """The model's, at least 1."""
         return self._concurrency
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Why the model does not support this request, as it reports it.
 
         Raises:
             PluginError: the model raises an exception.
         """
-        with guarding(self._plugin, self._named("declines")):
-            return self._model.declines(request)
+        with guarding(self._plugin, self._named("unsupported_reason")):
+            return self._model.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer.

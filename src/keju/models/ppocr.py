@@ -92,7 +92,7 @@ class PPOCR:
         """The number of pages that are read concurrently."""
         return self._workers.pages
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
         return no_page(request, "ppocr")
 

@@ -78,7 +78,7 @@ class PythonModel:
         """The value that the user gave."""
         return self._concurrency
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """A system prompt and examples, which the function does not get."""
         if request.system or request.examples:
             return "a Python function takes a prompt alone: no system prompt and no examples"

@@ -18,7 +18,7 @@ from keju.items import Request
 from keju.local_paths import check_local
 from keju.models.base import MISSING, Answer, AskError, ItemPrompt, ModelOptions, status_of
 from keju.models.error_texts import is_error_text
-from keju.models.other_harnesses import Told
+from keju.models.other_harnesses import ReplayedAnswer
 from keju.models.replay_entries import Entry, entries_in, entry_of
 from keju.models.response_files import ResponseFiles, response_files
 from keju.models.row_matching import item_names
@@ -96,7 +96,7 @@ class Replay:
         """One: an answer takes no time."""
         return 1
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Supports everything: an item without an answer is a failure, to make it visible."""
         del request
         return ""
@@ -220,13 +220,15 @@ def _said(entry: Entry) -> tuple[str | None, str]:
     return entry.text, entry.not_text
 
 
-def _matched(path: Path, answers: Iterable[Entry | Told], prompts_of: _Prompts) -> Iterator[Entry]:
+def _matched(
+    path: Path, answers: Iterable[Entry | ReplayedAnswer], prompts_of: _Prompts
+) -> Iterator[Entry]:
     """The entries of a file; those named by row number get the ids of their items.
 
     Raises:
         DataError: the items of the rows are ambiguous.
     """
-    rows: list[Told] = []
+    rows: list[ReplayedAnswer] = []
     for answer in answers:
         if isinstance(answer, Entry):
             yield answer

@@ -12,10 +12,10 @@ from msgspec import Struct, field
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError
 from keju.items import Failure, Line, Status, Usage
-from keju.models.lmms_samples import LmmsSample, lmms_told
+from keju.models.lmms_samples import LmmsSample, lmms_answers
 from keju.models.other_harnesses import (
     FORMS,
-    Told,
+    ReplayedAnswer,
     archive,
     columns_of,
     inspect_log,
@@ -60,7 +60,7 @@ class Entry(Struct):
     task: str = ""
 
 
-def entries_in(path: Path, data: bytes) -> Iterator[Entry | Told]:
+def entries_in(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
     """The entries of a file of any supported format."""
     start = data[:4096].lstrip()
     if start.startswith(b"PK\x03\x04"):
@@ -91,7 +91,7 @@ def _separator(path: Path, start: bytes) -> str:
     return ""
 
 
-def entry_of(told: Told) -> Entry:
+def entry_of(told: ReplayedAnswer) -> Entry:
     """The entry of a response in another program's file."""
     return Entry(
         item=told.item,
@@ -113,7 +113,7 @@ def entry_of(told: Told) -> Entry:
     )
 
 
-def _json_lines(path: Path, data: bytes) -> Iterator[Entry | Told]:
+def _json_lines(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
     ours, lmms = msgspec.json.Decoder(Entry), msgspec.json.Decoder(LmmsSample)
     samples: list[LmmsSample] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
@@ -134,7 +134,7 @@ def _json_lines(path: Path, data: bytes) -> Iterator[Entry | Told]:
                 item=f"line {number}",
                 hint=_READ,
             ) from None
-    yield from lmms_told(samples)
+    yield from lmms_answers(samples)
 
 
 def _row_in(line: bytes) -> dict[str, Any] | None:
@@ -143,7 +143,7 @@ def _row_in(line: bytes) -> dict[str, Any] | None:
     return row if isinstance(row, dict) and columns_of(row) else None
 
 
-def _rows(path: Path, rows: list[dict[str, Any]]) -> Iterator[Told]:
+def _rows(path: Path, rows: list[dict[str, Any]]) -> Iterator[ReplayedAnswer]:
     """The rows of a table of responses.
 
     Raises:
@@ -156,7 +156,7 @@ def _rows(path: Path, rows: list[dict[str, Any]]) -> Iterator[Told]:
     yield from (row_of(row, path, number, columns) for number, row in enumerate(rows, start=1))
 
 
-def _list(path: Path, data: bytes) -> Iterator[Entry | Told]:
+def _list(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
     """A list of objects: with ``ID`` and ``Response``, or a table such as VLMEvalKit's."""
     try:
         rows = msgspec.json.decode(data, type=list[dict[str, Any]])

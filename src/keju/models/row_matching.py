@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from keju.errors import DataError
 from keju.models.base import ItemPrompt
-from keju.models.other_harnesses import Told
+from keju.models.other_harnesses import ReplayedAnswer
 
 _MOST_COMPARED = 4_000_000
 """Rows times items up to which a prompt is searched within longer prompts."""
@@ -27,12 +27,14 @@ class _Reading(NamedTuple):
     items: tuple[ItemPrompt, ...]
 
 
-def item_names(path: Path, rows: Sequence[Told], items: Sequence[ItemPrompt]) -> list[str]:
+def item_names(
+    path: Path, rows: Sequence[ReplayedAnswer], items: Sequence[ItemPrompt]
+) -> list[str]:
     """The id of the item of each row.
 
     Args:
         path: the result file, for errors.
-        rows: its responses; `Told.item` is an id or a row number.
+        rows: its responses; `ReplayedAnswer.item` is an id or a row number.
         items: all items of the dataset, in their order.
 
     Raises:
@@ -62,7 +64,7 @@ def _unmatched(path: Path, reason: str) -> DataError:
     )
 
 
-def _readings(rows: Sequence[Told], items: Sequence[ItemPrompt]) -> Iterator[_Reading]:
+def _readings(rows: Sequence[ReplayedAnswer], items: Sequence[ItemPrompt]) -> Iterator[_Reading]:
     """Every interpretation with an item for each row, and at most one row per item and round."""
     by_id = {each.id: each for each in items}
     names = [row.item for row in rows]
@@ -91,7 +93,7 @@ def _tables(items: Sequence[ItemPrompt]) -> Iterator[tuple[str, list[ItemPrompt]
             yield f"{name}, split test", tests
 
 
-def _agrees(rows: Sequence[Told], reading: _Reading) -> bool:
+def _agrees(rows: Sequence[ReplayedAnswer], reading: _Reading) -> bool:
     """Whether no row has a prompt that contradicts its item."""
     pairs = zip(rows, reading.items, strict=True)
     return all(not row.prompt or _same(_plain(row.prompt), item) for row, item in pairs)
@@ -103,7 +105,7 @@ def _same(prompt: str, item: ItemPrompt) -> bool:
     return not texts or any(text in prompt or prompt in text for text in texts)
 
 
-def _by_prompt(rows: Sequence[Told], items: Sequence[ItemPrompt]) -> list[str]:
+def _by_prompt(rows: Sequence[ReplayedAnswer], items: Sequence[ItemPrompt]) -> list[str]:
     """The one item with the prompt of each row; empty if a row has none or several."""
     if not all(row.prompt.strip() for row in rows):
         return []

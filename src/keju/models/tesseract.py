@@ -64,7 +64,7 @@ class Tesseract:
         """One process per core, each with one thread."""
         return os.cpu_count() or 1
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
         return no_page(request, "tesseract")
 

@@ -78,21 +78,19 @@ class Verdict(NamedTuple):
         return len(self.pages) - len(self.first_pages)
 
 
-def conclusion_lines(
-    view: View, gathered: RunSet, misread: Sequence[Misread] = ()
-) -> Iterator[str]:
+def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = ()) -> Iterator[str]:
     """A line for each engine or model that transcribed, then the reliable conclusions.
 
     All errors, times and tests are those of the report; `misread` are its confusions.
     """
-    errors = _errors(view, gathered)
+    errors = _errors(view, run_set)
     yield from (each.line for each in _lacking(view, errors))
     lacking = {each.model for each in view.no_results}
     for row in (_with_result(each) if each.model in lacking else each for each in errors):
         yield (
             f"{row.model}: {_wrong(row)} "
             f"(recognition {row.recognition}, layout {row.layout}{_order(row)}), "
-            f"{'over ' if row.model in lacking else ''}{_pages(gathered, row)}"
+            f"{'over ' if row.model in lacking else ''}{_pages(run_set, row)}"
             f"{_time(view.times, row.model)}"
         )
     if not errors:
@@ -103,7 +101,7 @@ def conclusion_lines(
         return
     # A wrong order is reported in the engine's own line already.
     for each in (
-        *_compared(view, gathered, errors),
+        *_compared(view, run_set, errors),
         *_faults(view, errors, misread),
         *_next_steps(view, errors),
     ):
@@ -113,9 +111,9 @@ def conclusion_lines(
         yield "--pages N converts the times to days for a collection of N pages"
 
 
-def _errors(view: View, gathered: RunSet) -> list[ErrorRow]:
+def _errors(view: View, run_set: RunSet) -> list[ErrorRow]:
     """The rows of errors of all but baselines."""
-    return [row for row in view.errors if gathered.voices[row.model].role != "baseline"]
+    return [row for row in view.errors if run_set.by_model[row.model].role != "baseline"]
 
 
 def _with_result(row: ErrorRow) -> ErrorRow:
@@ -141,10 +139,10 @@ def _order(row: ErrorRow) -> str:
     return ": most characters are right, their order is wrong"
 
 
-def _pages(gathered: RunSet, row: ErrorRow) -> str:
+def _pages(run_set: RunSet, row: ErrorRow) -> str:
     """The number of pages with a reference for a row's model, and how many of them it answered."""
     statuses: dict[ItemKey, bool] = {}
-    for key, asked in gathered.asked.items():
+    for key, asked in run_set.asked.items():
         name = task_name(asked.item.task, asked.item.query)
         if name != row.task or not _has_text(asked.item):
             continue
@@ -176,7 +174,7 @@ def _time(times: TimeTable | None, model: str) -> str:
 
 def verdicts(
     view: View,
-    gathered: RunSet,
+    run_set: RunSet,
     misread: Sequence[Misread] = (),
     patterns: PatternCounts | None = None,
 ) -> list[Verdict]:
@@ -185,14 +183,14 @@ def verdicts(
     `misread` are the confusions of the report, `patterns` its reading patterns. Empty for other
     benchmarks, and where nothing was both read and has a reference.
     """
-    errors = _errors(view, gathered)
+    errors = _errors(view, run_set)
     lacking = list(_lacking(view, errors))
     if not view.own_pages or not (errors or lacking):
         return []
     found = patterns or PatternCounts()
     turned = (_in_wrong_order(row, found.of(row.model, row.task)) for row in errors if _order(row))
     faults = _faults(view, errors, misread)
-    compared = _compared(view, gathered, errors)
+    compared = _compared(view, run_set, errors)
     return [*lacking, *compared, *turned, *faults, *_next_steps(view, errors)]
 
 
@@ -210,10 +208,10 @@ def _lacking(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
         yield Verdict(each.cause, pages=each.pages, next=steps)
 
 
-def _compared(view: View, gathered: RunSet, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
+def _compared(view: View, run_set: RunSet, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
     if len(errors) > 1:
         for board in view.boards:
-            yield from _reliable(board.sure["strict"], gathered)
+            yield from _reliable(board.sure["strict"], run_set)
 
 
 def _faults(
@@ -286,7 +284,7 @@ def _in_wrong_order(row: ErrorRow, patterns: Patterns) -> Verdict:
     return Verdict(said, next=steps, patterns=patterns)
 
 
-def _reliable(sure: Resampled, gathered: RunSet) -> Iterator[Verdict]:
+def _reliable(sure: Resampled, run_set: RunSet) -> Iterator[Verdict]:
     pairs = {pair: gap for pair, gap in sure.gaps.items() if gap.difference > 0}
     if not pairs:
         yield Verdict(
@@ -298,7 +296,7 @@ def _reliable(sure: Resampled, gathered: RunSet) -> Iterator[Verdict]:
     groups = len(
         {
             score.group or score.item
-            for scores in gathered.mains["strict"].values()
+            for scores in run_set.mains["strict"].values()
             for score in scores
             if score.value is not None
         }

@@ -20,7 +20,8 @@ from keju.statistics import Interval
 def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write ``items.csv`` (one row per score), ``tasks.csv`` (one row per model, task and metric).
 
-    Also ``parameters.csv`` (parameters of models behind servers), ``effort.csv`` and ``surest.csv``
+    Also ``parameters.csv`` (parameters of models behind servers), ``post-editing.csv`` and
+    ``risk-coverage.csv``
     where pages were transcribed, ``undeciphered.csv`` (one row per reading) where there are
     undeciphered characters, ``wordings.csv`` (one row per model, task and wording) where a model
     has several wordings, ``blank-pages.csv`` (one row per response, with its invented characters)
@@ -28,7 +29,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     and a file for each paper table, in the paper's units. In the others values are fractions. A
     text that a spreadsheet would read as a formula gets an apostrophe before it.
     """
-    gathered = report.gathered
+    run_set = report.run_set
     items = pl.DataFrame(
         [
             {
@@ -52,7 +53,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
                 "extracted": score.extracted,
                 "signature": score.signature,
             }
-            for asked in gathered.asked.values()
+            for asked in run_set.asked.values()
             for answer in asked.answers
             for score in answer.scores
         ],
@@ -76,15 +77,15 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
                 "scored": metric.scored,
                 "signature": metric.signature,
             }
-            for result in gathered.results.values()
+            for result in run_set.results.values()
             for each in result.tasks
             for place, metric in enumerate(each.metrics)
         ],
         infer_schema_length=None,
     )
-    frames = {"items": items, "tasks": tasks} | _buying(report) | _undeciphered(report)
+    frames = {"items": items, "tasks": tasks} | _costs_and_risks(report) | _undeciphered(report)
     frames |= _wordings(report) | _parameters(report) | _reasoning(report) | _blank_pages(report)
-    for table in report.beside:
+    for table in report.paper_tables:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _beside(table)
     return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
 
@@ -136,7 +137,7 @@ def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
             "status": answer.response.status,
             "reading": answer.response.text,
         }
-        for asked in report.gathered.asked.values()
+        for asked in report.run_set.asked.values()
         if is_undeciphered(asked.item)
         for answer in asked.answers
     ]
@@ -145,7 +146,7 @@ def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
 
 def _blank_pages(report: Report) -> dict[str, pl.DataFrame]:
     """``blank-pages.csv``: the invented characters of each response to a blank page."""
-    rows = blank_page_rows(report.gathered)
+    rows = blank_page_rows(report.run_set)
     return {"blank-pages": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
@@ -166,14 +167,14 @@ def _reasoning(report: Report) -> dict[str, pl.DataFrame]:
     return {"official-with-reasoning": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
-def _buying(report: Report) -> dict[str, pl.DataFrame]:
-    """``effort.csv`` and ``surest.csv``: post-editing cost and error by coverage, as fractions.
+def _costs_and_risks(report: Report) -> dict[str, pl.DataFrame]:
+    """``post-editing.csv`` and ``risk-coverage.csv``, as fractions.
 
     An interval's ends are in separate columns, empty where there is none.
     """
     frames = {}
-    if report.view.efforts:
-        frames["effort"] = pl.DataFrame(
+    if report.view.post_edit_costs:
+        frames["post-editing"] = pl.DataFrame(
             [
                 {"model": each.model, "task": each.task, "characters": each.layer,
                  "pages": each.pages, "groups": each.groups,
@@ -181,12 +182,12 @@ def _buying(report: Report) -> dict[str, pl.DataFrame]:
                  **_bounded("median", each.median.value, each.median.interval),
                  **_bounded("nine_in_ten", each.most.value, each.most.interval),
                  "untouched": each.untouched}
-                for each in report.view.efforts
+                for each in report.view.post_edit_costs
             ],
             infer_schema_length=None,
         )  # fmt: skip
-    if report.view.surest:
-        frames["surest"] = pl.DataFrame(
+    if report.view.risk_coverage_rows:
+        frames["risk-coverage"] = pl.DataFrame(
             [
                 {"model": each.model, "task": each.task, "signal": each.signal,
                  "error": each.metric, "answers": each.answers, "all": each.curve.whole,
@@ -199,7 +200,7 @@ def _buying(report: Report) -> dict[str, pl.DataFrame]:
                  },
                  **_bounded("area", each.curve.area, each.area),
                  **_bounded("gain", each.curve.gain, each.gain)}
-                for each in report.view.surest
+                for each in report.view.risk_coverage_rows
             ],
             infer_schema_length=None,
         )  # fmt: skip

@@ -52,20 +52,20 @@ class Browser:
     The images are scaled in the constructor, so that omitted ones are known from then on.
 
     Args:
-        gathered: the data of the report.
+        run_set: the data of the report.
         named: the names of a task as the page shows them.
     """
 
     def __init__(
         self,
-        gathered: RunSet,
+        run_set: RunSet,
         named: Callable[[str], str],
         images: Mapping[Path, Thumbnails] = MappingProxyType({}),
     ) -> None:
-        self._gathered = gathered
+        self._gathered = run_set
         self._named = named
         self._images = images
-        self._models = {name: place for place, name in enumerate(gathered.models)}
+        self._models = {name: place for place, name in enumerate(run_set.models)}
         self._kinds: dict[tuple[str, str], int] = {}
         self._numbers: dict[tuple[Path, int], int] = {}
         self.mistakes = Mistakes()
@@ -74,7 +74,7 @@ class Browser:
         self.pictures: list[bytes] = []
         self.chunks: list[list[Json]] = []
         self._items: list[list[Any]] = []
-        for asked in gathered.asked.values():
+        for asked in run_set.asked.values():
             if len(self._items) % PER_CHUNK == 0:
                 self.chunks.append([])
             self._items.append(self._line(asked))
@@ -88,7 +88,10 @@ class Browser:
         """
         return {
             "models": self._gathered.models,
-            "floors": [voice.role == "baseline" for voice in self._gathered.voices.values()],
+            "floors": [
+                model_responses.role == "baseline"
+                for model_responses in self._gathered.by_model.values()
+            ],
             "kinds": [_kind(*key, self._named) for key in self._kinds],
             "items": self._items,
             "per_chunk": PER_CHUNK,
@@ -158,7 +161,7 @@ class Browser:
         if query_of(item).form == "transcription" and said:
             parts = differences(truth, said)
             row["diff"] = list(_compact(parts))
-            if self._gathered.voices[answer.model].role != "baseline":
+            if self._gathered.by_model[answer.model].role != "baseline":
                 self.mistakes.add(answer.model, parts)
                 row |= self._reading(answer.model, item, response)
         return row

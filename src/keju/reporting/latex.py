@@ -12,7 +12,7 @@ from keju.formatting import NOTHING
 from keju.reporting.cells import Cell
 from keju.reporting.leaderboard_table import LeaderboardTable
 from keju.reporting.page import Report
-from keju.reporting.paper_table_form import BesideRow, PaperTable
+from keju.reporting.paper_table_form import PaperTable, PaperTableRow
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -40,7 +40,7 @@ def write_latex(report: Report, folder: Path) -> list[Path]:
         path = folder / f"{slug(board.benchmark)}-leaderboard.tex"
         write_atomic(path, "\n".join(_board(board, report.view.title)) + "\n")
         written.append(path)
-    for table in report.beside:
+    for table in report.paper_tables:
         path = folder / f"{slug(table.benchmark)}-{slug(table.name)}.tex"
         write_atomic(path, "\n".join(_beside(table, report.view.other_data)) + "\n")
         written.append(path)
@@ -95,14 +95,14 @@ def _beside(table: PaperTable, data: Sequence[str]) -> Iterator[str]:
     yield from _environment(escaped(caption), label, heads, rows)
 
 
-def _group(row: BesideRow) -> str:
+def _group(row: PaperTableRow) -> str:
     """The line above a row: its origin, and the paper's title of its group of rows."""
     if row.source in ("this run", "difference"):
         return _OWN
     return f"{_PRINTED}: {row.group}" if row.group else _PRINTED
 
 
-def _name(row: BesideRow) -> str:
+def _name(row: PaperTableRow) -> str:
     """The row's first cell; a row that is not as printed states it."""
     if row.source == "paper" or row.label == "this run":
         return row.model

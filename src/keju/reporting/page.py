@@ -17,7 +17,7 @@ from keju.analysis.breakdowns import OWN_STRATA, Json
 from keju.analysis.confusions import Misread
 from keju.analysis.engine_times import Costs
 from keju.analysis.risk_coverage import SIGNALS
-from keju.analysis.run_set import RunSet, gather
+from keju.analysis.run_set import RunSet, load_runs
 from keju.analysis.same_models import SameAs, check_same_as
 from keju.datasets.thumbnails import Thumbnails, thumbnails_of
 from keju.errors import PrerequisiteError, UsageError
@@ -61,18 +61,20 @@ _CELLS = {
 class Report(NamedTuple):
     """A report that was written: its data and its content, for further tables."""
 
-    gathered: RunSet
+    run_set: RunSet
     view: View
     misread: Sequence[Misread]
     page: Path
     size: int
 
     @property
-    def beside(self) -> list[PaperTable]:
+    def paper_tables(self) -> list[PaperTable]:
         """The paper tables; without the papers' rows unless requested."""
-        results = self.gathered.results
+        results = self.run_set.results
         given = self.view.grades.means
-        return self.view.beside or papers_tables(self.gathered, results, given, published=False)
+        return self.view.paper_tables or papers_tables(
+            self.run_set, results, given, published=False
+        )
 
 
 def write_report(
@@ -112,14 +114,14 @@ def write_report(
     check_report_place(out)
     check_language(language)
     single = out.suffix.lower() in _HTML
-    gathered = gather(runs)
-    images = thumbnails_of(gathered.datasets, budget=picture_bytes)
-    words = Words(language, own_pages=only_own_pages(gathered))
-    check_same_as(same_as, gathered)
-    browser = Browser(gathered, words.task_title, images)
+    run_set = load_runs(runs)
+    images = thumbnails_of(run_set.datasets, budget=picture_bytes)
+    words = Words(language, own_pages=only_own_pages(run_set))
+    check_same_as(same_as, run_set)
+    browser = Browser(run_set, words.task_title, images)
     view = build_view(
-        gathered,
-        title=title or _title(gathered),
+        run_set,
+        title=title or _title(run_set),
         published=published,
         same_as=same_as,
         prices=costs.prices,
@@ -130,16 +132,16 @@ def write_report(
     if not single:
         _write_parts(browser, out)
     figures, lacking = _figures(
-        gathered, view, words, images, published=published, prices=costs.prices
+        run_set, view, words, images, published=published, prices=costs.prices
     )
     misread = browser.mistakes.commonest()
-    found = verdicts(view, gathered, misread, browser.patterns)
+    found = verdicts(view, run_set, misread, browser.patterns)
     pieces = render(
         view, browser, words, single=single, figures=figures, lacking=lacking, concluded=found
     )
     write_atomic(page, pieces)
     written = [page] if single else [path for path in out.rglob("*") if path.is_file()]
-    return Report(gathered, view, misread, page, sum(path.stat().st_size for path in written))
+    return Report(run_set, view, misread, page, sum(path.stat().st_size for path in written))
 
 
 def check_report_place(out: Path) -> None:
@@ -162,7 +164,7 @@ def check_report_place(out: Path) -> None:
 
 
 def _figures(
-    gathered: RunSet,
+    run_set: RunSet,
     view: View,
     words: Words,
     images: Mapping[Path, Thumbnails],
@@ -175,7 +177,7 @@ def _figures(
         from keju.figures import OfRun, report_figures  # noqa: PLC0415  altair: 0.3 s
     except (PrerequisiteError, UsageError) as error:
         return [], str(error)
-    source = OfRun(gathered, view.boards, images, published=published, prices=prices)
+    source = OfRun(run_set, view.boards, images, published=published, prices=prices)
     return list(report_figures(source, words)), ""
 
 
@@ -221,7 +223,7 @@ def render(
         views=_inert(
             {
                 "models": view.names,
-                "strata": [_said(table, words) for table in view.strata],
+                "breakdowns": [_said(table, words) for table in view.breakdowns],
                 "options": view.options,
                 "words": words.table,
             }
@@ -282,5 +284,5 @@ def _inert(data: object) -> Markup:
     return Markup(text)  # noqa: S704 - escaped just above
 
 
-def _title(gathered: RunSet) -> str:
-    return " and ".join(dict.fromkeys(run.manifest.dataset for run in gathered.runs))
+def _title(run_set: RunSet) -> str:
+    return " and ".join(dict.fromkeys(run.manifest.dataset for run in run_set.runs))

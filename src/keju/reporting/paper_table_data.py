@@ -12,20 +12,20 @@ from keju.definitions import task
 from keju.errors import KejuError
 from keju.published import PrintedTable, paper, papers, published_tables
 from keju.reporting.cells import Cell
-from keju.reporting.paper_table_form import BesideRow, Heading, PaperTable
+from keju.reporting.paper_table_form import Heading, PaperTable, PaperTableRow
 
 _NAMES = {"n_questions": "n_q", "avg_q_len": "avg_q", "avg_a_len": "avg_a"}
 """Printed columns with another name in keju's statistics."""
 
 
-def data_tables(gathered: RunSet, *, published: bool) -> Iterator[PaperTable]:
+def data_tables(run_set: RunSet, *, published: bool) -> Iterator[PaperTable]:
     """For each run whose dataset is available, the tables with rows for it.
 
     Lengths are in characters without white space, sizes in pixels; no value is marked as best.
     """
-    several = len({run.manifest.dataset_hash for run in gathered.runs}) > 1
+    several = len({run.manifest.dataset_hash for run in run_set.runs}) > 1
     seen = set()
-    for run in gathered.runs:
+    for run in run_set.runs:
         path = run.path / run.manifest.dataset_path
         if not run.manifest.dataset_path or run.manifest.dataset_hash in seen:
             continue
@@ -35,13 +35,13 @@ def data_tables(gathered: RunSet, *, published: bool) -> Iterator[PaperTable]:
         except KejuError:
             continue  # the dataset was moved; the report says this about its images
         label = f" ({run.manifest.dataset})" if several else ""
-        yield from _of_dataset(gathered, run, found, label, published=published)
+        yield from _of_dataset(run_set, run, found, label, published=published)
 
 
 def _of_dataset(
-    gathered: RunSet, run: Run, found: Stats, label: str, *, published: bool
+    run_set: RunSet, run: Run, found: Stats, label: str, *, published: bool
 ) -> Iterator[PaperTable]:
-    asked = {each.item.benchmark for each in gathered.asked.values() if each.run.path == run.path}
+    asked = {each.item.benchmark for each in run_set.asked.values() if each.run.path == run.path}
     frames = {"domain": found.domains, "task": found.tasks, "source": found.sources}
     for benchmark in papers():
         for name, key in paper(benchmark).tables.data.items() if benchmark in asked else ():
@@ -60,13 +60,13 @@ def _table(
     kept = [each for each in columns if _NAMES.get(each, each) in frame.columns]
     mixed = "benchmark" in frame.columns and frame["benchmark"].drop_nulls().n_unique() > 1
     rows = [
-        BesideRow(str(row[key]), "this run", [_cell(printed, each, row) for each in kept])
+        PaperTableRow(str(row[key]), "this run", [_cell(printed, each, row) for each in kept])
         for row in frame.iter_rows(named=True)
         if _belongs(row, benchmark, key, printed) and not (mixed and row[key] == OVERALL)
     ]
     if published:
         rows += [
-            BesideRow(row, "paper", [Cell(cells[each].text) if each in cells else Cell()
+            PaperTableRow(row, "paper", [Cell(cells[each].text) if each in cells else Cell()
                                      for each in kept])
             for row, cells in printed.rows.items()
         ]  # fmt: skip

@@ -34,7 +34,7 @@ class Heading(NamedTuple):
     note: str = ""
 
 
-class BesideRow(NamedTuple):
+class PaperTableRow(NamedTuple):
     """A row: a model of the run or of the paper.
 
     `group` is the paper's title of its group of rows, `tasks` the number of the table's tasks in
@@ -65,7 +65,7 @@ class PaperTable(NamedTuple):
     benchmark: str
     name: str
     headings: list[Heading]
-    rows: list[BesideRow]
+    rows: list[PaperTableRow]
     notes: tuple[str, ...] = ()
 
     @property

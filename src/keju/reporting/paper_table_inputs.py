@@ -18,14 +18,14 @@ from keju.published import (
     published_tables,
 )
 from keju.reporting.cells import Cell
-from keju.reporting.paper_table_form import BesideRow, Heading, PaperTable, Who
+from keju.reporting.paper_table_form import Heading, PaperTable, PaperTableRow, Who
 
 _ENGINES = {"ppocr": "PP-OCRv6", "ppocr:openvino": "PP-OCRv6 on OpenVINO"}
 """Display names of engines. An engine counts as one of the paper's only if it is declared to be."""
 
 
 def input_tables(
-    gathered: RunSet, *, published: bool, same_as: Sequence[SameAs] = ()
+    run_set: RunSet, *, published: bool, same_as: Sequence[SameAs] = ()
 ) -> Iterator[PaperTable]:
     """A paper's table, if a model of the run answered its task from a given text.
 
@@ -33,7 +33,7 @@ def input_tables(
     paper's; a declared model has a row with the difference.
     """
     for benchmark in papers():
-        if (form := paper(benchmark).tables.inputs) and (own := _own(gathered, form, same_as)):
+        if (form := paper(benchmark).tables.inputs) and (own := _own(run_set, form, same_as)):
             yield _table(benchmark, form, own, same_as, published=published)
 
 
@@ -64,22 +64,22 @@ def _table(
             for name in inputs
         ],
         [
-            BesideRow(who.model, who.source, [marked[name].get(who, Cell()) for name in inputs])
+            PaperTableRow(who.model, who.source, [marked[name].get(who, Cell()) for name in inputs])
             for who in rows
         ],
     )  # fmt: skip
 
 
 def _own(
-    gathered: RunSet, form: InputTable, same_as: Sequence[SameAs]
+    run_set: RunSet, form: InputTable, same_as: Sequence[SameAs]
 ) -> dict[tuple[str, str], float]:
     """The mean official value of each text model on each input, as a fraction."""
     found: dict[tuple[str, str], list[float]] = {}
-    for asked in gathered.asked.values():
+    for asked in run_set.asked.values():
         if asked.item.task != form.task:
             continue
         for answer in asked.answers:
-            place = _place(gathered.voices[answer.model], form, same_as)
+            place = _place(run_set.by_model[answer.model], form, same_as)
             for score in answer.scores:
                 wanted = (score.protocol, score.metric) == ("official", form.metric)
                 if place and wanted and score.value is not None:
@@ -88,16 +88,18 @@ def _own(
 
 
 def _place(
-    voice: ModelResponses, form: InputTable, same_as: Sequence[SameAs]
+    model_responses: ModelResponses, form: InputTable, same_as: Sequence[SameAs]
 ) -> tuple[str, str] | None:
     """The text model of a voice and its input; None if it got the image."""
-    if voice.role == "baseline":
+    if model_responses.role == "baseline":
         return None
-    kind, _, rest = voice.model.partition(":")
-    engine, _, model = rest.partition("+") if kind == "ocr+llm" else ("", "", voice.model)
-    if voice.setting == "gold-text":
+    kind, _, rest = model_responses.model.partition(":")
+    engine, _, model = rest.partition("+") if kind == "ocr+llm" else ("", "", model_responses.model)
+    if model_responses.setting == "gold-text":
         return (model, form.reference)
-    return (model, _column(engine, same_as)) if voice.setting == "image" and engine else None
+    return (
+        (model, _column(engine, same_as)) if model_responses.setting == "image" and engine else None
+    )
 
 
 def _column(engine: str, same_as: Sequence[SameAs]) -> str:

@@ -10,7 +10,7 @@ from keju.analysis.same_models import SameAs, printed_names
 from keju.formatting import NOTHING
 from keju.published import PrintedTable, group_of, paper, published_model
 from keju.reporting.cells import Cell
-from keju.reporting.paper_table_form import BesideRow, Heading, PaperTable, Who
+from keju.reporting.paper_table_form import Heading, PaperTable, PaperTableRow, Who
 from keju.reporting.paper_table_runs import JUDGED, Own
 
 _THEIRS = ("paper", "recomputed")
@@ -64,7 +64,7 @@ def table_of(
         table.name,
         [part.heading for part in parts],
         [
-            BesideRow(
+            PaperTableRow(
                 who.model,
                 who.source,
                 [each.get(who, Cell(NOTHING)) for each in columns],
@@ -90,7 +90,7 @@ def _differences(
 ) -> Iterator[_Difference]:
     for who in rows:
         if who.source == "this run":
-            for name in printed_names(same_as, who.model, own.voices[who.model]):
+            for name in printed_names(same_as, who.model, own.by_model[who.model]):
                 known = published_model(table.benchmark, name)
                 if known and known.name in table.rows:
                     yield _Difference(who, known.name)
@@ -134,7 +134,7 @@ def _marked(part: Part, own: Own, table: PrintedTable) -> dict[Who, Cell]:
 def _ordered(
     own: Own, table: PrintedTable, rows: Sequence[Who], differences: Sequence[_Difference]
 ) -> Iterator[Who]:
-    for names, with_it in ((list(own.voices), {"this run"}), (list(table.rows), set(_THEIRS))):
+    for names, with_it in ((list(own.by_model), {"this run"}), (list(table.rows), set(_THEIRS))):
         for name in names:
             its = [who for who in rows if who.source in with_it and who.model == name]
             for who in sorted(its, key=lambda who: (bool(who.scope), -len(who.scope))):

@@ -43,19 +43,21 @@ class Own:
     examples, ``--system-prompt``) are excluded too.
     """
 
-    def __init__(self, gathered: RunSet, results: Results, benchmark: str, given: Given) -> None:
+    def __init__(self, run_set: RunSet, results: Results, benchmark: str, given: Given) -> None:
         self._given = given
         self._results = results
-        self._drawn = {run.name for run in gathered.runs if run.manifest.synthetic}
-        self.voices = {
-            name: voice for name, voice in gathered.voices.items() if not voice.own_prompt
+        self._drawn = {run.name for run in run_set.runs if run.manifest.synthetic}
+        self.by_model = {
+            name: model_responses
+            for name, model_responses in run_set.by_model.items()
+            if not model_responses.own_prompt
         }
-        self._reworded = [name for name in gathered.voices if name not in self.voices]
+        self._reworded = [name for name in run_set.by_model if name not in self.by_model]
         self.benchmark = benchmark
         every = {
-            place: item for place, item in gathered.items.items() if item.benchmark == benchmark
+            place: item for place, item in run_set.items.items() if item.benchmark == benchmark
         }
-        others, reduced = other_galleries(galleries(gathered)), reduced_forms(gathered)
+        others, reduced = other_galleries(galleries(run_set)), reduced_forms(run_set)
         self._others = {place: each for place, each in others.items() if place in every}
         self._reduced = {place: form for place, form in reduced.items() if place in every}
         left_out = {*self._others, *self._reduced}
@@ -63,9 +65,9 @@ class Own:
         there = {item.task for item in every.values()}
         self.tasks = [each for each in tasks() if each.id in there]
         self._scores: dict[tuple[str, str, str, str], list[Score]] = {}
-        for score in gathered.scores if self.tasks else ():
+        for score in run_set.scores if self.tasks else ():
             kept = (score.task, score.query, score.item) in self._items
-            kept = kept and score.model in self.voices
+            kept = kept and score.model in self.by_model
             if score.protocol == "official" and score.value is not None and kept:
                 key = (score.model, score.task, score.query, score.metric)
                 self._scores.setdefault(key, []).append(score)
@@ -80,7 +82,7 @@ class Own:
                 f"Asked with another prompt than the paper's and not in this table: "
                 f"{', '.join(self._reworded)}. They are shown in the leaderboard and task by task."
             )
-        if any(self.judge(model, table) for model in self.voices):
+        if any(self.judge(model, table) for model in self.by_model):
             notes.append(_JUDGE_NOTE)
         return tuple(notes)
 
@@ -93,7 +95,11 @@ class Own:
     def seeing(self) -> Own:
         """The same, restricted to models that got only the image (`image`)."""
         kept = copy(self)
-        kept.voices = {name: voice for name, voice in self.voices.items() if sees_image(voice)}
+        kept.by_model = {
+            name: model_responses
+            for name, model_responses in self.by_model.items()
+            if sees_image(model_responses)
+        }
         return kept
 
     def has(self, column: Column) -> bool:
@@ -127,12 +133,12 @@ class Own:
 
         Of settings only `image` counts; with a transcription the task is a different one.
         """
-        voice = self.voices[model]
-        return voice.role not in _UNRANKED and voice.setting == "image"
+        model_responses = self.by_model[model]
+        return model_responses.role not in _UNRANKED and model_responses.setting == "image"
 
     def is_drawn(self, model: str) -> bool:
         """Whether a row is of a synthetic dataset, not of the benchmark's own data."""
-        return self.voices[model].run in self._drawn
+        return self.by_model[model].run in self._drawn
 
 
 def _is_of(item: Item, subset: str) -> bool:

@@ -37,8 +37,8 @@ from keju.reporting.paper_table_runs import Given, Own
 _ARROWS = {"higher": "↑", "lower": "↓", "nearest to 0": ""}
 
 
-def beside_tables(
-    gathered: RunSet,
+def build_paper_tables(
+    run_set: RunSet,
     results: Results,
     *,
     published: bool,
@@ -52,13 +52,13 @@ def beside_tables(
     one with the difference.
     """
     for benchmark in papers():
-        own = Own(gathered, results, benchmark, given or {})
+        own = Own(run_set, results, benchmark, given or {})
         wanted, printed = paper(benchmark).tables, published_tables(benchmark)
         for name in wanted.shown if own.tasks else ():
             kept = own.seeing() if name in wanted.direct else own
             form = _Form(kept, printed, printed[name], published=published)
             parts = list(form.parts())
-            if not parts or not kept.voices:
+            if not parts or not kept.by_model:
                 continue
             table = table_of(kept, printed[name], parts, form.over, same_as)
             if name not in wanted.supplements or any(row.source == "paper" for row in table.rows):
@@ -83,7 +83,7 @@ class _Form:
         known = [each for each in own.tasks if each.id in self.over]
         self._has = {
             model: frozenset(each.id for each in known if own.valued(model, each))
-            for model in own.voices
+            for model in own.by_model
         }
         there = frozenset().union(*(e.parts.keys() for e in self._means.values()))
         self._shared = {
@@ -120,7 +120,7 @@ class _Form:
         """A column of one task, over the items of its subset."""
         others = [each.subset for each in alike if each.subset != AVERAGE]
         values: dict[Who, float] = {}
-        for model in self._own.voices:
+        for model in self._own.by_model:
             subsets = others if column.subset == AVERAGE else [column.subset]
             found = [self._own.value(model, column, subset) for subset in subsets]
             there = [value for value in found if value is not None]
@@ -132,7 +132,7 @@ class _Form:
         """A column for images outside of the paper's subsets; None if there is no value."""
         values: dict[Who, float] = {
             Who("this run", model): value * column.how.scale
-            for model in self._own.voices
+            for model in self._own.by_model
             if (value := self._own.value(model, column, "")) is not None
         }
         heading = _heading(column, "this run's images")._replace(
@@ -150,7 +150,7 @@ class _Form:
                 values[who], over[who] = value, wanted
 
         scale = mean.column.how.scale
-        for model in self._own.voices:
+        for model in self._own.by_model:
             rows = {Who("this run", model): self._has[model]}
             if (shared := self._shared.get(model, self._has[model])) != self._has[model]:
                 rows[Who("this run", model, shared)] = shared
@@ -223,8 +223,8 @@ class _Form:
 
         Baselines do not add sets of their own, because they are not compared with a paper's models.
         """
-        voices = self._own.voices
-        found = {its for model, its in self._shared.items() if voices[model].role != "baseline"}
+        by_model = self._own.by_model
+        found = {its for model, its in self._shared.items() if by_model[model].role != "baseline"}
         return sorted(found, key=lambda scope: (-len(scope), sorted(scope)))
 
     def _is_ranked(self, who: Who) -> bool:

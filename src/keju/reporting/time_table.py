@@ -71,16 +71,16 @@ class TimeTable(NamedTuple):
 
 
 def time_table(
-    gathered: RunSet, collection: Collection | None = None, prices: Prices | None = None
+    run_set: RunSet, collection: Collection | None = None, prices: Prices | None = None
 ) -> TimeTable | None:
     """Times of each engine, and the costs of each model with a known price; None without any."""
-    found = speeds(gathered)
+    found = speeds(run_set)
     rows = []
-    for name, voice in gathered.voices.items():
-        if name in found and voice.role == "engine":
+    for name, model_responses in run_set.by_model.items():
+        if name in found and model_responses.role == "engine":
             rows.append(_row(name, found[name], collection))
-        elif collection and (spent := money(voice, prices)) is not None:
-            rows.append(_of_server(name, voice, spent * collection.pages / 1000, prices))
+        elif collection and (spent := money(model_responses, prices)) is not None:
+            rows.append(_of_server(name, model_responses, spent * collection.pages / 1000, prices))
     if not rows:
         return None
     currency = collection.currency if collection else ""
@@ -124,12 +124,14 @@ def _cost(seconds: float | None, collection: Collection | None) -> str:
     return NOTHING if seconds is None or price is None else f"{seconds / _HOUR * price:,.2f}"
 
 
-def _of_server(name: str, voice: ModelResponses, cost: float, prices: Prices | None) -> TimeRow:
+def _of_server(
+    name: str, model_responses: ModelResponses, cost: float, prices: Prices | None
+) -> TimeRow:
     currency = f" {prices.currency}" if prices else ""
     return TimeRow(
-        model=name, machine="a server", runtime=NOTHING, pages=f"{voice.items:,}", first=NOTHING,
-        wall=NOTHING, cpu=NOTHING, thousand=NOTHING, days=NOTHING, cost=f"{cost:,.2f}{currency}",
-        why="",
+        model=name, machine="a server", runtime=NOTHING, pages=f"{model_responses.items:,}",
+        first=NOTHING, wall=NOTHING, cpu=NOTHING, thousand=NOTHING, days=NOTHING,
+        cost=f"{cost:,.2f}{currency}", why="",
     )  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from keju import __version__
 from keju.analysis.blank_pages import InventedRow, invented_rows
-from keju.analysis.breakdowns import Json, strata
-from keju.analysis.contamination import Recitation, recitation
+from keju.analysis.breakdowns import Json, breakdowns
+from keju.analysis.contamination import Contamination, contamination
 from keju.analysis.difficulty import Difficulty, difficulty, option_errors
 from keju.analysis.downstream import Downstream, downstream
 from keju.analysis.engine_times import Collection, Speed, speeds
@@ -23,7 +23,12 @@ from keju.analysis.own_prompts import OwnPrompt, ShownExample, own_prompts, show
 from keju.analysis.parameters import ParametersRow, parameters
 from keju.analysis.reading_errors import reading_errors, wrong_pages
 from keju.analysis.reasoning import ReasoningTable, reasoning_tables
-from keju.analysis.risk_coverage import PostEditCost, RiskCoverageRow, efforts, surest
+from keju.analysis.risk_coverage import (
+    PostEditCost,
+    RiskCoverageRow,
+    post_edit_costs,
+    risk_coverage_rows,
+)
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.analysis.same_models import SameAs
 from keju.analysis.swapped import SwapLine, swap_table, swapped_of
@@ -50,7 +55,7 @@ from keju.reporting.paper_table_data import data_tables
 from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.paper_table_inputs import input_tables
 from keju.reporting.paper_table_runs import Given
-from keju.reporting.paper_tables import beside_tables
+from keju.reporting.paper_tables import build_paper_tables
 from keju.reporting.paper_texts import PaperTexts, paper_texts
 from keju.reporting.time_table import TimeTable, time_table
 from keju.running.prices import Prices
@@ -107,7 +112,7 @@ class View(NamedTuple):
     boards: list[Leaderboard]
     board_tables: list[LeaderboardTable]
     missing: list[str]
-    beside: list[PaperTable]
+    paper_tables: list[PaperTable]
     other_data: list[str]
     own_pages: bool
     own_definitions: dict[str, Definition]
@@ -123,12 +128,12 @@ class View(NamedTuple):
     glossary: Glossary
     in_no_mean: list[NoResults]
     hard: Difficulty
-    strata: list[Json]
+    breakdowns: list[Json]
     options: list[Json]
     grades: Grades
-    efforts: list[PostEditCost]
-    surest: list[RiskCoverageRow]
-    recitation: Recitation
+    post_edit_costs: list[PostEditCost]
+    risk_coverage_rows: list[RiskCoverageRow]
+    contamination: Contamination
     downstream: list[Downstream]
     task_ids: list[str]
     times: TimeTable | None
@@ -136,7 +141,7 @@ class View(NamedTuple):
 
 
 def build_view(
-    gathered: RunSet,
+    run_set: RunSet,
     *,
     title: str,
     published: bool = False,
@@ -150,14 +155,14 @@ def build_view(
     `same_as` declares which models of the runs are a paper's; times and costs are converted to
     `collection`; `images_left_out` counts images that the report cannot show.
     """
-    results = gathered.results
-    judged = grades(gathered)
-    unread = in_no_mean(gathered)
+    results = run_set.results
+    judged = grades(run_set)
+    unread = in_no_mean(run_set)
     absent = {each.model for each in unread}
-    timed = speeds(gathered)
-    swapped = swapped_of(gathered)
-    boards = leaderboards(gathered, results, prices)
-    reasoned = list(reasoning_tables(gathered))
+    timed = speeds(run_set)
+    swapped = swapped_of(run_set)
+    boards = leaderboards(run_set, results, prices)
+    reasoned = list(reasoning_tables(run_set))
     return View(
         title=title,
         keju=__version__,
@@ -167,53 +172,55 @@ def build_view(
                 "version": run.manifest.dataset_version,
                 "created": run.manifest.created[:16].replace("T", " "),
             }
-            for run in gathered.runs
+            for run in run_set.runs
         ],
-        synthetic=_synthetic(gathered),
-        without_reference=_without_reference(gathered),
-        swapped=swap_table(swapped.found, gathered),
+        synthetic=_synthetic(run_set),
+        without_reference=_without_reference(run_set),
+        swapped=swap_table(swapped.found, run_set),
         unchecked=swapped.words,
-        invented=invented_rows(gathered),
-        nearly_empty=nearly_empty(gathered),
-        no_results=no_results(gathered),
-        names=gathered.models,
-        models=[_model_row(gathered, model, timed.get(model)) for model in gathered.models],
-        parameters=parameters(gathered),
-        asked_otherwise=asked_otherwise(gathered),
-        own_prompts=own_prompts(gathered),
-        examples=shown_examples(gathered),
+        invented=invented_rows(run_set),
+        nearly_empty=nearly_empty(run_set),
+        no_results=no_results(run_set),
+        names=run_set.models,
+        models=[_model_row(run_set, model, timed.get(model)) for model in run_set.models],
+        parameters=parameters(run_set),
+        asked_otherwise=asked_otherwise(run_set),
+        own_prompts=own_prompts(run_set),
+        examples=shown_examples(run_set),
         boards=boards,
         board_tables=list(map(leaderboard_table, boards)),
         own_definitions=_own_definitions(boards),
-        own_pages=only_own_pages(gathered),
-        baselines=any(voice.role == "baseline" for voice in gathered.voices.values()),
+        own_pages=only_own_pages(run_set),
+        baselines=any(
+            model_responses.role == "baseline" for model_responses in run_set.by_model.values()
+        ),
         official=any("official" in each.protocols for each in boards),
-        missing=list(_missing_lines(gathered, results)),
-        beside=papers_tables(gathered, results, judged.means, published=True, same_as=same_as)
+        missing=list(_missing_lines(run_set, results)),
+        paper_tables=papers_tables(run_set, results, judged.means, published=True, same_as=same_as)
         if published
         else [],
-        other_data=other_data(gathered) if published else [],
-        steps=list(step_tables(gathered)),
-        wordings=wording_spread(gathered),
-        tables=task_tables(gathered, results),
+        other_data=other_data(run_set) if published else [],
+        steps=list(step_tables(run_set)),
+        wordings=wording_spread(run_set),
+        tables=task_tables(run_set, results),
         reasoning=reasoned,
         texts=paper_texts((each.benchmark for each in boards), reasoned),
         metrics=list(metric_rows(results)),
-        errors=[
-            error_row(each) for each in reading_errors(results.values(), wrong_pages(gathered))
-        ],
+        errors=[error_row(each) for each in reading_errors(results.values(), wrong_pages(run_set))],
         glossary=glossary(results),
         in_no_mean=unread,
-        hard=difficulty(gathered, absent),
-        strata=strata(gathered, absent),
-        options=option_errors(gathered),
+        hard=difficulty(run_set, absent),
+        breakdowns=breakdowns(run_set, absent),
+        options=option_errors(run_set),
         grades=judged,
-        efforts=efforts(gathered),
-        surest=surest(gathered),
-        recitation=recitation(gathered, {place for each in swapped.found for place in each.places}),
-        downstream=downstream(gathered),
-        task_ids=_task_ids(gathered),
-        times=time_table(gathered, collection, prices),
+        post_edit_costs=post_edit_costs(run_set),
+        risk_coverage_rows=risk_coverage_rows(run_set),
+        contamination=contamination(
+            run_set, {place for each in swapped.found for place in each.places}
+        ),
+        downstream=downstream(run_set),
+        task_ids=_task_ids(run_set),
+        times=time_table(run_set, collection, prices),
         pictures_note=(
             f"{images_left_out} pictures are not in this report: the dataset is not where it was, "
             "or they would make it too large (--pictures sets how large)."
@@ -232,13 +239,13 @@ def _own_definitions(boards: Sequence[Leaderboard]) -> dict[str, Definition]:
     }
 
 
-def only_own_pages(gathered: RunSet) -> bool:
+def only_own_pages(run_set: RunSet) -> bool:
     """Whether all items are pages of one's own, and none is of a published benchmark."""
-    return all(each.item.benchmark == OWN_BENCHMARK for each in gathered.asked.values())
+    return all(each.item.benchmark == OWN_BENCHMARK for each in run_set.asked.values())
 
 
 def papers_tables(
-    gathered: RunSet,
+    run_set: RunSet,
     results: Results,
     given: Given,
     *,
@@ -247,9 +254,9 @@ def papers_tables(
 ) -> list[PaperTable]:
     """The run in all paper tables, with the papers' own rows if requested, in their order."""
     found = [
-        *beside_tables(gathered, results, published=published, given=given, same_as=same_as),
-        *input_tables(gathered, published=published, same_as=same_as),
-        *data_tables(gathered, published=published),
+        *build_paper_tables(run_set, results, published=published, given=given, same_as=same_as),
+        *input_tables(run_set, published=published, same_as=same_as),
+        *data_tables(run_set, published=published),
     ]
     order = papers()
     return sorted(found, key=lambda table: (order.index(table.benchmark), _number(table.name)))
@@ -260,42 +267,54 @@ def _number(name: str) -> int:
     return int(name.split()[1])
 
 
-def _model_row(gathered: RunSet, name: str, timed: Speed | None) -> ModelRow:
-    voice = gathered.voices[name]
+def _model_row(run_set: RunSet, name: str, timed: Speed | None) -> ModelRow:
+    model_responses = run_set.by_model[name]
     return ModelRow(
         name=name,
-        kind=_kind(voice),
-        asked=_asked(voice),
-        answered=voice.statuses["answered"],
-        failures=[(why, count) for why, count in voice.statuses.items() if why != "answered"],
-        not_asked=sorted(gathered.not_asked.get(name, {}).items()),
-        seconds=_seconds(voice, timed),
-        tokens=NOTHING if voice.output_tokens is None else f"{voice.output_tokens:,}",
+        kind=_kind(model_responses),
+        asked=_asked(model_responses),
+        answered=model_responses.statuses["answered"],
+        failures=[
+            (why, count) for why, count in model_responses.statuses.items() if why != "answered"
+        ],
+        not_asked=sorted(run_set.not_asked.get(name, {}).items()),
+        seconds=_seconds(model_responses, timed),
+        tokens=NOTHING
+        if model_responses.output_tokens is None
+        else f"{model_responses.output_tokens:,}",
     )
 
 
-def _seconds(voice: ModelResponses, timed: Speed | None) -> str:
+def _seconds(model_responses: ModelResponses, timed: Speed | None) -> str:
     """Seconds per item: as measured for models that compute on this machine, else sequential."""
     if timed is not None:
         return NOTHING if timed.thousand is None else f"{timed.thousand / 1000:.2f}"
-    return NOTHING if voice.seconds_an_item is None else f"{voice.seconds_an_item:.2f}"
+    return (
+        NOTHING
+        if model_responses.seconds_an_item is None
+        else f"{model_responses.seconds_an_item:.2f}"
+    )
 
 
-def _asked(voice: ModelResponses) -> Cell:
+def _asked(model_responses: ModelResponses) -> Cell:
     """The items; below them the rounds and requests, if they differ."""
-    whole = voice.items % voice.rounds == 0
-    shown = f"× {voice.rounds} rounds" if whole else f"answers in {voice.rounds} rounds"
-    notes = [shown] if voice.rounds > 1 else []
-    if voice.responses != voice.items:
-        notes.append(f"in {voice.responses:,} calls")
-    items = voice.items // voice.rounds if whole else voice.items
+    whole = model_responses.items % model_responses.rounds == 0
+    shown = (
+        f"× {model_responses.rounds} rounds"
+        if whole
+        else f"answers in {model_responses.rounds} rounds"
+    )
+    notes = [shown] if model_responses.rounds > 1 else []
+    if model_responses.responses != model_responses.items:
+        notes.append(f"in {model_responses.responses:,} calls")
+    items = model_responses.items // model_responses.rounds if whole else model_responses.items
     return Cell(f"{items:,}", note="\n".join(notes))
 
 
-def _synthetic(gathered: RunSet) -> list[str]:
+def _synthetic(run_set: RunSet) -> list[str]:
     """Notes on synthetic data, and on other data beside it."""
-    drawn = dict.fromkeys(r.manifest.dataset for r in gathered.runs if r.manifest.synthetic)
-    others = dict.fromkeys(r.manifest.dataset for r in gathered.runs if not r.manifest.synthetic)
+    drawn = dict.fromkeys(r.manifest.dataset for r in run_set.runs if r.manifest.synthetic)
+    others = dict.fromkeys(r.manifest.dataset for r in run_set.runs if not r.manifest.synthetic)
     if not drawn:
         return []
     lines = [
@@ -307,9 +326,9 @@ def _synthetic(gathered: RunSet) -> list[str]:
     return lines
 
 
-def _without_reference(gathered: RunSet) -> str:
+def _without_reference(run_set: RunSet) -> str:
     """The number of items without a reference; empty where all have one."""
-    reasons = [missing_reference(asked.item) for asked in gathered.asked.values()]
+    reasons = [missing_reference(asked.item) for asked in run_set.asked.values()]
     if count := reasons.count(NO_REFERENCE):
         return (
             f"{count:,} of {len(reasons):,} items have no reference: their responses are not "
@@ -318,20 +337,20 @@ def _without_reference(gathered: RunSet) -> str:
     return ""
 
 
-def _kind(voice: ModelResponses) -> str:
+def _kind(model_responses: ModelResponses) -> str:
     """The kind of a model, as text."""
-    kind = RESULTS if voice.kind == RESULTS else voice.model.partition(":")[0]
-    if kind == "ocr+llm" and voice.role == "baseline":
+    kind = RESULTS if model_responses.kind == RESULTS else model_responses.model.partition(":")[0]
+    if kind == "ocr+llm" and model_responses.role == "baseline":
         kind = "baseline"
     return _KINDS.get(kind, "model")
 
 
-def _missing_lines(gathered: RunSet, results: Results) -> Iterator[str]:
+def _missing_lines(run_set: RunSet, results: Results) -> Iterator[str]:
     """The parts missing in the overall numbers, one line per model, protocol, benchmark and reason.
 
     The tasks that are not in the data are only counted, in one line per benchmark.
     """
-    there = {task_name(task, query) for task, query, _ in gathered.items}
+    there = {task_name(task, query) for task, query, _ in run_set.items}
     lines: dict[str, None] = {}
     for (model, protocol), result in results.items():
         for found in result.benchmarks:
@@ -350,6 +369,6 @@ def _missing_lines(gathered: RunSet, results: Results) -> Iterator[str]:
     yield from lines
 
 
-def _task_ids(gathered: RunSet) -> list[str]:
-    asked = {item.task for item in (each.item for each in gathered.asked.values())}
+def _task_ids(run_set: RunSet) -> list[str]:
+    asked = {item.task for item in (each.item for each in run_set.asked.values())}
     return [each.id for each in tasks() if each.id in asked]

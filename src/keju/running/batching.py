@@ -89,11 +89,11 @@ def check_batchable(models: Iterable[Model], policy: Policy) -> None:
         )
 
 
-class BatchLane:
+class BatchRunner:
     """Process one model's queue by batches.
 
     Args:
-        lane: the model queue.
+        queue: the model queue.
         dataset: where the images are stored.
         folder: the run.
         keep: stores a response.
@@ -102,22 +102,22 @@ class BatchLane:
 
     def __init__(
         self,
-        lane: ModelQueue,
+        queue: ModelQueue,
         dataset: Dataset,
         folder: RunFolder,
         keep: Callable[[Response], None],
         policy: Policy,
     ) -> None:
-        if not isinstance(lane.model, OpenAICompatible):
-            raise TypeError(lane.model.name)
-        self.lane = lane
+        if not isinstance(queue.model, OpenAICompatible):
+            raise TypeError(queue.model.name)
+        self.queue = queue
         self.waiting = 0
-        self._model = lane.model
+        self._model = queue.model
         self._dataset = dataset
-        self._folder = folder.batches_dir(lane.model.name)
+        self._folder = folder.batches_dir(queue.model.name)
         self._keep = keep
         self._policy = policy
-        self._server: Batches = lane.model.batches()
+        self._server: Batches = queue.model.batches()
 
     async def run(self) -> None:
         """Collect the results that are ready, and submit what was not submitted yet.
@@ -166,7 +166,7 @@ class BatchLane:
     ) -> None:
         """Store the results, leave unfinished batches alone, submit the remaining requests."""
         file: _File | None = None
-        for job in self.lane.jobs:
+        for job in self.queue.jobs:
             name = _name(job)
             returned = results.pop(name, None)
             if job.failure is not None:
@@ -190,8 +190,8 @@ class BatchLane:
         except AskError as error:
             self._store(job, error)
         else:
-            uncounted = self.lane.meter.uncounted(job.request, outcome.usage)
-            self.lane.count(job.request, outcome)
+            uncounted = self.queue.estimator.uncounted(job.request, outcome.usage)
+            self.queue.count(job.request, outcome)
             self._keep_it(response_of(self._model, job, outcome, 0.0, 1, uncounted))
 
     def _store(self, job: Job, error: AskError) -> None:
@@ -199,7 +199,7 @@ class BatchLane:
 
     def _keep_it(self, response: Response) -> None:
         self._keep(response)
-        self.lane.note(response, self._policy.dead_after)
+        self.queue.note(response, self._policy.dead_after)
 
     async def _ask_directly(self, job: Job) -> bool:
         """Whether a request that is sent directly gets a response that is not a failure."""
@@ -264,11 +264,11 @@ class BatchLane:
         return self._folder / f"{tag}.json"
 
 
-class HeldLane:
+class InspectBatchRunner:
     """Process one model's queue by batches that Inspect submits, and wait for the results.
 
     Args:
-        lane: the model queue.
+        queue: the model queue.
         dataset: where the images are stored.
         keep: stores a response.
         policy: how the first request, which is sent directly, is sent.
@@ -276,15 +276,15 @@ class HeldLane:
 
     def __init__(
         self,
-        lane: ModelQueue,
+        queue: ModelQueue,
         dataset: Dataset,
         keep: Callable[[Response], None],
         policy: Policy,
     ) -> None:
-        if not isinstance(lane.model, InspectModel):
-            raise TypeError(lane.model.name)
-        self.lane = lane
-        self._model = lane.model
+        if not isinstance(queue.model, InspectModel):
+            raise TypeError(queue.model.name)
+        self.queue = queue
+        self._model = queue.model
         self._dataset = dataset
         self._keep = keep
         self._policy = policy
@@ -295,18 +295,18 @@ class HeldLane:
         Args:
             go: runs the request runner, and returns whether it was interrupted.
         """
-        job = next(self.lane.jobs, None)
+        job = next(self.queue.jobs, None)
         if job is None:
             return False
         there = await _asked_alone(self._model, job, self._dataset, self._policy)
         for response in there:
             self._keep(response)
-            self.lane.note(response, self._policy.dead_after)
+            self.queue.note(response, self._policy.dead_after)
         if not there or there[0].status == "failed":
             return False
         await self._model.check_batches()
         self._model.in_batches()
-        return await go(RequestRunner(self._dataset, [self.lane], self._keep, held(self._policy)))
+        return await go(RequestRunner(self._dataset, [self.queue], self._keep, held(self._policy)))
 
 
 def held(policy: Policy) -> Policy:

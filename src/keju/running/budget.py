@@ -175,12 +175,12 @@ class BudgetTracker:
         return None if self._ends is None else max(0.0, self._ends - monotonic())
 
     async def take(
-        self, meter: CostEstimator, request: Request, waiting: Callable[[], bool]
+        self, estimator: CostEstimator, request: Request, waiting: Callable[[], bool]
     ) -> int | None:
         """Reserve the maximum cost of a request as soon as it fits the budget.
 
         Args:
-            meter: the model's cost estimate.
+            estimator: the model's cost estimate.
             request: the request to send.
             waiting: false once the run stops; then nothing is reserved.
 
@@ -189,7 +189,7 @@ class BudgetTracker:
         """
         most = self.budget.max_cost
         while waiting():
-            cost = self._expected(meter, request)
+            cost = self._expected(estimator, request)
             if self.used_up or self._is_over():
                 return None
             if most is None or self.spent + sum(self._held.values()) + cost <= most:
@@ -207,20 +207,20 @@ class BudgetTracker:
         return None
 
     def settle(
-        self, taken: int, meter: CostEstimator, usage: Usage, uncounted: Usage = _NONE
+        self, taken: int, estimator: CostEstimator, usage: Usage, uncounted: Usage = _NONE
     ) -> None:
         """Replace the reservation of a request with the cost of its answer.
 
         Args:
             taken: the number that `take` returned.
-            meter: the model's cost estimate.
+            estimator: the model's cost estimate.
             usage: the server's count; if it is empty, the reservation counts.
             uncounted: the estimate of what the server did not count.
         """
         held = self._held.pop(taken)
-        cost = meter.cost(usage) + meter.cost(uncounted) if is_counted(usage) else held
+        cost = estimator.cost(usage) + estimator.cost(uncounted) if is_counted(usage) else held
         self.spent += cost
-        self._dearest[meter] = max(cost, self._dearest.get(meter, 0.0))
+        self._dearest[estimator] = max(cost, self._dearest.get(estimator, 0.0))
         self._settled.set()
 
     def give_back(self, taken: int, kind: str = "") -> None:
@@ -244,10 +244,10 @@ class BudgetTracker:
     def _currency(self) -> str:
         return self.budget.prices.currency if self.budget.prices else ""
 
-    def _expected(self, meter: CostEstimator, request: Request) -> float:
-        if self.budget.max_cost is None or meter.price is None:
+    def _expected(self, estimator: CostEstimator, request: Request) -> float:
+        if self.budget.max_cost is None or estimator.price is None:
             return 0.0
-        return max(meter.cost(meter.expected(request)), self._dearest.get(meter, 0.0))
+        return max(estimator.cost(estimator.expected(request)), self._dearest.get(estimator, 0.0))
 
     def _is_over(self) -> bool:
         if self.budget.max_requests is not None and self.requests >= self.budget.max_requests:
@@ -287,9 +287,11 @@ def spent_so_far(
     spent = 0.0
     for path in (*folder.response_files(), *folder.reading_files()):
         for response in read_jsonl(path, _Used, appended=True):
-            if meter := meters.get(response.model):
-                usage = meter.plausible(response.usage)
-                spent += meter.cost(usage) + meter.cost(meter.plausible(response.uncounted))
+            if estimator := meters.get(response.model):
+                usage = estimator.plausible(response.usage)
+                spent += estimator.cost(usage) + estimator.cost(
+                    estimator.plausible(response.uncounted)
+                )
     return spent
 
 
@@ -301,8 +303,8 @@ def check_priced(meters: Iterable[tuple[str, CostEstimator]], budget: Budget) ->
     """
     if budget.max_cost is None:
         return
-    for name, meter in meters:
-        if meter.paid and meter.price is None:
+    for name, estimator in meters:
+        if estimator.paid and estimator.price is None:
             raise UsageError(
                 f"--max-cost: the price file has no price for {name}. Add one, in the form of: "
                 "keju plan --prices example"

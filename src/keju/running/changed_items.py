@@ -19,7 +19,7 @@ from keju.items import TRUE_READING, Item
 from keju.running.cache_key import request_key
 from keju.running.examples import has_examples
 from keju.running.requests import requests_for
-from keju.running.selecting import RequestVariant, Selection, refusal
+from keju.running.selecting import RequestVariant, Selection, skip_reason
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 
@@ -66,7 +66,7 @@ class ChangedItems(NamedTuple):
 
 
 def changed_items(
-    run: RunFolder, dataset: Dataset, chosen: Collection[str], ways: Sequence[RequestVariant]
+    run: RunFolder, dataset: Dataset, chosen: Collection[str], variants: Sequence[RequestVariant]
 ) -> ChangedItems:
     """Compare the items of a run with the chosen ones of its dataset as it is now.
 
@@ -81,7 +81,7 @@ def changed_items(
         was = stored.pop(item.id, None)
         if was is None:
             found.new.append(item.id)
-        elif _asks(was, ways) != _asks(item, ways):
+        elif _asks(was, variants) != _asks(item, variants):
             found.otherwise.append(item.id)
         elif _described(was, item) != item:
             found.references.append(item.id)
@@ -120,12 +120,12 @@ def drop_stale(found: ChangedItems, store: ResponseStore) -> None:
         store.replace(model, kept)
 
 
-def _asks(item: Item, ways: Sequence[RequestVariant]) -> list[str]:
+def _asks(item: Item, variants: Sequence[RequestVariant]) -> list[str]:
     """The requests of an item, as hashes; of readings before them only the images count."""
     return [
-        refusal(item, way) or request_key(request, {})
-        for way in ways
-        for request in requests_for(item, way)
+        skip_reason(item, variant) or request_key(request, {})
+        for variant in variants
+        for request in requests_for(item, variant)
     ]
 
 

@@ -15,12 +15,12 @@ class _Diagnosable(Protocol):
         """What the server reports about its models and its address; empty if nothing."""
 
 
-async def diagnose(lane: ModelQueue) -> None:
+async def diagnose(queue: ModelQueue) -> None:
     """Add the server's models to the hint of a queue that was stopped before any answer."""
-    failure = lane.halted_by
-    if failure is None or failure.kind not in _KINDS or lane.answered:
+    failure = queue.halted_by
+    if failure is None or failure.kind not in _KINDS or queue.answered:
         return
     if not failure.message.startswith("HTTP ") and failure.kind == "connection":
         return
-    if isinstance(lane.model, _Diagnosable):
-        lane.diagnosis = await lane.model.diagnosis()
+    if isinstance(queue.model, _Diagnosable):
+        queue.diagnosis = await queue.model.diagnosis()

@@ -19,7 +19,7 @@ from keju.files import sha256_bytes
 from keju.items import OWN_READING, Example, Item, Request
 from keju.metrics.boxes import box_convention, from_pixels
 from keju.running.requests import request_for
-from keju.running.selecting import RequestVariant, Selection, refusal
+from keju.running.selecting import RequestVariant, Selection, skip_reason
 from keju.text import in_script
 
 MOST = 50
@@ -41,44 +41,46 @@ class Examples:
         self._orders: dict[tuple[str, str, int], list[Item]] = {}
         self._made: dict[tuple[str, RequestVariant], Example] = {}
 
-    def items_of(self, item: Item, way: RequestVariant) -> list[Item]:
+    def items_of(self, item: Item, variant: RequestVariant) -> list[Item]:
         """The examples of an item; fewer than requested if the split has no more."""
-        shots = shots_of(way.wording)
-        if not shots.examples or refusal(item, way):
+        shots = shots_of(variant.wording)
+        if not shots.examples or skip_reason(item, variant):
             return []
         order = self._order(item.task, item.query, shots.seed)
-        usable = (each for each in order if not _leaks(each, item) and not refusal(each, way))
+        usable = (
+            each for each in order if not _leaks(each, item) and not skip_reason(each, variant)
+        )
         return [each for each, _ in zip(usable, range(shots.examples), strict=False)]
 
-    def of(self, item: Item, way: RequestVariant) -> tuple[Example, ...]:
+    def of(self, item: Item, variant: RequestVariant) -> tuple[Example, ...]:
         """The examples of an item in a prompt variant."""
-        return tuple(self._example(each, way) for each in self.items_of(item, way))
+        return tuple(self._example(each, variant) for each in self.items_of(item, variant))
 
-    def check(self, items: Sequence[Item], ways: Sequence[RequestVariant]) -> None:
+    def check(self, items: Sequence[Item], variants: Sequence[RequestVariant]) -> None:
         """Check that every item has as many examples as requested.
 
         Raises:
             UsageError: there are not enough; the message names the task and the item.
         """
-        for way in ways:
-            count = shots_of(way.wording).examples
-            if count and way.setting in OWN_READING:
+        for variant in variants:
+            count = shots_of(variant.wording).examples
+            if count and variant.setting in OWN_READING:
                 raise UsageError(
-                    f"--examples: not with --setting {way.setting}, in which the images of the "
+                    f"--examples: not with --setting {variant.setting}, in which the images of the "
                     "examples would have to be read first"
                 )
             for item in items if count else ():
-                if refusal(item, way):
+                if skip_reason(item, variant):
                     continue
-                if (found := len(self.items_of(item, way))) < count:
+                if (found := len(self.items_of(item, variant))) < count:
                     raise UsageError(self._lacking(item, count, found))
 
-    def used(self, items: Sequence[Item], ways: Sequence[RequestVariant]) -> list[Item]:
+    def used(self, items: Sequence[Item], variants: Sequence[RequestVariant]) -> list[Item]:
         """The reference items that are examples in these prompt variants, each once."""
         found: dict[tuple[str, str, str], Item] = {}
-        for way in {replace(way, round=1) for way in ways}:
+        for variant in {replace(variant, round=1) for variant in variants}:
             for item in items:
-                for each in self.items_of(item, way):
+                for each in self.items_of(item, variant):
                     found.setdefault((each.task, each.query, each.id), each)
         return [found[place] for place in sorted(found)]
 
@@ -106,8 +108,8 @@ class Examples:
             f"shown. {hint}"
         )
 
-    def _example(self, item: Item, way: RequestVariant) -> Example:
-        base = replace(way, wording=shots_of(way.wording).base, round=1)
+    def _example(self, item: Item, variant: RequestVariant) -> Example:
+        base = replace(variant, wording=shots_of(variant.wording).base, round=1)
         known = self._made.get((f"{item.task}/{item.query}/{item.id}", base))
         if known is None:
             request = request_for(item, base)

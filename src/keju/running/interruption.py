@@ -35,7 +35,7 @@ class Interruption:
 
     @contextmanager
     def watching(
-        self, asker: RequestRunner, task: asyncio.Task[None], console: Console | None
+        self, runner: RequestRunner, task: asyncio.Task[None], console: Console | None
     ) -> Iterator[None]:
         """Let interruptions stop the request runner, and then cancel its task."""
         loop = asyncio.get_running_loop()
@@ -44,10 +44,10 @@ class Interruption:
             if self.count > 1:
                 task.cancel()
                 return
-            asker.stop()
-            if console and asker.in_flight:
+            runner.stop()
+            if console and runner.in_flight:
                 console.print(
-                    f"Stopping. Waiting for {number_of(asker.in_flight, 'answer')} under way; "
+                    f"Stopping. Waiting for {number_of(runner.in_flight, 'answer')} under way; "
                     "Ctrl-C again leaves them.",
                     highlight=False,
                     soft_wrap=True,

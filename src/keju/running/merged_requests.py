@@ -11,7 +11,7 @@ from keju.running.cache_key import request_key
 from keju.running.examples import Examples
 from keju.running.reading import NO_READING, Read, reading_request
 from keju.running.requests import requests_for
-from keju.running.selecting import RequestVariant, Selection, refusal
+from keju.running.selecting import RequestVariant, Selection, skip_reason
 from keju.running.store import RequestId, Stored
 from keju.runs import RunFolder, RunManifest
 
@@ -27,7 +27,7 @@ def variants_of(manifest: RunManifest, model: str = "") -> list[RequestVariant]:
         wordings=tuple(manifest.wordings),
         rounds=manifest.rounds,
         boxes=convention_in(manifest.settings, model),
-    ).ways
+    ).variants
 
 
 def check_requests(
@@ -64,13 +64,13 @@ def _requests(
     variants = variants_of(run.manifest(), model)
     examples = Examples(run.examples())
     for item in items:
-        for way in variants:
+        for variant in variants:
             reading = None
-            if refusal(item, way):
+            if skip_reason(item, variant):
                 continue
-            if way.setting in OWN_READING:
-                read = reading_request(item, way.round, way.script)
+            if variant.setting in OWN_READING:
+                read = reading_request(item, variant.round, variant.script)
                 reading = readings.text(read, identity)
                 if reading is None:
                     continue
-            yield from requests_for(item, way, reading, examples.of(item, way))
+            yield from requests_for(item, variant, reading, examples.of(item, variant))

@@ -214,11 +214,19 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
 
 def _slots(items: Iterable[Item], manifest: RunManifest) -> dict[RequestId, None]:
     """The ids of all requests about these items, including those that a model does not support."""
-    ways = variants_of(manifest)
+    variants = variants_of(manifest)
     return dict.fromkeys(
-        RequestId(item.id, item.query, way.setting, way.script, way.round, candidate, way.wording)
+        RequestId(
+            item.id,
+            item.query,
+            variant.setting,
+            variant.script,
+            variant.round,
+            candidate,
+            variant.wording,
+        )
         for item in items
-        for way in ways
+        for variant in variants
         for candidate in candidates_of(item)
     )
 

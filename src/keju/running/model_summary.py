@@ -48,7 +48,7 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def summary_of(
-    lane: ModelQueue,
+    queue: ModelQueue,
     standing: Sequence[Stored],
     planned: int,
     not_asked: Mapping[str, int] | None = None,
@@ -56,34 +56,34 @@ def summary_of(
     """Return the summary of a model queue.
 
     Args:
-        lane: the queue of this call.
+        queue: the queue of this call.
         standing: the responses that were stored before and remain valid.
         planned: the number of requests in all.
         not_asked: the number of requests that the model does not support, by reason.
     """
     # Failures that were to be sent again, but were not because the model was stopped, are still
     # stored.
-    standing = [*standing, *lane.failed_before.values()]
-    answered = lane.answered or any(stored.status != "failed" for stored in standing)
-    hint = hint_of(lane.halted_by, answered=answered) if lane.halted_by else Hint()
+    standing = [*standing, *queue.failed_before.values()]
+    answered = queue.answered or any(stored.status != "failed" for stored in standing)
+    hint = hint_of(queue.halted_by, answered=answered) if queue.halted_by else Hint()
     statuses = Counter(stored.status for stored in standing)
     kinds = Counter(stored.kind for stored in standing if stored.status == "failed")
     return ModelSummary(
-        model=lane.model.name,
+        model=queue.model.name,
         planned=planned,
-        asked=lane.done,
-        attempts=lane.attempts,
-        waited=round(lane.waited, 3),
-        left=lane.left - len(lane.failed_before),
-        statuses=dict(sorted((statuses + lane.statuses).items())),
-        failures=dict(sorted((kinds + lane.failures).items())),
+        asked=queue.done,
+        attempts=queue.attempts,
+        waited=round(queue.waited, 3),
+        left=queue.left - len(queue.failed_before),
+        statuses=dict(sorted((statuses + queue.statuses).items())),
+        failures=dict(sorted((kinds + queue.failures).items())),
         not_asked=dict(not_asked or {}),
-        halted=lane.halted,
-        hint=". ".join(filter(None, (hint.what, lane.diagnosis))),
+        halted=queue.halted,
+        hint=". ".join(filter(None, (hint.what, queue.diagnosis))),
         answered=answered,
         then=hint.then,
-        refused=tuple(sorted(lane.refused)),
-        not_sent=tuple(sorted(lane.not_sent)),
-        trouble=dict(sorted(lane.trouble.items())),
-        ignored_usage=tuple(lane.ignored_usage),
+        refused=tuple(sorted(queue.refused)),
+        not_sent=tuple(sorted(queue.not_sent)),
+        trouble=dict(sorted(queue.trouble.items())),
+        ignored_usage=tuple(queue.ignored_usage),
     )

@@ -18,7 +18,7 @@ from keju.running.plan_records import READING, Plan, PlanRow, PlanTotal
 from keju.running.prices import Prices
 from keju.running.reading import Reader, declined_by, reader_of, reading_requests
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selecting import RequestVariant, Selection, in_shard, refusal, select
+from keju.running.selecting import RequestVariant, Selection, in_shard, select, skip_reason
 from keju.running.store import RequestId, ResponseStore
 from keju.running.tokens import image_rule, request_tokens, text_tokens, texts_of
 from keju.runs import RunFolder
@@ -59,7 +59,7 @@ def estimate(
     check_models(selection.boxes_of, [model.name for model in models])
     items = planned_items(dataset, selection)
     examples = Examples(dataset.items() if has_examples(selection.wordings) else ())
-    examples.check(items, selection.ways)
+    examples.check(items, selection.variants)
     return estimate_items(
         items, models, selection, folder=folder, prices=prices, per_minute=per_minute,
         examples=examples,
@@ -166,19 +166,19 @@ def _rows(
     """The requests to a model, task by task in the items' order."""
     known = ResponseStore(folder).known(model.name) if folder else {}
     counts: dict[str, _Count] = {}
-    ways = selection.ways_of(model.name)
+    variants = selection.variants_for(model.name)
     for item in items:
         count = counts.setdefault(item.task, _Count(model, item.task))
         answer = _answer_tokens(item)
-        for way in ways:
-            if why := refusal(item, way):
+        for variant in variants:
+            if why := skip_reason(item, variant):
                 count.decline(why, request_count(item))
                 continue
-            reads = reader_of(model, way.setting) is not None
-            shown = examples.of(item, way)
-            first = request_for(item, way, examples=shown) if reads else None
+            reads = reader_of(model, variant.setting) is not None
+            shown = examples.of(item, variant)
+            first = request_for(item, variant, examples=shown) if reads else None
             reading = (item.transcription or "") if reads else None
-            for request in requests_for(item, way, reading, shown):
+            for request in requests_for(item, variant, reading, shown):
                 if said := declined_by(model, first or request):
                     count.decline(said)
                     continue
@@ -197,11 +197,11 @@ def _reading_rows(
     """The transcriptions that are made before, one row per reader: two models may share one."""
     readers: dict[tuple[str, bool], tuple[Reader, list[tuple[Item, RequestVariant]]]] = {}
     for model in models:
-        for way in selection.ways:
-            if reader := reader_of(model, way.setting):
+        for variant in selection.variants:
+            if reader := reader_of(model, variant.setting):
                 place = (reader.model.name, reader.every_round)
                 turns = readers.setdefault(place, (reader, []))[1]
-                turns += [(item, way) for item in items if _is_asked(model, item, way)]
+                turns += [(item, variant) for item in items if _is_asked(model, item, variant)]
     for reader, turns in readers.values():
         stored = {each.key for each in folder.readings(reader.model.name)} if folder else set()
         count = _Count(reader.model, READING)
@@ -215,8 +215,8 @@ def _reading_rows(
         yield count
 
 
-def _is_asked(model: Model, item: Item, way: RequestVariant) -> bool:
-    return not refusal(item, way) and not declined_by(model, request_for(item, way))
+def _is_asked(model: Model, item: Item, variant: RequestVariant) -> bool:
+    return not skip_reason(item, variant) and not declined_by(model, request_for(item, variant))
 
 
 def _answer_tokens(item: Item) -> int:

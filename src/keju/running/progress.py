@@ -27,28 +27,28 @@ class Pace:
     Before its first answer an engine loads its models, which has nothing to do with its speed.
 
     Args:
-        lane: the model queue.
+        queue: the model queue.
     """
 
-    def __init__(self, lane: ModelQueue) -> None:
-        self.lane = lane
+    def __init__(self, queue: ModelQueue) -> None:
+        self.queue = queue
         self._seen: deque[tuple[float, int]] = deque()
 
     def tick(self) -> None:
         """Record the current state of the queue."""
-        if self.lane.first_done is None:
+        if self.queue.first_done is None:
             return
         if not self._seen:
-            self._seen.append(self.lane.first_done)
+            self._seen.append(self.queue.first_done)
         now = monotonic()
-        self._seen.append((now, self.lane.done))
+        self._seen.append((now, self.queue.done))
         while len(self._seen) > 2 and self._seen[1][0] < now - _WINDOW:
             self._seen.popleft()
 
     @property
     def name(self) -> str:
         """The name of the model, and what it does if that is not answering."""
-        return " ".join(filter(None, (printable(self.lane.model.name), self.lane.doing)))
+        return " ".join(filter(None, (printable(self.queue.model.name), self.queue.doing)))
 
     @property
     def rate(self) -> float:
@@ -61,34 +61,34 @@ class Pace:
     @property
     def seconds_left(self) -> float | None:
         """Seconds until nothing is left; None while that is not known."""
-        if self.lane.left == 0:
+        if self.queue.left == 0:
             return 0.0
-        return self.lane.left / self.rate if self.rate > 0 else None
+        return self.queue.left / self.rate if self.rate > 0 else None
 
     def line(self) -> str:
         """Rate, failures and remaining time as text."""
-        if self.lane.waiting:
+        if self.queue.waiting:
             return "waiting for the engine before it"
-        if self.lane.left and not self.lane.done and not self.lane.throttle.seconds_closed:
-            return "given up" if self.lane.halted else "starting"
+        if self.queue.left and not self.queue.done and not self.queue.throttle.seconds_closed:
+            return "given up" if self.queue.halted else "starting"
         # Reading files says nothing about the speed of what made them.
-        timed = self.lane.model.identity.get("kind") not in REPLAYED
+        timed = self.queue.model.identity.get("kind") not in REPLAYED
         parts = [_speed(self.rate)] if self.rate and timed else []
-        missing = self.lane.failures[MISSING]
+        missing = self.queue.failures[MISSING]
         if missing:
             parts.append(f"{missing} without a result")
-        if failed := self.lane.statuses["failed"] - missing:
+        if failed := self.queue.statuses["failed"] - missing:
             parts.append(f"{failed} failed")
-        throttle = self.lane.throttle
+        throttle = self.queue.throttle
         if throttle.slowed:
             parts.append(f"slowed to {throttle.limit} at once")
-        if self.lane.halted:
+        if self.queue.halted:
             parts.append("given up")
         elif throttle.seconds_closed > _WORTH_SAYING:
             clock = datetime.now().astimezone() + timedelta(seconds=throttle.seconds_closed)
-            why = printable(shortened(self.lane.closed_by))
+            why = printable(shortened(self.queue.closed_by))
             parts.append(f"paused until {clock:%H:%M:%S} by the server ({why})")
-        elif self.lane.left:
+        elif self.queue.left:
             parts.append(f"{duration(self.seconds_left)} left")
         return " · ".join(parts)
 
@@ -109,9 +109,9 @@ def duration(seconds: float | None) -> str:
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-async def show(lanes: Sequence[ModelQueue], console: Console) -> None:
+async def show(queues: Sequence[ModelQueue], console: Console) -> None:
     """Show the progress of the queues until the task is cancelled, and once more then."""
-    paces = [Pace(lane) for lane in lanes if lane.total]
+    paces = [Pace(queue) for queue in queues if queue.total]
     if console.is_terminal:
         await _bars(paces, console)
     else:
@@ -126,7 +126,7 @@ async def _bars(paces: Sequence[Pace], console: Console) -> None:
         TextColumn("{task.fields[line]}", markup=False),
     )
     with Progress(*columns, console=console, auto_refresh=False) as bars:
-        tasks = [bars.add_task(pace.name, total=pace.lane.total, line="") for pace in paces]
+        tasks = [bars.add_task(pace.name, total=pace.queue.total, line="") for pace in paces]
         try:
             while True:
                 _draw(bars, tasks, paces)
@@ -138,7 +138,7 @@ async def _bars(paces: Sequence[Pace], console: Console) -> None:
 def _draw(bars: Progress, tasks: Sequence[TaskID], paces: Sequence[Pace]) -> None:
     for task, pace in zip(tasks, paces, strict=True):
         pace.tick()
-        bars.update(task, completed=pace.lane.done, line=pace.line())
+        bars.update(task, completed=pace.queue.done, line=pace.line())
     bars.refresh()
 
 
@@ -156,12 +156,12 @@ def _print(paces: Sequence[Pace], console: Console, said: set[str]) -> None:
     """Print a line for each model that is not done, and a last one for each that is."""
     for pace in paces:
         pace.tick()
-        lane = pace.lane
-        if pace.name in said or lane.waiting:
+        queue = pace.queue
+        if pace.name in said or queue.waiting:
             continue
-        if not lane.left:
+        if not queue.left:
             said.add(pace.name)
         console.print(
-            " · ".join(filter(None, (f"{pace.name}: {lane.done}/{lane.total}", pace.line()))),
+            " · ".join(filter(None, (f"{pace.name}: {queue.done}/{queue.total}", pace.line()))),
             markup=False, emoji=False, highlight=False, soft_wrap=True,
         )  # fmt: skip

@@ -62,14 +62,14 @@ class Reader(NamedTuple):
     every_round: bool
     prompted: bool = True
 
-    def request(self, item: Item, way: RequestVariant) -> Request:
+    def request(self, item: Item, variant: RequestVariant) -> Request:
         """A request for a transcription of an item's images."""
-        number = way.round if self.every_round else 1
-        return reading_request(item, number, way.script if self.prompted else "released")
+        number = variant.round if self.every_round else 1
+        return reading_request(item, number, variant.script if self.prompted else "released")
 
-    def key(self, item: Item, way: RequestVariant) -> str:
+    def key(self, item: Item, variant: RequestVariant) -> str:
         """The key of a transcription."""
-        return key_of(self.request(item, way), self.model)
+        return key_of(self.request(item, variant), self.model)
 
 
 def reader_of(model: Model, setting: Setting) -> Reader | None:
@@ -91,7 +91,7 @@ def declined_by(model: Model, request: Request) -> str:
     """
     if request.wording != RELEASED and takes_no_prompt(model.name):
         return "an OCR engine takes no prompt: add --wording released to ask it too"
-    return model.declines(request)
+    return model.unsupported_reason(request)
 
 
 def is_prompted(reader: str, stored: str = "") -> bool:
@@ -109,8 +109,8 @@ def reading_requests(
 ) -> Iterator[Request]:
     """The requests to a reader for these items: one per image or row of pages and round."""
     seen: set[tuple[str, str, str, int]] = set()
-    for item, way in turns:
-        request = reader.request(item, way)
+    for item, variant in turns:
+        request = reader.request(item, variant)
         place = (request.item, request.task, request.script, request.round)
         if place not in seen:
             seen.add(place)
@@ -124,9 +124,9 @@ class Readings:
         self.reader = reader
         self._stored = {response.key: response for response in stored}
 
-    def of(self, item: Item, way: RequestVariant) -> Response | None:
+    def of(self, item: Item, variant: RequestVariant) -> Response | None:
         """The transcription of an item's images, or None if it was not made yet."""
-        return self._stored.get(self.reader.key(item, way))
+        return self._stored.get(self.reader.key(item, variant))
 
 
 class Read:

@@ -70,7 +70,7 @@ def ask_questions(
     """
     policy.limits.check()
     policy.budget.check()
-    lanes: list[ModelQueue] = []
+    queues: list[ModelQueue] = []
     standing: list[list[Stored]] = []
     for model in models:
         known = store.known(model.name)
@@ -83,7 +83,7 @@ def ask_questions(
             elif slot in known and known[slot].key == job.key:
                 failed_before[slot] = known[slot]
         standing.append(there)
-        lanes.append(
+        queues.append(
             ModelQueue(
                 model,
                 _missing(model, questions(model), known, policy),
@@ -95,19 +95,19 @@ def ask_questions(
             )
         )
     paid = identities or {model.name: model.identity for model in models}
-    purse = _purse(store.folder, models, paid, policy.budget)
-    interrupted = asyncio.run(_go(dataset, lanes, store, policy, purse, console))
+    tracker = _tracker(store.folder, models, paid, policy.budget)
+    interrupted = asyncio.run(_go(dataset, queues, store, policy, tracker, console))
     prices = policy.budget.prices
     return RunSummary(
         out=str(store.folder.path),
-        items=sum(lane.total for lane in lanes),
+        items=sum(queue.total for queue in queues),
         models=tuple(
-            summary_of(lane, there, lane.total + len(there))
-            for lane, there in zip(lanes, standing, strict=True)
+            summary_of(queue, there, queue.total + len(there))
+            for queue, there in zip(queues, standing, strict=True)
         ),
         interrupted=interrupted,
-        used_up=purse.used_up,
-        cost=purse.spent if prices else None,
+        used_up=tracker.used_up,
+        cost=tracker.spent if prices else None,
         currency=prices.currency if prices else "",
     )
 
@@ -147,7 +147,7 @@ def _missing(
             yield job
 
 
-def _purse(
+def _tracker(
     folder: RunFolder,
     models: Sequence[Model],
     identities: Mapping[str, Mapping[str, str]],
@@ -163,14 +163,14 @@ def _purse(
 
 async def _go(
     dataset: Dataset | None,
-    lanes: Sequence[ModelQueue],
+    queues: Sequence[ModelQueue],
     store: ResponseStore,
     policy: Policy,
-    purse: BudgetTracker,
+    tracker: BudgetTracker,
     console: Console | None,
 ) -> bool:
     try:
-        return await ask_all(RequestRunner(dataset, lanes, store.append, policy, purse), console)
+        return await ask_all(RequestRunner(dataset, queues, store.append, policy, tracker), console)
     finally:
-        for lane in lanes:
-            await lane.model.close()
+        for queue in queues:
+            await queue.model.close()

@@ -70,11 +70,11 @@ class ModelQueue:
     ) -> None:
         policy = policy or Policy()
         self.model = model
-        self.meter = CostEstimator(model.identity, policy.budget.prices)
+        self.estimator = CostEstimator(model.identity, policy.budget.prices)
         self.doing = doing
         self.jobs = jobs
         self.total = total
-        limits = policy.limits if self.meter.paid else None
+        limits = policy.limits if self.estimator.paid else None
         self.stopwatch = Stopwatch() if computes_here(model.name) else None
         first = 1 if self.stopwatch else ceiling if succeeded else FIRST
         self.throttle = Throttle(ceiling, limits, first=first)
@@ -120,7 +120,7 @@ class ModelQueue:
 
     def tokens(self, request: Request) -> int:
         """Approximate number of tokens that a request takes, where tokens are limited; else 0."""
-        return _sum(self.meter.expected(request)) if self.throttle.limits.tokens else 0
+        return _sum(self.estimator.expected(request)) if self.throttle.limits.tokens else 0
 
     def count(self, request: Request, answer: Answer) -> None:
         """Replace the expected tokens of a request with the server's count."""
@@ -180,25 +180,25 @@ class RequestRunner:
 
     Args:
         dataset: where the images are stored; None where requests have none.
-        lanes: the model queues.
+        queues: the model queues.
         keep: stores a response.
         policy: concurrency, timeouts, retries and limits.
-        purse: the rest of the policy's budget, where part of it was spent before.
+        tracker: the rest of the policy's budget, where part of it was spent before.
     """
 
     def __init__(
         self,
         dataset: Dataset | None,
-        lanes: Sequence[ModelQueue],
+        queues: Sequence[ModelQueue],
         keep: Callable[[Response], None],
         policy: Policy,
-        purse: BudgetTracker | None = None,
+        tracker: BudgetTracker | None = None,
     ) -> None:
-        self.lanes = lanes
+        self.queues = queues
         self._dataset = dataset
         self._keep = keep
         self._policy = policy
-        self._purse = purse or BudgetTracker(policy.budget)
+        self._tracker = tracker or BudgetTracker(policy.budget)
 
     async def run(self) -> None:
         """Send requests until none is left, all models are stopped or the budget is spent.
@@ -206,15 +206,15 @@ class RequestRunner:
         Raises:
             KejuError: a response cannot be stored, or a model reports that it cannot work at all.
         """
-        hours = self._purse.seconds_left
+        hours = self._tracker.seconds_left
         bell = asyncio.get_running_loop().call_later(hours, self._out_of_time) if hours else None
         if hours == 0:
             self._out_of_time()
         try:
             async with asyncio.TaskGroup() as group:
-                for lane in self.lanes:
-                    if lane.stopwatch is None:
-                        self._start(lane, group)
+                for queue in self.queues:
+                    if queue.stopwatch is None:
+                        self._start(queue, group)
                 group.create_task(self._one_after_another())
         except BaseExceptionGroup as group_of_errors:
             raise _first(group_of_errors) from None
@@ -224,106 +224,106 @@ class RequestRunner:
 
     def stop(self) -> None:
         """Send no more requests; `run` returns when those in flight have been answered."""
-        for lane in self.lanes:
-            lane.throttle.stop()
-        self._purse.wake()
+        for queue in self.queues:
+            queue.throttle.stop()
+        self._tracker.wake()
 
     def _out_of_time(self) -> None:
-        self._purse.out_of_time()
+        self._tracker.out_of_time()
         self.stop()
 
     @property
     def in_flight(self) -> int:
         """The number of requests that have been sent and not been answered."""
-        return sum(lane.throttle.in_flight for lane in self.lanes)
+        return sum(queue.throttle.in_flight for queue in self.queues)
 
-    def _start(self, lane: ModelQueue, group: asyncio.TaskGroup) -> None:
-        for _ in range(min(lane.throttle.ceiling, lane.total)):
-            group.create_task(self._work(lane))
+    def _start(self, queue: ModelQueue, group: asyncio.TaskGroup) -> None:
+        for _ in range(min(queue.throttle.ceiling, queue.total)):
+            group.create_task(self._work(queue))
 
     async def _one_after_another(self) -> None:
         """Run the engines of this machine one after another."""
-        for lane in self.lanes:
-            if lane.stopwatch is not None and lane.total:
-                lane.stopwatch.start()
+        for queue in self.queues:
+            if queue.stopwatch is not None and queue.total:
+                queue.stopwatch.start()
                 async with asyncio.TaskGroup() as group:
-                    self._start(lane, group)
-                lane.stopwatch.stop()
+                    self._start(queue, group)
+                queue.stopwatch.stop()
 
-    async def _work(self, lane: ModelQueue) -> None:
+    async def _work(self, queue: ModelQueue) -> None:
         # The iterator is shared: each worker takes the next job that is still free.
-        for job in lane.jobs:
+        for job in queue.jobs:
             if job.failure is not None:
                 failed = AskError(job.failure.kind, job.failure.message)
-                response: Response | None = response_of(lane.model, job, failed, 0.0, 0)
+                response: Response | None = response_of(queue.model, job, failed, 0.0, 0)
             else:
-                response = await self._ask(lane, job)
+                response = await self._ask(queue, job)
             if response is None:
                 return
             self._keep(response)
-            lane.note(response, self._policy.dead_after, len(job.request.all_images))
-            if lane.throttle.stopped:
+            queue.note(response, self._policy.dead_after, len(job.request.all_images))
+            if queue.throttle.stopped:
                 return
 
-    async def _ask(self, lane: ModelQueue, job: Job) -> Response | None:
+    async def _ask(self, queue: ModelQueue, job: Job) -> Response | None:
         """Send a request until it is answered or has failed; None if the queue stopped before."""
         first, attempts, counted, unseen = 0.0, 0, 0, _NONE
         failure: AskError | None = None
-        while (taken := await self._admitted(lane, job.request)) is not None:
+        while (taken := await self._admitted(queue, job.request)) is not None:
             started = monotonic()
             first = first or started
             attempts += 1
-            outcome = await self._sent(lane, job.request, taken, first)
+            outcome = await self._sent(queue, job.request, taken, first)
             seconds = monotonic() - started
             brought = outcome.usage if isinstance(outcome, Answer) else outcome.kind
-            unseen = both(unseen, lane.meter.uncounted(job.request, brought))
+            unseen = both(unseen, queue.estimator.uncounted(job.request, brought))
             if isinstance(outcome, Answer):
-                return response_of(lane.model, job, outcome, seconds, attempts, unseen)
+                return response_of(queue.model, job, outcome, seconds, attempts, unseen)
             failure = outcome
-            if outcome.overloaded and lane.must_wait_longer(outcome, self._policy.deadline):
+            if outcome.overloaded and queue.must_wait_longer(outcome, self._policy.deadline):
                 break
             if outcome.overloaded:
-                lane.closed_by = str(outcome)
-                lane.throttle.overloaded(started, outcome.retry_after)
+                queue.closed_by = str(outcome)
+                queue.throttle.overloaded(started, outcome.retry_after)
             else:
                 counted += 1
             wait = self._wait(outcome, attempts, counted, monotonic() - first)
             if wait is None:
-                return response_of(lane.model, job, outcome, seconds, attempts, unseen)
-            lane.waited += wait
-            if not await lane.throttle.rest(wait):
+                return response_of(queue.model, job, outcome, seconds, attempts, unseen)
+            queue.waited += wait
+            if not await queue.throttle.rest(wait):
                 break
         if failure is not None:
-            lane.cut_short(failure)
+            queue.cut_short(failure)
         return None
 
-    async def _admitted(self, lane: ModelQueue, request: Request) -> int | None:
+    async def _admitted(self, queue: ModelQueue, request: Request) -> int | None:
         """Wait until a request may be sent; return its reservation, or None if it may not."""
-        if not await lane.throttle.enter(
-            tokens=lane.tokens(request), images=len(request.all_images)
+        if not await queue.throttle.enter(
+            tokens=queue.tokens(request), images=len(request.all_images)
         ):
             return None
-        taken = await self._purse.take(lane.meter, request, lane.goes_on)
+        taken = await self._tracker.take(queue.estimator, request, queue.goes_on)
         if taken is None:
-            lane.throttle.leave()
-            if self._purse.used_up:
+            queue.throttle.leave()
+            if self._tracker.used_up:
                 self.stop()
         return taken
 
     async def _sent(
-        self, lane: ModelQueue, request: Request, taken: int, first: float
+        self, queue: ModelQueue, request: Request, taken: int, first: float
     ) -> Answer | AskError:
         try:
-            answer = await self._attempt(lane.model, request, first)
+            answer = await self._attempt(queue.model, request, first)
         except AskError as error:
-            self._purse.give_back(taken, error.kind)
+            self._tracker.give_back(taken, error.kind)
             return error
         finally:
-            lane.throttle.leave()
-        lane.throttle.succeeded()
-        uncounted = lane.meter.uncounted(request, answer.usage)
-        self._purse.settle(taken, lane.meter, answer.usage, uncounted)
-        lane.count(request, answer)
+            queue.throttle.leave()
+        queue.throttle.succeeded()
+        uncounted = queue.estimator.uncounted(request, answer.usage)
+        self._tracker.settle(taken, queue.estimator, answer.usage, uncounted)
+        queue.count(request, answer)
         return answer
 
     async def _attempt(self, model: Model, request: Request, first: float) -> Answer:

@@ -13,7 +13,7 @@ from keju.definitions.pair_forms import asked_candidates, reduction_of
 from keju.definitions.wordings import worded
 from keju.errors import DataError
 from keju.items import TEXT_ONLY, TRUE_READING, Example, ImageRef, Item, PromptScript, Request
-from keju.running.selecting import NO_TRANSCRIPTION, RequestVariant, Selection, refusal, select
+from keju.running.selecting import NO_TRANSCRIPTION, RequestVariant, Selection, select, skip_reason
 from keju.running.transcriptions import reference_text
 from keju.text import Script, in_script
 
@@ -77,7 +77,7 @@ def request_count(item: Item) -> int:
 
 def requests_for(
     item: Item,
-    way: RequestVariant = PLAINLY,
+    variant: RequestVariant = PLAINLY,
     reading: str | None = None,
     examples: tuple[Example, ...] = (),
 ) -> Iterator[Request]:
@@ -86,7 +86,7 @@ def requests_for(
     Raises:
         DataError: the prompt cannot be made from the item.
     """
-    first = request_for(item, way, reading, examples)
+    first = request_for(item, variant, reading, examples)
     if not first.candidate:
         yield first
         return
@@ -96,7 +96,7 @@ def requests_for(
 
 def request_for(
     item: Item,
-    way: RequestVariant = PLAINLY,
+    variant: RequestVariant = PLAINLY,
     reading: str | None = None,
     examples: tuple[Example, ...] = (),
 ) -> Request:
@@ -104,7 +104,7 @@ def request_for(
 
     Args:
         item: the item.
-        way: the prompt variant: setting and script.
+        variant: the prompt variant: setting and script.
         reading: the transcription made first, by the model or an engine; `gold-ocr` and `gold-text`
             send the item's transcription.
         examples: the examples before the question (`keju.running.examples`).
@@ -116,13 +116,13 @@ def request_for(
         DataError: the prompt cannot be made from the item, or it has no transcription to send.
     """
     query = query_of(item)
-    prompt, source, images, candidate = _prompt(item, way), "", item.images, 0
-    text = _true_text(item) if way.setting in TRUE_READING else reading
+    prompt, source, images, candidate = _prompt(item, variant), "", item.images, 0
+    text = _true_text(item) if variant.setting in TRUE_READING else reading
     if task(item.task).of_pairs:
         candidate, images = 1, _pair(item, 1)
     elif text is not None:
-        source, prompt = text, with_source(prompt, text, way.script)
-    if way.setting in TEXT_ONLY or (way.setting == "image" and text is not None):
+        source, prompt = text, with_source(prompt, text, variant.script)
+    if variant.setting in TEXT_ONLY or (variant.setting == "image" and text is not None):
         images = ()
     return Request(
         item=item.id,
@@ -134,13 +134,13 @@ def request_for(
         images=images,
         choices=choices_of(item),
         source=source,
-        setting=way.setting,
-        script=way.script,
-        wording=way.wording,
-        round=way.round,
-        box_convention=_convention(item, query, way),
+        setting=variant.setting,
+        script=variant.script,
+        wording=variant.wording,
+        round=variant.round,
+        box_convention=_convention(item, query, variant),
         candidate=candidate,
-        system=own.system if (own := worded(item, way.wording)) else "",
+        system=own.system if (own := worded(item, variant.wording)) else "",
         examples=examples,
     )
 
@@ -186,20 +186,20 @@ def requests(
     """
     selection = selection or Selection()
     for item in select(dataset.items(), selection, dataset.path):
-        for way in selection.ways:
-            if not refusal(item, way):
-                for request in requests_for(item, way):
+        for variant in selection.variants:
+            if not skip_reason(item, variant):
+                for request in requests_for(item, variant):
                     yield item, request
 
 
-def _convention(item: Item, query: Query, way: RequestVariant) -> str:
+def _convention(item: Item, query: Query, variant: RequestVariant) -> str:
     """The box convention of a request; a question as released, or in a wording, states its own."""
-    own = worded(item, way.wording)
+    own = worded(item, variant.wording)
     if own and own.box_convention:
         return own.box_convention
-    turned = query.box_convention and way.boxes and not item.verbatim
-    return way.boxes if turned else query.box_convention
+    turned = query.box_convention and variant.boxes and not item.verbatim
+    return variant.boxes if turned else query.box_convention
 
 
-def _prompt(item: Item, way: RequestVariant) -> str:
-    return prompt_of(item, way.boxes, way.script, way.wording)
+def _prompt(item: Item, variant: RequestVariant) -> str:
+    return prompt_of(item, variant.boxes, variant.script, variant.wording)

@@ -181,22 +181,22 @@ def _opened(call: _Call) -> Iterator[Session]:
 async def _go(session: Session, call: _Call, interruption: Interruption) -> RunSummary:
     """Send the remaining requests, and summarise."""
     policy = call.policy
-    purse = session.purse(policy.budget)
+    tracker = session.tracker(policy.budget)
     session.begin(follow=policy.follow)
     waiting = 0
     if policy.batch:
-        waiting, lanes = await _by_batches(session, policy, call.console, interruption)
+        waiting, queues = await _by_batches(session, policy, call.console, interruption)
     else:
-        lanes = await _ask(session, policy, purse, call.console, interruption)
+        queues = await _ask(session, policy, tracker, call.console, interruption)
     prices = policy.budget.prices
     return RunSummary(
         out=str(call.out),
         items=len(session.asked),
-        models=tuple(session.summary(lane) for lane in lanes),
+        models=tuple(session.summary(queue) for queue in queues),
         interrupted=bool(interruption.count),
-        used_up=purse.used_up,
+        used_up=tracker.used_up,
         waiting=waiting,
-        cost=purse.spent if prices else None,
+        cost=tracker.spent if prices else None,
         currency=prices.currency if prices else "",
     )
 
@@ -237,7 +237,7 @@ def _reduced(
 async def _ask(
     session: Session,
     policy: Policy,
-    purse: BudgetTracker,
+    tracker: BudgetTracker,
     console: Console | None,
     interruption: Interruption,
 ) -> list[ModelQueue]:
@@ -245,24 +245,24 @@ async def _ask(
     dataset, store = session.dataset, session.store
     try:
         session.show_notes(console)
-        reading = session.reading_lanes(policy)
+        reading = session.reading_queues(policy)
         if reading:
-            asker = RequestRunner(dataset, reading, store.append_reading, policy, purse)
-            await ask_all(asker, console, interruption)
+            runner = RequestRunner(dataset, reading, store.append_reading, policy, tracker)
+            await ask_all(runner, console, interruption)
         session.note_timings(reading)
-        lanes = [session.lane(model, policy) for model in session.models]
+        queues = [session.queue(model, policy) for model in session.models]
         session.note_declined()
         session.show_notes(console)
-        if not interruption.count and not purse.used_up:
-            asker = RequestRunner(dataset, lanes, store.append, policy, purse)
-            await ask_all(asker, console, interruption)
-            session.note_timings(lanes)
-        for lane in lanes:
-            await diagnose(lane)
+        if not interruption.count and not tracker.used_up:
+            runner = RequestRunner(dataset, queues, store.append, policy, tracker)
+            await ask_all(runner, console, interruption)
+            session.note_timings(queues)
+        for queue in queues:
+            await diagnose(queue)
     finally:
         for model in session.models:
             await model.close()
-    return lanes
+    return queues
 
 
 def _check_batches(session: Session, policy: Policy) -> None:
@@ -270,7 +270,11 @@ def _check_batches(session: Session, policy: Policy) -> None:
     from keju.running.batching import check_batchable  # noqa: PLC0415
 
     check_batchable(session.models, policy)
-    if any(reader_of(m, way.setting) for m in session.models for way in session.selection.ways):
+    if any(
+        reader_of(m, variant.setting)
+        for m in session.models
+        for variant in session.selection.variants
+    ):
         raise UsageError("--batch: images cannot be read first in batches. Use --setting image")
 
 
@@ -284,10 +288,10 @@ async def _by_batches(
     """
     # Imported only now: this brings the HTTP client.
     from keju.models.inspect_provider import InspectModel  # noqa: PLC0415
-    from keju.running.batching import BatchLane, HeldLane, held  # noqa: PLC0415
+    from keju.running.batching import BatchRunner, InspectBatchRunner, held  # noqa: PLC0415
 
-    lanes = [
-        session.lane(model, held(policy) if isinstance(model, InspectModel) else policy)
+    queues = [
+        session.queue(model, held(policy) if isinstance(model, InspectModel) else policy)
         for model in session.models
     ]
     session.note_declined()
@@ -295,18 +299,18 @@ async def _by_batches(
     dataset, store = session.dataset, session.store
     waiting = 0
     try:
-        for lane in lanes:
-            if isinstance(lane.model, InspectModel):
-                waited = HeldLane(lane, dataset, store.append, policy)
-                await waited.run(lambda asker: ask_all(asker, console, interruption))
+        for queue in queues:
+            if isinstance(queue.model, InspectModel):
+                waited = InspectBatchRunner(queue, dataset, store.append, policy)
+                await waited.run(lambda runner: ask_all(runner, console, interruption))
                 continue
-            batched = BatchLane(lane, dataset, store.folder, store.append, policy)
+            batched = BatchRunner(queue, dataset, store.folder, store.append, policy)
             await batched.run()
             waiting += batched.waiting
     finally:
         for model in session.models:
             await model.close()
-    return waiting, lanes
+    return waiting, queues
 
 
 def _check_no_batches(folder: RunFolder) -> None:
@@ -318,14 +322,14 @@ def _check_no_batches(folder: RunFolder) -> None:
 
 
 async def ask_all(
-    asker: RequestRunner, console: Console | None, interruption: Interruption | None = None
+    runner: RequestRunner, console: Console | None, interruption: Interruption | None = None
 ) -> bool:
     """Run the request runner with progress until done or interrupted; return the latter."""
     interruption = interruption or Interruption()
-    shown = asyncio.create_task(show(asker.lanes, console)) if console else None
-    task = asyncio.create_task(asker.run())
+    shown = asyncio.create_task(show(runner.queues, console)) if console else None
+    task = asyncio.create_task(runner.run())
     try:
-        with interruption.watching(asker, task, console):
+        with interruption.watching(runner, task, console):
             try:
                 await task
             except asyncio.CancelledError:

@@ -102,11 +102,11 @@ class Selection(Record, frozen=True, kw_only=True):
         return said | {f"{OF_MODEL}{model}": name for model, name in self.boxes_of.items()}
 
     @property
-    def ways(self) -> list[RequestVariant]:
+    def variants(self) -> list[RequestVariant]:
         """All prompt variants of each item, by setting, script, wording and round."""
-        return self.ways_of("")
+        return self.variants_for("")
 
-    def ways_of(self, model: str) -> list[RequestVariant]:
+    def variants_for(self, model: str) -> list[RequestVariant]:
         """All prompt variants of each item for one model, in its own box convention."""
         boxes = self.boxes_of.get(model, self.boxes)
         return [
@@ -171,11 +171,11 @@ def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
     return [item for item in items if places[item.images or item.id] % count == number - 1]
 
 
-def refusal(item: Item, way: RequestVariant) -> str:
+def skip_reason(item: Item, variant: RequestVariant) -> str:
     """The skip reason of an item in a prompt variant for every model; or an empty string."""
-    if shots_of(way.wording).examples and task(item.task).of_pairs:
+    if shots_of(variant.wording).examples and task(item.task).of_pairs:
         return "tasks of pairs are asked without examples"
-    return not_worded(item, way.wording) or _in_setting(item, way.setting)
+    return not_worded(item, variant.wording) or _in_setting(item, variant.setting)
 
 
 def _in_setting(item: Item, setting: Setting) -> str:

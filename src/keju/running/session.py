@@ -43,7 +43,7 @@ from keju.running.reading import (
 from keju.running.renewing import Renewal
 from keju.running.request_runner import ModelQueue
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selecting import RequestVariant, Selection, in_shard, refusal
+from keju.running.selecting import RequestVariant, Selection, in_shard, skip_reason
 from keju.running.store import RequestId, ResponseStore, Stored
 from keju.running.timing import add_timings
 from keju.runs import RunFolder, RunManifest
@@ -54,7 +54,7 @@ class _Place(NamedTuple):
     """A request that is still to be made."""
 
     item: Item
-    way: RequestVariant
+    variant: RequestVariant
     candidate: int
 
 
@@ -85,7 +85,7 @@ class Session:
         examples: Examples | None = None,
     ) -> None:
         self._examples = examples or Examples()
-        self._examples.check(items, selection.ways)
+        self._examples.check(items, selection.variants)
         self.dataset = dataset
         self._whole = whole
         self.models = models
@@ -118,7 +118,7 @@ class Session:
         kept = {n: each for n, each in earlier.models.items() if n not in corrected}
         changed = None
         if earlier.dataset_hash != manifest.dataset_hash:
-            changed = changed_items(folder, self.dataset, chosen, self.selection.ways)
+            changed = changed_items(folder, self.dataset, chosen, self.selection.variants)
         refused = refusal_of(self.selection, changed, follow=follow) if changed else ""
         check_same(replace(earlier, models=kept), manifest, folder, refused)
         self._check_chosen(chosen, changed)
@@ -169,10 +169,10 @@ class Session:
 
     def _store_examples(self) -> None:
         """Store the items that are examples, so that the run needs nothing else."""
-        if used := self._examples.used(self.items, self.selection.ways):
+        if used := self._examples.used(self.items, self.selection.variants):
             self.store.folder.write_examples(used)
 
-    def lane(self, model: Model, policy: Policy) -> ModelQueue:
+    def queue(self, model: Model, policy: Policy) -> ModelQueue:
         """The queue of a model: all requests that are planned but not stored.
 
         Raises:
@@ -182,19 +182,23 @@ class Session:
         renewal = Renewal(model, str(self.store.folder.path))
         declined = self.declined.setdefault(model.name, Counter())
         standing = self.standing.setdefault(model.name, [])
-        shown = dict.fromkeys(way.setting for way in self.selection.ways)
+        shown = dict.fromkeys(variant.setting for variant in self.selection.variants)
         readings = {setting: self._readings(model, setting) for setting in shown}
         todo: list[_Place] = []
         failed_before: dict[RequestId, Stored] = {}
         planned = unread = 0
-        for item, way in self._turns(model):
-            if why := refusal(item, way):
+        for item, variant in self._turns(model):
+            if why := skip_reason(item, variant):
                 declined[why] += request_count(item)
                 continue
-            read = readings[way.setting]
-            reading = read.of(item, way) if read else None
-            asked = request_for(item, way, examples=self._examples.of(item, way)) if read else None
-            for request in self._requests(item, way, reading):
+            read = readings[variant.setting]
+            reading = read.of(item, variant) if read else None
+            asked = (
+                request_for(item, variant, examples=self._examples.of(item, variant))
+                if read
+                else None
+            )
+            for request in self._requests(item, variant, reading):
                 if why := declined_by(model, asked or request):
                     declined[why] += 1
                     continue
@@ -210,7 +214,7 @@ class Session:
                         standing.append(stored)
                         continue
                     failed_before[RequestId.of(request)] = stored
-                todo.append(_Place(item, way, request.candidate))
+                todo.append(_Place(item, variant, request.candidate))
         self.planned[model.name] = planned
         self.notes += renewal.lines()
         return ModelQueue(
@@ -223,7 +227,7 @@ class Session:
             failed_before=failed_before,
         )
 
-    def purse(self, budget: Budget) -> BudgetTracker:
+    def tracker(self, budget: Budget) -> BudgetTracker:
         """The rest of a budget after the cost of all that the run contains.
 
         Raises:
@@ -234,8 +238,8 @@ class Session:
             return BudgetTracker(budget)
         now = {model.name: model.identity for model in self.models}
         for model in self.models:
-            for way in self.selection.ways:
-                if reader := reader_of(model, way.setting):
+            for variant in self.selection.variants:
+                if reader := reader_of(model, variant.setting):
                     now[reader.model.name] = reader.model.identity
         meters = {name: CostEstimator(identity, budget.prices) for name, identity in now.items()}
         check_priced(meters.items(), budget)
@@ -243,23 +247,23 @@ class Session:
         known = {**(folder.manifest().models if folder.exists() else {}), **now}
         return BudgetTracker(budget, spent_so_far(folder, known, budget.prices))
 
-    def reading_lanes(self, policy: Policy) -> list[ModelQueue]:
+    def reading_queues(self, policy: Policy) -> list[ModelQueue]:
         """The transcriptions to make before models answer, one queue per reader."""
         readers: dict[tuple[str, bool], Reader] = {}
         turns: dict[tuple[str, bool], list[tuple[Item, RequestVariant]]] = {}
         for model in self.models:
-            for item, way in self._turns(model):
-                reader = reader_of(model, way.setting)
-                if reader and self._is_asked(model, item, way):
+            for item, variant in self._turns(model):
+                reader = reader_of(model, variant.setting)
+                if reader and self._is_asked(model, item, variant):
                     place = (reader.model.name, reader.every_round)
                     readers.setdefault(place, reader)
-                    turns.setdefault(place, []).append((item, way))
-        lanes = [
-            self._reading_lane(reader, turns[place], policy) for place, reader in readers.items()
+                    turns.setdefault(place, []).append((item, variant))
+        queues = [
+            self._reading_queue(reader, turns[place], policy) for place, reader in readers.items()
         ]
-        return [lane for lane in lanes if lane.total]
+        return [queue for queue in queues if queue.total]
 
-    def _reading_lane(
+    def _reading_queue(
         self, reader: Reader, turns: Iterable[tuple[Item, RequestVariant]], policy: Policy
     ) -> ModelQueue:
         model = reader.model
@@ -280,16 +284,16 @@ class Session:
             succeeded=any(status != "failed" for status in stored.values()),
         )
 
-    def _is_asked(self, model: Model, item: Item, way: RequestVariant) -> bool:
-        if refusal(item, way):
+    def _is_asked(self, model: Model, item: Item, variant: RequestVariant) -> bool:
+        if skip_reason(item, variant):
             return False
-        examples = self._examples.of(item, way)
-        return not declined_by(model, request_for(item, way, examples=examples))
+        examples = self._examples.of(item, variant)
+        return not declined_by(model, request_for(item, variant, examples=examples))
 
     def _requests(
-        self, item: Item, way: RequestVariant, reading: Response | None
+        self, item: Item, variant: RequestVariant, reading: Response | None
     ) -> Iterator[Request]:
-        return requests_for(item, way, _text(reading), self._examples.of(item, way))
+        return requests_for(item, variant, _text(reading), self._examples.of(item, variant))
 
     def _readings(self, model: Model, setting: Setting) -> Readings | None:
         reader = reader_of(model, setting)
@@ -305,40 +309,40 @@ class Session:
         others = {name: c for name, c in manifest.not_asked.items() if name not in self.declined}
         folder.write_manifest(replace(manifest, not_asked={**others, **counts}))
 
-    def note_timings(self, lanes: Sequence[ModelQueue]) -> None:
+    def note_timings(self, queues: Sequence[ModelQueue]) -> None:
         """Store the times of the engines of this machine."""
-        alone = not any(lane.meter.paid for lane in lanes)
+        alone = not any(queue.estimator.paid for queue in queues)
         found = [
-            lane.stopwatch.timing(lane.model.name, lane.model.identity, alone=alone)
-            for lane in lanes
-            if lane.stopwatch
+            queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
+            for queue in queues
+            if queue.stopwatch
         ]
         add_timings(self.store.folder, [each for each in found if each])
 
-    def summary(self, lane: ModelQueue) -> ModelSummary:
+    def summary(self, queue: ModelQueue) -> ModelSummary:
         """The counts of a model, including what was stored before."""
-        name = lane.model.name
-        return summary_of(lane, self.standing[name], self.planned[name], self.declined[name])
+        name = queue.model.name
+        return summary_of(queue, self.standing[name], self.planned[name], self.declined[name])
 
     def _jobs(
         self, model: Model, todo: Sequence[_Place], readings: Mapping[Setting, Readings | None]
     ) -> Iterator[Job]:
         """Make each request when it is its turn, those of one item and variant after each other."""
-        for _, places in groupby(todo, key=lambda place: (id(place.item), id(place.way))):
+        for _, places in groupby(todo, key=lambda place: (id(place.item), id(place.variant))):
             wanted = list(places)
-            item, way, missing = *wanted[0][:2], {place.candidate for place in wanted}
-            read = readings[way.setting]
-            reading = read.of(item, way) if read else None
+            item, variant, missing = *wanted[0][:2], {place.candidate for place in wanted}
+            read = readings[variant.setting]
+            reading = read.of(item, variant) if read else None
             failure = failure_of(reading) if reading else None
-            for request in self._requests(item, way, reading):
+            for request in self._requests(item, variant, reading):
                 if request.candidate in missing:
                     yield job_of(model, request, failure)
 
     def _turns(self, model: Model) -> Iterator[tuple[Item, RequestVariant]]:
-        ways = self.selection.ways_of(model.name)
+        variants = self.selection.variants_for(model.name)
         for item in self.asked:
-            for way in ways:
-                yield item, way
+            for variant in variants:
+                yield item, variant
 
     def _manifest(self) -> RunManifest:
         about = self.dataset.manifest

@@ -53,7 +53,7 @@ class Shown:
             DataError: the run does not have the examples of the request.
         """
         settings = self.manifest.settings
-        way = RequestVariant(
+        variant = RequestVariant(
             setting=response.setting,
             script=response.script,
             wording=response.wording,
@@ -62,7 +62,7 @@ class Shown:
         )
         if response.setting in TRUE_READING:
             item = self._with_text(item)
-        examples = self._examples.of(item, way)
+        examples = self._examples.of(item, variant)
         if tuple(each.item for each in examples) != response.examples:
             raise DataError(
                 "the examples that the response was given to are not those of examples.parquet",
@@ -70,10 +70,10 @@ class Shown:
                 item=response.item,
                 hint="Restore the file, for example with the keju run command that made this run",
             )
-        request = request_for(item, way, self._reading(item, response), examples)
+        request = request_for(item, variant, self._reading(item, response), examples)
         if request.source and self.manifest.format == FORMAT_1:
             # keju 0.1.0 always used its traditional wording around a text.
-            plain = request_for(item, replace(way, setting="image")).prompt
+            plain = request_for(item, replace(variant, setting="image")).prompt
             request = replace(request, prompt=with_source(plain, request.source, "traditional"))
         if not response.candidate:
             return request

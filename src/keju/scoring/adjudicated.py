@@ -43,8 +43,8 @@ def is_unclear(item: Item, response: Response) -> bool:
     """Whether an answer to a question with options is there, and no rule takes one of them."""
     if response.status in _WITHOUT or not body_of(response.text).strip():
         return False
-    case = ScoringSample(item, response)
-    return case.form == "letter" and case.taken.answer is None
+    sample = ScoringSample(item, response)
+    return sample.form == "letter" and sample.extracted.answer is None
 
 
 def answer_code(response: Response, *, of_0_1_0: bool = False) -> str:
@@ -112,22 +112,24 @@ def _most(votes: Counter[str]) -> str:
 
 
 def adjudicated(
-    cases: Iterable[ScoringSample], decisions: Decisions, scores: list[Score]
+    samples: Iterable[ScoringSample], decisions: Decisions, scores: list[Score]
 ) -> Iterator[ScoringSample]:
     """The cases as they come; those with options add their score to the list as they pass.
 
     Right is 1: by the people's letter where they decided, else by the letter that the rules take.
     """
-    for case in cases:
-        if case.form == "letter" and (case.item.answer or case.item.answer_simplified):
-            scores.append(_score(case, decisions))
-        yield case
+    for sample in samples:
+        if sample.form == "letter" and (sample.item.answer or sample.item.answer_simplified):
+            scores.append(_score(sample, decisions))
+        yield sample
 
 
-def _score(case: ScoringSample, decisions: Decisions) -> Score:
-    response, item = case.response, case.item
-    letter = decisions.letters.get(answer_code(response, of_0_1_0=case.flaw.cut), case.taken.answer)
-    value = float(letter == case.truth.strip().upper())
+def _score(sample: ScoringSample, decisions: Decisions) -> Score:
+    response, item = sample.response, sample.item
+    letter = decisions.letters.get(
+        answer_code(response, of_0_1_0=sample.defect.cut), sample.extracted.answer
+    )
+    value = float(letter == sample.truth.strip().upper())
     return Score(
         key=response.key,
         item=item.id,
@@ -144,7 +146,7 @@ def _score(case: ScoringSample, decisions: Decisions) -> Score:
         round=response.round,
         group=item.group,
         status=response.status,
-        verdict=case.verdict,
+        verdict=sample.verdict,
         extracted=letter if letter and letter != NONE else "",
         stats=mean(value).stats,
         signature=signature("strict", ACC, "one letter", label=f"adjudicated:{decisions.id}"),

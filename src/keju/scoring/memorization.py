@@ -44,7 +44,7 @@ class Place(NamedTuple):
     around: int
 
 
-class Recital(Record, frozen=True, kw_only=True):
+class MemorizationResult(Record, frozen=True, kw_only=True):
     """What became of the places of one model's controls of one kind.
 
     `slips` counts the places of the unaltered pages at which an answer has the altered reading:
@@ -152,7 +152,9 @@ class _Kept(NamedTuple):
     of: int
 
 
-def recitals(items: Iterable[Item], responses: Iterable[Response]) -> list[Recital]:
+def measure_memorization(
+    items: Iterable[Item], responses: Iterable[Response]
+) -> list[MemorizationResult]:
     """Count, for each model and kind of control, what was read and what recited.
 
     Args:
@@ -179,12 +181,12 @@ def recitals(items: Iterable[Item], responses: Iterable[Response]) -> list[Recit
             if item and kind and original:
                 kept = _weighed(item, original, response, by_item.get(original.id))
                 kinds.setdefault(kind, []).append(kept)
-        found += [_recital(model, kind, kept) for kind, kept in kinds.items()]
+        found += [_result(model, kind, kept) for kind, kept in kinds.items()]
     return found
 
 
 def _weighed(item: Item, original: Item, response: Response, first: Response | None) -> _Kept:
-    answer = ScoringSample(item, response).taken.answer or ""
+    answer = ScoringSample(item, response).extracted.answer or ""
     if item.metadata[CONTROL] == WRONG_PAGE:
         return _Kept(item.group, Counter([_on_wrong_page(item, original, answer)]), 0, 0)
     counts = Counter(outcomes(item.answer, original.answer, answer))
@@ -209,11 +211,11 @@ def _on_wrong_page(item: Item, original: Item, answer: str) -> Outcome:
 _NOTHING = Response(key="", item="", model="", benchmark="", task="", status="empty")
 
 
-def _recital(model: str, kind: str, kept: list[_Kept]) -> Recital:
+def _result(model: str, kind: str, kept: list[_Kept]) -> MemorizationResult:
     sums = Counter[Outcome]()
     for each in kept:
         sums.update(each.outcomes)
-    return Recital(
+    return MemorizationResult(
         model=model,
         kind=kind,
         items=len(kept),

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from keju.scoring.rankings import Gallery
 
 
-def _extracted(case: ScoringSample) -> Pair:
-    return Pair(case.truth, case.taken.answer or "")
+def _extracted(sample: ScoringSample) -> Pair:
+    return Pair(sample.truth, sample.extracted.answer or "")
 
 
-def _counted(case: ScoringSample) -> Pair:
-    return counted_pair(case.truth, case.taken.answer or "")
+def _counted(sample: ScoringSample) -> Pair:
+    return counted_pair(sample.truth, sample.extracted.answer or "")
 
 
 def _floats(prepare: Preparation) -> Preparation:
     """The count as a float too."""
 
-    def given(case: ScoringSample) -> tuple[float, float | None]:
-        truth, stated = prepare.given(case)
+    def given(sample: ScoringSample) -> tuple[float, float | None]:
+        truth, stated = prepare.given(sample)
         return truth, None if stated is None else float(stated)
 
     return prepare._replace(given=given)
@@ -51,8 +51,8 @@ def _ranked(protocol: Protocol) -> Preparation:
 def _lists(prepare: Preparation) -> Preparation:
     """Boxes as lists of ``(x0, y0, x1, y1)``."""
 
-    def given(case: ScoringSample) -> tuple[list[Any], list[Any]]:
-        truth, predicted = prepare.given(case)
+    def given(sample: ScoringSample) -> tuple[list[Any], list[Any]]:
+        truth, predicted = prepare.given(sample)
         lists = [[tuple(map(float, box)) for box in boxes] for boxes in (truth, predicted)]
         return lists[0], lists[1]
 

@@ -36,64 +36,64 @@ def bounded(pair: Pair) -> Pair:
 
 
 @once
-def raw_pair(case: ScoringSample) -> Pair:
+def raw_pair(sample: ScoringSample) -> Pair:
     """The reference and the content as they are."""
-    return bounded(Pair(case.truth, case.text))
+    return bounded(Pair(sample.truth, sample.text))
 
 
 @once
-def counted_pairs(case: ScoringSample) -> dict[Layer, Pair]:
+def counted_pairs(sample: ScoringSample) -> dict[Layer, Pair]:
     """Reference and transcription as OCR scoring counts them, at each layer."""
-    read = case.transcription.answer or ""
-    pairs = {layer: counted_pair(case.truth, read, layer) for layer in LAYERS}
+    read = sample.transcription.answer or ""
+    pairs = {layer: counted_pair(sample.truth, read, layer) for layer in LAYERS}
     for pair in pairs.values():
         bounded(pair)
     return pairs
 
 
 @once
-def best_counts(case: ScoringSample) -> EditCounts:
+def best_counts(sample: ScoringSample) -> EditCounts:
     """Edits of the alignment with most matches, at the last layer.
 
     Raises:
         UndefinedMetricError: the reference has nothing to read.
     """
-    counts = best_edits(*counted_pairs(case)["script"])
+    counts = best_edits(*counted_pairs(sample)["script"])
     if not counts.expected:
         raise UndefinedMetricError("the true text has no character that counts")
     return counts
 
 
-def counted(case: ScoringSample) -> Pair:
+def counted(sample: ScoringSample) -> Pair:
     """Reference and transcription at the last layer."""
-    best_counts(case)
-    return counted_pairs(case)["script"]
+    best_counts(sample)
+    return counted_pairs(sample)["script"]
 
 
-def counted_lines(case: ScoringSample) -> tuple[list[str], list[str]]:
+def counted_lines(sample: ScoringSample) -> tuple[list[str], list[str]]:
     """The lines of reference and transcription, each as `counted` has them."""
-    best_counts(case)
-    truth = case.truth.split("\n")
-    every = counted_alike([*truth, *(case.transcription.answer or "").split("\n")])
+    best_counts(sample)
+    truth = sample.truth.split("\n")
+    every = counted_alike([*truth, *(sample.transcription.answer or "").split("\n")])
     return every[: len(truth)], every[len(truth) :]
 
 
 @once
-def marks(case: ScoringSample) -> MarkCounts:
+def marks(sample: ScoringSample) -> MarkCounts:
     """Punctuation marks matched one to one, characters compared at the last layer."""
-    return punctuation_counts(case.truth, case.taken.answer or "", fold=_folded)
+    return punctuation_counts(sample.truth, sample.extracted.answer or "", fold=_folded)
 
 
 @once
-def names(case: ScoringSample) -> tuple[frozenset[str], frozenset[str]]:
+def names(sample: ScoringSample) -> tuple[frozenset[str], frozenset[str]]:
     """The true and the predicted set of names, normalised."""
-    return entity_set(case.truth), entity_set(case.taken.answer or "")
+    return entity_set(sample.truth), entity_set(sample.extracted.answer or "")
 
 
 @once
-def normalised(case: ScoringSample) -> Pair:
+def normalised(sample: ScoringSample) -> Pair:
     """Running text on both sides at the last layer, for translation and open answers."""
-    return bounded(Pair(normalise(case.truth), normalise(case.taken.answer or "")))
+    return bounded(Pair(normalise(sample.truth), normalise(sample.extracted.answer or "")))
 
 
 _folded = lru_cache(maxsize=1 << 16)(normalise)

@@ -79,23 +79,23 @@ class Gallery:
         """The right candidates, numbered from 0."""
         return [place - 1 for place in self.item.relevant]
 
-    def add(self, case: ScoringSample) -> None:
+    def add(self, sample: ScoringSample) -> None:
         """Take in the answer to one pair."""
-        response = case.response
+        response = sample.response
         if response.candidate <= self._first:
             self._first, self.key = response.candidate, response.key
-        taken = case.taken.answer
-        if case.form == "yes-no":
+        taken = sample.extracted.answer
+        if sample.form == "yes-no":
             strict = _YES_NO.get(taken or "")
-            official = _YES_NO.get(first_yes_no(case.text).answer or "")
+            official = _YES_NO.get(first_yes_no(sample.text).answer or "")
         else:
-            first = extract_probability(case.text).answer
+            first = extract_probability(sample.text).answer
             strict = None if taken is None else float(taken)
             official = None if first is None else float(first)
         self._values["strict"][response.candidate] = strict
         self._values["official"][response.candidate] = official
         self._statuses[response.status] += 1
-        self._verdicts[case.verdict] += 1
+        self._verdicts[sample.verdict] += 1
 
     def values(self, protocol: Protocol) -> list[float | None]:
         """One value for each candidate that the model was to answer, in their order.
@@ -176,15 +176,15 @@ class Galleries:
     def __init__(self) -> None:
         self._found: dict[GalleryKey, Gallery] = {}
 
-    def add(self, case: ScoringSample) -> None:
+    def add(self, sample: ScoringSample) -> None:
         """Take in the answer to one pair."""
-        item, response = case.item, case.response
+        item, response = sample.item, sample.response
         key = GalleryKey(
             response.model, item.task, item.query, item.id, variant_of(response), response.round
         )
         if key not in self._found:
             self._found[key] = Gallery(item)
-        self._found[key].add(case)
+        self._found[key].add(sample)
 
     def scores(self, protocols: tuple[Protocol, ...]) -> list[Score]:
         """All metrics of every gallery."""

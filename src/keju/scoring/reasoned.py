@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from keju.definitions import registry
 from keju.encoders import Encoders
 from keju.items import Item, Score, variant_of
-from keju.scoring.score import score_cases
+from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 from keju.text import with_reasoning
 
@@ -25,26 +25,28 @@ FORM = "<think>REASONING</think>CONTENT"
 _SIGNED = "|reasoning:<think>+content"
 
 
-def noted(cases: Iterable[ScoringSample], reasoned: list[ScoringSample]) -> Iterator[ScoringSample]:
+def noted(
+    samples: Iterable[ScoringSample], reasoned: list[ScoringSample]
+) -> Iterator[ScoringSample]:
     """The cases as they come; those with such reasoning are noted in the list, joined with it."""
-    for case in cases:
-        if (joined := _joined(case)) is not None:
+    for sample in samples:
+        if (joined := _joined(sample)) is not None:
             reasoned.append(joined)
-        yield case
+        yield sample
 
 
-def _joined(case: ScoringSample) -> ScoringSample | None:
+def _joined(sample: ScoringSample) -> ScoringSample | None:
     """The case with its reasoning in the content; None where it has none, or none that is known.
 
     Of a run of keju 0.1.0 it is not known whether reasoning came in a field or in the content.
     """
-    response = case.response
-    if not _wanted(case.item.benchmark) or not response.thinking or response.not_text:
+    response = sample.response
+    if not _wanted(sample.item.benchmark) or not response.thinking or response.not_text:
         return None
-    if case.flaw.cut or response.status in {"failed", "filtered"}:
+    if sample.defect.cut or response.status in {"failed", "filtered"}:
         return None
     text = with_reasoning(response.text, response.thinking)
-    return ScoringSample(case.item, replace(response, text=text, thinking=""), case.flaw)
+    return ScoringSample(sample.item, replace(response, text=text, thinking=""), sample.defect)
 
 
 def reasoned_scores(
@@ -66,15 +68,15 @@ def reasoned_scores(
     """
     made = {
         _place(score): replace(score, signature=score.signature and score.signature + _SIGNED)
-        for score in score_cases(reasoned, ("official",), encoders, items)
+        for score in score_samples(reasoned, ("official",), encoders, items)
     }
-    voices = {(score.model, variant_of(score)) for score in made.values()}
+    by_model = {(score.model, variant_of(score)) for score in made.values()}
     return [
         made.get(_place(score), score)
         for score in scores
         if score.protocol == "official"
         and _wanted(score.benchmark)
-        and (score.model, variant_of(score)) in voices
+        and (score.model, variant_of(score)) in by_model
     ]
 
 

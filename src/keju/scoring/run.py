@@ -26,9 +26,9 @@ from keju.scoring.lookup import metric_names, metric_of
 from keju.scoring.metric import EncoderMetric
 from keju.scoring.reasoned import noted, reasoned_scores
 from keju.scoring.response_files import read_responses
-from keju.scoring.score import PROTOCOLS, score_cases
+from keju.scoring.score import PROTOCOLS, score_samples
 from keju.scoring.scores_parquet import write_scores
-from keju.scoring.scoring_sample import LONGEST, Flaw, ScoringSample
+from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample
 from keju.scoring.stored import reasoned_scores_path, scores_path
 from keju.scoring.variants import watched
 
@@ -136,12 +136,12 @@ def score_responses(
 def score_answers(
     pairs: Iterable[tuple[Item, Response]], protocols: Sequence[Protocol] = PROTOCOLS
 ) -> list[Score]:
-    """All metrics of items with their responses, in memory (see `score_cases`).
+    """All metrics of items with their responses, in memory (see `score_samples`).
 
     Raises:
         DataError: an item's task or query is not in the catalogue.
     """
-    return score_cases((_case(item, response, Flaw()) for item, response in pairs), protocols)
+    return score_samples((_sample(item, response, Defect()) for item, response in pairs), protocols)
 
 
 def score_file(
@@ -156,8 +156,8 @@ def score_file(
     Raises:
         DataError: it is not in that form; the message names the item.
     """
-    cases, beside = read_responses(path), list[Score]()
-    scores = score_cases(watched(cases, beside) if variants else cases, protocols, encoders)
+    samples, beside = read_responses(path), list[Score]()
+    scores = score_samples(watched(samples, beside) if variants else samples, protocols, encoders)
     return ModelScores(path.stem, scores, beside, {}, [])
 
 
@@ -208,12 +208,12 @@ def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encod
     variants: list[Score] = []
     noted_cases: list[ScoringSample] = []
     by_key = {key: items[place] for key, place in places.items()}
-    cases = noted(_cases_of(run, model, by_key, strays), noted_cases)
+    samples = noted(_samples_of(run, model, by_key, strays), noted_cases)
     if task.variants:
-        cases = watched(cases, variants)
+        samples = watched(samples, variants)
     if task.decisions:
-        cases = adjudicated(cases, task.decisions, variants)
-    scores = score_cases(cases, task.protocols, encoders, items)
+        samples = adjudicated(samples, task.decisions, variants)
+    scores = score_samples(samples, task.protocols, encoders, items)
     manifest = run.manifest()
     if limits := manifest.limits(model):
         scores, variants = (_signed(each, f"pictures:{limits}") for each in (scores, variants))
@@ -242,10 +242,10 @@ def _signed(scores: Iterable[Score], part: str) -> list[Score]:
     return [replace(score, signature=signed(score.signature)) for score in scores]
 
 
-def _cases_of(
+def _samples_of(
     run: RunFolder, model: str, items: Mapping[_Key, Item], strays: dict[str, int]
 ) -> Iterator[ScoringSample]:
-    flaw = Flaw(cut=run.manifest().format == FORMAT_1)
+    defect = Defect(cut=run.manifest().format == FORMAT_1)
     shared = SharedAnswers(items.values())
     for response in run.responses(model):
         item = items.get(_key_of(response))
@@ -253,20 +253,20 @@ def _cases_of(
             file = str(run.responses_path(model, response.task))
             strays[file] = strays.get(file, 0) + 1
         else:
-            yield _case(item, response, flaw)
+            yield _sample(item, response, defect)
             for copy in shared.copies(response):
-                yield _case(items[_key_of(copy)], copy, flaw)
+                yield _sample(items[_key_of(copy)], copy, defect)
 
 
-def _case(item: Item, response: Response, flaw: Flaw) -> ScoringSample:
+def _sample(item: Item, response: Response, defect: Defect) -> ScoringSample:
     """An item and its response; of one that is too long to be scored, only the beginning."""
     size = len(response.text)
     if size > LONGEST:
         response = replace(response, text=response.text[:_BEGINNING])
-        flaw = flaw._replace(too_long=f"{size:,} characters, more than {LONGEST:,}: not read")
+        defect = defect._replace(too_long=f"{size:,} characters, more than {LONGEST:,}: not read")
     if len(response.thinking) > LONGEST:
         response = replace(response, thinking=response.thinking[:LONGEST])
-    return ScoringSample(item, response, flaw)
+    return ScoringSample(item, response, defect)
 
 
 def _key(item: Item) -> _Key:

@@ -40,11 +40,11 @@ def score_answer(
     Raises:
         DataError: the item's task or query is not in the catalogue.
     """
-    return score_cases([ScoringSample(item, response)], protocols)
+    return score_samples([ScoringSample(item, response)], protocols)
 
 
-def score_cases(
-    cases: Iterable[ScoringSample],
+def score_samples(
+    samples: Iterable[ScoringSample],
     protocols: Sequence[Protocol] = PROTOCOLS,
     encoders: Encoders | None = None,
     items: Sequence[Item] = (),
@@ -54,7 +54,7 @@ def score_cases(
     The cases of one gallery make one ranking, whose scores come after all others.
 
     Args:
-        cases: items with their responses.
+        samples: items with their responses.
         protocols: which of the two.
         encoders: those that are there; without, only what an installed package brings along.
         items: further items whose true answers set the floors of encoders' metrics, so that they
@@ -63,13 +63,13 @@ def score_cases(
     batch = Batch(encoders or Encoders({}), items)
     galleries, known = Galleries(), _Known()
     scores: list[Score] = []
-    for case in cases:
-        if case.response.candidate:
-            galleries.add(case)
+    for sample in samples:
+        if sample.response.candidate:
+            galleries.add(sample)
             continue
         for protocol in protocols:
-            for name, metric in known(case, protocol):
-                scores.append(_score(case, protocol, name, metric, batch, len(scores)))
+            for name, metric in known(sample, protocol):
+                scores.append(_score(sample, protocol, name, metric, batch, len(scores)))
     for place, found in batch.values():
         if isinstance(found, str):
             scores[place] = replace(scores[place], reason=found)
@@ -85,18 +85,20 @@ class _Known:
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, Protocol], list[tuple[str, Metric | None]]] = {}
 
-    def __call__(self, case: ScoringSample, protocol: Protocol) -> list[tuple[str, Metric | None]]:
-        benchmark, place = case.item.benchmark, (case.item.task, case.item.query, protocol)
+    def __call__(
+        self, sample: ScoringSample, protocol: Protocol
+    ) -> list[tuple[str, Metric | None]]:
+        benchmark, place = sample.item.benchmark, (sample.item.task, sample.item.query, protocol)
         if place not in self._found:
             self._found[place] = [
-                (name, metric_of(protocol, benchmark, case.form, name))
-                for name in metric_names(case.query, protocol, benchmark)
+                (name, metric_of(protocol, benchmark, sample.form, name))
+                for name in metric_names(sample.query, protocol, benchmark)
             ]
         return self._found[place]
 
 
 def _score(
-    case: ScoringSample,
+    sample: ScoringSample,
     protocol: Protocol,
     name: str,
     metric: Metric | None,
@@ -104,58 +106,60 @@ def _score(
     place: int,
 ) -> Score:
     """One metric of one case; what an encoder computes is noted in the batch, by its place."""
-    reason = case.flaw.answer or _without_reference(case, protocol)
+    reason = sample.defect.answer or _without_reference(sample, protocol)
     if not reason and metric is None:
         reason = unavailable(name)
-    reason = reason or case.flaw.response or _unread(case, protocol)
+    reason = reason or sample.defect.response or _unread(sample, protocol)
     if metric is None or reason:
-        return _record(case, protocol, name, reason=reason)
+        return _record(sample, protocol, name, reason=reason)
     try:
-        if case.flaw.too_long:
-            return _too_long(case, metric, batch, case.flaw.too_long)
+        if sample.defect.too_long:
+            return _too_long(sample, metric, batch, sample.defect.too_long)
         if isinstance(metric, EncoderMetric):
-            batch.add(place, case, metric)
-            return _record(case, protocol, name, batch.signature(metric))
-        measured = metric.measure(case)
+            batch.add(place, sample, metric)
+            return _record(sample, protocol, name, batch.signature(metric))
+        measured = metric.measure(sample)
     except TooLongError as error:
         # A model must not gain by babbling: without a value the answer would leave the mean.
-        return _too_long(case, metric, batch, recorded(error))
+        return _too_long(sample, metric, batch, recorded(error))
     except (UndefinedMetricError, PrerequisiteError) as error:
-        return _record(case, protocol, name, reason=recorded(error))
-    if case.response.status in _WITHOUT_ANSWER:
+        return _record(sample, protocol, name, reason=recorded(error))
+    if sample.response.status in _WITHOUT_ANSWER:
         measured = _failed(measured, metric)
-    return _record(case, protocol, name, metric_signature(metric), measured=measured)
+    return _record(sample, protocol, name, metric_signature(metric), measured=measured)
 
 
-def _too_long(case: ScoringSample, metric: Metric, batch: Batch, why: str) -> Score:
+def _too_long(sample: ScoringSample, metric: Metric, batch: Batch, why: str) -> Score:
     """The worst value: what an empty answer is worth, with the reason kept (our reading)."""
     if isinstance(metric, EncoderMetric):
         measured, signed = mean(metric.worst), batch.signature(metric)
     else:
-        empty = ScoringSample(case.item, replace(case.response, text="", not_text=""), case.flaw)
+        empty = ScoringSample(
+            sample.item, replace(sample.response, text="", not_text=""), sample.defect
+        )
         measured, signed = _failed(metric.measure(empty), metric), metric_signature(metric)
-    return _record(case, metric.protocol, metric.name, signed, measured=measured, reason=why)
+    return _record(sample, metric.protocol, metric.name, signed, measured=measured, reason=why)
 
 
-def _without_reference(case: ScoringSample, protocol: Protocol) -> str:
+def _without_reference(sample: ScoringSample, protocol: Protocol) -> str:
     """Why there is nothing to score against; `official` reads a file as the authors' script does.
 
     Their script compares with an empty ``Answer_Simplified``, so `official` scores of a file in
     the authors' form do as well.
     """
-    if case.flaw.in_file and protocol == "official":
+    if sample.defect.in_file and protocol == "official":
         return ""
-    return missing_reference(case.item)
+    return missing_reference(sample.item)
 
 
-def _unread(case: ScoringSample, protocol: Protocol) -> str:
+def _unread(sample: ScoringSample, protocol: Protocol) -> str:
     """Why `strict` does not read a response that is not text.
 
     A list is read as its texts, and what has a text too (an answer of a server) as that.
     """
-    if protocol == "official" or not case.response.not_text or case.response.text:
+    if protocol == "official" or not sample.response.not_text or sample.response.text:
         return ""
-    value = json.loads(case.response.not_text)
+    value = json.loads(sample.response.not_text)
     return "" if isinstance(value, list) else f"Response is {kind_of(value)}"
 
 
@@ -168,7 +172,7 @@ def _failed(measured: MetricValue, metric: Metric) -> MetricValue:
 
 
 def _record(
-    case: ScoringSample,
+    sample: ScoringSample,
     protocol: Protocol,
     metric: str,
     signed: str = "",
@@ -176,8 +180,8 @@ def _record(
     measured: MetricValue | None = None,
     reason: str = "",
 ) -> Score:
-    response, item = case.response, case.item
-    read_out = protocol == "strict" and case.form in _LISTED and not reason
+    response, item = sample.response, sample.item
+    read_out = protocol == "strict" and sample.form in _LISTED and not reason
     return Score(
         key=response.key,
         item=item.id,
@@ -194,11 +198,11 @@ def _record(
         round=response.round,
         group=item.group,
         status=response.status,
-        verdict=case.verdict,
+        verdict=sample.verdict,
         reason=reason,
-        extracted=(case.taken.answer or "") if read_out else "",
-        extracted_from=case.taken.origin if protocol == "strict" else "",
-        stats=({CUT: 1.0} if case.flaw.cut and protocol == "official" else {})
+        extracted=(sample.extracted.answer or "") if read_out else "",
+        extracted_from=sample.extracted.origin if protocol == "strict" else "",
+        stats=({CUT: 1.0} if sample.defect.cut and protocol == "official" else {})
         | ({} if measured is None else measured.stats),
         signature=signed + wording_part(response.wording) if signed else "",
     )

@@ -29,7 +29,7 @@ LONGEST = 1_000_000
 """Characters of the longest response that is scored. Metrics take up to 150 bytes for each."""
 
 
-class Flaw(NamedTuple):
+class Defect(NamedTuple):
     """What is wrong with an item or response before any metric sees it; empty where nothing is.
 
     `answer_missing` is set where the authors' form has no answer at all, which part of their
@@ -50,10 +50,10 @@ class Flaw(NamedTuple):
 class ScoringSample:
     """An item and its response; what several metrics need of them is computed once."""
 
-    def __init__(self, item: Item, response: Response, flaw: Flaw = Flaw()) -> None:  # noqa: B008
+    def __init__(self, item: Item, response: Response, defect: Defect = Defect()) -> None:  # noqa: B008
         self.item = item
         self.response = response
-        self.flaw = flaw
+        self.defect = defect
         self.query = query_of(item)
         self.prepared: dict[Callable[[ScoringSample], Any], Any] = {}
 
@@ -99,7 +99,7 @@ class ScoringSample:
         return Extracted(None, reason, self.text) if reason else None
 
     @cached_property
-    def taken(self) -> Extracted:
+    def extracted(self) -> Extracted:
         """The answer as `strict` takes it, by the form that was asked for."""
         return self._unanswered or self._sought
 
@@ -158,8 +158,8 @@ class ScoringSample:
             self.form,
             transcription=self.item.transcription,
             answer=self.item.answer or self.item.answer_simplified,
-            taken=self.taken.answer is not None,
-            wrapped=self.form == "transcription" and self.taken.rule == "JSON text",
+            extracted=self.extracted.answer is not None,
+            wrapped=self.form == "transcription" and self.extracted.rule == "JSON text",
             in_english=self.form == "text" and self.query.answer_language == "en",
         )
 
@@ -168,10 +168,10 @@ def once(prepare: Callable[[ScoringSample], T]) -> Callable[[ScoringSample], T]:
     """A function of a case that is computed once for each case."""
 
     @wraps(prepare)
-    def prepared(case: ScoringSample) -> T:
-        if prepare not in case.prepared:
-            case.prepared[prepare] = prepare(case)
-        found: T = case.prepared[prepare]
+    def prepared(sample: ScoringSample) -> T:
+        if prepare not in sample.prepared:
+            sample.prepared[prepare] = prepare(sample)
+        found: T = sample.prepared[prepare]
         return found
 
     return prepared

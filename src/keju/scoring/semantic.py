@@ -61,7 +61,7 @@ class Batch:
         self._wanted: dict[_Group, list[Wanted]] = defaultdict(list)
         self._signatures: dict[str, str] = {}
 
-    def add(self, place: int, case: ScoringSample, metric: EncoderMetric) -> None:
+    def add(self, place: int, sample: ScoringSample, metric: EncoderMetric) -> None:
         """Note that the score at `place` is that metric of a case.
 
         Raises:
@@ -69,13 +69,13 @@ class Batch:
         """
         if reason := self._encoders.missing(metric.encoder):
             raise UndefinedMetricError(reason)
-        candidate, reference = metric.prepare.given(case)
+        candidate, reference = metric.prepare.given(sample)
         if len(candidate) > LONGEST:
             raise TooLongError(f"too long to encode: {len(candidate):,} characters")
         other = keju_metric(metric.protocol, metric.benchmark, metric.form, metric.beside)
-        beside = other.measure(case).value if other else None
-        failed = case.response.status in {"failed", "filtered"}
-        group = _Group(metric, case.item.task, case.item.query)
+        beside = other.measure(sample).value if other else None
+        failed = sample.response.status in {"failed", "filtered"}
+        group = _Group(metric, sample.item.task, sample.item.query)
         self._wanted[group].append(Wanted(place, (candidate, reference), beside, failed))
 
     def values(self) -> Iterator[tuple[int, MetricValue | str]]:
@@ -186,8 +186,8 @@ def _known(floor: float | None) -> float:
     return floor
 
 
-def _as_it_is(case: ScoringSample) -> Pair:
-    return case.text, case.truth
+def _as_it_is(sample: ScoringSample) -> Pair:
+    return sample.text, sample.truth
 
 
 CANDIDATE_AS_IT_IS = Preparation("raw", AS_IT_IS, _as_it_is)

@@ -1,13 +1,13 @@
-"""`TextCase`: a reference and an answer without an item of a benchmark."""
+"""`TextSample`: a reference and an answer without an item of a benchmark."""
 
 from __future__ import annotations
 
 from keju.items import AnswerForm, Item, Response
 from keju.scoring.extraction import Extracted
-from keju.scoring.scoring_sample import Flaw, ScoringSample
+from keju.scoring.scoring_sample import Defect, ScoringSample
 
 
-class TextCase(ScoringSample):
+class TextSample(ScoringSample):
     """A reference with the whole of a text as the answer to it: nothing is extracted from it."""
 
     def __init__(self, form: AnswerForm, reference: str, hypothesis: str) -> None:
@@ -17,10 +17,10 @@ class TextCase(ScoringSample):
         self.response = Response(
             key="", item="", model="", benchmark="", task="", status="answered", text=hypothesis
         )
-        self.flaw = Flaw()
+        self.defect = Defect()
         self.prepared = {}
         self._form = form
-        self.taken = self.transcription = Extracted(hypothesis, "the whole text", hypothesis)
+        self.extracted = self.transcription = Extracted(hypothesis, "the whole text", hypothesis)
         self.options = ()
 
     @property

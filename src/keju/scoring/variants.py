@@ -65,27 +65,27 @@ class VariantResult(Record, frozen=True, kw_only=True):
         return PromptVariant(self.setting, self.script, self.wording)
 
 
-def variants_of(case: ScoringSample) -> list[Variant]:
+def variants_of(sample: ScoringSample) -> list[Variant]:
     """The paper's formulas that stand beside the official metrics of a case."""
     load_declared()
-    place = case.item.benchmark, case.form
+    place = sample.item.benchmark, sample.form
     return [
         each
         for each in _VARIANTS
-        if (each.benchmark, each.form) == place and each.beside in case.query.official
+        if (each.benchmark, each.form) == place and each.beside in sample.query.official
     ]
 
 
-def variant_scores(case: ScoringSample) -> list[Score]:
+def variant_scores(sample: ScoringSample) -> list[Score]:
     """One score for each of the paper's formulas that a case has."""
-    return [_score(case, each) for each in variants_of(case)]
+    return [_score(sample, each) for each in variants_of(sample)]
 
 
-def watched(cases: Iterable[ScoringSample], scores: list[Score]) -> Iterator[ScoringSample]:
+def watched(samples: Iterable[ScoringSample], scores: list[Score]) -> Iterator[ScoringSample]:
     """The cases as they come, their variants' scores added to the list as they pass."""
-    for case in cases:
-        scores += variant_scores(case)
-        yield case
+    for sample in samples:
+        scores += variant_scores(sample)
+        yield sample
 
 
 def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
@@ -115,12 +115,12 @@ def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
     return found
 
 
-def _score(case: ScoringSample, variant: Variant) -> Score:
-    response, item = case.response, case.item
-    value, signed, reason = None, "", case.flaw.response or case.flaw.answer
+def _score(sample: ScoringSample, variant: Variant) -> Score:
+    response, item = sample.response, sample.item
+    value, signed, reason = None, "", sample.defect.response or sample.defect.answer
     if not reason:
         try:
-            value = variant.function(*variant.prepare.given(case))
+            value = variant.function(*variant.prepare.given(sample))
             text = variant.prepare.name
             signed = signature("official", variant.name, text, label="as-printed")
         except UndefinedMetricError as error:
@@ -143,7 +143,7 @@ def _score(case: ScoringSample, variant: Variant) -> Score:
         round=response.round,
         group=item.group,
         status=response.status,
-        verdict=case.verdict,
+        verdict=sample.verdict,
         reason=reason,
         stats={} if value is None else mean(value).stats,
         signature=signed,

@@ -51,7 +51,7 @@ def verdict_of(
     *,
     transcription: str | None = None,
     answer: str = "",
-    taken: bool = True,
+    extracted: bool = True,
     wrapped: bool = False,
     in_english: bool = False,
 ) -> Verdict:
@@ -62,7 +62,7 @@ def verdict_of(
         form: the answer form that was asked for.
         transcription: the text on the image, where it is known.
         answer: the true answer.
-        taken: whether an answer could be taken.
+        extracted: whether an answer could be taken.
         wrapped: whether it had to be taken out of JSON that nobody asked for.
         in_english: whether the answer is expected in English, if the true one is.
     """
@@ -74,7 +74,7 @@ def verdict_of(
         return "refused"
     if form in {"text", "letter", "short"} and reads_out(body, transcription or "", answer):
         return "transcribed"
-    if not taken:
+    if not extracted:
         return "unparsable"
     if in_english and is_mostly_han(body) and not is_mostly_han(answer):
         return "off-language"

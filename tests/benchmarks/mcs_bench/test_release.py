@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keju.analysis.breakdowns import strata
-from keju.analysis.run_set import gather
+from keju.analysis.breakdowns import breakdowns
+from keju.analysis.run_set import load_runs
 from keju.cli import app
 from keju.datasets.store import Dataset
 from keju.runs import RunFolder
@@ -121,7 +121,7 @@ def test_reports_break_imported_data_down_by_author_dynasty_title_and_script(tmp
        "--out", tmp_path / "run")  # fmt: skip
     go("score", tmp_path / "run")
     tables = {(each["task"], each["kind"]): {row[0]: row for row in each["rows"]}
-              for each in strata(gather([tmp_path / "run"]))}  # fmt: skip
+              for each in breakdowns(load_runs([tmp_path / "run"]))}  # fmt: skip
     of_task = {kind: rows for (task, kind), rows in tables.items() if "T7" in task}
     assert {"author", "dynasty", "title", "script"} <= set(of_task)
     assert of_task["dynasty"]["晋 Jin"][2] == _right("东晋")

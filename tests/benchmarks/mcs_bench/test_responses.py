@@ -120,10 +120,10 @@ def test_strict_takes_the_same_letters_from_the_file(tmp_path):
     options = ("甲", "乙", "丙", "丁")
     run.write_items([replace(item, options=options) for item in items() if item.task == "T5"])
     (written,) = export_responses(run.path, tmp_path / "RESPONSES.json")
-    ways = score_run(run, ("strict",)), score_responses(written.file, ("strict",))
+    variants = score_run(run, ("strict",)), score_responses(written.file, ("strict",))
     first, second = (
         {(each.item, each.metric): each.value for each in scores if each.item.startswith("T5-")}
-        for scores in ways
+        for scores in variants
     )
     assert first == second
     assert {metric for _, metric in first} == {"Acc", "Acc_chance_corrected"}
@@ -137,8 +137,8 @@ def test_several_models_and_rounds_have_a_file_each(tmp_path):
     written = export_responses(folder, tmp_path / "out")
     assert len({each.file for each in written}) == 4
     scores = score_run(RunFolder(folder), ("official",))
-    voices = [(model, number) for model in ("a", "b") for number in (1, 2)]
-    for each, (model, number) in zip(written, voices, strict=True):
+    by_model = [(model, number) for model in ("a", "b") for number in (1, 2)]
+    for each, (model, number) in zip(written, by_model, strict=True):
         found = official(score_responses(each.file, ("official",)))
         assert found == official(scores, model=model, round=number)
     with pytest.raises(UsageError, match="not an empty directory"):

@@ -46,17 +46,17 @@ def test_the_golden_translations(shared):
     golden = json.loads((shared / "golden/mcs_public.json").read_text("utf-8"))
     texts = set()
 
-    def gather(value):
+    def load_runs(value):
         if isinstance(value, str):
             texts.add(value)
         elif isinstance(value, dict):
             for each in value.values():
-                gather(each)
+                load_runs(each)
         elif isinstance(value, list):
             for each in value:
-                gather(each)
+                load_runs(each)
 
-    gather(golden)
+    load_runs(golden)
     chosen = sorted(texts, key=len)[-600:]
     assert sum(map(len, chosen)) > 50_000
     for text in chosen:

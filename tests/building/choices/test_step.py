@@ -55,10 +55,10 @@ def given(tmp_path_factory) -> Path:
 
 
 def run(given: Path, out: Path, **told: object) -> tuple[dict[str, Item], Path, list[str]]:
-    bench = bench_over(given, out, "make-choices", seed=3)
-    make_choices_of_items(bench, MakeChoicesSettings(**told))
-    bench.writer.close()
-    return {item.id: item for item in Dataset.open(out).items()}, out / "tables", bench.notes
+    context = bench_over(given, out, "make-choices", seed=3)
+    make_choices_of_items(context, MakeChoicesSettings(**told))
+    context.writer.close()
+    return {item.id: item for item in Dataset.open(out).items()}, out / "tables", context.notes
 
 
 def test_records_become_questions_of_the_task_named(given, tmp_path):

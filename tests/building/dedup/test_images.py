@@ -46,10 +46,10 @@ def given(tmp_path_factory) -> Path:
 
 
 def run(given: Path, out: Path, **told: object) -> tuple[dict[str, Item], Path, list[str]]:
-    bench = bench_over(given, out, "dedup-images")
-    dedup_images(bench, DedupImagesSettings(**told))
-    bench.writer.close()
-    return {item.id: item for item in Dataset.open(out).items()}, out / "tables", bench.notes
+    context = bench_over(given, out, "dedup-images")
+    dedup_images(context, DedupImagesSettings(**told))
+    context.writer.close()
+    return {item.id: item for item in Dataset.open(out).items()}, out / "tables", context.notes
 
 
 def test_copies_are_marked_and_no_item_is_lost(given, tmp_path):
@@ -121,9 +121,9 @@ def test_texts_keep_the_better_scan_too(tmp_path):
     page = book_page(0)
     given = scans(tmp_path / "given", ("again", jpeg(page, 70), {}), ("original", png(page), {}))
     run(given, tmp_path / "marked")
-    bench = bench_over(tmp_path / "marked", tmp_path / "out", "dedup-texts")
-    dedup_texts(bench, DedupTextsSettings())
-    bench.writer.close()
+    context = bench_over(tmp_path / "marked", tmp_path / "out", "dedup-texts")
+    dedup_texts(context, DedupTextsSettings())
+    context.writer.close()
     assert [item.id for item in Dataset.open(tmp_path / "out").items()] == ["original"]
 
 
@@ -157,9 +157,9 @@ def test_copies_go_and_different_questions_about_one_picture_stay(tmp_path):
 
 def test_texts_then_know_that_the_picture_is_the_same(given, tmp_path):
     run(given, tmp_path / "marked")
-    bench = bench_over(tmp_path / "marked", tmp_path / "out", "dedup-texts")
-    dedup_texts(bench, DedupTextsSettings())
-    bench.writer.close()
+    context = bench_over(tmp_path / "marked", tmp_path / "out", "dedup-texts")
+    dedup_texts(context, DedupTextsSettings())
+    context.writer.close()
     kept = {item.id for item in Dataset.open(tmp_path / "out").items()}
     # The same answer about other pages stays, and another answer about the same page.
     assert kept == {"page0", "page1", "page2", "page3", "page0-turned", "page1-elsewhere"}

@@ -120,9 +120,9 @@ def given(tmp_path: Path) -> Path:
 
 
 def test_the_step_keeps_one_and_lists_the_others(given, tmp_path):
-    bench = bench_over(given, tmp_path / "out", "dedup-texts")
-    dedup_texts(bench, DedupTextsSettings())
-    bench.writer.close()
+    context = bench_over(given, tmp_path / "out", "dedup-texts")
+    dedup_texts(context, DedupTextsSettings())
+    context.writer.close()
     kept = Dataset.open(tmp_path / "out").items()
     before = {item.id: item for item in Dataset.open(given).items()}
     # The reviewed go before drafts, and of those the longest answer is kept.
@@ -142,14 +142,14 @@ def test_the_step_keeps_one_and_lists_the_others(given, tmp_path):
     assert rows["twice"]["link"] >= 0.95
     conflicts = pl.read_csv(tmp_path / "out/tables/conflicts.csv").to_dicts()
     assert {(row["item"], row["other"]) for row in conflicts} == {("draft", "unlike")}
-    assert "5 of 8 items left out" in bench.notes[0]
+    assert "5 of 8 items left out" in context.notes[0]
 
 
 def test_nothing_doubled_leaves_everything_as_it_was(tmp_path):
     make_dataset(tmp_path / "given", pages=3)
-    bench = bench_over(tmp_path / "given", tmp_path / "out", "dedup-texts")
-    dedup_texts(bench, DedupTextsSettings())
-    assert bench.writer.close().hash == Dataset.open(tmp_path / "given").manifest.hash
+    context = bench_over(tmp_path / "given", tmp_path / "out", "dedup-texts")
+    dedup_texts(context, DedupTextsSettings())
+    assert context.writer.close().hash == Dataset.open(tmp_path / "given").manifest.hash
 
 
 def many(count: int) -> list[Item]:

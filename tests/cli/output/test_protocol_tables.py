@@ -10,7 +10,11 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from keju.cli.output.protocol_tables import ledger_lines, ledger_of, ledger_tables
+from keju.cli.output.protocol_tables import (
+    list_protocol_differences,
+    protocol_lines,
+    protocol_tables,
+)
 from keju.errors import UsageError
 from keju.items import Item, Response
 from keju.runs import RunFolder
@@ -23,13 +27,13 @@ def run(scored_run: Path) -> RunFolder:
 
 
 def test_every_model_and_task_has_a_row(run: RunFolder):
-    found = ledger_of(run)
+    found = list_protocol_differences(run)
     models = list(run.manifest().models)
     assert [(each.model, each.task) for each in found] == [
         (model, task) for model in models for task in ("T1", "T7")
     ]
     console = Console(file=io.StringIO(), width=120)
-    console.print(*ledger_tables(found))
+    console.print(*protocol_tables(found))
     shown = console.file.getvalue()
     assert shown.count("CharAcc") == 2
     assert "items apart" in shown
@@ -37,20 +41,20 @@ def test_every_model_and_task_has_a_row(run: RunFolder):
 
 def test_one_model_and_task_alone(run: RunFolder):
     model = next(iter(run.manifest().models))
-    (found,) = ledger_of(run, models=[model], tasks=["T7"])
+    (found,) = list_protocol_differences(run, models=[model], tasks=["T7"])
     assert (found.model, found.task) == (model, "T7")
     for options in ({"models": ["nobody"]}, {"tasks": ["T9"]}):
         with pytest.raises(UsageError, match="it has"):
-            ledger_of(run, **options)
+            list_protocol_differences(run, **options)
 
 
 def test_an_item_is_one_line_with_its_reason(run: RunFolder):
-    assert list(ledger_lines(ledger_of(run))) == []
+    assert list(protocol_lines(list_protocol_differences(run))) == []
     for file in run.response_files():
         doubled = file.read_text("utf-8").replace("天地玄黄", "天地玄黄" * 2)
         file.write_text(doubled, "utf-8")
     score_run(run)
-    (line,) = ledger_lines(ledger_of(run))
+    (line,) = protocol_lines(list_protocol_differences(run))
     assert ", T1, page-0: official 100.0, strict 50.0: 4 characters too many" in line
     assert "\n" not in line
 
@@ -65,7 +69,7 @@ def test_scores_that_lack_something_are_not_shown(run: RunFolder, how: str):
         file = run.response_files()[0]
         file.write_text(file.read_text("utf-8").replace('"key":"', '"key":"0'), "utf-8")
     with pytest.raises(UsageError, match="Score it again: keju score"):
-        ledger_of(run)
+        list_protocol_differences(run)
 
 
 def test_questions_that_nothing_scores_need_no_score(run: RunFolder):
@@ -81,7 +85,7 @@ def test_questions_that_nothing_scores_need_no_score(run: RunFolder):
     with run.responses_path(model, item.task).open("ab") as stream:
         stream.write(msgspec.json.encode(response) + b"\n")
     score_run(run)
-    assert {each.task for each in ledger_of(run)} == {"T1", "T7"}
+    assert {each.task for each in list_protocol_differences(run)} == {"T1", "T7"}
 
 
 def test_tasks_that_no_paper_defines_need_no_official_scores(run: RunFolder):
@@ -100,4 +104,4 @@ def test_tasks_that_no_paper_defines_need_no_official_scores(run: RunFolder):
         for other in ("T1", "T7"):
             run.responses_path(model, other).unlink()
     score_run(run)
-    assert ledger_of(run) == []
+    assert list_protocol_differences(run) == []

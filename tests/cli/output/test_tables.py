@@ -22,8 +22,8 @@ from keju.datasets.stats import stats
 from keju.definitions import tasks
 from keju.items import Item, Response
 from keju.scoring import ModelScores, aggregate, score_answer, summarise
-from keju.scoring.score import score_cases
-from keju.scoring.scoring_sample import Flaw, ScoringSample
+from keju.scoring.score import score_samples
+from keju.scoring.scoring_sample import Defect, ScoringSample
 from keju.scoring.variants import watched
 
 HOSTILE = "\x1b[2J\x1b]0;t\x07[red]m[/red]:smile:\u202e"
@@ -94,7 +94,7 @@ def test_each_setting_has_its_own_column():
     item = Item(
         id="a", benchmark="MCS-Bench", task="T6", answer="天地玄黃", answer_simplified="天地玄黄"
     )
-    cases = [
+    samples = [
         ScoringSample(
             item,
             Response(
@@ -107,7 +107,7 @@ def test_each_setting_has_its_own_column():
         )
     ]  # fmt: skip
     variants = []
-    scores = score_cases(watched(cases, variants), ("official",))
+    scores = score_samples(watched(samples, variants), ("official",))
     by_model = {
         model: summarise(
             ModelScores(
@@ -130,9 +130,9 @@ def test_each_setting_has_its_own_column():
 
 
 def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
-    flaws = [Flaw(), Flaw(response="no text"), Flaw(response="no text")]
-    cases = []
-    for number, flaw in enumerate(flaws):
+    defects = [Defect(), Defect(response="no text"), Defect(response="no text")]
+    samples = []
+    for number, defect in enumerate(defects):
         item = Item(
             id=f"i{number}",
             benchmark="MCS-Bench",
@@ -144,8 +144,8 @@ def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
             key=item.id, item=item.id, model="m", benchmark="MCS-Bench", task="T3",
             status="answered", text="天，",
         )  # fmt: skip
-        cases.append(ScoringSample(item, response, flaw))
-    summary = summarise(ModelScores("m", score_cases(cases), [], {}, []))
+        samples.append(ScoringSample(item, response, defect))
+    summary = summarise(ModelScores("m", score_samples(samples), [], {}, []))
     (line,) = summary_lines([summary])
     assert line == (
         "unscored: F1, Precision, Recall, F1_macro of 2 responses, such as that to T3 i1: no text"

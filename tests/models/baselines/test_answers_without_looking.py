@@ -21,7 +21,7 @@ def labelled(name: str, answer: str) -> Item:
 
 
 def answer(model: Model, asked: Request) -> str:
-    assert model.declines(asked) == ""
+    assert model.unsupported_reason(asked) == ""
     return asyncio.run(model.answer(asked, ())).text
 
 
@@ -62,10 +62,10 @@ def test_chance_says_yes_or_no():
 def test_chance_declines_what_has_no_closed_set_of_answers():
     model = open_model("baseline:chance", ModelOptions())
     assert (
-        model.declines(request(form="text"))
+        model.unsupported_reason(request(form="text"))
         == "chance answers letters, yes-no and probabilities, not text"
     )
-    assert model.declines(request(form="letter")) == "no letters on offer to guess from"
+    assert model.unsupported_reason(request(form="letter")) == "no letters on offer to guess from"
 
 
 def test_majority_gives_the_commonest_and_of_equals_the_first():
@@ -77,8 +77,8 @@ def test_majority_gives_the_commonest_and_of_equals_the_first():
 def test_majority_declines_without_a_reference_split_for_the_task():
     model = open_model("baseline:majority", ModelOptions(reference=(labelled("r", "A"),)))
     why = "the dataset has no reference split for this task"
-    assert model.declines(request(task="T7")) == why
-    assert open_model("baseline:majority", ModelOptions()).declines(request()) == why
+    assert model.unsupported_reason(request(task="T7")) == why
+    assert open_model("baseline:majority", ModelOptions()).unsupported_reason(request()) == why
 
 
 def test_chance_draws_probabilities_evenly():
@@ -110,7 +110,7 @@ def test_majority_passes_over_letters_that_are_not_on_offer():
     reference = tuple(labelled(f"r{n}", a) for n, a in enumerate("EEEB"))
     model = open_model("baseline:majority", ModelOptions(reference=reference))
     assert answer(model, request(choices=("A", "B", "C", "D"))) == "B"
-    assert model.declines(request(choices=("A",)))
+    assert model.unsupported_reason(request(choices=("A",)))
 
 
 def gallery(name: str, relevant: tuple[int, ...], candidates: int) -> Item:
@@ -134,7 +134,10 @@ def test_majority_of_pairs_is_the_share_that_belongs_together():
 @pytest.mark.parametrize("form", ["text", "transcription", "boxes", "entities"])
 def test_running_text_and_lists_have_no_majority(form: AnswerForm):
     model = open_model("baseline:majority", ModelOptions(reference=(labelled("r", "A"),)))
-    assert model.declines(request(form=form)) == f"answers of the form {form} have no majority"
+    assert (
+        model.unsupported_reason(request(form=form))
+        == f"answers of the form {form} have no majority"
+    )
 
 
 def test_an_unknown_baseline_is_named():

@@ -82,17 +82,17 @@ def test_it_is_the_evidence_that_trying_everything_gives():
 
 def block(edge: np.ndarray, *, above: bool) -> np.ndarray:
     """The outline of a block of 120 by 120 on one side of an edge that runs from left to right."""
-    way = np.linspace(0, 120, 121)[:-1]
+    variant = np.linspace(0, 120, 121)[:-1]
     if above:
-        rest = [120 + 1j * way, 120 + 120j - way, 120j - 1j * way]
+        rest = [120 + 1j * variant, 120 + 120j - variant, 120j - 1j * variant]
         return np.concatenate([edge, *rest])
-    return np.concatenate([edge[::-1], -1j * way, -120j + way, 120 - 120j + 1j * way])
+    return np.concatenate([edge[::-1], -1j * variant, -120j + variant, 120 - 120j + 1j * variant])
 
 
 def test_straight_edges_prove_nothing_and_one_crack_much():
-    way = np.linspace(0, 120, 120)
-    crack = way + 1j * np.random.default_rng(2).normal(0, 2, 120).cumsum()
-    straight = [block(way + 0j, above=above) for above in (True, False)]
+    variant = np.linspace(0, 120, 120)
+    crack = variant + 1j * np.random.default_rng(2).normal(0, 2, 120).cumsum()
+    straight = [block(variant + 0j, above=above) for above in (True, False)]
     cracked = [block(crack, above=above) for above in (True, False)]
     assert evidence(*straight) < 0.15
     assert evidence(cracked[0], straight[1]) < 0.6
@@ -119,4 +119,4 @@ def test_characters_are_not_its_affair():
     blank = stored(np.zeros((4, 4), np.uint8))
     model = open_model("baseline:edges", ModelOptions())
     why = "baseline:edges compares pictures of rejoining"
-    assert model.declines(pair(blank, blank, task="retrieval")) == why
+    assert model.unsupported_reason(pair(blank, blank, task="retrieval")) == why

@@ -35,7 +35,7 @@ def question(words: str, text: str = PAGE, where: str = "T6") -> Request:
 
 def answer(request: Request) -> Answer:
     model = open_model("baseline:overlap", ModelOptions())
-    assert model.declines(request) == ""
+    assert model.unsupported_reason(request) == ""
     return asyncio.run(model.answer(request, ()))
 
 
@@ -86,15 +86,15 @@ def test_it_declines_what_asks_nothing(where: str, form: AnswerForm, why: str):
     request = Request(
         item="x", benchmark="MCS-Bench", task=where, form=form, prompt=prompt, source=PAGE
     )
-    assert why in open_model("baseline:overlap", ModelOptions()).declines(request)
+    assert why in open_model("baseline:overlap", ModelOptions()).unsupported_reason(request)
 
 
 def test_it_needs_a_text():
     item = Item(id="c", benchmark="MCS-Bench", task="T7", options=("甲", "乙"), answer="A")
     model = open_model("baseline:overlap", ModelOptions())
-    assert "it needs a text" in model.declines(request_for(item))
+    assert "it needs a text" in model.unsupported_reason(request_for(item))
     pipeline = open_model("ocr+llm:ppocr+baseline:overlap", ModelOptions())
-    assert pipeline.declines(request_for(item)) == ""
+    assert pipeline.unsupported_reason(request_for(item)) == ""
 
 
 @pytest.mark.parametrize(

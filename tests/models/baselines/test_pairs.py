@@ -71,12 +71,14 @@ def test_a_pair_is_compared_once_from_both_sides_where_that_takes_time():
 
 def test_only_pairs_of_its_tasks_are_its_affair():
     model = Brightness(ModelOptions())
-    assert "pictures of classification" in model.declines(pair(DARK, GREY, task="rejoining"))
+    assert "pictures of classification" in model.unsupported_reason(
+        pair(DARK, GREY, task="rejoining")
+    )
     single = Request(
         item="x", benchmark="OBI-Bench", task="recognition", form="yes-no", prompt="?",
         images=(DARK.ref,),
     )  # fmt: skip
-    assert model.declines(single) == "baseline:brightness compares two pictures"
+    assert model.unsupported_reason(single) == "baseline:brightness compares two pictures"
 
 
 def test_a_picture_that_cannot_be_read_is_an_answerless_request():

@@ -62,18 +62,18 @@ def opened() -> Model:
 
 def answer(form: AnswerForm, text: str) -> Answer:
     model = opened()
-    assert model.declines(request(form, text)) == ""
+    assert model.unsupported_reason(request(form, text)) == ""
     return asyncio.run(model.answer(request(form, text), ()))
 
 
 @needs_it
 def test_it_declines_what_it_cannot_do_and_what_comes_without_a_text():
     model = opened()
-    assert "no answer of the form letter" in model.declines(request("letter", "天地"))
+    assert "no answer of the form letter" in model.unsupported_reason(request("letter", "天地"))
     item = Item(id="p", benchmark="MCS-Bench", task="T3", answer="天地玄黃。")
-    assert "it needs a text" in model.declines(request_for(item))
+    assert "it needs a text" in model.unsupported_reason(request_for(item))
     pipeline = open_model("ocr+llm:ppocr+baseline:udpipe", ModelOptions())
-    assert pipeline.declines(request_for(item)) == ""
+    assert pipeline.unsupported_reason(request_for(item)) == ""
 
 
 @needs_it

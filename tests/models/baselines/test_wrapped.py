@@ -131,9 +131,9 @@ def test_they_decline_what_shows_no_image_and_a_task_of_one_group():
     for kind in ("blind", "shuffled"):
         model = open_model(f"{kind}:{SERVED}", options(shown=(shown("p", "a"), shown("x", "b"))))
         bare = Request(item="p", benchmark="MCS-Bench", task="T2", form="text", prompt="?")
-        assert "--setting image" in model.declines(bare)
+        assert "--setting image" in model.unsupported_reason(bare)
     alone = open_model(f"shuffled:{SERVED}", options(shown=(shown("p", "a"),)))
-    assert "another group" in alone.declines(request_for(item))
+    assert "another group" in alone.unsupported_reason(request_for(item))
 
 
 def test_without_a_dataset_nothing_is_shuffled():

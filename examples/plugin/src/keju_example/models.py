@@ -15,7 +15,7 @@ class FirstOption(ModelBase):
     def __init__(self, options: ModelOptions) -> None:
         del options
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Every request without options."""
         return "" if request.choices else "only multiple-choice questions have options"
 

@@ -42,9 +42,9 @@ def given(shared, tmp_path_factory):
 
 
 def built(given, out, step=STEP, settings=None, seed=0):
-    bench = bench_over(given, out, step.name, seed=seed)
-    with bench.writer:
-        step.run(bench, settings or SetTypeSettings(**SMALL))
+    context = bench_over(given, out, step.name, seed=seed)
+    with context.writer:
+        step.run(context, settings or SetTypeSettings(**SMALL))
     return Dataset.open(out)
 
 

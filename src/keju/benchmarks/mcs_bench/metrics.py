@@ -37,8 +37,8 @@ _CONVERTED = "the response alone is made simplified, by phrases (zhconv)"
 CLEANED = Preparation("clean>convert", _CLEANED, texts.cleaned_pair)
 CLEANED_WITH_ANSWER = CLEANED._replace(given=texts.cleaned_with_answer)
 CLEANED_CHARACTERS = CLEANED_WITH_ANSWER._replace(name="clean>convert>chars")
-EDITS = CLEANED._replace(given=lambda case: (texts.edits(case),))
-CONTAINED = CLEANED._replace(given=lambda case: (texts.truth(case), texts.cleaned(case)))
+EDITS = CLEANED._replace(given=lambda sample: (texts.edits(sample),))
+CONTAINED = CLEANED._replace(given=lambda sample: (texts.truth(sample), texts.cleaned(sample)))
 CONVERTED = Preparation("convert", f"{_CONVERTED}; nothing is removed", texts.converted_pair)
 CHARACTERS = CONVERTED._replace(name="convert>chars", given=texts.unspaced_pair)
 WORDS = Preparation(
@@ -181,9 +181,9 @@ def contained(reference: str, response: str) -> float:
     return float(reference in response)
 
 
-def _pair(case: ScoringSample) -> tuple[str, str]:
+def _pair(sample: ScoringSample) -> tuple[str, str]:
     """Candidate and reference."""
-    return texts.converted(case), texts.truth(case)
+    return texts.converted(sample), texts.truth(sample)
 
 
 _encoded = partial(

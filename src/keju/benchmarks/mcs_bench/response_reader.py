@@ -12,7 +12,7 @@ from keju.definitions import Task, is_task_word, tasks, tasks_named
 from keju.errors import DataError
 from keju.files import read_json
 from keju.items import Failure, Item, Response, Status
-from keju.scoring.scoring_sample import LONGEST, Flaw, ScoringSample, kind_of
+from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample, kind_of
 from keju.text import content_of
 
 _LARGEST = 2 << 30
@@ -42,18 +42,18 @@ def read_responses(path: Path) -> list[ScoringSample]:
     """
     if path.is_file() and path.stat().st_size > _LARGEST:
         raise DataError("more than 2 GiB", file=path, hint="Score it in parts")
-    cases = list(_cases(path, _rows(path)))
-    if not cases:
+    samples = list(_cases(path, _rows(path)))
+    if not samples:
         raise DataError("contains no responses", file=path)
-    if all(case.flaw.answer_missing for case in cases):
+    if all(sample.defect.answer_missing for sample in samples):
         raise DataError(
             "no item has Answer_Simplified", file=path, hint="Rename the field that has the answers"
         )
-    if all(case.response.status == "failed" for case in cases):
+    if all(sample.response.status == "failed" for sample in samples):
         raise DataError(
             "no item has Response", file=path, hint="Rename the field that has the responses"
         )
-    return cases
+    return samples
 
 
 def _rows(path: Path) -> list[object]:
@@ -96,7 +96,7 @@ def _cases(file: Path, rows: list[object]) -> Iterator[ScoringSample]:
             )
         seen.add((number, name))
         _check_names(file, where, row, task_numbered(int(number)))
-        yield _case(file, where, row, name, int(number))
+        yield _sample(file, where, row, name, int(number))
 
 
 def _number(file: Path, where: str, row: Mapping[str, object]) -> str:
@@ -124,7 +124,7 @@ def _check_names(file: Path, where: str, row: Mapping[str, object], task: Task) 
             )
 
 
-def _case(
+def _sample(
     file: Path, where: str, row: Mapping[str, object], name: str, number: int
 ) -> ScoringSample:
     for key, value in row.items():
@@ -135,7 +135,7 @@ def _case(
                 item=where,
                 hint="Shorten it, or leave the item out",
             )
-    flaw = Flaw(
+    defect = Defect(
         response=_half(row, "Response"),
         answer=_flaw(row, "Answer_Simplified")
         or next(filter(None, (_half(row, key) for key in (*_ANSWERS, *_QUESTIONS))), ""),
@@ -155,7 +155,7 @@ def _case(
         answer=_first(row, _ANSWERS) if answer else "",
         answer_simplified=_optional(row, "Answer_Simplified"),
     )
-    return ScoringSample(item, _response(item, file.stem, row), flaw)
+    return ScoringSample(item, _response(item, file.stem, row), defect)
 
 
 def _response(item: Item, model: str, row: Mapping[str, object]) -> Response:

@@ -31,7 +31,7 @@ BENCHMARK = "MCS-Bench"
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
 
 
-class _Voice(NamedTuple):
+class _ResponseSet(NamedTuple):
     """Whose responses a file has."""
 
     model: str
@@ -55,48 +55,49 @@ def export_responses(run: Path, out: Path) -> list[ResponseFile]:
     folder = RunFolder.open(run)
     items = {(item.task, item.id): item for item in folder.items() if item.benchmark == BENCHMARK}
     shown = Shown(folder)
-    found: dict[_Voice, dict[tuple[str, str], Response]] = {}
+    found: dict[_ResponseSet, dict[tuple[str, str], Response]] = {}
     for model in folder.manifest().models:
         for response in folder.responses(model):
             if (place := (response.task, response.item)) in items:
-                voice = _Voice(model, variant_of(response), response.round)
-                found.setdefault(voice, {})[place] = response
+                response_set = _ResponseSet(model, variant_of(response), response.round)
+                found.setdefault(response_set, {})[place] = response
     if not found:
         raise UsageError(f"{run}: no responses to tasks of {BENCHMARK}")
     return [
-        _write(path, items, found[voice], shown) for voice, path in _files(out, list(found)).items()
+        _write(path, items, found[response_set], shown)
+        for response_set, path in _files(out, list(found)).items()
     ]
 
 
-def _files(out: Path, voices: list[_Voice]) -> dict[_Voice, Path]:
+def _files(out: Path, response_sets: list[_ResponseSet]) -> dict[_ResponseSet, Path]:
     """The file of each voice.
 
     Raises:
         UsageError: `out` is one file for several, or exists and is not empty.
     """
     if out.suffix == ".json":
-        if len(voices) > 1:
+        if len(response_sets) > 1:
             raise UsageError(
-                f"-o {out}: the run has {len(voices)} sets of responses (models, prompt variants "
-                "and rounds), and a file has one. Give a directory"
+                f"-o {out}: the run has {len(response_sets)} sets of responses (models, prompt "
+                "variants and rounds), and a file has one. Give a directory"
             )
-        return {voices[0]: out}
+        return {response_sets[0]: out}
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"-o {out}: exists and is not an empty directory. Choose another -o")
     check_local(out)
     out.mkdir(parents=True, exist_ok=True)
-    paths = (out / f"{file_name(name)}.json" for name in _names(voices))
-    return dict(zip(voices, paths, strict=True))
+    paths = (out / f"{file_name(name)}.json" for name in _names(response_sets))
+    return dict(zip(response_sets, paths, strict=True))
 
 
-def _names(voices: list[_Voice]) -> Iterator[str]:
+def _names(response_sets: list[_ResponseSet]) -> Iterator[str]:
     """The model's name, with the prompt variant and the round where there are several."""
-    variants = {voice.variant for voice in voices}
-    rounds = {voice.round for voice in voices}
-    for voice in voices:
-        label = voice.variant.label(variants) if len(variants) > 1 else ""
-        number = f"round {voice.round}" if len(rounds) > 1 else ""
-        yield " ".join(filter(None, (voice.model, label, number)))
+    variants = {response_set.variant for response_set in response_sets}
+    rounds = {response_set.round for response_set in response_sets}
+    for response_set in response_sets:
+        label = response_set.variant.label(variants) if len(variants) > 1 else ""
+        number = f"round {response_set.round}" if len(rounds) > 1 else ""
+        yield " ".join(filter(None, (response_set.model, label, number)))
 
 
 def _write(

@@ -38,102 +38,102 @@ def official_answer(item: Item) -> str:
     return official_convert(item.answer)
 
 
-def require_answer(case: ScoringSample) -> None:
+def require_answer(sample: ScoringSample) -> None:
     """Stop where the script stops for want of an answer.
 
     Raises:
         UndefinedMetricError: the authors' form has no answer.
     """
-    if case.flaw.answer_missing:
+    if sample.defect.answer_missing:
         raise UndefinedMetricError("the authors' script stops here: KeyError, no answer")
 
 
 @once
-def truth(case: ScoringSample) -> str:
+def truth(sample: ScoringSample) -> str:
     """The answer, simplified.
 
     Raises:
         UndefinedMetricError: there is none, where the script stops.
     """
-    require_answer(case)
+    require_answer(sample)
     try:
-        return official_answer(case.item)
+        return official_answer(sample.item)
     except PrerequisiteError as error:
         raise UndefinedMetricError(str(error)) from None
 
 
 @once
-def converted(case: ScoringSample) -> str:
+def converted(sample: ScoringSample) -> str:
     """The response converted to simplified, as the script reads it where it doesn't clean.
 
     Raises:
         UndefinedMetricError: it is not text, and the script stops at it.
     """
-    if not case.response.not_text:
-        return _converted(case.text)
+    if not sample.response.not_text:
+        return _converted(sample.text)
     try:
-        return official_convert_value(json.loads(case.response.not_text))
+        return official_convert_value(json.loads(sample.response.not_text))
     except (TypeError, KeyError) as error:
-        raise _stopped(case, type(error).__name__) from None
+        raise _stopped(sample, type(error).__name__) from None
     except PrerequisiteError as error:
         raise UndefinedMetricError(str(error)) from None
 
 
 @once
-def unspaced(case: ScoringSample) -> str:
+def unspaced(sample: ScoringSample) -> str:
     """The response without spaces (U+0020), then converted, as the script's ROUGE reads it.
 
     Raises:
         UndefinedMetricError: it is not text, where the script stops.
     """
-    if case.response.not_text:
-        raise _stopped(case, "AttributeError")
-    return _converted(case.text.replace(" ", ""))
+    if sample.response.not_text:
+        raise _stopped(sample, "AttributeError")
+    return _converted(sample.text.replace(" ", ""))
 
 
 @once
-def cleaned(case: ScoringSample) -> str:
+def cleaned(sample: ScoringSample) -> str:
     """The response cleaned, then converted.
 
     Raises:
         UndefinedMetricError: it is not text, where the script stops.
     """
-    if case.response.not_text:
-        raise _stopped(case, "TypeError")
-    return _converted(official_clean(case.text))
+    if sample.response.not_text:
+        raise _stopped(sample, "TypeError")
+    return _converted(official_clean(sample.text))
 
 
 @once
-def cleaned_pair(case: ScoringSample) -> Pair:
+def cleaned_pair(sample: ScoringSample) -> Pair:
     """Both texts cleaned, then the response converted; a missing answer is an empty text."""
-    reference = "" if case.flaw.answer_missing else truth(case)
-    return bounded(Pair(official_clean(reference), cleaned(case)))
+    reference = "" if sample.defect.answer_missing else truth(sample)
+    return bounded(Pair(official_clean(reference), cleaned(sample)))
 
 
-def cleaned_with_answer(case: ScoringSample) -> Pair:
+def cleaned_with_answer(sample: ScoringSample) -> Pair:
     """`cleaned_pair` where there is an answer."""
-    require_answer(case)
-    return cleaned_pair(case)
+    require_answer(sample)
+    return cleaned_pair(sample)
 
 
-def converted_pair(case: ScoringSample) -> Pair:
+def converted_pair(sample: ScoringSample) -> Pair:
     """The answer with the response converted."""
-    return Pair(truth(case), converted(case))
+    return Pair(truth(sample), converted(sample))
 
 
-def unspaced_pair(case: ScoringSample) -> Pair:
+def unspaced_pair(sample: ScoringSample) -> Pair:
     """The answer with the response without spaces, converted."""
-    return Pair(truth(case), unspaced(case))
+    return Pair(truth(sample), unspaced(sample))
 
 
 @once
-def edits(case: ScoringSample) -> EditCounts:
+def edits(sample: ScoringSample) -> EditCounts:
     """Substitutions, deletions and insertions along the script's path."""
-    return official_edits(*cleaned_pair(case))
+    return official_edits(*cleaned_pair(sample))
 
 
-def _stopped(case: ScoringSample, how: str) -> UndefinedMetricError:
-    what = kind_of(json.loads(case.response.not_text))
+def _stopped(sample: ScoringSample, how: str) -> UndefinedMetricError:
+    what = kind_of(json.loads(sample.response.not_text))
     return UndefinedMetricError(f"the authors' script stops here: {how}, Response is {what}")
 
 

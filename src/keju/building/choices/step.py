@@ -62,7 +62,7 @@ class _Taken(NamedTuple):
     pool: str
 
 
-def make_choices_of_items(bench: StepContext, settings: MakeChoicesSettings) -> None:
+def make_choices_of_items(context: StepContext, settings: MakeChoicesSettings) -> None:
     """Give options to the selected items; others stay as they are.
 
     Raises:
@@ -72,14 +72,14 @@ def make_choices_of_items(bench: StepContext, settings: MakeChoicesSettings) -> 
     target = _target(settings)
     taken: dict[str, _Taken] = {}
     not_made: list[NotMade] = []
-    for item in bench.items():
+    for item in context.items():
         if _is_taken(item, settings):
             waiting = _taken(item, settings)
             if isinstance(waiting, NotMade):
                 not_made.append(waiting)
             else:
                 taken[item.id] = waiting
-    made = make_choices(_asked(list(taken.values())), settings.options, bench.rng("options"))
+    made = make_choices(_asked(list(taken.values())), settings.options, context.rng("options"))
     not_made += [
         NotMade(id_, taken[id_].item.task, taken[id_].answer, reason)
         for id_, reason in made.reasons.items()
@@ -87,22 +87,22 @@ def make_choices_of_items(bench: StepContext, settings: MakeChoicesSettings) -> 
     _some(made.choices, not_made)
     gone = {row.item for row in not_made}
     choices = []
-    for item in bench.items():
+    for item in context.items():
         if item.id in made.choices:
             found = taken[item.id]
             choices.append(_chosen(target, found, made.choices[item.id], settings.question))
-            bench.keep(choices[-1], note=f"options from the answers of pool {found.pool!r}")
+            context.keep(choices[-1], note=f"options from the answers of pool {found.pool!r}")
         elif item.id not in gone:
-            bench.keep(item)
-    bench.table("not-made", not_made, NotMade)
+            context.keep(item)
+    context.table("not-made", not_made, NotMade)
     checks = check_choices(choices)
-    bench.table("leaks", checks, LeakCheck)
-    bench.table("option-use", option_uses(choices), OptionUse)
-    bench.note(
+    context.table("leaks", checks, LeakCheck)
+    context.table("option-use", option_uses(choices), OptionUse)
+    context.note(
         f"{len(choices)} multiple-choice questions made, {number_of(len(not_made), 'item')} not"
     )
     for line in told(checks):
-        bench.note(line)
+        context.note(line)
 
 
 STEP = Step(

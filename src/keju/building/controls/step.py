@@ -56,40 +56,40 @@ class Control(Struct, frozen=True):
     places: int
 
 
-def make_controls(bench: StepContext, settings: ControlSettings) -> None:
+def make_controls(context: StepContext, settings: ControlSettings) -> None:
     """Keep every item, and append controls.
 
     Raises:
         DataError: no control of one of the kinds can be made from any item.
     """
-    items = bench.items()
+    items = context.items()
     for item in items:
-        bench.keep(item)
+        context.keep(item)
     sound = [item for item in items if item.split == "test" and CONTROL not in item.metadata]
     alphabet = Alphabet(item.answer for item in sound)
     others = _Others(sound)
     made: list[Control] = []
     for kind in settings.kinds:
         count = 0
-        for item in _by_lot(sound, bench.rng("lot", kind)):
+        for item in _by_lot(sound, context.rng("lot", kind)):
             if settings.items and count == settings.items:
                 break
-            rng = bench.rng(kind, item.id)
+            rng = context.rng(kind, item.id)
             control = (
                 _wrong_page(item, others, rng)
                 if kind == "wrong-page"
                 else _altered(item, kind, rng, settings.share, alphabet)
             )
             if control is not None:
-                bench.keep(
+                context.keep(
                     control[0], note=f"{kind} of {item.id}: {number_of(control[1], 'place')}"
                 )
                 made.append(Control(control[0].id, kind, item.id, control[1]))
                 count += 1
         if not count:
             raise DataError(message("building.no-control-of-kind", kind=kind), hint=_MENDS[kind])
-        bench.note(f"{kind}: {count} controls")
-    bench.table("controls", made, Control)
+        context.note(f"{kind}: {count} controls")
+    context.table("controls", made, Control)
 
 
 STEP = Step(

@@ -83,7 +83,7 @@ class GroupedPicture(Struct, frozen=True):
     items: list[str]
 
 
-class LeftOut(Struct, frozen=True):
+class Dropped(Struct, frozen=True):
     """An item that was dropped for another of its task about the same image or a copy of it."""
 
     kept: str
@@ -92,30 +92,30 @@ class LeftOut(Struct, frozen=True):
     picture: str
 
 
-def dedup_images(bench: StepContext, settings: DedupImagesSettings) -> None:
+def dedup_images(context: StepContext, settings: DedupImagesSettings) -> None:
     """Record for each item which images it shows, with copies counted as the same image.
 
     Raises:
         DataError: an image or CLIP's weights cannot be read.
         PrerequisiteError: CLIP was requested and its packages are not installed.
     """
-    items = bench.items()
+    items = context.items()
     refs = list({ref.sha256: ref for item in items for ref in item.images}.values())
-    pictures = [Picture(str(bench.image_path(ref)), ref.width, ref.height) for ref in refs]
-    candidates = _candidates(bench, settings, items, refs, pictures)
-    held = _held(bench, settings, candidates, pictures)
+    pictures = [Picture(str(context.image_path(ref)), ref.width, ref.height) for ref in refs]
+    candidates = _candidates(context, settings, items, refs, pictures)
+    held = _held(context, settings, candidates, pictures)
     stands = _standing(refs, [each.pair for each, _ in held])
     marked = [_marked(item, stands) for item in items]
     out = _left_out(marked, settings.drop)
     gone = {row.dropped for row in out}
     for item in marked:
         if item.id not in gone:
-            bench.keep(item)
+            context.keep(item)
     groups = _rows(items, refs, stands, held)
-    bench.table("image-groups", groups, GroupedPicture)
-    bench.table("duplicates", out, LeftOut)
+    context.table("image-groups", groups, GroupedPicture)
+    context.table("duplicates", out, Dropped)
     copies = sum(kept != sha256 for sha256, kept in stands.items())
-    bench.note(
+    context.note(
         f"{copies} of {len(refs)} pictures are copies of others "
         f"({number_of(len(candidates), 'candidate')}); {len(out)} of {len(items)} items left out"
     )
@@ -127,16 +127,16 @@ STEP = Step(
 
 
 def _candidates(
-    bench: StepContext,
+    context: StepContext,
     settings: DedupImagesSettings,
     items: Sequence[Item],
     refs: Sequence[ImageRef],
     pictures: list[Picture],
 ) -> list[Candidate]:
     """Pairs that one of the hashes or CLIP finds, each once."""
-    hashes = bench.engine.map("hashes", pictures, hashes_of, Hashes)
+    hashes = context.engine.map("hashes", pictures, hashes_of, Hashes)
     _check(each.error for each in hashes)
-    vectors = _vectors(bench, settings.clip, refs, pictures) if settings.clip else None
+    vectors = _vectors(context, settings.clip, refs, pictures) if settings.clip else None
     found: dict[tuple[int, int], Candidate] = {}
     for scope in _scopes(items, refs, settings.within):
         bits = [hashes[at].bits for at in scope]
@@ -167,7 +167,7 @@ def _scopes(
 
 
 def _held(
-    bench: StepContext,
+    context: StepContext,
     settings: DedupImagesSettings,
     candidates: list[Candidate],
     pictures: list[Picture],
@@ -176,7 +176,7 @@ def _held(
 
     def compare(some: list[Candidate]) -> list[float]:
         pairs = [PicturePair.of(pictures[each.one], pictures[each.other]) for each in some]
-        found = bench.engine.map("comparisons", pairs, likeness_of, Likeness)
+        found = context.engine.map("comparisons", pairs, likeness_of, Likeness)
         _check(each.error for each in found)
         if not settings.trust_clip:
             return [each.likeness for each in found]
@@ -189,7 +189,7 @@ def _held(
 
 
 def _vectors(
-    bench: StepContext, folder: Path, refs: Sequence[ImageRef], pictures: Sequence[Picture]
+    context: StepContext, folder: Path, refs: Sequence[ImageRef], pictures: Sequence[Picture]
 ) -> NDArray[np.float32]:
     """CLIP's vector of each image; finished batches survive an interruption."""
     from keju.encoders.pictures import PictureEncoder  # noqa: PLC0415 - torch
@@ -199,7 +199,7 @@ def _vectors(
     for start in range(0, len(refs), _CHUNK):
         names = "".join(ref.sha256 for ref in refs[start : start + _CHUNK])
         mark = sha256_bytes(f"{encoder.weights_hash}{names}".encode())
-        file = bench.scratch("clip") / f"{short(mark)}.npy"
+        file = context.scratch("clip") / f"{short(mark)}.npy"
         if not file.exists():
             some = (
                 open_image(Path(each.path).read_bytes(), name=each.path)
@@ -231,7 +231,7 @@ def _marked(item: Item, stands: Mapping[str, str]) -> Item:
     return replace(item, metadata={**item.metadata, CLUSTER: cluster})
 
 
-def _left_out(items: Sequence[Item], drop: Drop) -> list[LeftOut]:
+def _left_out(items: Sequence[Item], drop: Drop) -> list[Dropped]:
     if drop == "never":
         return []
     about: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
@@ -243,7 +243,7 @@ def _left_out(items: Sequence[Item], drop: Drop) -> list[LeftOut]:
     for places in about.values():
         kept = items[keeper(places, items)]
         rows += [
-            LeftOut(kept.id, item.id, item.task, picture_of(item))
+            Dropped(kept.id, item.id, item.task, picture_of(item))
             for item in (items[at] for at in places)
             if item is not kept and (drop == "items" or item.images != kept.images)
         ]

@@ -75,30 +75,30 @@ class Grouped(NamedTuple):
     capped: int
 
 
-def dedup_texts(bench: StepContext, settings: DedupTextsSettings) -> None:
+def dedup_texts(context: StepContext, settings: DedupTextsSettings) -> None:
     """Keep one item of each group, and list the others.
 
     Raises:
         DataError: an item's task is not in the catalogue.
     """
-    items = bench.items()
-    found = group_texts(items, settings, bench.engine)
+    items = context.items()
+    found = group_texts(items, settings, context.engine)
     dropped = [row for group in found.groups for row in _rows(group, items, found)]
     gone = {row.dropped for row in dropped}
     for item in items:
         if item.id not in gone:
-            bench.keep(item)
-    bench.table("duplicates", dropped, Duplicate)
-    bench.table("conflicts", _conflicts(items, found), Conflict)
+            context.keep(item)
+    context.table("duplicates", dropped, Duplicate)
+    context.table("conflicts", _conflicts(items, found), Conflict)
     kinds = ", ".join(
         f"{sum(row.kind == kind for row in dropped)} {kind}"
         for kind in ("exact", "canonical", "near")
     )
-    bench.note(
+    context.note(
         f"{len(dropped)} of {len(items)} items left out for {len(found.groups)} that stay ({kinds})"
     )
     if found.capped:
-        bench.note(f"{found.capped} buckets were too large to be compared whole")
+        context.note(f"{found.capped} buckets were too large to be compared whole")
 
 
 STEP = Step(

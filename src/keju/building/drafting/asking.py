@@ -168,7 +168,9 @@ class Drafting:
             timeout=settings.timeout,
         )
         model = open_model(settings.model, options)
-        if declined := next((why for each in requests if (why := model.declines(each))), ""):
+        if declined := next(
+            (why for each in requests if (why := model.unsupported_reason(each))), ""
+        ):
             raise UsageError(
                 message("building.model-cannot-draft", model=settings.model, declined=declined)
             )

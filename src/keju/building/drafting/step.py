@@ -33,7 +33,7 @@ _STEPS = "steps"
 """The directory of a build's steps."""
 
 
-def draft(bench: StepContext, settings: DraftSettings) -> None:
+def draft(context: StepContext, settings: DraftSettings) -> None:
     """Keep every item and add the proposals, each a draft.
 
     A page whose text is known is not transcribed again, and earlier drafts are not proposed again.
@@ -46,8 +46,8 @@ def draft(bench: StepContext, settings: DraftSettings) -> None:
     settings = replace(settings, benchmark=_benchmark(settings.benchmark))
     templates = read_templates(settings.templates, settings.benchmark)
     kinds = [_kind(name, templates, settings) for name in settings.kinds if name != OCR]
-    work = Drafting(bench.given, settings, RunFolder(_kept(bench.out, settings)))
-    items = bench.items()
+    work = Drafting(context.given, settings, RunFolder(_kept(context.out, settings)))
+    items = context.items()
     pages = pages_of(items)
     drafts: list[tuple[Item, str]] = []
     if OCR in settings.kinds:
@@ -59,7 +59,7 @@ def draft(bench: StepContext, settings: DraftSettings) -> None:
         made: Counter[str] = Counter()
         for page, number, stages in _proposed(work, kind, fit, templates):
             made[page.source.id] += 1
-            rng = bench.rng(page.source.id, kind.name, str(number))
+            rng = context.rng(page.source.id, kind.name, str(number))
             name = _task(kind, settings, page)
             fills = page.source.id not in filled
             item = item_of(page, kind, stages, number, task=name, rng=rng, fills=fills)
@@ -69,11 +69,11 @@ def draft(bench: StepContext, settings: DraftSettings) -> None:
     _check_failed(work)
     for item in items:
         if item.id not in filled:
-            bench.keep(item)
+            context.keep(item)
     for item, signature in drafts:
-        bench.keep(item, tool=settings.model, note=signature)
-    bench.table("unused", work.unused, Unused)
-    _say(bench, drafts, lacks, work)
+        context.keep(item, tool=settings.model, note=signature)
+    context.table("unused", work.unused, Unused)
+    _say(context, drafts, lacks, work)
 
 
 STEP = Step("draft", "Propose items: OCR engines read, language models ask.", DraftSettings, draft)
@@ -318,12 +318,12 @@ def _check_failed(work: Drafting) -> None:
 
 
 def _say(
-    bench: StepContext, drafts: Sequence[tuple[Item, str]], lacks: Sequence[str], work: Drafting
+    context: StepContext, drafts: Sequence[tuple[Item, str]], lacks: Sequence[str], work: Drafting
 ) -> None:
     counts = Counter(signature.split()[0] for _, signature in drafts)
     said = ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
-    bench.note(f"drafts: {said}; they are no items of a benchmark before a person accepts them")
+    context.note(f"drafts: {said}; they are no items of a benchmark before a person accepts them")
     for line in lacks:
-        bench.note(line)
+        context.note(line)
     for what, count in Counter(each.what for each in work.unused).items():
-        bench.note(f"{count} replies {what} (tables/unused)")
+        context.note(f"{count} replies {what} (tables/unused)")

@@ -56,7 +56,7 @@ class StratumRow(Struct, frozen=True):
     allowed: int
 
 
-class LeftOut(Struct, frozen=True):
+class Dropped(Struct, frozen=True):
     """An item that was dropped, and its stratum."""
 
     item: str
@@ -65,7 +65,7 @@ class LeftOut(Struct, frozen=True):
     stratum: str
 
 
-def balance(bench: StepContext, settings: BalanceSettings) -> None:
+def balance(context: StepContext, settings: BalanceSettings) -> None:
     """Drop items of strata that are too large.
 
     Raises:
@@ -75,7 +75,7 @@ def balance(bench: StepContext, settings: BalanceSettings) -> None:
         raise UsageError(message("building.nothing-limits-stratum"))
     if 0 < settings.ratio < 1:
         raise UsageError(message("building.ratio-too-small", ratio=settings.ratio))
-    items = bench.items()
+    items = context.items()
     _check(items, settings.by)
     strata: dict[str, list[Item]] = defaultdict(list)
     for item in items:
@@ -84,22 +84,22 @@ def balance(bench: StepContext, settings: BalanceSettings) -> None:
     kept: set[str] = set()
     rows, left = [], []
     for name, some in strata.items():
-        chosen = drawn(some, allowed, bench.rng("draw", name), whole=settings.whole_groups)
+        chosen = drawn(some, allowed, context.rng("draw", name), whole=settings.whole_groups)
         kept |= chosen
         groups = len({group_of(item) for item in some})
         rows.append(StratumRow(name, groups, len(some), len(chosen), allowed))
         left += [
-            LeftOut(item.id, item.task, group_of(item), name)
+            Dropped(item.id, item.task, group_of(item), name)
             for item in some
             if item.id not in chosen
         ]
     for item in items:
         if item.id in kept:
-            bench.keep(item)
-    bench.table("strata", rows, StratumRow)
-    bench.table("dropped", left, LeftOut)
+            context.keep(item)
+    context.table("strata", rows, StratumRow)
+    context.table("dropped", left, Dropped)
     counts = [row.kept for row in rows]
-    bench.note(
+    context.note(
         f"{len(kept)} of {len(items)} items kept in {len(rows)} strata by "
         f"{', '.join(settings.by)}: {min(counts)} to {max(counts)} in each"
     )

@@ -16,7 +16,7 @@ from keju.items import Item
 _CHUNK = 64
 
 
-def matches_of(bench: StepContext, items: Sequence[Item], clip: Path) -> dict[str, float]:
+def matches_of(context: StepContext, items: Sequence[Item], clip: Path) -> dict[str, float]:
     """The cosine of an item's first image and its answer, by the item's id.
 
     Only of items with a text about an image: a letter or a transcription does not describe what an
@@ -35,10 +35,10 @@ def matches_of(bench: StepContext, items: Sequence[Item], clip: Path) -> dict[st
         some = asked[start : start + _CHUNK]
         shown = "".join(f"{item.images[0].sha256}{item.answer}\0" for item in some)
         mark = sha256_bytes(f"{encoder.weights_hash}{shown}".encode("utf-8", "replace"))
-        file = bench.scratch("clip") / f"{mark[:24]}.npy"
+        file = context.scratch("clip") / f"{mark[:24]}.npy"
         if not file.exists():
             pictures = [
-                open_image(bench.given.image_bytes(item.images[0]), name=item.id) for item in some
+                open_image(context.given.image_bytes(item.images[0]), name=item.id) for item in some
             ]
             partial = file.with_suffix(".part.npy")
             np.save(partial, encoder.matches(pictures, [item.answer for item in some]))

@@ -40,31 +40,31 @@ class _Measured(NamedTuple):
     texts: dict[str, TextMeasures]
 
 
-def measure(bench: StepContext, settings: MeasureSettings) -> None:
+def measure(context: StepContext, settings: MeasureSettings) -> None:
     """Keep every item, with tables of measures and a report beside them.
 
     Raises:
         UsageError: the list of words cannot be read.
     """
-    found = _measure(bench, settings)
-    for item in bench.items():
-        bench.keep(item)
-    _report(bench, found, [], 0)
+    found = _measure(context, settings)
+    for item in context.items():
+        context.keep(item)
+    _report(context, found, [], 0)
 
 
-def filter_(bench: StepContext, settings: FilterSettings) -> None:
+def filter_(context: StepContext, settings: FilterSettings) -> None:
     """Drop items that exceed a limit, each listed with the measure, the value and the limit.
 
     Raises:
         UsageError: the list of words cannot be read, or no item is of a task that was named.
         DataError: no item would be left.
     """
-    items = bench.items()
+    items = context.items()
     known = {item.task for item in items}
     for name in settings.tasks:
         if name not in known:
             raise UsageError(unknown_name(name, sorted(known), "task"))
-    found, limits = _measure(bench, settings), limits_of(settings)
+    found, limits = _measure(context, settings), limits_of(settings)
     faults: list[Fault] = []
     dropped = 0
     for item in items:
@@ -77,8 +77,8 @@ def filter_(bench: StepContext, settings: FilterSettings) -> None:
             faults += broken
             dropped += 1
         else:
-            bench.keep(item)
-    _report(bench, found, faults, dropped)
+            context.keep(item)
+    _report(context, found, faults, dropped)
 
 
 MEASURE = Step("measure", "Measure pictures and texts: tables and a report.", MeasureSettings,
@@ -87,18 +87,18 @@ FILTER = Step("filter", "Drop blurred, blank, damaged, looping … items beyond 
               FilterSettings, filter_)  # fmt: skip
 
 
-def _measure(bench: StepContext, settings: MeasureSettings) -> _Measured:
-    items = bench.items()
+def _measure(context: StepContext, settings: MeasureSettings) -> _Measured:
+    items = context.items()
     refs = {ref.path: ref for item in items for ref in item.images}
-    rows = [Seen(path, str(bench.image_path(ref))) for path, ref in refs.items()]
-    seen = bench.engine.map("pictures", rows, measure_picture, PictureMeasures)
+    rows = [Seen(path, str(context.image_path(ref))) for path, ref in refs.items()]
+    seen = context.engine.map("pictures", rows, measure_picture, PictureMeasures)
     words = partial(measure_texts, words=dict(read_words(settings.words)))
-    texts = bench.engine.map("texts", [said_by(item) for item in items], words, TextMeasures)
+    texts = context.engine.map("texts", [said_by(item) for item in items], words, TextMeasures)
     if settings.clip:
-        matches = matches_of(bench, items, settings.clip)
+        matches = matches_of(context, items, settings.clip)
         texts = [replace(text, match=matches.get(text.item, UNKNOWN)) for text in texts]
     else:
-        bench.note("image-text match: unscored, no CLIP weights were given (clip)")
+        context.note("image-text match: unscored, no CLIP weights were given (clip)")
     pictures = {
         row.path: (measures if measures.path else PictureMeasures(row.path, error=measures.error))
         for row, measures in zip(rows, seen, strict=True)
@@ -106,23 +106,23 @@ def _measure(bench: StepContext, settings: MeasureSettings) -> _Measured:
     return _Measured(pictures, {item.id: text for item, text in zip(items, texts, strict=True)})
 
 
-def _report(bench: StepContext, found: _Measured, faults: list[Fault], dropped: int) -> None:
+def _report(context: StepContext, found: _Measured, faults: list[Fault], dropped: int) -> None:
     pictures, texts = list(found.pictures.values()), list(found.texts.values())
-    quality = Quality(bench.items(), pictures, texts, faults, dropped)
+    quality = Quality(context.items(), pictures, texts, faults, dropped)
     listed = [Listed(text.item, text.task, text.listed) for text in texts if text.listed]
-    bench.table("pictures", pictures, PictureMeasures)
-    bench.table("texts", texts, TextMeasures)
-    bench.table("distributions", spreads(quality), Spread)
-    bench.table("dropped", faults, Fault)
-    bench.table("listed", listed, Listed)
-    name = cell(bench.given.manifest.name)
-    write_atomic(bench.out / FILE, quality_report(quality, name) + "\n")
-    bench.note(
+    context.table("pictures", pictures, PictureMeasures)
+    context.table("texts", texts, TextMeasures)
+    context.table("distributions", spreads(quality), Spread)
+    context.table("dropped", faults, Fault)
+    context.table("listed", listed, Listed)
+    name = cell(context.given.manifest.name)
+    write_atomic(context.out / FILE, quality_report(quality, name) + "\n")
+    context.note(
         f"{number_of(len(texts), 'item')} and {number_of(len(pictures), 'image')} measured, "
         f"{number_of(dropped, 'item')} dropped; {FILE} has the distributions and the worst of each"
     )
     if listed:
-        bench.note(
+        context.note(
             f"{number_of(len(listed), 'item holds', 'items hold')} listed words "
             "(tables/listed): have them looked at"
         )

@@ -130,19 +130,19 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
     return Released(out, (*names, SUMS), checks, tuple(notes))
 
 
-def release(bench: StepContext, settings: ReleaseSettings) -> None:
+def release(context: StepContext, settings: ReleaseSettings) -> None:
     """Keep every item, and write the release to OUT/release.
 
     Raises:
         UsageError: the maker's answers are not valid.
         DataError: see `write_release`.
     """
-    for item in bench.items():
-        bench.keep(item)
-    done = write_release(bench.given, bench.out / RELEASE, settings)
-    bench.note(f"{RELEASE}/, beside the items: {', '.join(done.files)}")
+    for item in context.items():
+        context.keep(item)
+    done = write_release(context.given, context.out / RELEASE, settings)
+    context.note(f"{RELEASE}/, beside the items: {', '.join(done.files)}")
     for line in done.notes:
-        bench.note(line)
+        context.note(line)
 
 
 STEP = Step(

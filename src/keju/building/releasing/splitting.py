@@ -123,7 +123,7 @@ def divide(units: Sequence[Unit], share: float, rng: np.random.Generator) -> set
     return chosen
 
 
-def split(bench: StepContext, settings: SplitSettings) -> None:
+def split(context: StepContext, settings: SplitSettings) -> None:
     """Assign a split to every item.
 
     Items of pair tasks keep theirs, since their reference split has labelled images and no
@@ -134,7 +134,7 @@ def split(bench: StepContext, settings: SplitSettings) -> None:
         UsageError: nothing can be divided.
         DataError: an item's task is unknown.
     """
-    items = bench.items()
+    items = context.items()
     paired = {item.id for item in items if _of_pairs(item)}
     units = units_of(items)
     lacking = {item.id for item in items if not has_reference(item)} - paired
@@ -145,35 +145,35 @@ def split(bench: StepContext, settings: SplitSettings) -> None:
         raise UsageError(
             message("building.nothing-to-split", items=len(items), units=len(free), more=more)
         )
-    chosen = divide(free, settings.reference, bench.rng("divide"))
+    chosen = divide(free, settings.reference, context.rng("divide"))
     reference = {name for place in chosen for name in free[place].items}
     divided = {name for unit in free for name in unit.items}
     done = []
     for item in items:
         side: Split = "reference" if item.id in reference else "test"
         done.append(replace(item, split=side if item.id in divided else item.split))
-        bench.keep(done[-1])
+        context.keep(done[-1])
     rows = list(_rows(done, units, divided, settings.reference))
-    bench.table("split", rows, SplitRow)
-    bench.table(
+    context.table("split", rows, SplitRow)
+    context.table(
         "places", [PlaceRow(each.id, each.task, group_of(each), each.split) for each in done]
     )
     held = Counter(item.split for item in done)
-    bench.note(
+    context.note(
         f"{number_of(held['test'], 'item')} to test, {held['reference']:,} to reference, by "
         f"{number_of(len(free), 'unit')}"
     )
     without = {name for unit in units if lacking.issuperset(unit.items) for name in unit.items}
     if kept := len(items) - len(divided) - len(without):
         keep = number_of(kept, "item keeps its", "items keep their")
-        bench.note(f"{keep} split: tasks of pairs, and what is tied to them")
+        context.note(f"{keep} split: tasks of pairs, and what is tied to them")
     if without:
         keep = number_of(len(without), "item keeps its", "items keep their")
-        bench.note(f"{keep} split: no reference, so nothing is learnt from them")
+        context.note(f"{keep} split: no reference, so nothing is learnt from them")
     for side in ("test", "reference"):
         if bare := [row for row in rows if not getattr(row, side) and row.kept < row.items]:
             told = ", ".join(f"{row.task} ({number_of(row.units, 'unit')})" for row in bare)
-            bench.note(f"no {side} item of {told}: the items hang together too much, or are few")
+            context.note(f"no {side} item of {told}: the items hang together too much, or are few")
 
 
 STEP = Step("split", "Divide into test and reference, by group and task.", SplitSettings, split)

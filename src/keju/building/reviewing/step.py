@@ -82,7 +82,7 @@ class Decided(Struct, frozen=True):
     note: str
 
 
-def review(bench: StepContext, settings: ReviewSettings) -> None:
+def review(context: StepContext, settings: ReviewSettings) -> None:
     """Apply the decision to each reviewed item; others stay as they are.
 
     Raises:
@@ -94,7 +94,7 @@ def review(bench: StepContext, settings: ReviewSettings) -> None:
     """
     form = review_form(settings.scales)
     _check_least(settings.least_mark, form)
-    items = {item.id: item for item in bench.items()}
+    items = {item.id: item for item in context.items()}
     verdicts: list[Verdict] = []
     unnamed: dict[tuple[str, str], tuple[Path, Verdict]] = {}
     for src in settings.reviewed:
@@ -115,7 +115,7 @@ def review(bench: StepContext, settings: ReviewSettings) -> None:
     disputed: list[Disagreement] = []
     for item in items.values():
         if item.id not in said:
-            bench.keep(item)
+            context.keep(item)
             continue
         marks = mean_marks(said[item.id], settings.judge)
         outcome = decide(item, said[item.id], need=settings.need, judge=settings.judge)
@@ -127,12 +127,12 @@ def review(bench: StepContext, settings: ReviewSettings) -> None:
         disputed += disagreements(item, said[item.id])
         dropped = {"rejected": settings.rejected, "marked low": settings.below}
         if dropped.get(outcome.state) != "drop":
-            bench.keep(outcome.item, person=persons, note=outcome.note)
-    bench.table("decided", rows, Decided)
-    bench.table("disagreements", disputed, Disagreement)
+            context.keep(outcome.item, person=persons, note=outcome.note)
+    context.table("decided", rows, Decided)
+    context.table("disagreements", disputed, Disagreement)
     agreed = list(agreement(items, said))
-    bench.table("agreement", agreed, AgreementRow)
-    _say(bench, states, agreed, len(items) - len(said))
+    context.table("agreement", agreed, AgreementRow)
+    _say(context, states, agreed, len(items) - len(said))
 
 
 STEP = Step(
@@ -229,14 +229,14 @@ def _check_boxes(verdict: Verdict, item: Item, src: Path) -> None:
 
 
 def _say(
-    bench: StepContext, states: Mapping[State, int], agreed: Sequence[AgreementRow], unseen: int
+    context: StepContext, states: Mapping[State, int], agreed: Sequence[AgreementRow], unseen: int
 ) -> None:
     told = ", ".join(f"{count} {state}" for state, count in states.items())
-    bench.note(f"{told}; {unseen} not reviewed")
+    context.note(f"{told}; {unseen} not reviewed")
     for row in agreed:
         alpha = "" if row.alpha is None else f", alpha {row.alpha:.3f}"
         alike = "" if row.alike is None else f"{row.alike:.3f}"
-        bench.note(
+        context.note(
             f"agreement on {row.what} ({row.persons}; {number_of(row.items, 'item')}): "
             f"{alike}{alpha}"
         )

@@ -58,7 +58,7 @@ class IiifSettings(Settings, frozen=True, kw_only=True):
     name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
 
 
-class LeftOut(Struct, frozen=True):
+class Dropped(Struct, frozen=True):
     """A manifest or a page that was dropped, and why."""
 
     manifest: str
@@ -78,7 +78,7 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     kind = task(settings.task)
     hosts = {host.casefold() for host in settings.hosts} | {host_of(settings.url)} - {""}
     fetcher = Fetcher(site.fetched, hosts, pause=settings.pause, most=settings.most_bytes)
-    left: list[LeftOut] = []
+    left: list[Dropped] = []
     books = _told_apart(list(_books(settings, fetcher, left)))
     if not books:
         why = left[0].why if left else message("building.iiif-no-manifests")
@@ -96,9 +96,9 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
                     raise
                 except DataError as error:
                     left.append(
-                        LeftOut(book.place, f"{page.number} {page.label}", error.render("en"))
+                        Dropped(book.place, f"{page.number} {page.label}", error.render("en"))
                     )
-        write_table(site.out / TABLES, "left-out", left, LeftOut)
+        write_table(site.out / TABLES, "left-out", left, Dropped)
         if not shelf.count:
             raise DataError(
                 message(
@@ -232,20 +232,20 @@ class _Shelf:
         self.count += 1
 
 
-def _books(settings: IiifSettings, fetcher: Fetcher, left: list[LeftOut]) -> Iterator[_Book]:
+def _books(settings: IiifSettings, fetcher: Fetcher, left: list[Dropped]) -> Iterator[_Book]:
     """The manifests whose rights are known and accepted; the others are listed."""
     for place, content in _contents(settings, fetcher, left):
         try:
             manifest = read_manifest(content)
         except DataError as error:
-            left.append(LeftOut(place, "", recorded(error)))
+            left.append(Dropped(place, "", recorded(error)))
             continue
         rights = manifest.rights or settings.licence
         if not rights:
             why = "the manifest states no rights; give a licence in the recipe if you know it"
-            left.append(LeftOut(place, "", why))
+            left.append(Dropped(place, "", why))
         elif settings.accept and not any(word in rights for word in settings.accept):
-            left.append(LeftOut(place, "", f"rights that are not accepted: {rights}"))
+            left.append(Dropped(place, "", f"rights that are not accepted: {rights}"))
         else:
             file = Path(place) if settings.path is not None and not host_of(place) else None
             within = file.relative_to(settings.path or "").as_posix() if file else place
@@ -268,7 +268,7 @@ class _Waiting(NamedTuple):
 
 
 def _contents(
-    settings: IiifSettings, fetcher: Fetcher, left: list[LeftOut]
+    settings: IiifSettings, fetcher: Fetcher, left: list[Dropped]
 ) -> Iterator[tuple[str, object]]:
     """Every manifest's JSON with its place; unavailable members of collections are listed.
 
@@ -295,7 +295,7 @@ def _contents(
         except DataError as error:
             if not each.depth:
                 raise
-            left.append(LeftOut(each.place, "", recorded(error)))
+            left.append(Dropped(each.place, "", recorded(error)))
             continue
         listed = manifests_in(content)
         if not listed:
@@ -304,7 +304,7 @@ def _contents(
         collections += 1
         if each.depth >= _DEEPEST or collections > _MOST_COLLECTIONS:
             why = f"more than {_DEEPEST} collections in each other, or {_MOST_COLLECTIONS:,} in all"
-            left.append(LeftOut(each.place, "", why))
+            left.append(Dropped(each.place, "", why))
             continue
         new = [url for url in dict.fromkeys(listed) if url not in seen]
         seen.update(new)

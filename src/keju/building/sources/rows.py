@@ -100,7 +100,7 @@ class RowsSettings(SourceSettings, frozen=True, kw_only=True):
     ] = ""
 
 
-class LeftOut(Struct, frozen=True):
+class Dropped(Struct, frozen=True):
     """A row that was dropped, and why."""
 
     row: str
@@ -131,7 +131,7 @@ def _read(settings: RowsSettings, site: Site) -> Iterable[str]:
     told, rows = settings, read_table(settings.path)
     tasks = _tasks(settings)
     _check_columns(settings, rows)
-    left: list[LeftOut] = []
+    left: list[Dropped] = []
     with writing(site.out, "rows", licence=told.licence, source=told.source) as writer:
         taken: dict[str, Place] = {}
         roots = [settings.images or settings.path.parent]
@@ -143,18 +143,18 @@ def _read(settings: RowsSettings, site: Site) -> Iterable[str]:
                 prompt_of(item)
                 _refuse_twin(item, taken)
             except (DataError, UsageError) as error:
-                left.append(LeftOut(row.place.item, recorded(error)))
+                left.append(Dropped(row.place.item, recorded(error)))
                 continue
             taken[item.id] = row.place
             blind += not item.images and item.transcription is None
             writer.add(item)
         if not taken:
             raise DataError(message("building.no-row-used", why=left[0].why), file=settings.path)
-        write_table(site.out / TABLES, "left-out", left, LeftOut)
+        write_table(site.out / TABLES, "left-out", left, Dropped)
     return list(_notes(len(rows), left, blind))
 
 
-def _notes(rows: int, left: list[LeftOut], blind: int) -> Iterator[str]:
+def _notes(rows: int, left: list[Dropped], blind: int) -> Iterator[str]:
     if left:
         yield f"{len(left)} of {rows} rows left out: tables/left-out.csv; the first: {left[0].why}"
     if blind:

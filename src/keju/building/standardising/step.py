@@ -91,7 +91,7 @@ class Dropped(Struct, frozen=True):
     error: str
 
 
-def standardise_all(bench: StepContext, settings: StandardiseSettings) -> None:
+def standardise_all(context: StepContext, settings: StandardiseSettings) -> None:
     """Standardise every image, and scale boxes and outlines on it by the same factor.
 
     An item with an image that cannot be converted is dropped and listed. Of several pages or frames
@@ -100,14 +100,15 @@ def standardise_all(bench: StepContext, settings: StandardiseSettings) -> None:
     Raises:
         DataError: no item is left.
     """
-    items = bench.items()
+    items = context.items()
     refs = list({ref.path: ref for item in items for ref in item.images}.values())
-    folder = bench.scratch("pictures")
+    folder = context.scratch("pictures")
     rows = [
-        Picture(file=str(bench.image_path(ref)), name=ref.path, folder=str(folder)) for ref in refs
+        Picture(file=str(context.image_path(ref)), name=ref.path, folder=str(folder))
+        for ref in refs
     ]
     measure = Measure(settings.pixels, settings.quality, settings.recode, settings.whole)
-    made = bench.engine.map("pictures", rows, partial(standardise, measure=measure), Standard)
+    made = context.engine.map("pictures", rows, partial(standardise, measure=measure), Standard)
     done = dict(zip((ref.path for ref in refs), made, strict=True))
     dropped: list[Dropped] = []
     for item in items:
@@ -115,27 +116,27 @@ def standardise_all(bench: StepContext, settings: StandardiseSettings) -> None:
         if broken:
             dropped.append(Dropped(item.id, broken.path, done[broken.path].error))
             continue
-        new = tuple(_stored(bench, ref, done[ref.path]) for ref in item.images)
+        new = tuple(_stored(context, ref, done[ref.path]) for ref in item.images)
         if new == item.images:
-            bench.keep(item)
+            context.keep(item)
         else:
             note = f"{len(new)} pictures" if len(new) > 1 else _told(done[item.images[0].path])
-            bench.keep(_scaled(item, new), note=note, tool=f"Pillow {PIL.__version__}")
+            context.keep(_scaled(item, new), note=note, tool=f"Pillow {PIL.__version__}")
     if len(dropped) == len(items):
         raise DataError(message("building.no-item-with-sound-picture", error=dropped[0].error))
-    bench.table("pictures", [_row(ref, done[ref.path]) for ref in refs], PictureRow)
-    bench.table("dropped", dropped, Dropped)
-    bench.note(
+    context.table("pictures", [_row(ref, done[ref.path]) for ref in refs], PictureRow)
+    context.table("dropped", dropped, Dropped)
+    context.note(
         f"{sum(bool(each.file) for each in made)} of {len(refs)} pictures made anew, "
         f"{sum(each.frames > 1 for each in made)} of several pages (the first taken)"
     )
     if small := _far_smaller(made):
-        bench.note(
+        context.note(
             f"{small} of {len(refs)} pictures are less than half as wide and high as they were: "
             f"pixels = {settings.pixels} is width x height. See tables/pictures.csv"
         )
     if dropped:
-        bench.note(f"{number_of(len(dropped), 'item')} left out: tables/dropped.csv says why")
+        context.note(f"{number_of(len(dropped), 'item')} left out: tables/dropped.csv says why")
 
 
 STEP = Step(
@@ -154,7 +155,7 @@ def _far_smaller(made: Sequence[Standard]) -> int:
     return small if 2 * small > len(sound) else 0
 
 
-def _stored(bench: StepContext, ref: ImageRef, made: Standard) -> ImageRef:
+def _stored(context: StepContext, ref: ImageRef, made: Standard) -> ImageRef:
     if not made.file:
         return ref
     new = ImageRef(
@@ -164,8 +165,8 @@ def _stored(bench: StepContext, ref: ImageRef, made: Standard) -> ImageRef:
         height=made.height,
         size=made.size,
     )
-    if not bench.writer.has_image(new):
-        bench.writer.link_image(bench.scratch("pictures") / made.file, new)
+    if not context.writer.has_image(new):
+        context.writer.link_image(context.scratch("pictures") / made.file, new)
     return new
 
 

@@ -57,22 +57,24 @@ class Change(Struct, frozen=True):
     after: str
 
 
-def standardise_texts(bench: StepContext, settings: TextSettings) -> None:
+def standardise_texts(context: StepContext, settings: TextSettings) -> None:
     """Convert every item's texts to one form; each change is a row of a table.
 
     Text of an image is never changed: transcriptions, lines, and answers that repeat them. Neither
     are verbatim prompts, text that is not Chinese, or known facts about an item.
     """
     changes: list[Change] = []
-    for item in bench.items():
+    for item in context.items():
         new = standard(item, settings)
         changed = _changes(item, new)
         changes += changed
         parts = ", ".join(dict.fromkeys(change.part for change in changed))
-        bench.keep(new, note=parts)
-    bench.table("changes", changes, Change)
+        context.keep(new, note=parts)
+    context.table("changes", changes, Change)
     touched = len({change.item for change in changes})
-    bench.note(f"{number_of(len(changes), 'text')} of {touched} items changed: tables/changes.csv")
+    context.note(
+        f"{number_of(len(changes), 'text')} of {touched} items changed: tables/changes.csv"
+    )
 
 
 STEP = Step(

@@ -8,10 +8,10 @@ from rich.table import Table
 
 from keju.cli.output.console import plain_table
 from keju.formatting import NOTHING, percent
-from keju.scoring.memorization import Recital
+from keju.scoring.memorization import MemorizationResult
 
 
-def recital_table(found: Iterable[Recital]) -> Table:
+def memorization_table(found: Iterable[MemorizationResult]) -> Table:
     """A row for each model and kind of control."""
     table = plain_table(
         "model", "control", "places", "read", "95 % interval", "recited", "95 % interval", "slips",

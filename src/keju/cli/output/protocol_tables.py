@@ -17,7 +17,7 @@ from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS, TaskDifference, differences, stored_scores
 
 
-def ledger_of(
+def list_protocol_differences(
     run: RunFolder,
     *,
     models: Collection[str] = (),
@@ -77,7 +77,7 @@ def _by_variant(scores: Sequence[Score], most: int) -> Iterator[TaskDifference]:
             yield replace(each, model=f"{each.model} ({label})" if label else each.model)
 
 
-def ledger_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
+def protocol_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
     """One table per model, one row per task: both values in percent, their difference, items."""
     by_model: dict[str, list[TaskDifference]] = {}
     for each in found:
@@ -100,7 +100,7 @@ def ledger_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
         yield table
 
 
-def ledger_lines(found: Iterable[TaskDifference]) -> Iterator[str]:
+def protocol_lines(found: Iterable[TaskDifference]) -> Iterator[str]:
     """The items with the largest differences, one line each, with reasons from the scores."""
     for each in found:
         for item in each.largest:

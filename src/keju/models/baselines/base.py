@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Baseline:
-    """A name and an identity; each baseline has its own `declines` and `answer`.
+    """A name and an identity; each baseline has its own `unsupported_reason` and `answer`.
 
     Args:
         name: the part after ``baseline:``.

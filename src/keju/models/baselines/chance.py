@@ -28,7 +28,7 @@ class Chance(Baseline):
         self._seed = options.seed
         super().__init__("chance", seed=str(options.seed))
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Only requests with a closed set of answers are supported."""
         if request.form == "letter" and not request.choices:
             return "no letters on offer to guess from"

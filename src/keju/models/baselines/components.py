@@ -47,7 +47,7 @@ class Components(Baseline):
         sizes = (_BOARD, _AROUND, _SPECK, _CRACK, _STROKE, _GAP, _SMALL)
         super().__init__("components", sizes=", ".join(f"{size:.3g}" for size in sizes))
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Supports only counts and boxes of one image."""
         if request.form not in {"number", "boxes"}:
             return f"components counts and gives boxes, no answer of the form {request.form}"

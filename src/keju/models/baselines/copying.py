@@ -16,7 +16,7 @@ class Copy(Baseline):
         del options
         super().__init__("copy")
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Any prompt can be returned."""
         del request
         return ""

@@ -52,7 +52,7 @@ class Majority(Baseline):
         learnt = msgspec.json.encode([sorted(self._answers.items()), sorted(pairs.items())])
         super().__init__("majority", reference=sha256_bytes(learnt))
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """A task without a reference split has no known majority."""
         if request.form not in _FORMS:
             return f"answers of the form {request.form} have no majority"

@@ -36,7 +36,7 @@ class Overlap(Baseline):
         del options
         super().__init__("overlap")
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Does not support requests without a text, without options, or without a question."""
         if request.form not in _FORMS:
             return f"overlap chooses options and lines, no answer of the form {request.form}"

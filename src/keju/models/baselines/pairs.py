@@ -79,7 +79,7 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
     def compare(self, one: _T, other: _T) -> float:
         """The similarity of two images, 0 to 1; symmetric."""
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Supports only pairs of its own tasks."""
         if not request.candidate or len(request.images) != 2:
             return f"{self.name} compares two pictures"

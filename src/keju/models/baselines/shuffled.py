@@ -37,11 +37,11 @@ class Shuffled(WrappedModel):
         """The model's, and a hash of which item gets which images."""
         return {**super().identity, "shown": self._order}
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """As for the wrapped model; also tasks with only one group are not supported."""
         if request.item not in self._shown:
             return "the task has no image of another group to show"
-        return super().declines(request)
+        return super().unsupported_reason(request)
 
     def source_of(self, request: Request) -> str:
         """The file that has the model's answer about the other images, if answers are files."""

@@ -51,7 +51,7 @@ class UDPipe(Baseline):
         identity = {"udkanbun": version("udkanbun"), "model": sha256_file(self._file)}
         super().__init__("udpipe", **{"ufal.udpipe": version("ufal.udpipe")}, **identity)
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Supports only punctuation and names of a given text."""
         if request.form not in {"punctuated", "entities"}:
             return f"udpipe punctuates and finds names, no answer of the form {request.form}"

@@ -49,11 +49,11 @@ class WrappedModel:
         """The model's."""
         return self.model.concurrency
 
-    def declines(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Settings without an image or with a text, and what the model does not support."""
         if not request.images or request.setting != "image":
             return f"{self._kind} changes the images: use --setting image"
-        return self.model.declines(request)
+        return self.model.unsupported_reason(request)
 
     async def close(self) -> None:
         """Close the model."""

@@ -54,10 +54,10 @@
 
   function drawStrata() {
     const kind = pick("stratum-kind").value;
-    const tasks = data.strata.filter((table) => table.kind === kind).map((table) => table.task);
+    const tasks = data.breakdowns.filter((table) => table.kind === kind).map((table) => table.task);
     fill(pick("stratum-task"), tasks, (task) => task || say("all tasks"));
     const task = pick("stratum-task").value;
-    const found = data.strata.find((table) => table.kind === kind && table.task === task);
+    const found = data.breakdowns.find((table) => table.kind === kind && table.task === task);
     const write = task ? percent : signed;
     pick("stratum-note").textContent = more(found.rows.length, found.of, "rows") +
       (found.rows.length < found.of ? say(": the hardest and the easiest") : "");
@@ -77,8 +77,8 @@
         [name, items, ...rates.map(percent), instead, wrongly]));
   }
 
-  if (data.strata.length) {
-    fill(pick("stratum-kind"), unique(data.strata.map((table) => table.kind)), named);
+  if (data.breakdowns.length) {
+    fill(pick("stratum-kind"), unique(data.breakdowns.map((table) => table.kind)), named);
     for (const id of ["stratum-kind", "stratum-task"])
       pick(id).addEventListener("change", drawStrata);
     drawStrata();

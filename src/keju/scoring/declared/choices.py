@@ -12,26 +12,26 @@ from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.short_answer import same_short
 
 
-def letters(case: ScoringSample) -> tuple[str, str | None]:
+def letters(sample: ScoringSample) -> tuple[str, str | None]:
     """The letter of the right option and the one that was extracted."""
-    return case.truth.strip().upper(), case.taken.answer
+    return sample.truth.strip().upper(), sample.extracted.answer
 
 
-def letters_of_options(case: ScoringSample) -> tuple[str, str | None, int]:
+def letters_of_options(sample: ScoringSample) -> tuple[str, str | None, int]:
     """`letters`, and how many options there are.
 
     Raises:
         UndefinedMetricError: their number is not known.
     """
-    offered = len(case.options)
+    offered = len(sample.options)
     if offered < 2:
         raise UndefinedMetricError("the number of options is not known")
-    return *letters(case), offered
+    return *letters(sample), offered
 
 
-def accepted(case: ScoringSample) -> tuple[Sequence[str], Sequence[str]]:
+def accepted(sample: ScoringSample) -> tuple[Sequence[str], Sequence[str]]:
     """The answers that are right, and the readings of the one that was extracted."""
-    return (case.truth, *case.item.also_accepted), case.taken.readings
+    return (sample.truth, *sample.item.also_accepted), sample.extracted.readings
 
 
 ONE_LETTER = Preparation("one letter", NO_TEXT, letters)

@@ -18,36 +18,36 @@ from keju.scoring.scoring_sample import ScoringSample, once
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
 
 
-def true_polarity(case: ScoringSample) -> str:
+def true_polarity(sample: ScoringSample) -> str:
     """Yes or No, as the item's answer has it."""
-    found = extract_yes_no(case.truth).answer
+    found = extract_yes_no(sample.truth).answer
     if found is None:
         raise UndefinedMetricError("the item's answer is neither yes nor no")
     return found
 
 
-def true_count(case: ScoringSample) -> float:
+def true_count(sample: ScoringSample) -> float:
     """The item's answer, or where it has none the number of its boxes."""
-    if not case.item.answer and case.item.boxes:
-        return float(len(case.item.boxes))
-    number = parse_number(case.truth)
+    if not sample.item.answer and sample.item.boxes:
+        return float(len(sample.item.boxes))
+    number = parse_number(sample.truth)
     if number is None:
         raise UndefinedMetricError("the item's answer is no number")
     return number
 
 
-def boxes_of(case: ScoringSample, given: BoxList) -> tuple[Boxes, Boxes]:
+def boxes_of(sample: ScoringSample, given: BoxList) -> tuple[Boxes, Boxes]:
     """True and predicted boxes in pixels; a response without a box gives none."""
-    if not case.item.boxes:
+    if not sample.item.boxes:
         raise UndefinedMetricError("the item has no true boxes")
-    convention = case.box_convention
+    convention = sample.box_convention
     width = height = 0
     if convention.scale != "pixels":
-        if not case.item.images:
+        if not sample.item.images:
             raise UndefinedMetricError("the item has no image whose size the boxes are shares of")
-        width, height = case.item.images[0].width, case.item.images[0].height
+        width, height = sample.item.images[0].width, sample.item.images[0].height
     truth = to_pixels(
-        [(box.x0, box.y0, box.x1, box.y1) for box in case.item.boxes],
+        [(box.x0, box.y0, box.x1, box.y1) for box in sample.item.boxes],
         box_convention("xyxy"),
         width=width,
         height=height,
@@ -56,33 +56,35 @@ def boxes_of(case: ScoringSample, given: BoxList) -> tuple[Boxes, Boxes]:
     return truth, predicted
 
 
-def _polarities(case: ScoringSample) -> tuple[str, str | None]:
-    return true_polarity(case), case.taken.answer
+def _polarities(sample: ScoringSample) -> tuple[str, str | None]:
+    return true_polarity(sample), sample.extracted.answer
 
 
-def _counts(case: ScoringSample) -> tuple[float, str | None]:
-    return true_count(case), case.taken.answer
+def _counts(sample: ScoringSample) -> tuple[float, str | None]:
+    return true_count(sample), sample.extracted.answer
 
 
 @once
-def _official_boxes(case: ScoringSample) -> BoxList:
-    return extract_boxes(case.text, case.box_convention.axes)
+def _official_boxes(sample: ScoringSample) -> BoxList:
+    return extract_boxes(sample.text, sample.box_convention.axes)
 
 
-def _official_polarities(case: ScoringSample) -> tuple[str, str | None]:
-    return true_polarity(case), first_yes_no(case.text).answer
+def _official_polarities(sample: ScoringSample) -> tuple[str, str | None]:
+    return true_polarity(sample), first_yes_no(sample.text).answer
 
 
-def _official_counts(case: ScoringSample) -> tuple[float, str | None]:
-    return true_count(case), case.official_count.answer
+def _official_counts(sample: ScoringSample) -> tuple[float, str | None]:
+    return true_count(sample), sample.official_count.answer
 
 
 YES_NO = Preparation("yes-no", NO_TEXT, _polarities)
 ONE_NUMBER = Preparation("one-number", NO_TEXT, _counts)
-BOXES = Preparation("boxes", NO_TEXT, lambda case: boxes_of(case, case.box_list))
+BOXES = Preparation("boxes", NO_TEXT, lambda sample: boxes_of(sample, sample.box_list))
 FIRST_YES_NO = Preparation("first-yes-no", NO_TEXT, _official_polarities)
 OFFICIAL_NUMBER = Preparation("one-number", NO_TEXT, _official_counts)
-OFFICIAL_BOXES = Preparation("boxes", NO_TEXT, lambda case: boxes_of(case, _official_boxes(case)))
+OFFICIAL_BOXES = Preparation(
+    "boxes", NO_TEXT, lambda sample: boxes_of(sample, _official_boxes(sample))
+)
 
 _strict = partial(declare, protocol="strict", source="keju")
 

@@ -40,13 +40,13 @@ def bleu_of_characters(reference: str, answer: str) -> float:
     return sentence_bleu(truth, text)
 
 
-def _normalised(case: ScoringSample) -> Pair:
-    reference, hypothesis = normalised(case)
+def _normalised(sample: ScoringSample) -> Pair:
+    reference, hypothesis = normalised(sample)
     return hypothesis, reference
 
 
-def _answer(case: ScoringSample) -> Pair:
-    return case.taken.answer or "", case.truth
+def _answer(sample: ScoringSample) -> Pair:
+    return sample.extracted.answer or "", sample.truth
 
 
 _SCRIPT_ONCE = SCRIPT._replace(name="script>once", given=_normalised)

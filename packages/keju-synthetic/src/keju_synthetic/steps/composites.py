@@ -78,14 +78,14 @@ class Part(Struct, frozen=True):
     of_item: str
 
 
-class LeftOut(Struct, frozen=True):
+class Dropped(Struct, frozen=True):
     """An inscription that could not be made, and why."""
 
     picture: str
     why: str
 
 
-def make_composites(bench: StepContext, settings: CompositeSettings) -> None:
+def make_composites(context: StepContext, settings: CompositeSettings) -> None:
     """Make inscriptions of labelled crops; ask what, whether, how many and where.
 
     Raises:
@@ -94,28 +94,28 @@ def make_composites(bench: StepContext, settings: CompositeSettings) -> None:
     """
     if settings.fewest > settings.most:
         raise UsageError(f"fewest: {settings.fewest} is more than most: {settings.most}")
-    classes = sampled(classes_of(bench.items()), settings.classes, bench.rng("classes"))
-    shelf = _Shelf(bench, settings, classes)
-    chosen = [_drawn(bench, settings, shelf, number) for number in range(settings.pictures)]
-    plans = [_plan(bench, number, crops) for number, crops in enumerate(chosen)]
-    made = bench.engine.map(
+    classes = sampled(classes_of(context.items()), settings.classes, context.rng("classes"))
+    shelf = _Shelf(context, settings, classes)
+    chosen = [_drawn(context, settings, shelf, number) for number in range(settings.pictures)]
+    plans = [_plan(context, number, crops) for number, crops in enumerate(chosen)]
+    made = context.engine.map(
         "compose", plans, partial(composed, settings=settings), Made, chunk=_CHUNK
     )
     parts: list[Part] = []
     left = []
     for plan, crops, picture in zip(plans, chosen, made, strict=True):
         if picture.error:
-            left.append(LeftOut(plan.name, picture.error))
+            left.append(Dropped(plan.name, picture.error))
             continue
-        parts += _keep(bench, settings, plan, crops, picture)
+        parts += _keep(context, settings, plan, crops, picture)
     if not parts:
         raise DataError(left[0].why, hint="Ask for fewer characters, or a larger height")
-    bench.table("parts", parts, Part)
-    bench.table("left-out", left, LeftOut)
+    context.table("parts", parts, Part)
+    context.table("left-out", left, Dropped)
     count = len(plans) - len(left)
-    bench.note(f"{count} inscriptions of {len(parts)} characters of {len(classes)} classes")
+    context.note(f"{count} inscriptions of {len(parts)} characters of {len(classes)} classes")
     if shelf.unclear:
-        bench.note(f"{shelf.unclear} crops not used: they show a rim, a flake or a stain")
+        context.note(f"{shelf.unclear} crops not used: they show a rim, a flake or a stain")
 
 
 STEP = Step(
@@ -167,8 +167,8 @@ def _sized(crop: Image.Image, side: float) -> Image.Image:
 class _Shelf:
     """Crops to choose from, without those that show more than strokes: a rim, a flake, a stain."""
 
-    def __init__(self, bench: StepContext, settings: CompositeSettings, classes: Classes) -> None:
-        self._bench = bench
+    def __init__(self, context: StepContext, settings: CompositeSettings, classes: Classes) -> None:
+        self._bench = context
         self._even = settings.sampling == "even"
         self._classes = list(classes.values())
         self._every = [crop for crops in self._classes for crop in crops]
@@ -217,26 +217,26 @@ def has_patch(strokes: Image.Image) -> bool:
 
 
 def _drawn(
-    bench: StepContext, settings: CompositeSettings, shelf: _Shelf, number: int
+    context: StepContext, settings: CompositeSettings, shelf: _Shelf, number: int
 ) -> list[Crop]:
-    rng = bench.rng("characters", str(number))
+    rng = context.rng("characters", str(number))
     count = int(rng.integers(settings.fewest, settings.most + 1))
     return [shelf.choose(rng) for _ in range(count)]
 
 
-def _plan(bench: StepContext, number: int, crops: Sequence[Crop]) -> Plan:
+def _plan(context: StepContext, number: int, crops: Sequence[Crop]) -> Plan:
     name = f"composite-{number + 1:04d}"
-    rng = bench.rng("piece", name)
+    rng = context.rng("piece", name)
     return Plan(
         name=name,
         kind=_KINDS[int(rng.integers(len(_KINDS)))],
-        crops=[bench.given.image_bytes(crop.ref) for crop in crops],
+        crops=[context.given.image_bytes(crop.ref) for crop in crops],
         seeds=rng.integers(1 << 31, size=4).tolist(),
     )
 
 
 def _keep(
-    bench: StepContext, settings: CompositeSettings, plan: Plan, crops: Sequence[Crop], made: Made
+    context: StepContext, settings: CompositeSettings, plan: Plan, crops: Sequence[Crop], made: Made
 ) -> list[Part]:
     numbers = made.boxes
     boxes = tuple(
@@ -246,7 +246,7 @@ def _keep(
     kind = next(each for each in _KINDS if each == plan.kind)
     shown = Written(
         id=plan.name,
-        image=bench.writer.add_image(made.data, f"{plan.name}.jpg"),
+        image=context.writer.add_image(made.data, f"{plan.name}.jpg"),
         split="test",
         boxes=boxes,
         text=_text(crops, made.columns),
@@ -259,7 +259,7 @@ def _keep(
     )
     past = tuple(dict.fromkeys(each for crop in crops for each in crop.item.provenance))
     for item in recognition(shown):
-        bench.keep(replace(item, provenance=past), note=f"composed of {len(crops)} crops")
+        context.keep(replace(item, provenance=past), note=f"composed of {len(crops)} crops")
     return [
         Part(plan.name, place, crop.name, crop.ref.sha256, crop.item.id)
         for place, crop in enumerate(crops, start=1)

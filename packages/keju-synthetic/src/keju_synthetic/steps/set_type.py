@@ -57,7 +57,7 @@ class SetTypeSettings(Settings, frozen=True):
     quality: Annotated[int, Meta(description="Of the JPEG.", ge=1, le=95)] = 80
 
 
-class LeftOut(Struct, frozen=True):
+class Dropped(Struct, frozen=True):
     """An item that was left out; or what of a line was not set: its characters, and why."""
 
     item: str
@@ -106,7 +106,7 @@ class Set(Struct, frozen=True):
     error: str = ""
 
 
-def set_type(bench: StepContext, settings: SetTypeSettings) -> None:
+def set_type(context: StepContext, settings: SetTypeSettings) -> None:
     """Draw every page whose lines have outlines; list what was left out, of pages and of lines.
 
     Raises:
@@ -118,12 +118,12 @@ def set_type(bench: StepContext, settings: SetTypeSettings) -> None:
         raise UsageError(
             f"no typeface {settings.typeface!r}. Known: {', '.join((BY_BOOK, *typefaces()))}"
         )
-    left: list[LeftOut] = []
+    left: list[Dropped] = []
     pages: list[tuple[Item, Job]] = []
-    for item in bench.items():
-        job = _job(bench, settings, item)
+    for item in context.items():
+        job = _job(context, settings, item)
         if isinstance(job, str):
-            left.append(LeftOut(item.id, "", "", job))
+            left.append(Dropped(item.id, "", "", job))
         else:
             pages.append((item, job))
     if not pages:
@@ -131,20 +131,20 @@ def set_type(bench: StepContext, settings: SetTypeSettings) -> None:
             "no page to set: no item is a transcription with outlines of its lines",
             hint="Import PAGE-XML or ALTO",
         )
-    drawn = bench.engine.map("set", [job for _, job in pages], set_page, Set, chunk=_CHUNK)
+    drawn = context.engine.map("set", [job for _, job in pages], set_page, Set, chunk=_CHUNK)
     kept = 0
     for (item, job), page in zip(pages, drawn, strict=True):
         if page.error:
-            left.append(LeftOut(item.id, "", "", page.error))
+            left.append(Dropped(item.id, "", "", page.error))
             continue
         lines = tuple(msgspec.json.decode(page.lines, type=list[Line]))
         answer = "\n".join(line.text for line in chosen(lines, settings.text))
         if not answer:
-            left.append(LeftOut(item.id, "", "", f"no line of it is {settings.text}"))
+            left.append(Dropped(item.id, "", "", f"no line of it is {settings.text}"))
             continue
         left += _left_of(item, page)
-        new = _drawn(bench, item, job, page, lines)
-        bench.keep(
+        new = _drawn(context, item, job, page, lines)
+        context.keep(
             replace(new, answer=answer, transcription=answer),
             note=(
                 f"{number_of(len(lines), 'line')} set in {job.typeface}, difficulty "
@@ -152,9 +152,9 @@ def set_type(bench: StepContext, settings: SetTypeSettings) -> None:
             ),
         )
         kept += 1
-    bench.table("left-out", left, LeftOut)
-    bench.table("fonts", list(_fonts({job.typeface for _, job in pages})), FontUsed)
-    _say(bench, left, kept)
+    context.table("left-out", left, Dropped)
+    context.table("fonts", list(_fonts({job.typeface for _, job in pages})), FontUsed)
+    _say(context, left, kept)
 
 
 STEP = Step(
@@ -188,7 +188,7 @@ def set_page(job: Job) -> Set:
     )
 
 
-def _job(bench: StepContext, settings: SetTypeSettings, item: Item) -> Job | str:
+def _job(context: StepContext, settings: SetTypeSettings, item: Item) -> Job | str:
     """What is to be drawn for an item, or why nothing is."""
     if query_of(item).form != "transcription":
         return "it asks for no transcription"
@@ -201,10 +201,10 @@ def _job(bench: StepContext, settings: SetTypeSettings, item: Item) -> Job | str
         return "the size of its page is not known"
     face = settings.typeface
     if face == BY_BOOK:
-        face = _PRINTED[int(bench.rng("typeface", item.group).integers(len(_PRINTED)))]
+        face = _PRINTED[int(context.rng("typeface", item.group).integers(len(_PRINTED)))]
     # A control is drawn as its original is, but for what was altered.
     name = item.metadata.get(CONTROL_OF, item.id)
-    stray = (float(bench.rng("wear", name).random()) * 2 - 1) * settings.spread
+    stray = (float(context.rng("wear", name).random()) * 2 - 1) * settings.spread
     return Job(
         name=name,
         lines=msgspec.json.encode(item.lines),
@@ -217,7 +217,7 @@ def _job(bench: StepContext, settings: SetTypeSettings, item: Item) -> Job | str
         marked=settings.missing == "mark",
         pixels=settings.pixels,
         quality=settings.quality,
-        seed=int(bench.rng("pages").integers(1 << 31)),
+        seed=int(context.rng("pages").integers(1 << 31)),
     )
 
 
@@ -231,7 +231,7 @@ def _size(item: Item) -> tuple[float, float] | None:
     return (wide, high) if wide and 1 / 50 < high / wide < 50 else None
 
 
-def _drawn(bench: StepContext, item: Item, job: Job, page: Set, lines: tuple[Line, ...]) -> Item:
+def _drawn(context: StepContext, item: Item, job: Job, page: Set, lines: tuple[Line, ...]) -> Item:
     """The item with its new picture and lines, and without what was said of another picture."""
     told = {name: text for name, text in item.metadata.items() if name not in _OF_THE_SOURCE}
     look = {
@@ -240,7 +240,7 @@ def _drawn(bench: StepContext, item: Item, job: Job, page: Set, lines: tuple[Lin
         "difficulty": f"{job.difficulty:g}",
         "scan": job.scan,
     }
-    ref = bench.writer.add_image(page.data, f"{item.id}.jpg")
+    ref = context.writer.add_image(page.data, f"{item.id}.jpg")
     return replace(
         item, images=(ref,), lines=lines, answer_simplified="", also_accepted=(),
         metadata=told | look,
@@ -251,9 +251,9 @@ _OF_THE_SOURCE = frozenset({"image", "page_size"})
 """What is said of a picture that is not this one."""
 
 
-def _left_of(item: Item, page: Set) -> Iterator[LeftOut]:
+def _left_of(item: Item, page: Set) -> Iterator[Dropped]:
     for line, text, why in zip(page.left_lines, page.left_texts, page.left_whys, strict=True):
-        yield LeftOut(item.id, line, text, why)
+        yield Dropped(item.id, line, text, why)
 
 
 def _fonts(faces: set[str]) -> Iterator[FontUsed]:
@@ -264,12 +264,12 @@ def _fonts(faces: set[str]) -> Iterator[FontUsed]:
             )
 
 
-def _say(bench: StepContext, left: list[LeftOut], kept: int) -> None:
-    bench.note(f"{number_of(kept, 'page')} set, {len(bench.items()) - kept} left out")
+def _say(context: StepContext, left: list[Dropped], kept: int) -> None:
+    context.note(f"{number_of(kept, 'page')} set, {len(context.items()) - kept} left out")
     counts = Counter(each.why for each in left if each.line)
     signs = Counter(sign for each in left if each.why == "no font has it" for sign in each.text)
     if counts:
-        bench.note("of lines: " + ", ".join(f"{why} {count}" for why, count in counts.items()))
+        context.note("of lines: " + ", ".join(f"{why} {count}" for why, count in counts.items()))
     if signs:
         most = "".join(sign for sign, _ in signs.most_common(20))
-        bench.note(f"characters that no font has: {signs.total()}, among them {most}")
+        context.note(f"characters that no font has: {signs.total()}, among them {most}")

@@ -72,7 +72,7 @@ class Fragment(Struct, frozen=True):
     f: float
 
 
-class LeftOut(Struct, frozen=True):
+class Dropped(Struct, frozen=True):
     """An item whose picture was not torn, and why."""
 
     item: str
@@ -111,7 +111,7 @@ class _Shown(NamedTuple):
     joins: tuple[int, ...]
 
 
-def tear_pieces(bench: StepContext, settings: TearSettings) -> None:
+def tear_pieces(context: StepContext, settings: TearSettings) -> None:
     """Tear each picture once, and ask every fragment which of others it joins.
 
     Raises:
@@ -119,17 +119,17 @@ def tear_pieces(bench: StepContext, settings: TearSettings) -> None:
     """
     wholes, items = [], []
     seen: set[str] = set()
-    for item in bench.items():
+    for item in context.items():
         if item.images and item.images[0].sha256 not in seen:
             ref = item.images[0]
             seen.add(ref.sha256)
-            seeds = bench.rng(ref.sha256).integers(1 << 31, size=4).tolist()
-            wholes.append(Whole(ref.sha256, bench.given.image_bytes(ref), seeds))
+            seeds = context.rng(ref.sha256).integers(1 << 31, size=4).tolist()
+            wholes.append(Whole(ref.sha256, context.given.image_bytes(ref), seeds))
             items.append(item)
-    torn = bench.engine.map(
+    torn = context.engine.map(
         "tear", wholes, partial(tear_one, settings=settings), Torn, chunk=_CHUNK
     )
-    left = [LeftOut(item.id, piece.error) for item, piece in zip(items, torn, strict=True)
+    left = [Dropped(item.id, piece.error) for item, piece in zip(items, torn, strict=True)
             if piece.error]  # fmt: skip
     whole = [(item, piece) for item, piece in zip(items, torn, strict=True) if not piece.error]
     if not whole:
@@ -140,7 +140,7 @@ def tear_pieces(bench: StepContext, settings: TearSettings) -> None:
     shelf: list[_Shown] = []
     rows: list[Fragment] = []
     for item, piece in whole:
-        for shown, row in _shelved(bench, item, piece):
+        for shown, row in _shelved(context, item, piece):
             shelf.append(shown)
             rows.append(row)
     of_piece: defaultdict[str, list[int]] = defaultdict(list)
@@ -148,22 +148,22 @@ def tear_pieces(bench: StepContext, settings: TearSettings) -> None:
         of_piece[shown.piece.id].append(place)
     for place, shown in enumerate(shelf):
         mine = [other for other in of_piece[shown.piece.id] if shelf[other].part in shown.joins]
-        _ask(bench, settings, shelf, place, mine)
-    bench.table("fragments", rows, Fragment)
-    bench.table("left-out", left, LeftOut)
+        _ask(context, settings, shelf, place, mine)
+    context.table("fragments", rows, Fragment)
+    context.table("left-out", left, Dropped)
     joined = sum(bool(shown.joins) for shown in shelf)
-    bench.note(
+    context.note(
         f"{len(whole)} pieces torn into {number_of(len(shelf), 'fragment')}, {joined} of "
         "them join others"
     )
     if pages := [item.id for item, piece in whole if piece.page]:
-        bench.note(
+        context.note(
             f"{len(pages)} of {len(whole)} pictures have no outline of a bone, what stands out is "
             f"a rectangle, such as a page or its frame: {', '.join(pages[:3])}"
             f"{' …' if len(pages) > 3 else ''}"
         )
     if left:
-        bench.note(f"{len(left)} pictures not torn: {left[0].why}")
+        context.note(f"{len(left)} pictures not torn: {left[0].why}")
 
 
 STEP = Step(
@@ -195,21 +195,21 @@ def tear_one(whole: Whole, settings: TearSettings) -> Torn:
     )
 
 
-def _shelved(bench: StepContext, item: Item, piece: Torn) -> Iterator[tuple[_Shown, Fragment]]:
+def _shelved(context: StepContext, item: Item, piece: Torn) -> Iterator[tuple[_Shown, Fragment]]:
     """The fragments of a piece, their pictures on the dataset's shelf."""
     name = item.images[0].sha256
-    write_atomic(bench.out / LABELS / f"{name}.png", piece.labels)
+    write_atomic(context.out / LABELS / f"{name}.png", piece.labels)
     pairs = list(zip(piece.neighbours[::2], piece.neighbours[1::2], strict=True))
     for part, data in enumerate(piece.pictures, start=1):
         joins = tuple(b if a == part else a for a, b in pairs if part in {a, b})
-        ref = bench.writer.add_image(data, f"{item.id}, part {part}")
+        ref = context.writer.add_image(data, f"{item.id}, part {part}")
         numbers = piece.affines[6 * (part - 1) : 6 * part]
         row = Fragment(ref.sha256, item.id, part, list(joins), piece.lost[part - 1], *numbers)
         yield _Shown(ref, item, part, joins), row
 
 
 def _ask(
-    bench: StepContext,
+    context: StepContext,
     settings: TearSettings,
     shelf: Sequence[_Shown],
     place: int,
@@ -219,7 +219,7 @@ def _ask(
     own, gone = shelf[place], sorted((place, *mine))
     others = len(shelf) - len(gone)
     wanted = max(0, settings.gallery - len(mine)) if settings.gallery else others
-    rng = bench.rng("gallery", own.piece.id, str(own.part))
+    rng = context.rng("gallery", own.piece.id, str(own.part))
     lot = [outside(int(at), gone) for at in rng.permutation(others)[:wanted]]
     gallery = sorted([*mine, *lot])
     if not mine or not lot:
@@ -238,4 +238,4 @@ def _ask(
         },
     ):
         past = replace(item, provenance=own.piece.provenance)
-        bench.keep(past, note=f"part {own.part} of {own.piece.id}, torn")
+        context.keep(past, note=f"part {own.part} of {own.piece.id}, torn")

@@ -24,17 +24,17 @@ RATERS = {"Li": 7.0, "王": 4.5, "Zhao": 10.0}
 
 
 def test_three_raters_each_in_an_own_order_and_the_sheet_is_what_align_reads(
-    serving, sit, answered, tmp_path
+    serving, set_session, answered, tmp_path
 ):
     served = serving(answered)
-    desk = served.hall.desks["rating"]
-    codes = set(desk.subjects("Li"))
+    queue = served.app.queues["rating"]
+    codes = set(queue.subjects("Li"))
     assert len(codes) == 4
-    orders = {tuple(desk.subjects(f"rater {n}")) for n in range(20)}
+    orders = {tuple(queue.subjects(f"rater {n}")) for n in range(20)}
     assert len(orders) > 5
     assert {frozenset(order) for order in orders} == {frozenset(codes)}
     for rater, score in RATERS.items():
-        page = sit(served, rater, "/rating")
+        page = set_session(served, rater, "/rating")
         for turn in range(len(codes)):
             for told in ("replay", "one.jsonl", "two.jsonl", "human"):
                 assert told not in page.content()
@@ -47,7 +47,7 @@ def test_three_raters_each_in_an_own_order_and_the_sheet_is_what_align_reads(
             else:
                 page.keyboard.press("Enter")
                 page.wait_for_url("**/rating/done")
-    served.hall.collect()
+    served.app.collect()
     run = RunFolder.open(answered)
     sheet = answered / "people" / "ratings.csv"
     known = {code_of(each): each for each in answers_of(run, read_rubrics()).judged}
@@ -72,11 +72,11 @@ def test_a_rating_is_a_number_from_0_to_10_and_can_be_taken_back(serving, answer
     assert [row["score"] for row in rows] == ["6.3"]
 
 
-def test_review_accepts_mends_and_rejects_with_a_reason(serving, sit, answered):
+def test_review_accepts_mends_and_rejects_with_a_reason(serving, set_session, answered):
     served = serving(answered)
     items = {item.id: item for item in Dataset.open(answered.parent / "set").items()}
     drafts = [item for item in items.values() if item.draft]
-    page = sit(served, "Li", "/review")
+    page = set_session(served, "Li", "/review")
     assert page.locator(".tag", has_text="draft").is_visible()
     after(page, lambda: page.keyboard.press("a"))
     page.keyboard.press("e")
@@ -91,7 +91,7 @@ def test_review_accepts_mends_and_rejects_with_a_reason(serving, sit, answered):
     page.locator("textarea[name=reason]").fill("Not in the picture")
     page.locator("[value=reject]").click()
     page.wait_for_url("**/review/done")
-    served.hall.collect()
+    served.app.collect()
     said = last_words(read_verdicts(answered / "people" / "verdicts.jsonl"))
     found = [said[item.id]["Li"] for item in drafts]
     assert [each.decision for each in found] == ["accept", "mend", "reject"]
@@ -105,10 +105,10 @@ def test_review_accepts_mends_and_rejects_with_a_reason(serving, sit, answered):
 
 def test_what_is_shown_and_sent_back_unchanged_mends_nothing(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run", every=True)
-    desk = served.hall.desks["review"]
+    queue = served.app.queues["review"]
     items = {item.id: item for item in Dataset.open(dataset).items()}
-    for number, subject in enumerate(desk.subjects("Li"), start=1):
-        shown = desk.shown(subject, None, "en")
+    for number, subject in enumerate(queue.subjects("Li"), start=1):
+        shown = queue.shown(subject, None, "en")
         form = {name: (getattr(items[subject], name) or "").replace("\n", "\r\n")
                 for name in ("question", "answer", "transcription")}  # fmt: skip
         form |= {"options": shown["options"], "act": "mend"}
@@ -122,23 +122,23 @@ def test_what_is_shown_and_sent_back_unchanged_mends_nothing(serving, dataset, t
 def test_two_new_texts_of_one_page_are_refused_where_they_are_written(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run", every=True)
     items = {item.id: item for item in Dataset.open(dataset).items()}
-    subjects = served.hall.desks["review"].subjects("Li")
+    subjects = served.app.queues["review"].subjects("Li")
     number = next(n for n, name in enumerate(subjects, 1) if items[name].task == "T1")
     form = {"act": "mend", "answer": "天地", "transcription": "玄黃"}
     refused = served.ask("POST", f"/review/{number}", person="Li", form=form)
     assert (refused.status, "one text here" in refused.text) == (400, True)
     taken = served.ask("POST", f"/review/{number}", person="Li", form=form | {"answer": "玄黃"})
     assert taken.status < 400
-    (verdict,) = served.hall.desks["review"].verdicts(served.hall.acts)
+    (verdict,) = served.app.queues["review"].verdicts(served.app.events)
     mended = mended_item(items[subjects[number - 1]], verdict)
     assert (mended.answer, mended.transcription, mended.lines) == ("玄黃", "玄黃", ())
 
 
-def test_unclear_answers_are_settled_without_key_or_model(serving, sit, answered):
+def test_unclear_answers_are_settled_without_key_or_model(serving, set_session, answered):
     served = serving(answered)
-    desk = served.hall.desks["adjudication"]
-    assert len(desk.subjects("Li")) == 4
-    page = sit(served, "Li", "/adjudication")
+    queue = served.app.queues["adjudication"]
+    assert len(queue.subjects("Li")) == 4
+    page = set_session(served, "Li", "/adjudication")
     letters = ["a", "0", "c", "0"]
     for turn, letter in enumerate(letters):
         assert "replay" not in page.content()
@@ -149,7 +149,7 @@ def test_unclear_answers_are_settled_without_key_or_model(serving, sit, answered
         else:
             page.keyboard.press("Enter")
             page.wait_for_url("**/adjudication/done")
-    served.hall.collect()
+    served.app.collect()
     path = answered / "people" / "adjudicated.csv"
     rows = list(csv.DictReader(path.open(encoding="utf-8-sig")))
     assert sorted(row["letter"] for row in rows) == ["A", "C", "none", "none"]
@@ -163,9 +163,11 @@ def settled(found: ModelScores) -> list[str]:
     return [score.extracted for score in found.variants if score.metric == "Acc_adjudicated"]
 
 
-def test_new_items_are_written_from_a_picture_and_become_a_dataset(serving, sit, dataset, tmp_path):
+def test_new_items_are_written_from_a_picture_and_become_a_dataset(
+    serving, set_session, dataset, tmp_path
+):
     served = serving(dataset, tmp_path / "run")
-    page = sit(served, "Li", "/authoring")
+    page = set_session(served, "Li", "/authoring")
     page.locator(".gallery a").first.click()
     page.locator("[data-tool=draw]").wait_for(state="hidden")
     page.locator("[data-kinds]").select_option("T5")
@@ -195,7 +197,7 @@ def test_new_items_are_written_from_a_picture_and_become_a_dataset(serving, sit,
     page.locator("[value=answer]").click()
     page.wait_for_url("**/authoring")
     assert page.locator(".mine li").count() == 2
-    served.hall.collect()
+    served.app.collect()
     path = tmp_path / "run" / "people" / "authored"
     written = Dataset.open(path).items()
     assert all(item.draft for item in written)
@@ -208,32 +210,32 @@ def test_new_items_are_written_from_a_picture_and_become_a_dataset(serving, sit,
     page.locator("[value=discard]").click()
     page.wait_for_url("**/authoring")
     assert page.locator(".mine li").count() == 1
-    served.hall.collect()
+    served.app.collect()
     assert len(Dataset.open(path).items()) == 1
     page.locator(".mine a").first.click()
     page.locator("[value=discard]").click()
     page.wait_for_url("**/authoring")
-    served.hall.collect()
+    served.app.collect()
     assert not path.exists()
 
 
 def test_nobody_changes_another_person_s_item(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    image = next(iter(served.hall.images))
+    image = next(iter(served.app.images))
     form = {"image": image, "kind": "T1", "answer": "天地玄黃"}
     assert served.ask("POST", "/authoring/new", person="Li", form=form).status == 303
-    ((_, item),) = served.hall.authoring.written(served.hall.acts)
+    ((_, item),) = served.app.authoring.written(served.app.events)
     for what in (form, {"act": "discard"}):
         refused = served.ask("POST", f"/authoring/{item.id}", person="Han", form=what)
         assert refused.status == 404
     wrong = {"image": image, "kind": "rejoining/How", "answer": "1"}
     assert served.ask("POST", "/authoring/new", person="Li", form=wrong).status == 400
-    assert len(list(served.hall.authoring.written(served.hall.acts))) == 1
+    assert len(list(served.app.authoring.written(served.app.events))) == 1
 
 
-def test_desks_that_have_nothing_say_why(serving, dataset, tmp_path):
+def test_queues_that_have_nothing_say_why(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    assert set(served.hall.closed) == {"rating", "adjudication"}
+    assert set(served.app.closed) == {"rating", "adjudication"}
     shown = served.ask("GET", "/", person="Li").text
     assert shown.count("The run has no answers of models yet.") == 2
     assert served.ask("GET", "/rating", person="Li").status == 404
@@ -246,16 +248,16 @@ def test_what_people_did_is_there_again_after_a_restart(serving, answered):
     served = serving(answered)
     served.ask("POST", "/rating/1", person="Li", form={"score": "3"})
     again = AnnotationApp(answered)
-    assert [act.value for act in again.acts.standing("rating").values()] == ['{"score":3.0}']
+    assert [act.value for act in again.events.progress("rating").values()] == ['{"score":3.0}']
     assert any("ratings" in line for line in again.collect())
     again.close()
 
 
 def test_marks_are_given_by_keys_kept_by_reload_and_undo_and_reach_the_tables(
-    serving, sit, answered
+    serving, set_session, answered
 ):
     served = serving(answered)
-    page = sit(served, "Li", "/review")
+    page = set_session(served, "Li", "/review")
     marks = {"correct": 5, "to the point": 2, "fit to publish": 4}
     for scale in review_form().scale:
         group = page.get_by_role("group", name=scale.asks)
@@ -271,14 +273,14 @@ def test_marks_are_given_by_keys_kept_by_reload_and_undo_and_reach_the_tables(
     assert chosen(page) == ["", "", ""], "another item's"
     after(page, lambda: page.keyboard.press("u"))
     assert chosen(page) == ["5", "2", "4"], "what was taken back"
-    assert not list(served.hall.desks["review"].verdicts(served.hall.acts))
+    assert not list(served.app.queues["review"].verdicts(served.app.events))
     after(page, lambda: page.keyboard.press("a"))
     for key in ("f", "0", "0", "1"):
         page.keyboard.press(key)
     after(page, lambda: page.keyboard.press("a"))
     again = serving(answered)
-    assert chosen(sit(again, "Li", "/review/1")) == ["5", "2", "4"], "resumed"
-    again.hall.collect()
+    assert chosen(set_session(again, "Li", "/review/1")) == ["5", "2", "4"], "resumed"
+    again.app.collect()
     found = read_verdicts(answered / "people" / "verdicts.jsonl")
     assert [each.marks for each in found] == [marks, {"fit to publish": 1}]
     items = {item.id: item for item in Dataset.open(answered.parent / "set").items()}
@@ -325,5 +327,5 @@ def test_a_form_of_the_users_is_shown_and_what_others_marked_stays(serving, answ
     own.write_text(own.read_text("utf-8").replace("<b>clear</b>", "correct"))
     fewer = serving(answered, scales=own).ask("GET", "/review/1", person="Li").text
     assert 'aria-label="no mark" checked' in fewer, "3 is no mark of two"
-    (verdict,) = other.hall.desks["review"].verdicts(other.hall.acts)
+    (verdict,) = other.app.queues["review"].verdicts(other.app.events)
     assert verdict.marks == {"correct": 3}

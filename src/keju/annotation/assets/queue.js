@@ -1,4 +1,4 @@
-// What a desk does in the browser: keys, the clock, unsent text kept, and sending that never loses.
+// What a queue does in the browser: keys, the clock, unsent text kept, and sending that never loses.
 import { viewer } from "/assets/viewer.js";
 
 const words = JSON.parse(document.body.dataset.words || "{}");
