@@ -24,7 +24,7 @@ from keju.cli.request_options import (
     ServerOptions,
     run_options,
 )
-from keju.errors import number_of
+from keju.messages import message
 
 
 @app.command()
@@ -96,7 +96,7 @@ def plan(
         for line in forms_notes(found, _run_command(context)):
             say(line)
     if there and not there.exists():
-        say(f"{folder}: no run is there yet, so nothing is taken off")
+        say(message("terminal.no-run-to-resume", folder=folder))
 
 
 _OF_PLAN = frozenset({"as_json", "folder", "pairs"})
@@ -158,19 +158,19 @@ def run(
     )
     show_run(summary, folder, prompts.preset)
     if summary.waiting:
-        say(f"Submitted in batches and not back yet: {number_of(summary.waiting, 'request')}")
+        say(message("terminal.batches-waiting", count=summary.waiting))
     if summary.used_up:
-        say(f"Stopped: {summary.used_up}")
+        say(message("terminal.stopped", reason=summary.used_up))
     if not any(each.planned for each in summary.models):
-        say("Nothing was asked: the column 'not asked' says why")
+        say(message("terminal.nothing-asked"))
         raise typer.Exit(WITH_FAILURES)
     if not summary.complete:
         show_failures(summary, folder)
         raise typer.Exit(WITH_FAILURES)
     if items.shard:
-        say("Next, when all shards are done: keju merge SHARD1 SHARD2 … --out RUN")
+        say(message("terminal.next-merge"))
         return
-    say(f"Next: keju score {folder} && keju report {folder} -o report.html")
+    say(message("terminal.next-score", run=folder))
 
 
 @app.command()
@@ -192,9 +192,10 @@ def merge(
     from keju.running import merge as join
 
     merged = join(runs, folder, partial=partial)
-    say(f"{merged.out}: {number_of(merged.responses, 'response')} of {', '.join(merged.models)}")
+    models = ", ".join(merged.models)
+    say(message("terminal.merged", run=merged.out, count=merged.responses, models=models))
     for line in merged.missing:
-        say(f"Missing: {line}")
+        say(message("terminal.missing", what=line))
     if merged.missing:
         raise typer.Exit(WITH_FAILURES)
-    say(f"Next: keju score {folder} && keju report {folder} -o report.html")
+    say(message("terminal.next-score", run=folder))

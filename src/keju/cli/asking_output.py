@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keju.cli.app import out, say
-from keju.errors import number_of
+from keju.messages import message
 
 if TYPE_CHECKING:
     from keju.running import Plan, RunSummary
@@ -40,10 +40,13 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
     for each in summary.models:
         if each.attempts > each.asked:
             say(
-                f"{each.model}: "
-                f"{number_of(each.attempts, 'request was', 'requests were')} sent for "
-                f"{number_of(each.asked, 'response')}; "
-                f"{each.waited:,.1f} s in all were spent waiting between attempts"
+                message(
+                    "terminal.sent-again",
+                    model=each.model,
+                    requests=each.attempts,
+                    responses=each.asked,
+                    seconds=each.waited,
+                )
             )
     for line in (*not_sent_lines(summary), *usage_lines(summary)):
         say(line)
@@ -53,7 +56,7 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
         for line in unlike_paper(preset, {name: identities[name] for name in dropped}, dropped):
             say(line)
     if summary.cost is not None:
-        say(f"The answers in this run cost {summary.cost:,.4f} {summary.currency}")
+        say(message("terminal.cost", cost=summary.cost, currency=summary.currency))
 
 
 def show_failures(

@@ -11,6 +11,7 @@ import typer
 from keju.cli.app import WITH_FAILURES, app, note, say
 from keju.cli.options import PriceFile
 from keju.errors import UsageError
+from keju.messages import language as terminal_language
 
 if TYPE_CHECKING:
     from keju.figures import Drawn, Format
@@ -21,7 +22,10 @@ _PAPERS = "published"
 _PICTURES = 200_000_000
 """Maximum bytes of small copies of images from which specimens are cut."""
 
-Language = Annotated[Literal["en", "zh"], typer.Option(help="Language of the labels.")]
+Language = Annotated[
+    Literal["en", "zh"] | None,
+    typer.Option(help="Language of the labels. Default: the terminal's."),
+]
 FormatNames = Annotated[
     str,
     typer.Option(
@@ -57,7 +61,7 @@ def figures(
         ),
     ] = False,
     prices: PriceFile = None,
-    language: Language = "en",
+    language: Language = None,
 ) -> None:
     """Draw figures, each with a CSV file of its data.
 
@@ -70,7 +74,7 @@ def figures(
 
     known = read_prices(prices) if prices else None
     drawn = _drawn(what, which or [], published, known)
-    if not draw_all(drawn, folder, formats, language):
+    if not draw_all(drawn, folder, formats, language or terminal_language()):
         raise typer.Exit(WITH_FAILURES)
 
 

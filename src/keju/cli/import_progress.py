@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from keju.datasets.import_progress import ImportProgress, showing_progress
 from keju.datasets.readers.listing import Listing
-from keju.errors import number_of
+from keju.messages import message
 
 LINE_EVERY = 10.0
 """Seconds between two lines where standard error is not a terminal."""
@@ -34,11 +34,11 @@ def import_display(src: Path, console: Console, every: float = LINE_EVERY) -> It
 @contextmanager
 def _bar(src: Path, console: Console) -> Iterator[None]:
     columns = (
-        TextColumn("importing"), BarColumn(), TextColumn("{task.fields[line]}", markup=False),
-        TimeElapsedColumn(),
+        TextColumn(message("terminal.importing")), BarColumn(),
+        TextColumn("{task.fields[line]}", markup=False), TimeElapsedColumn(),
     )  # fmt: skip
     with Progress(*columns, console=console, transient=True) as bars:
-        task = bars.add_task("importing", total=None, line="")
+        task = bars.add_task("", total=None, line="")
         bars.update(task, total=_files(src))
 
         def show(progress: ImportProgress) -> None:
@@ -57,7 +57,9 @@ def _lines(console: Console, every: float) -> Iterator[None]:
         now = time.monotonic()
         if now - said >= every:
             said = now
-            console.print(f"importing: {in_words(progress)}", markup=False, soft_wrap=True)
+            counts = in_words(progress)
+            said_now = message("terminal.import-progress", counts=counts)
+            console.print(said_now, markup=False, soft_wrap=True)
 
     with showing_progress(show):
         yield
@@ -65,9 +67,11 @@ def _lines(console: Console, every: float) -> Iterator[None]:
 
 def in_words(progress: ImportProgress) -> str:
     """The counts, e.g. ``2,501 files read, 2,500 images, 2,500 items``."""
-    return (
-        f"{number_of(progress.files, 'file')} read, {number_of(progress.images, 'image')}, "
-        f"{number_of(progress.items, 'item')}"
+    return message(
+        "terminal.import-counts",
+        files=progress.files,
+        images=progress.images,
+        items=progress.items,
     )
 
 

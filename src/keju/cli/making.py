@@ -10,8 +10,9 @@ import typer
 
 from keju.cli.app import WITH_FAILURES, data_app, err, note, out, say
 from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset
-from keju.errors import UsageError, number_of, printable
+from keju.errors import UsageError, number_of
 from keju.items import UNKNOWN
+from keju.messages import message
 
 Source = Annotated[Path, typer.Argument(metavar="SRC", help="File or folder to read.")]
 MapFile = Annotated[
@@ -117,12 +118,18 @@ def import_(
     for each in done.notes:
         note(f"note: {each}")
     made = done.manifest
-    items = f"{made.items:,} item{'s'[: made.items != 1]}"
-    images = f"{made.images:,} image{'s'[: made.images != 1]}"
-    say(f"{items}, {images} in {dataset} (hash {made.hash[:12]})")
+    say(
+        message(
+            "terminal.imported",
+            items=made.items,
+            images=made.images,
+            dataset=dataset,
+            hash=made.hash[:12],
+        )
+    )
     _print_suspicions(dataset)
     folder = shell_word(str(dataset))
-    say(f"Next: keju data validate {folder} && keju run {folder} --model MODEL --out RUN")
+    say(message("terminal.next-run", dataset=folder))
 
 
 def _print_suspicions(dataset: Path) -> None:
@@ -132,10 +139,10 @@ def _print_suspicions(dataset: Path) -> None:
 
     found = list(suspicious_texts(Dataset.open(dataset).items()))
     for each in found[:_SUSPICIONS]:
-        note(printable(f"warning: {each.item}: {each.problem}. {each.hint}"))
+        note(message("terminal.suspicious", item=each.item, problem=each.problem, hint=each.hint))
     if len(found) > _SUSPICIONS:
-        more = number_of(len(found) - _SUSPICIONS, "more text is", "more texts are")
-        note(f"warning: {more} suspicious. See them with: keju data validate {dataset}")
+        more = len(found) - _SUSPICIONS
+        note(message("terminal.more-suspicious", count=more, dataset=dataset))
 
 
 _SUSPICIONS = 5

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from keju.cli.app import WITH_FAILURES, WRONG_USE, app, err, note, say
 from keju.cli.asking_output import show_failures, show_run
 from keju.cli.making import option_pair
-from keju.cli.options import LICENSE_TOO, Limit, MachinePrice, Pages, dataset_path
+from keju.cli.options import LICENSE_TOO, Limit, MachinePrice, Pages, ReportLanguage, dataset_path
 from keju.errors import PrerequisiteError, UsageError
 from keju.items import UNKNOWN
+from keju.messages import language as terminal_language
+from keju.messages import message
 
 if TYPE_CHECKING:
     from keju.datasets.scan_import import TakenScans
@@ -58,7 +60,7 @@ def ocr_report(
     limit: Limit = None,
     pages: Pages = None,
     machine_price: MachinePrice = "",
-    language: Annotated[Literal["en", "zh"], typer.Option(help="Language of the report.")] = "en",
+    language: ReportLanguage = None,
     licence: Annotated[
         str, typer.Option(metavar="NAME", help="Licence of the scans; needed only for a release.")
     ] = UNKNOWN,
@@ -123,18 +125,19 @@ def ocr_report(
     if not summary.complete:
         show_failures(summary, folder, _OPTIONS)
     if not any(each.planned for each in summary.models):
-        say("Nothing was asked: the column 'not asked' says why")
+        say(message("terminal.nothing-asked"))
         raise typer.Exit(WITH_FAILURES)
     if summary.left:
         raise typer.Exit(WITH_FAILURES)
-    note("scoring, then writing the report")
+    note(message("terminal.scoring"))
     scored = RunFolder.open(folder)
     score_run(scored)
-    made = write_report([folder], page, language=language, costs=costs)
+    made = write_report([folder], page, language=language or terminal_language(), costs=costs)
     of_pages = [*swap_lines(swapped_in(scored), _CORRECT), *invented_lines(scored)]
     for line in [*of_pages, *conclusion_lines(made.view, made.run_set, made.misread)]:
         say(line)
-    say(f"Report: {made.page} ({made.size / 1e6:.1f} MB). Work folder: {work}; run: {folder}")
+    size = made.size / 1e6
+    say(message("terminal.report-and-work", page=made.page, megabytes=size, work=work, run=folder))
     if not summary.complete:
         raise typer.Exit(WITH_FAILURES)
 
@@ -146,10 +149,7 @@ def refuse_scans(dataset: Path, models: list[str]) -> None:
 
     check_local(dataset)
     if is_scans(dataset):
-        note(
-            f"keju: {dataset}: scans, not a dataset. This command imports, runs, scores and "
-            "reports them:"
-        )
+        note(f"keju: {message('terminal.scans-not-dataset', folder=dataset)}")
         note(ocr_report_command(dataset, tuple(models)))
         raise typer.Exit(WRONG_USE)
 
@@ -171,7 +171,7 @@ def _installed() -> list[str]:
         try:
             open_model(name, ModelOptions(asking=False))
         except PrerequisiteError as error:
-            note(f"note: {name} is not run: {error}")
+            note(message("terminal.engine-not-run", engine=name, reason=error))
         else:
             found.append(name)
     return found
@@ -179,10 +179,10 @@ def _installed() -> list[str]:
 
 def _show_import(taken: TakenScans, work: Path) -> None:
     for each in taken.changed:
-        note(f"note: the scans changed since they were imported: {each}")
+        note(message("terminal.scans-changed", change=each))
     for each in taken.notes:
-        note(f"note: {each}")
-    note(f"Work folder: {work} (the same command resumes there). Dataset: {taken.dataset}")
+        note(message("terminal.note", text=each))
+    note(message("terminal.work-folder", work=work, dataset=taken.dataset))
 
 
 def _validate(dataset: Path) -> None:
@@ -195,6 +195,6 @@ def _validate(dataset: Path) -> None:
         note(str(each))
     if len(found) > _MOST_FINDINGS:
         more = len(found) - _MOST_FINDINGS
-        note(f"{more:,} more: keju data validate {shell_word(str(dataset))}")
+        note(message("terminal.more-findings", count=more, dataset=shell_word(str(dataset))))
     if any(each.severity == "error" for each in found):
         raise typer.Exit(WITH_FAILURES)

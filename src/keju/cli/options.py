@@ -117,6 +117,10 @@ PriceFile = Annotated[
         rich_help_panel="Speed and budget",
     ),
 ]
+ReportLanguage = Annotated[
+    Literal["en", "zh"] | None,
+    typer.Option("--language", help="Language of the report. Default: the terminal's."),
+]
 ProtocolName = Annotated[
     Literal["official", "strict", "both"],
     typer.Option(

@@ -12,9 +12,19 @@ import typer
 from msgspec.structs import replace
 
 from keju.cli.app import WITH_FAILURES, app, out, say
-from keju.cli.options import AsJson, MachinePrice, Pages, PriceFile, ProtocolName, TaskIds
+from keju.cli.options import (
+    AsJson,
+    MachinePrice,
+    Pages,
+    PriceFile,
+    ProtocolName,
+    ReportLanguage,
+    TaskIds,
+)
 from keju.errors import UsageError
 from keju.items import Protocol
+from keju.messages import language as terminal_language
+from keju.messages import message
 
 if TYPE_CHECKING:
     from keju.scoring import Summary
@@ -124,7 +134,7 @@ def score(
     for line in [*readings, *of_run, *summary_lines(summaries)]:
         say(line)
     if json_out is not None:
-        say(f"Every number: {json_out}")
+        say(message("terminal.all-numbers", file=json_out))
     if any(summary.strays for summary in summaries):
         raise typer.Exit(WITH_FAILURES)
 
@@ -327,7 +337,7 @@ def report(
         ),
     ] = None,
     prices: PriceFile = None,
-    language: Annotated[Literal["en", "zh"], typer.Option(help="Language of the report.")] = "en",
+    language: ReportLanguage = None,
     pages: Pages = None,
     machine_price: MachinePrice = "",
     pictures: Annotated[
@@ -356,7 +366,7 @@ def report(
         picture_bytes=round(pictures * 1e6),
         published=published,
         same_as=read_same_as(same_as or ()),
-        language=language,
+        language=language or terminal_language(),
         costs=Costs(read_prices(prices) if prices else None, collection_of(pages, machine_price)),
     )
     if pages and made.view.times:

@@ -16,6 +16,7 @@ from keju.datasets.readers.base import listed
 from keju.definitions import is_blank
 from keju.errors import number_of, shortened
 from keju.items import Failure
+from keju.messages import message
 from keju.models import MISSING
 from keju.running import ModelSummary, RunSummary, preset, request_count
 from keju.running.failures import hint_of
@@ -28,7 +29,12 @@ def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Ta
     `right` counts, by model, the empty responses to blank pages, which are right answers.
     """
     table = plain_table(
-        "model", "responses", "asked now", "without an answer", "not asked", right=[1, 2]
+        message("terminal.column-model"),
+        message("terminal.column-responses"),
+        message("terminal.column-asked-now"),
+        message("terminal.column-without-answer"),
+        message("terminal.column-not-asked"),
+        right=[1, 2],
     )
     for model in summary.models:
         statuses = Counter(model.statuses)
@@ -42,9 +48,9 @@ def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Ta
         declined = "; ".join(f"{count}: {why}" for why, count in model.not_asked.items())
         table.add_row(
             model.model,
-            f"{there:,} of {model.planned:,}",
+            message("terminal.part-of-all", there=there, planned=model.planned),
             f"{model.asked:,}",
-            ", ".join(bad) or "none",
+            ", ".join(bad) or message("terminal.none"),
             declined,
         )
     return table
@@ -143,8 +149,8 @@ def halted_lines(summary: RunSummary) -> Iterator[str]:
 def trouble_lines(summary: RunSummary) -> Iterator[str]:
     """Why requests were about to be sent again when the run stopped, by model and kind."""
     for model in summary.models:
-        for kind, message in model.trouble.items():
-            yield f"{model.model}: stopped while asking again, for {kind}: {message}"
+        for kind, said in model.trouble.items():
+            yield f"{model.model}: stopped while asking again, for {kind}: {said}"
 
 
 def unfinished_lines(path: Path) -> Iterator[str]:
