@@ -16,6 +16,7 @@ import keju
 from keju.analysis.leaderboard import leaderboards
 from keju.analysis.run_set import load_runs
 from keju.errors import KejuError, PrerequisiteError
+from tests.support.children import started
 
 TASKS = ["T1", "T7"]
 
@@ -131,7 +132,7 @@ def test_ctrl_c_stores_what_is_in_flight_and_raises(tmp_path, call):
         f"{call}\n",
         "utf-8",
     )
-    process = subprocess.Popen(
+    process = started(
         [sys.executable, str(script), str(tmp_path / "run")], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None

@@ -33,6 +33,7 @@ from keju.definitions import query_of, task
 from keju.errors import DataError
 from keju.items import Item, Provenance
 from keju.running import Selection, run
+from tests.support import children
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)>\u202egnp.exe\u2066"
 REFERENCES = 3
@@ -291,7 +292,7 @@ def command(dataset: Path, tmp_path: Path) -> Iterator:
     started: list[subprocess.Popen[str]] = []
 
     def start(*more: str) -> tuple[subprocess.Popen[str], int, str]:
-        process = subprocess.Popen(
+        process = children.started(
             [sys.executable, "-m", "keju", "serve", dataset, "--out", tmp_path / "run",
              "--port", "0", *more],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -19,6 +19,7 @@ from aiohttp import web
 from keju.annotation.connections import Connections, _most_connections
 from keju.annotation.startup import open_doors
 from tests.annotation.conftest import ask
+from tests.support.children import started
 
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-a: "
 
@@ -162,7 +163,7 @@ def narrow(dataset, tmp_path):
         "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
         "sys.argv[0] = 'keju'; from keju.cli import main; main()"
     )
-    process = subprocess.Popen(
+    process = started(
         [sys.executable, "-c", code, "serve", dataset, "--out", tmp_path / "run", "--port", "0"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip

@@ -30,6 +30,7 @@ from keju.definitions import task as benchmark_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from tests.support.chat_server import asked_for
+from tests.support.children import started
 from tests.support.making import page_item, picture
 from tests.support.serving import Chat
 
@@ -425,7 +426,7 @@ def test_a_killed_command_goes_on_to_the_same_hash_and_pays_at_most_for_what_was
         "--out", str(tmp_path / "out"), "--model", "openai:drafter", "--kinds", "translation",
         "--base-url", chat.url, "--concurrency", "2",
     ]  # fmt: skip
-    running = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    running = started(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     while chat.stats()["requests"] < 5:
         time.sleep(0.02)
     running.kill()

@@ -18,6 +18,7 @@ from PIL import Image
 
 from keju.datasets.store import Dataset
 from tests.support.builds import keju, need_ray
+from tests.support.children import started
 
 PAGES = 300
 RECIPE = """
@@ -79,7 +80,7 @@ def test_a_build_killed_at_any_moment_comes_to_the_same_dataset(recipe, wanted, 
     wait = random.Random("moments")
     killed = []
     for name, reached in MOMENTS.items():
-        process = subprocess.Popen(
+        process = started(
             [sys.executable, "-m", "keju", "build", str(recipe), "--out", str(build)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip

@@ -21,6 +21,7 @@ from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.files import locked_file
+from tests.support.children import started
 from tests.support.making import make_dataset, picture
 
 
@@ -224,7 +225,7 @@ def test_simultaneous_imports_leave_one_whole_dataset(scans, tmp_path):
         (scans / f"book{number % 3}" / f"p{number + 2}.png").write_bytes(picture(number + 10))
         (scans / f"book{number % 3}" / f"p{number + 2}.txt").write_text("日月盈昃", "utf-8")
     command = [sys.executable, "-c", _TAKE, str(scans), str(work)]
-    begun = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    begun = [started(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     printed = [each.communicate()[0].strip() for each in begun]
     assert [each.returncode for each in begun] == [0, 0, 0]
     made = take_scans(scans, work, Origin()).dataset

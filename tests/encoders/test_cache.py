@@ -13,6 +13,7 @@ import pytest
 
 from keju.encoders import VectorCache, default_cache_path
 from keju.encoders.cache import text_key
+from tests.support.children import started
 
 
 def vector(*numbers):
@@ -112,7 +113,7 @@ def test_a_killed_process_leaves_what_it_had_put(tmp_path):
             cache.put_vectors({{at.to_bytes(4, "big"): np.array([at], dtype=np.float32)}})
             print(at, flush=True)
     """)
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    process = started([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     seen = [int(process.stdout.readline()) for _ in range(30)]
     process.kill()
     process.communicate()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.children import started
 from tests.support.making import make_dataset
 from tests.support.serving import Chat, run_command
 
@@ -45,7 +46,7 @@ def test_killed_ten_times_each_item_stands_once_and_no_answer_was_paid_for_twice
     chat.plan(delay=0.02, modes=modes, share=0.3, times=1)
 
     def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
+        return started(
             run_command(dataset, out, chat, at_once=AT_ONCE),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -87,7 +88,7 @@ def test_killed_while_starting_the_run_can_still_be_finished(chat: Chat, tmp_pat
     chat.plan()
     arguments = run_command(dataset, out, chat, at_once=AT_ONCE)
     for _ in range(6):
-        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = started(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(draw.uniform(0.2, 1.0))
         process.kill()
         process.wait()

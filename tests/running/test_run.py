@@ -21,6 +21,7 @@ from keju.models import Decoding, ModelOptions
 from keju.running import Policy, RunSummary, Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run, stored_scores
+from tests.support import children
 from tests.support.making import make_dataset, page_item, picture
 from tests.support.serving import Chat, run_command
 
@@ -406,7 +407,7 @@ def test_progress_says_how_it_goes(chat: Chat, dataset: Path, out: Path):
 
 
 def started(dataset: Path, out: Path, chat: Chat) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return children.started(
         run_command(dataset, out, chat), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 

@@ -26,7 +26,7 @@ from urllib.request import urlopen
 import msgspec
 from msgspec import Struct
 
-from tests.support import ROOT, module_command
+from tests.support import ROOT, children, module_command
 
 CONTRACTS = ROOT / "tests" / "contracts"
 TABLE = CONTRACTS / "programs.toml"
@@ -192,7 +192,7 @@ class Contract:
         port = free_port()
         log = self.work / f"server-{port}.log"
         with log.open("wb") as stream:
-            process = subprocess.Popen(
+            process = children.started(
                 [str(part) for part in command(port)],
                 env={**self.environment, **variables},
                 cwd=self.work,

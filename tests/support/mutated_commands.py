@@ -32,7 +32,7 @@ from random import Random
 from typing import BinaryIO, NamedTuple
 
 from keju.errors import printable
-from tests.support import ROOT, module_command
+from tests.support import ROOT, children, module_command
 from tests.support.forked import WALL, Ended, forked
 from tests.support.mutated_inputs import INPUTS, Command, Input, dataset, libraries
 from tests.support.mutation import MEMORY, SECONDS, mutate
@@ -283,7 +283,7 @@ def run_cases(start: int, stop: int, seed: int, workers: int = _WORKERS) -> list
         command = [*module_command("mutated_commands"), "--seed", str(seed), "--worker", *numbers]
         environ = {**os.environ, "MALLOC_ARENA_MAX": "1", "POLARS_MAX_THREADS": "1"}
         started.append(
-            subprocess.Popen(
+            children.started(
                 command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, cwd=ROOT
             )
         )

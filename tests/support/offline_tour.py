@@ -18,6 +18,7 @@ from urllib.request import HTTPCookieProcessor, build_opener
 
 from PIL import Image
 
+from tests.support.children import started
 from tests.support.serving import Chat
 
 _RECIPE = """
@@ -53,7 +54,7 @@ def _build(*options: str) -> None:
 
 def _serve() -> None:
     """Start the server, load its first page and interrupt it."""
-    process = subprocess.Popen(
+    process = started(
         [sys.executable, "-m", "keju", "serve", "run", "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

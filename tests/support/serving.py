@@ -10,13 +10,14 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from tests.support import ROOT, module_command
+from tests.support.children import started
 
 
 class Chat:
     """A running chat server; `url` is its base URL."""
 
     def __init__(self, module: str = "chat_server") -> None:
-        self._process = subprocess.Popen(
+        self._process = started(
             module_command(module),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -25,6 +26,7 @@ class Chat:
         )
         port = self._process.stdout.readline().strip()
         assert port, "the chat server did not start"
+        self.pid = self._process.pid
         self._root = f"http://127.0.0.1:{port}"
         self.url = f"{self._root}/v1"
 
