@@ -357,7 +357,9 @@ def test_what_cannot_be_written_out_is_said_and_tried_again(
 def test_a_run_that_a_full_disk_kept_from_beginning_is_opened_again(dataset, tmp_path):
     AnnotationApp(dataset, tmp_path / "run").close()
     (tmp_path / "run" / "run.lock").touch()
-    AnnotationApp(dataset, tmp_path / "run").close()
+    opened = AnnotationApp(dataset, tmp_path / "run")
+    opened.close()
+    assert opened.desks["exam"].subjects("Li")
 
 
 def test_a_hall_needs_a_place_and_its_own_dataset(dataset, tmp_path):

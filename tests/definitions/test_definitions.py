@@ -162,7 +162,9 @@ def test_a_strict_metric_of_any_benchmark_can_be_used() -> None:
     text = TEXT.replace('form = "letter"', 'form = "text"').replace(
         '["Acc", "Acc_chance_corrected"]', '["BERTScore_floor", "cosine_floor", "chrF"]'
     )
-    check_metrics(know(text, "studies.toml"), "studies.toml")
+    found = know(text, "studies.toml")
+    check_metrics(found, "studies.toml")
+    assert found.tasks[0].queries[0].strict == ("BERTScore_floor", "cosine_floor", "chrF")
 
 
 def test_official_metrics_are_those_of_the_benchmark_that_official_as_names() -> None:

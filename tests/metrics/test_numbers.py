@@ -48,6 +48,13 @@ def test_every_full_numeral_has_its_value(number):
         ("二〇二六", 2026),
         ("〇", 0),
         ("两千", 2000),
+        ("一九八〇", 1980),
+        ("壹萬", 10_000),
+        ("兩", 2),
+        ("3.5", 3.5),
+        ("-2", -2),
+        ("一亿零五", 100_000_005),
+        ("二〇", 20),
     ],
 )
 def test_other_forms(text, value):
@@ -56,7 +63,24 @@ def test_other_forms(text, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "两三", "一百五", "三万五", "十百", "万", "几", "十几", "12个", "1,23", "百分之八", "abc"],
+    [
+        "",
+        "两三",
+        "一百五",
+        "一百一",
+        "三万五",
+        "十百",
+        "万",
+        "几",
+        "十几",
+        "12个",
+        "1,23",
+        "百分之八",
+        "abc",
+        "三匹",
+        "1 2",
+        "天" * 99,
+    ],
 )
 def test_what_has_no_one_value_is_no_number(text):
     assert parse_number(text) is None
