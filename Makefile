@@ -7,11 +7,12 @@ BIN := $(VENV)/bin
 OFFICIAL ?= yes
 export KEJU_SHARED ?= $(abspath ../shared)
 
-.PHONY: help install install-semantic demo test test-contracts lint docs bench mini clean
+.PHONY: help install install-semantic demo test test-all test-contracts lint docs bench mini clean
 
 help:
 	@echo "make demo               real OCR and baselines on the bundled set: scores and a report"
-	@echo "make test               the test suite"
+	@echo "make test               the tests of the core: every package and command, without the slow tests"
+	@echo "make test-all           every test"
 	@echo "make test-contracts     keju beside other programs, each in its own environment; ONLY=name for one"
 	@echo "make lint               style, types, import order"
 	@echo "make docs               the documentation site in build/site/html: guides, references, notebooks"
@@ -54,6 +55,9 @@ demo: install
 	@$(BIN)/keju demo --out demo-run
 
 test: install
+	@$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow" $(PYTEST_ARGS)
+
+test-all: install
 	@$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST_ARGS)
 
 test-contracts: install

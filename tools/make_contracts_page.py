@@ -28,7 +28,7 @@ Made by `tools/make_contracts_page.py`; the test suite holds this page to its ou
 [programs.toml](../tests/contracts/programs.toml) into an environment of its own, runs it, exchanges
 requests or files with it, and writes what it recorded to
 [tests/contracts/recorded](../tests/contracts/recorded). `make test-contracts ONLY=NAME` does one.
-`make test` reads the records through keju's readers and requires the same answers and scores, and
+`make test-all` reads the records through keju's readers, requires the same answers and scores, and
 runs the programs that are in the lock files. Both sides use a small dataset of the tests
 ([contract_trial.py](../tests/support/contract_trial.py)).
 

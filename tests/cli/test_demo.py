@@ -136,7 +136,6 @@ def test_echoing_the_prompt_earns_everything_officially_and_nothing_strictly(dem
     assert found["strict", "T7"] == 0.0
 
 
-@pytest.mark.slow
 def test_it_ends_with_the_report_and_a_summary(demo):
     _, report, text, _ = demo
     assert report.is_file()
