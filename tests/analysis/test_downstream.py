@@ -47,7 +47,7 @@ def pages_run(tmp_path, monkeypatch):
 def test_over_models_and_over_items(pages_run):
     first, *others = downstream(load_runs([pages_run]))
     assert (first.task, first.model, first.pairs, first.groups) == ("T7", "", 5, 5)
-    assert first.spearman.value == first.kendall.value == pytest.approx(1)
+    assert (first.spearman.value, first.kendall.value) == pytest.approx((1, 1))
     assert [each.model for each in others] == [f"replay:m{m}.jsonl" for m in range(5)]
     own = others[0]
     assert (own.readers, own.pairs, own.groups) == ("its own transcription", 12, 12)
