@@ -9,6 +9,7 @@ from functools import partial
 from keju.api.inputs import listed, text_of
 from keju.errors import number_of
 from keju.items import AnswerForm, Protocol, Record
+from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.scoring import Metric, metric_signature, metrics
 from keju.scoring.aggregate import pooled_value
@@ -97,11 +98,15 @@ class TextMetric:
         stats = []
         for place, (said, reference) in enumerate(zip(hypotheses, references, strict=True)):
             if not reference:
-                raise UndefinedMetricError(f"reference {place} is empty, so it has no {self.name}")
+                raise UndefinedMetricError(
+                    message("api.reference-empty", place=place, name=self.name)
+                )
             try:
                 measured = self._metric.measure(TextSample(self._metric.form, reference, said))
             except UndefinedMetricError as error:
-                raise UndefinedMetricError(f"{self.name} of text {place}: {error}") from None
+                raise UndefinedMetricError(
+                    message("api.text-undefined", name=self.name, place=place, error=error)
+                ) from None
             stats.append(measured.stats)
         value = pooled_value(self._metric, stats)
         return MetricScore(value=value, signature=self.signature, items=len(stats))

@@ -9,6 +9,7 @@ from keju.api.inputs import item_of, text_of, texts_of
 from keju.definitions import task as task_named
 from keju.errors import number_of
 from keju.items import Item, Response
+from keju.messages import message
 from keju.metrics import UndefinedMetricError, distance
 from keju.models.base import status_of
 from keju.scoring import Extracted
@@ -77,10 +78,7 @@ def _edits(reference: str, hypothesis: str, layer: Layer | None, place: str) -> 
     if layer is not None:
         reference, hypothesis = counted_pair(reference, hypothesis, layer)
     if not reference:
-        raise UndefinedMetricError(
-            f"reference{place} has no character that counts, so it has no error rate. "
-            "Drop it and its hypothesis"
-        )
+        raise UndefinedMetricError(message("api.reference-without-characters", place=place))
     return distance(reference, hypothesis), len(reference)
 
 

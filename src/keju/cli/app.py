@@ -21,7 +21,7 @@ from keju.cli.help_texts import error_text, join_lines, translate_help, word
 from keju.cli.line_breaks import break_between_characters
 from keju.errors import KejuError, UsageError, printable
 from keju.local_paths import check_local
-from keju.messages import language
+from keju.messages import language, message
 from keju.registry import PLUGIN_FILES, add_plugin_files, debugging
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
@@ -106,7 +106,7 @@ def _with_plugins(arguments: list[str]) -> list[str]:
             check_local(file, "--plugin")
             files.append(Path(file))
         else:
-            raise UsageError("--plugin needs a file: --plugin FILE.py")
+            raise UsageError(message("cli.plugin-needs-file"))
     add_plugin_files(files)
     return rest
 

@@ -29,6 +29,7 @@ from keju.cli.app import app, err, say
 from keju.cli.help_texts import STEP, step_text, translate_made_command, word
 from keju.cli.options import DatasetPath, NewDataset
 from keju.errors import UsageError, number_of
+from keju.messages import message
 from keju.registry import PluginError
 
 if TYPE_CHECKING:
@@ -100,10 +101,8 @@ class BuildGroup(TyperGroup):
             if args[0] in STEPS.elsewhere:
                 raise STEPS.unknown(args[0])
             near = get_close_matches(args[0], self.list_commands(ctx), n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise UsageError(
-                f"no step {args[0]!r}, and no recipe (a .toml file).{hint} See: keju build --help"
-            )
+            hint = message("cli.did-you-mean", near=near[0]) if near else ""
+            raise UsageError(message("cli.no-step-or-recipe", name=args[0], hint=hint))
         if args and super().get_command(ctx, args[0]) is None and args[0] in STEPS:
             STEPS[args[0]]  # Raises for a step whose package is missing, with the reason.
         return super().resolve_command(ctx, args)
@@ -160,7 +159,7 @@ def recipe(
 def _folder_named(name: str) -> Path:
     """A directory with a recipe's name in the current one, where that is a valid name."""
     if name in {".", ".."} or not name.strip() or any(char in '/\\:*?"<>|' for char in name):
-        raise UsageError(f"a folder cannot be called {name!r}. Name the build's with --out")
+        raise UsageError(message("cli.name-not-a-folder", name=name))
     return Path(name)
 
 

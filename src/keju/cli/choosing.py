@@ -7,6 +7,7 @@ import typer
 from keju.cli.app import WITH_FAILURES, out, say
 from keju.cli.building import build_app
 from keju.cli.options import AsJson, DatasetPath
+from keju.messages import message
 
 
 @build_app.command("check-choices")
@@ -27,11 +28,7 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
 
     rows = leaks.check_choices(Dataset.open(dataset).items())
     if not rows:
-        raise DataError(
-            "no multiple-choice questions here",
-            file=dataset,
-            hint="Make some with: keju build make-choices",
-        )
+        raise DataError(message("cli.no-choice-questions"), file=dataset)
     found = [row for row in rows if row.verdict == "leak"]
     if as_json:
         print_json([asdict(row) for row in rows])

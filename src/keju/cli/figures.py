@@ -12,6 +12,7 @@ from keju.cli.app import WITH_FAILURES, app, note, say
 from keju.cli.options import PriceFile
 from keju.errors import UsageError
 from keju.messages import language as terminal_language
+from keju.messages import message
 
 if TYPE_CHECKING:
     from keju.figures import Drawn, Format
@@ -127,9 +128,11 @@ def formats_of(said: str) -> tuple[Format, ...]:
     names = dict.fromkeys(name.strip().lower() for name in said.split(",") if name.strip())
     for name in names:
         if name not in _FORMATS:
-            raise UsageError(f"no format {name!r}; there are {', '.join(_FORMATS)}")
+            raise UsageError(
+                message("cli.no-figure-format", name=name, formats=", ".join(_FORMATS))
+            )
     if not names:
-        raise UsageError(f"--format names none of {', '.join(_FORMATS)}")
+        raise UsageError(message("cli.format-names-none", formats=", ".join(_FORMATS)))
     return cast("tuple[Format, ...]", tuple(names))
 
 
@@ -144,7 +147,7 @@ def _drawn(
     if any((path / "run.json").is_file() for path in paths):
         return _of_runs(paths, which, published, prices)
     if len(paths) > 1:
-        raise UsageError("figures are of one dataset, of runs, or of published")
+        raise UsageError(message("cli.figures-of-one-kind"))
     return _of_dataset(paths[0], which)
 
 

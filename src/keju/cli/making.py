@@ -97,10 +97,7 @@ def import_(
     from keju.datasets.readers.words import shell_word
 
     if form in SOURCES and form not in FORMATS:
-        raise UsageError(
-            f"{form!r} is no format but a source of a recipe: keju build RECIPE.toml. "
-            f"Its keys: keju build sources {form}"
-        )
+        raise UsageError(message("cli.source-not-a-format", name=form))
     options = dict(option_pair(each) for each in option or ())
     if map_:
         options["map"] = str(map_)
@@ -180,7 +177,9 @@ def formats(
 
     if form and form not in FORMATS and form not in WRITTEN:
         raise UsageError(
-            f"{form!r} is not a format. Formats: {', '.join(dict.fromkeys([*FORMATS, *WRITTEN]))}"
+            message(
+                "cli.not-a-format", name=form, known=", ".join(dict.fromkeys([*FORMATS, *WRITTEN]))
+            )
         )
     if not form:
         width = max(map(len, (*FORMATS, *WRITTEN)))
@@ -247,5 +246,5 @@ def option_pair(option: str) -> tuple[str, str]:
     """
     name, equals, value = option.partition("=")
     if not equals:
-        raise UsageError(f"option {option!r} needs a value: --option {name}=VALUE")
+        raise UsageError(message("cli.option-needs-value", option=option, name=name))
     return name, value

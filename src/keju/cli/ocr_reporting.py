@@ -158,7 +158,7 @@ def _work_beside(page: Path) -> Path:
     """The work directory of a report: beside it, and named after it."""
     place = page.resolve() if page.name in ("", "..") else page
     if not place.name:
-        raise UsageError(f"{page}: no work folder can be beside it. Choose one with --work")
+        raise UsageError(message("cli.no-work-folder", page=page))
     return place.with_name(f"{place.stem}-work")
 
 

@@ -108,7 +108,7 @@ def score(
             run, sum_up, protocols, encoders, variants=variants, decisions=settled, workers=cores
         )
     elif adjudicated:
-        raise UsageError("--adjudicated is for a run: people settle the answers of one")
+        raise UsageError(message("cli.adjudicated-needs-run"))
     else:
         found = [sum_up(score_file(what, protocols, encoders, variants=variants))]
     summaries: list[Summary] = []
@@ -119,7 +119,7 @@ def score(
             summaries.append(replace(summary, json={}))
             yield with_blank_pages(summary, blank) if blank else summary.json
         if not any(summary.results for summary in summaries):
-            raise UsageError(f"{what}: no responses to score")
+            raise UsageError(message("cli.no-responses-to-score", what=what))
 
     if json_out is None:
         deque(parts(), maxlen=0)
@@ -183,7 +183,7 @@ def recital(
     folder = RunFolder.open(run)
     found = measure_memorization(folder.items(), folder.responses())
     if not found:
-        raise UsageError(f"{run}: no answered controls. Make some with: keju build controls")
+        raise UsageError(message("cli.no-answered-controls", run=run))
     if as_json:
         print_json(found)
     else:
@@ -357,9 +357,9 @@ def report(
     from keju.running.prices import read_prices
 
     if same_as and not published:
-        raise UsageError("--same-as needs --published: only then are a paper's rows shown")
+        raise UsageError(message("cli.same-as-needs-published"))
     if not 0 <= pictures <= MOST_PICTURES:
-        raise UsageError(f"--pictures must be 0 to {MOST_PICTURES:,} megabytes, not {pictures:g}")
+        raise UsageError(message("cli.pictures-out-of-range", most=MOST_PICTURES, given=pictures))
     made = write_report(
         runs,
         page,

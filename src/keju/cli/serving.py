@@ -11,6 +11,7 @@ from keju.cli.app import app, note, say
 from keju.cli.options import BoxConventions, Limit, Sample, ScriptName, Seed, TaskIds
 from keju.cli.options import DatasetPath as _DatasetPath
 from keju.errors import UsageError
+from keju.messages import message
 
 RunOrDataset = Annotated[
     Path,
@@ -87,7 +88,7 @@ def serve(
 
     for_all, of_model = parse_boxes(boxes or [])
     if of_model:
-        raise UsageError("--boxes MODEL= is for runs of models: people are asked in one convention")
+        raise UsageError(message("cli.boxes-model-for-runs"))
     chosen = Selection(
         tasks=tuple(task) if task else None, limit=limit, sample=sample,
         seed=seed if sample else 0, scripts=(script,), boxes=for_all,

@@ -25,6 +25,7 @@ from keju.definitions import query_of
 from keju.errors import UsageError, recorded
 from keju.interop.inspect_scores import score_of
 from keju.items import OWN_READING, Failure, ImageRef, Item, Response
+from keju.messages import message
 from keju.models import AskError
 from keju.models.data_urls import mime_of
 from keju.models.inspect_answers import answer_of
@@ -47,7 +48,7 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
         DataError: the dataset is damaged, or an item lacks what the setting sends.
     """
     if setting in OWN_READING:
-        raise UsageError(f"{setting} asks twice, which a task of Inspect cannot do: use keju run")
+        raise UsageError(message("interop.setting-asks-twice", setting=setting))
     opened = Dataset.open(mini.dataset_path(Path(dataset)))
     chosen = _tasks(benchmark, opened, names)
     selection = Selection(tasks=chosen, settings=(setting,), scripts=(script,))
@@ -58,7 +59,14 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
         if not skip_reason(item, way)
     ]
     if not items:
-        raise UsageError(f"{dataset}: nothing of {', '.join(chosen)} is asked with {setting}")
+        raise UsageError(
+            message(
+                "interop.nothing-asked-with",
+                dataset=dataset,
+                chosen=", ".join(chosen),
+                setting=setting,
+            )
+        )
     several = len(set(map(_asked, items))) > 1
     return Task(
         dataset=MemoryDataset(
@@ -78,29 +86,28 @@ def _tasks(benchmark: str, opened: Dataset, names: Names) -> tuple[str, ...]:
     given = [name.strip() for name in wanted if name.strip()]
     known = [keju.definitions.task(name) for name in given or opened.manifest.tasks]
     if strangers := [each.id for each in known if each.benchmark != benchmark and given]:
-        raise UsageError(f"{', '.join(strangers)}: no task of {benchmark}")
+        raise UsageError(
+            message("interop.no-task-of", names=", ".join(strangers), benchmark=benchmark)
+        )
     own = [each for each in known if each.benchmark == benchmark]
     pairs = [each.id for each in own if each.of_pairs]
     if pairs:
-        said = (
-            f"{', '.join(pairs)}: ranks pairs of pictures, which Inspect has no scores for; "
-            "use: keju run, keju score, keju export inspect"
-        )
+        said = message("interop.pairs-not-for-inspect", pairs=", ".join(pairs))
         if given:
             raise UsageError(said)
         logger.warning(said)
     if not (chosen := tuple(each.id for each in own if not each.of_pairs)):
-        raise UsageError(f"{opened.path}: no items of {benchmark}")
+        raise UsageError(message("interop.no-items-of", path=opened.path, benchmark=benchmark))
     return chosen
 
 
 def _sample(item: Item, way: RequestVariant, opened: Dataset) -> Sample:
     request = request_for(item, way)
     pictures: list[Content] = [ContentImage(image=_picture(ref, opened)) for ref in request.images]
-    message = ChatMessageUser(content=[*pictures, ContentText(text=request.prompt)])
+    asked = ChatMessageUser(content=[*pictures, ContentText(text=request.prompt)])
     return Sample(
         id=item.id,
-        input=[message],
+        input=[asked],
         target=item.answer,
         metadata={"task": _asked(item), "group": item.group or item.id},
     )

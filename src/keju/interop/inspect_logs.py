@@ -23,6 +23,7 @@ from keju.interop.inspect_samples import reading_of, sample_of
 from keju.interop.inspect_scores import results_of
 from keju.items import Item, PromptVariant, Response, Score, variant_of
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.models.decoding import not_sent
 from keju.running.shown import Shown
 from keju.runs import RunFolder, RunManifest, file_name
@@ -80,7 +81,7 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
     _check_installed()
     folder = RunFolder.open(run)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out}: is there and not empty. Choose another -o")
+        raise UsageError(message("interop.logs-out-not-empty", out=out))
     manifest = folder.manifest()
     shown = Shown(folder, folder.dataset() if images else None)
     items = {item.id: item for item in folder.items()}
@@ -221,4 +222,6 @@ def _check_installed() -> None:
     try:
         import inspect_ai  # noqa: F401, PLC0415
     except ImportError:
-        raise PrerequisiteError("Inspect's log form", "pip install 'keju[inspect]'") from None
+        raise PrerequisiteError(
+            message("interop.log-form"), "pip install 'keju[inspect]'"
+        ) from None

@@ -40,6 +40,7 @@ from keju.images import EXTENSIONS
 from keju.items import Item, Line, Response
 from keju.layout import page_text
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.runs import RunFolder, RunManifest
 from keju.text import answer_part
 
@@ -126,17 +127,17 @@ def export_pages(
         DataError: the run is damaged, or an image is missing or altered.
     """
     if form not in PAGE_FORMS:
-        raise UsageError(f"{form!r} is not a form of pages. Forms: {', '.join(PAGE_FORMS)}")
+        raise UsageError(message("interop.not-a-page-form", form=form, known=", ".join(PAGE_FORMS)))
     folder = RunFolder.open(run)
     manifest = folder.manifest()
     chosen = _chosen(manifest, run, model, script, round_)
     items = [item for item in folder.items() if item.images and _is_transcription(item)]
     tasks = sorted({item.task for item in items})
     if not any(folder.responses_path(chosen.model, task).is_file() for task in tasks):
-        raise UsageError(f"{run}: {chosen.model} has no responses to tasks of transcription")
+        raise UsageError(message("interop.no-transcriptions", run=run, model=chosen.model))
     dataset = folder.dataset() if images else None
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"-o {out}: exists and is not an empty directory. Choose another -o")
+        raise UsageError(message("interop.pages-out-not-empty", out=out))
     check_local(out)
     out.mkdir(parents=True, exist_ok=True)
     writer = _Writer(out, PAGE_FORMS[form], _engine(manifest, chosen.model), _time(manifest))
@@ -282,7 +283,7 @@ def _chosen(manifest: RunManifest, run: Path, model: str, script: str, round_: i
     one = _one_of(list(manifest.models), model, run, "models", "--model")
     prompts = _one_of(manifest.scripts, script, run, "scripts", "--script")
     if not 1 <= round_ <= manifest.rounds:
-        raise UsageError(f"--round {round_}: not in {run}. Its rounds: 1 to {manifest.rounds}")
+        raise UsageError(message("interop.no-round", round=round_, run=run, rounds=manifest.rounds))
     wordings = manifest.wordings
     return _Chosen(one, prompts, "released" if "released" in wordings else wordings[0], round_)
 
@@ -290,14 +291,33 @@ def _chosen(manifest: RunManifest, run: Path, model: str, script: str, round_: i
 def _one_of(known: Sequence[str], given: str, run: Path, what: str, option: str) -> str:
     if given in known:
         return given
-    listed = ", ".join(known) or "none"
+    listed = ", ".join(known) or message("interop.none")
     if given:
         folded = {name.casefold(): name for name in known}
         near = get_close_matches(given.casefold(), folded, n=1)
-        hint = f"Did you mean {folded[near[0]]!r}? " if near else ""
-        raise UsageError(f"{option} {given}: not in {run}. {hint}Its {what}: {listed}")
+        hint = message("interop.did-you-mean", near=folded[near[0]]) if near else ""
+        raise UsageError(
+            message(
+                "interop.not-in-run",
+                option=option,
+                given=given,
+                run=run,
+                hint=hint,
+                what=what,
+                listed=listed,
+            )
+        )
     if len(known) != 1:
-        raise UsageError(f"{run} has {len(known)} {what}. Choose one with {option}: {listed}")
+        raise UsageError(
+            message(
+                "interop.several-in-run",
+                run=run,
+                count=len(known),
+                what=what,
+                option=option,
+                listed=listed,
+            )
+        )
     return known[0]
 
 

@@ -14,6 +14,7 @@ from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, PromptScript, Record, Response, Setting
 from keju.judging.rubrics import Rubrics
+from keju.messages import message
 from keju.runs import FORMAT_1, RunFolder, setting_in_format_1
 from keju.scoring import body_of
 
@@ -107,10 +108,12 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
     """
     chosen = chosen or Chosen()
     if chosen.limit is not None and chosen.limit < 1:
-        raise UsageError(f"--limit must be 1 or more, not {chosen.limit}")
+        raise UsageError(message("judging.limit-too-small", limit=chosen.limit))
     known = list(run.manifest().models)
     if gone := [name for name in chosen.models or () if name not in known]:
-        raise UsageError(f"{run.path}: no model {gone[0]!r}; it has {', '.join(known)}")
+        raise UsageError(
+            message("judging.no-model", path=run.path, name=gone[0], known=", ".join(known))
+        )
     wanted = _wanted(run, rubrics, chosen)
     old = run.manifest().format == FORMAT_1
     items, left_out = _items(run, rubrics, wanted, chosen.limit)
@@ -130,8 +133,12 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
                 found.append(judged)
     if not found:
         raise UsageError(
-            f"{run.path}: no answers to grade in the tasks {', '.join(wanted)}"
-            + "".join(f"; {count:,} {what}" for what, count in left_out.items())
+            message(
+                "judging.no-answers-to-grade",
+                path=run.path,
+                wanted=", ".join(wanted),
+                rest="".join(f"; {count:,} {what}" for what, count in left_out.items()),
+            )
             if items or left_out or chosen.tasks
             else _nothing_open(run, rubrics)
         )
@@ -147,14 +154,8 @@ def _nothing_open(run: RunFolder, rubrics: Rubrics) -> str:
     known = {name.partition("/")[0] for name in rubrics.queries}
     asked = {item.task for item in run.items()}
     if graded := sorted(known & asked):
-        return (
-            f"{run.path}: none of its tasks is graded by default. These have a rubric: "
-            f"{', '.join(graded)}. Choose them with --task"
-        )
-    return (
-        f"{run.path}: none of its tasks ({', '.join(sorted(asked))}) has a rubric. "
-        "Give your own with --rubrics"
-    )
+        return message("judging.no-task-by-default", path=run.path, graded=", ".join(graded))
+    return message("judging.no-task-with-rubric", path=run.path, asked=", ".join(sorted(asked)))
 
 
 def _wanted(run: RunFolder, rubrics: Rubrics, chosen: Chosen) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from keju.errors import UsageError
 from keju.items import Request
 from keju.judging.folder import JudgementFolder
+from keju.messages import message
 from keju.models import Model, ModelOptions, Pipeline, open_model, role_of
 from keju.running import Asked, Plan, Policy, ResponseStore, RunSummary, plan_of
 from keju.running.prices import Prices
@@ -28,18 +29,18 @@ def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
         PrerequisiteError: one needs something that is not installed.
     """
     if twice := [spec for spec, times in Counter(specs).items() if times > 1]:
-        raise UsageError(f"--model {twice[0]} is given twice")
+        raise UsageError(message("judging.model-given-twice", name=twice[0]))
     temperature = options.decoding.temperature
     if temperature is not None and not isfinite(temperature):
-        raise UsageError(f"--temperature must be a number, not {temperature:g}")
+        raise UsageError(message("judging.temperature-not-a-number", temperature=temperature))
     if not specs:
-        raise UsageError("no judge. Name one with --model, as in --model openai:MODEL")
+        raise UsageError(message("judging.no-judge"))
     judges = []
     for spec in specs:
         role = role_of(spec)
         judge = open_model(spec, options)
         if role not in {"model", "answers"} or isinstance(judge, Pipeline):
-            raise UsageError(f"{spec} cannot judge: it grades no text. A judge is openai:MODEL")
+            raise UsageError(message("judging.cannot-judge", spec=spec))
         judges.append(judge)
     return judges
 

@@ -27,6 +27,7 @@ from keju.files import read_json, sha256_bytes, write_json
 from keju.items import Record, Response
 from keju.judging.answers import AnswerId
 from keju.judging.rubrics import Rubrics
+from keju.messages import message
 from keju.models import Model
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
 from keju.runs import FORMAT_1, RunFolder, file_name, setting_of_format_1, standing
@@ -120,9 +121,13 @@ class JudgementFolder(RunFolder):
                 if was.get(part) != now.get(part)
             ]:
                 raise UsageError(
-                    f"{self.path}: {judge.name} judged here otherwise: {'; '.join(differing)}. "
-                    f"Give the same, or move {self.path / file_name(judge.name)} away and take the "
-                    "judge out of judges.json"
+                    message(
+                        "judging.judged-otherwise",
+                        path=self.path,
+                        name=judge.name,
+                        differing="; ".join(differing),
+                        folder=self.path / file_name(judge.name),
+                    )
                 )
         named = {judge.name: judge.identity for judge in judges}
         write_json(self.manifest_path, JudgesManifest(judges={**earlier, **named}))

@@ -15,6 +15,7 @@ from keju.items import Item, Request
 from keju.judging.answers import Judged
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
+from keju.messages import message
 
 PLAIN = "plain"
 _FILE = "probes.toml"
@@ -61,7 +62,7 @@ def declared_probes() -> Probes:
     for name, probe in found.probes.items():
         if probe.against and probe.against not in found.probes:
             raise DataError(
-                f"is laid beside {probe.against!r}, which is none", file=_FILE, item=name
+                message("judging.probe-beside-none", against=probe.against), file=_FILE, item=name
             )
     return found
 

@@ -12,12 +12,12 @@ from keju.items import PromptScript, Setting
 from keju.judging.answers import AnswerId, Judged
 from keju.judging.grades import LEAST, MOST
 from keju.judging.tables import CODE, plain_code, rows_of
+from keju.messages import message
 
 JUDGE = "judge:"
 """Prefix of the names of columns with judges' grades."""
 
 _NAMED = ("item", "task", "model")
-_HINT = "Columns: item, task, model, rater, score; judge sample makes such sheets"
 
 
 class Rated(NamedTuple):
@@ -84,14 +84,19 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
                 continue
             rater = row.get("rater", "")
             if not rater:
-                raise DataError("no rater is named", file=path, item=place, hint="Name who rated")
+                raise DataError(message("judging.no-rater"), file=path, item=place)
             if rater in rated.raters:
-                raise DataError(f"{rater} rated {which.item} of {which.model} before", file=path,
-                                item=place, hint="Keep one of the two rows")  # fmt: skip
+                raise DataError(
+                    message(
+                        "judging.rated-before", rater=rater, item=which.item, model=which.model
+                    ),
+                    file=path,
+                    item=place,
+                )
             rated.raters[rater] = _number(path, place, "score", row["score"])
     found = [rated for rated in by_answer.values() if rated.raters]
     if not found:
-        raise DataError("nobody rated anything", file=paths[0], hint="Fill the column score")
+        raise DataError(message("judging.nothing-rated"), file=paths[0])
     return Ratings(found, blank)
 
 
@@ -100,7 +105,7 @@ def _check_columns(path: Path, columns: set[str]) -> None:
     if CODE not in columns:
         missing += [name for name in _NAMED if name not in columns]
     if missing:
-        raise DataError(f"no column {', '.join(missing)}", file=path, hint=_HINT)
+        raise DataError(message("judging.ratings-no-column", missing=", ".join(missing)), file=path)
 
 
 def _which(
@@ -109,21 +114,20 @@ def _which(
     if code := plain_code(row.get(CODE, "")):
         if known is None:
             raise DataError(
-                "a sheet of a sample does not say who answered", file=path,
-                hint="Name the run that it was drawn from with --run",
+                message("judging.sample-without-run"), file=path
             )  # fmt: skip
         if code not in known:
             raise DataError(
-                f"the run has no answer {code!r}", file=path, item=place,
-                hint="Name the run that the sample was drawn from; an answer that was asked for "
-                "anew since is another one",
+                message("judging.no-answer-of-code", code=code), file=path, item=place
             )  # fmt: skip
         return known[code].id
     if empty := [name for name in _NAMED if not row.get(name)]:
-        raise DataError(f"no {', '.join(empty)}", file=path, item=place)
+        raise DataError(
+            message("judging.ratings-cells-empty", empty=", ".join(empty)), file=path, item=place
+        )
     number = row.get("round") or "1"
     if not (number.isascii() and number.isdecimal() and 1 <= len(number) <= 4):
-        raise DataError(f"no round: {number!r}", file=path, item=place)
+        raise DataError(message("judging.not-a-round", number=number), file=path, item=place)
     setting = row.get("setting") or "image"
     return AnswerId(
         row["model"], row["item"], row["task"],
@@ -139,8 +143,8 @@ def _check_answer(path: Path, place: str, row: Mapping[str, str], judged: Judged
         return
     if "".join(answer.removeprefix("'").split()) != "".join(judged.text.removeprefix("'").split()):
         raise DataError(
-            f"the answer of {judged.id.model} to {judged.id.item} is another one in the run",
-            file=path, item=place, hint="Rate the answer of this run, or name the run it is from",
+            message("judging.rated-answer-differs", model=judged.id.model, item=judged.id.item),
+            file=path, item=place
         )  # fmt: skip
 
 
@@ -150,7 +154,7 @@ def _note_judges(path: Path, place: str, row: Mapping[str, str], rated: Rated) -
             continue
         judge, grade = name.removeprefix(JUDGE), _number(path, place, name, value)
         if rated.judges.setdefault(judge, grade) != grade:
-            raise DataError(f"{judge} gives this answer two grades", file=path, item=place)
+            raise DataError(message("judging.two-grades", judge=judge), file=path, item=place)
 
 
 def _number(path: Path, place: str, column: str, value: str) -> float:
@@ -160,6 +164,8 @@ def _number(path: Path, place: str, column: str, value: str) -> float:
         number = float("nan")
     if not (isfinite(number) and LEAST <= number <= MOST):
         raise DataError(
-            f"{column} is {value!r}", file=path, item=place, hint="Give a number from 0 to 10"
+            message("judging.rating-out-of-range", column=column, value=value),
+            file=path,
+            item=place,
         )
     return number

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from keju.definitions import Definition, Query, is_shipped, tasks
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml, sha256_bytes, shipped_toml
+from keju.messages import message
 
 _SHIPPED = "rubrics.toml"
 _BLANKS = ("rubric", "question", "source", "reference", "author", "answer", "opening", "closing")
@@ -79,8 +80,12 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         known = {name.partition("/")[0] for name in self.queries}
         if without := [each for each in chosen if each not in {*known, *self.queries}]:
             raise UsageError(
-                f"the rubrics {self.id} have none for {', '.join(without)}. "
-                f"They have some for {', '.join(sorted(known))}; give your own with --rubrics"
+                message(
+                    "judging.rubrics-without-tasks",
+                    name=self.id,
+                    without=", ".join(without),
+                    known=", ".join(sorted(known)),
+                )
             )
         return chosen
 
@@ -96,10 +101,11 @@ def check_rubrics(definition: Definition, place: str) -> None:
         for query in task.queries:
             if query.rubric and query.rubric not in known:
                 raise DataError(
-                    f"no rubric {shortened(query.rubric)!r}",
+                    message(
+                        "judging.no-rubric", rubric=shortened(query.rubric), known=", ".join(known)
+                    ),
                     file=place,
                     item=f"tasks.{task.id}",
-                    hint=f"Rubrics: {', '.join(known)}",
                 )
 
 
@@ -124,7 +130,7 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
         DataError: it is not a file of rubrics, lacks a placeholder, or names an unknown query.
     """
     if path is not None and not path.is_file():
-        raise UsageError(f"{path}: no such file of rubrics")
+        raise UsageError(message("judging.no-rubrics-file", path=path))
     name = str(path or _SHIPPED)
     if path is not None:
         form = f"Its form is that of keju/judging/{_SHIPPED}"
@@ -132,13 +138,13 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
     else:
         found = shipped_toml("keju.judging", _SHIPPED, Rubrics)
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in found.template]:
-        raise DataError(f"the template lacks the blank {{{lacking[0]}}}", file=name)
+        raise DataError(message("judging.template-lacks-blank", blank=lacking[0]), file=name)
     filled = {each: _with_tasks(each, rubric) for each, rubric in found.rubrics.items()}
     found = replace(found, rubrics=filled)
     known = {name for shipped in (True, False) for name, _ in _queries(shipped=shipped)}
     named = [name for each in found.rubrics.values() for name in each.tasks]
     if unknown := sorted(set(named) - known):
-        raise DataError(f"no such query: {', '.join(unknown)}", file=name, hint="See: keju tasks")
+        raise DataError(message("judging.no-such-query", names=", ".join(unknown)), file=name)
     if len(set(named)) < len(named):
-        raise DataError("a query has two rubrics", file=name)
+        raise DataError(message("judging.query-with-two-rubrics"), file=name)
     return found

@@ -18,6 +18,7 @@ from keju.errors import DataError, UsageError
 from keju.files import cell_text, sha256_bytes, write_atomic
 from keju.judging.answers import Judged, code_of
 from keju.judging.tables import CODE, plain_code, rows_of, sheet_code
+from keju.messages import message
 from keju.running import Selection
 from keju.running.selecting import select
 from keju.runs import RunFolder
@@ -44,13 +45,13 @@ def draw_sample(
         UsageError: a number is not valid, or there is nothing to rate.
     """
     if per_task < 1:
-        raise UsageError(f"--per-task must be 1 or more, not {per_task}")
+        raise UsageError(message("judging.per-task-too-small", per_task=per_task))
     tasks: dict[str, list[Judged]] = defaultdict(list)
     for each in judged:
         if each.answered and each.text:
             tasks[each.item.task].append(each)
     if not tasks:
-        raise UsageError(f"{run.path}: no answers to rate")
+        raise UsageError(message("judging.no-answers-to-rate", path=run.path))
     drawn: list[Judged] = []
     for task, there in tasks.items():
         drawn += _of_task(task, there, run, per_task, seed)
@@ -109,9 +110,7 @@ def sampled_codes(path: Path) -> frozenset[str]:
     """
     codes = frozenset(plain_code(row.get(CODE, "")) for _, row in rows_of(path)) - {""}
     if not codes:
-        raise DataError(
-            f"no column {CODE!r} that names answers", file=path, hint="See: judge sample"
-        )
+        raise DataError(message("judging.no-code-column", column=CODE), file=path)
     return codes
 
 

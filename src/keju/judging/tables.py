@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from keju.datasets.readers.tables import SheetLine, sheet_lines
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.local_paths import check_local
+from keju.messages import message
 
 CODE = "answer_code"
 """The column of a sample's sheet that identifies an answer without naming its model."""
@@ -43,16 +44,16 @@ def rows_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """
     check_local(path)
     if not path.is_file():
-        raise UsageError(f"{path}: no such file")
+        raise UsageError(message("judging.table-missing", path=path))
     lines = iter(sheet_lines(path, COLUMNS))
     names = [name.strip() for _, heads in [next(lines, SheetLine(1, []))] for name in heads]
     names = [name if name.startswith("judge:") else name.lower() for name in names]
     if twice := {name for name in names if name and names.count(name) > 1}:
-        raise DataError(f"column {min(twice)!r} is there twice", file=path)
+        raise DataError(message("judging.column-twice", name=min(twice)), file=path)
     for number, cells in lines:
         if len(cells) > len(names):
             raise DataError(
-                f"{number_of(len(cells), 'cell')} for {len(names)} columns",
+                message("judging.cells-and-columns", count=len(cells), columns=len(names)),
                 file=path,
                 item=f"line {number}",
             )

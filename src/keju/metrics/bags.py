@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
+from keju.messages import message
 from keju.metrics.base import UndefinedMetricError
 from keju.metrics.edit import distance
 
@@ -58,6 +59,6 @@ def error_parts(reference: str, hypothesis: str) -> ErrorParts:
         UndefinedMetricError: the reference is empty.
     """
     if not reference:
-        raise UndefinedMetricError("the reference is empty")
+        raise UndefinedMetricError(message("metrics.reference-empty"))
     bag = bag_distance(reference, hypothesis)
     return ErrorParts(bag, distance(reference, hypothesis) - bag, len(reference))

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from keju.errors import UsageError
+from keju.messages import message
 from keju.metrics.assignment import assign
 from keju.metrics.base import UndefinedMetricError
 
@@ -101,8 +102,12 @@ def box_convention(name: str) -> BoxConvention:
             if (axes, scale or "pixels") == (known_axes, known_scale):
                 return BoxConvention(known_axes, known_scale)
     raise UsageError(
-        f"no box convention is named {name!r}: say one of {', '.join(get_args(Axes))}, "
-        f"with one of -{', -'.join(get_args(Scale))} where it isn't in pixels"
+        message(
+            "metrics.no-box-convention",
+            name=name,
+            axes=", ".join(get_args(Axes)),
+            scales=", -".join(get_args(Scale)),
+        )
     )
 
 
@@ -262,7 +267,7 @@ def union_iou(
     left, right = (each[_areas(each) > 0] for each in (_as_boxes(truth), _as_boxes(predicted)))
     true_area, predicted_area = _covered(left), _covered(right)
     if not true_area:
-        raise UndefinedMetricError("the true boxes have no area")
+        raise UndefinedMetricError(message("metrics.boxes-without-area"))
     union = _covered(np.vstack([left, right]))
     return max(0.0, (true_area + predicted_area - union) / union)
 
@@ -290,7 +295,7 @@ def _overlaps(
 ) -> npt.NDArray[np.float64]:
     overlaps = iou_matrix(truth, predicted)
     if not overlaps.shape[0]:
-        raise UndefinedMetricError("there are no true boxes")
+        raise UndefinedMetricError(message("metrics.no-true-boxes"))
     return overlaps
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from keju.messages import message
 from keju.metrics.base import UndefinedMetricError
 from keju.metrics.numbers import (
     ENGLISH_NUMBER,
@@ -207,7 +208,7 @@ def count_errors(truths: Sequence[float], predictions: Sequence[float | None]) -
     if len(truths) != len(predictions):
         raise ValueError("truths and predictions must be of one length")
     if not truths:
-        raise UndefinedMetricError("there are no items")
+        raise UndefinedMetricError(message("metrics.no-items"))
     errors = [
         1.0 if predicted is None else relative_error(truth, predicted)
         for truth, predicted in zip(truths, predictions, strict=True)

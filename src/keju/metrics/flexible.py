@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from keju.messages import message
 from keju.metrics.base import UndefinedMetricError
 from keju.metrics.edit import distance
 
@@ -80,7 +81,7 @@ def flexible_edits(reference: Sequence[str], hypothesis: Sequence[str]) -> Flexi
     read = tuple(filter(None, hypothesis))
     expected = sum(map(len, lines))
     if not expected:
-        raise UndefinedMetricError("the reference is empty")
+        raise UndefinedMetricError(message("metrics.reference-empty"))
     best = distance("".join(reference), "".join(hypothesis))
     search = _Search()
     for edits in search.results(lines, read):

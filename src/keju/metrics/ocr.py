@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from keju.messages import message
 from keju.metrics.base import PRF, UndefinedMetricError, check_texts, prf
 from keju.metrics.edit import EditCounts, best_edits, distance
 
@@ -32,7 +33,7 @@ def normalised_distance(reference: str, hypothesis: str) -> float:
     check_texts(reference, hypothesis)
     longer = max(len(reference), len(hypothesis))
     if not longer:
-        raise UndefinedMetricError("both texts are empty: the distance is divided by zero")
+        raise UndefinedMetricError(message("metrics.both-texts-empty"))
     return distance(reference, hypothesis) / longer
 
 
@@ -45,7 +46,7 @@ def character_error_rate(reference: str, hypothesis: str) -> float:
     """
     check_texts(reference, hypothesis)
     if not reference:
-        raise UndefinedMetricError("the reference is empty")
+        raise UndefinedMetricError(message("metrics.reference-empty"))
     return distance(reference, hypothesis) / len(reference)
 
 
@@ -58,7 +59,7 @@ def set_prf(reference: str, hypothesis: str) -> PRF:
     """
     check_texts(reference, hypothesis)
     if not reference:
-        raise UndefinedMetricError("the reference is empty")
+        raise UndefinedMetricError(message("metrics.reference-empty"))
     expected, predicted = set(reference), set(hypothesis)
     rates = prf(len(expected & predicted), len(predicted), len(expected))
     if not rates.f1:

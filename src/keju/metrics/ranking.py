@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from keju.messages import message
 from keju.metrics.base import UndefinedMetricError
 
 _Ints = npt.NDArray[np.int64]
@@ -148,7 +149,7 @@ def average_precision_at(
     if k < 0:
         raise ValueError("k must be 0 or more")
     if not ranking.relevant:
-        raise UndefinedMetricError("no candidate is relevant")
+        raise UndefinedMetricError(message("metrics.no-relevant-candidate"))
     if k == 0:
         return 0.0
     best = ranking.relevant if over == "relevant" else min(k, ranking.relevant)
@@ -193,7 +194,7 @@ def auc(ranking: Ranking) -> float:
     misses = ranking.sizes - ranking.hits
     pairs = ranking.relevant * int(misses.sum())
     if not pairs:
-        raise UndefinedMetricError("AUC needs relevant candidates and others")
+        raise UndefinedMetricError(message("metrics.auc-needs-both"))
     below = misses.sum() - np.cumsum(misses)
     return float((ranking.hits * (below + misses / 2)).sum()) / pairs
 
@@ -202,7 +203,7 @@ def _check(ranking: Ranking, k: int) -> None:
     if k < 1:
         raise ValueError("k must be 1 or more")
     if not ranking.relevant:
-        raise UndefinedMetricError("no candidate is relevant")
+        raise UndefinedMetricError(message("metrics.no-relevant-candidate"))
 
 
 def _miss(size: int, hits: int, taken: int) -> float:

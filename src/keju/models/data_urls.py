@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 
 from keju.errors import DataError
 from keju.items import ImageRef
+from keju.messages import message
 from keju.models.base import AskError
 from keju.models.image_limits import Fit
 
@@ -34,11 +35,7 @@ def mime_of(ref: ImageRef) -> str:
     """
     extension = PurePosixPath(ref.path).suffix.lstrip(".").lower()
     if extension not in MIME:
-        raise DataError(
-            f"no media type for the extension {extension!r}",
-            item=ref.path,
-            hint="Import the dataset again",
-        )
+        raise DataError(message("models.no-media-type", extension=extension), item=ref.path)
     return MIME[extension]
 
 

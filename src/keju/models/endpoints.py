@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from keju.errors import UsageError
+from keju.messages import message
 
 
 def checked_url(url: str, *, what: str, example: str, secret_in: str) -> str:
@@ -25,10 +26,7 @@ def checked_url(url: str, *, what: str, example: str, secret_in: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise UsageError(f"not {what}; one looks like {example}")
+        raise UsageError(message("models.not-an-endpoint", what=what, example=example))
     if any(mark in url for mark in "@?#"):
-        raise UsageError(
-            f"{what} ends with its path and holds no user, password or query, because it is "
-            f"written into run.json. Put the secret into {secret_in}"
-        )
+        raise UsageError(message("models.endpoint-with-secret", what=what, secret_in=secret_in))
     return url.rstrip("/")

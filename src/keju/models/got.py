@@ -16,6 +16,7 @@ from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Request, Status
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.request_pixels import no_page, picture
 
@@ -51,9 +52,9 @@ class Got:
     def __init__(self, folder: str, options: ModelOptions) -> None:
         check_local(folder, "got:")
         if not folder or not Path(folder).is_dir():
-            raise UsageError(f"got:{folder} needs the folder of GOT-OCR's weights after it")
+            raise UsageError(message("models.got-needs-folder", folder=folder))
         if missing := packages_missing():
-            raise PrerequisiteError(f"the model 'got' (package {missing})", INSTALL)
+            raise PrerequisiteError(message("models.model-got", missing=missing), INSTALL)
         self._folder = Path(folder)
         model_config(self._folder, _KINDS)
         weight_files(self._folder)
@@ -122,7 +123,9 @@ class Got:
             try:
                 return _transcribed(self._loaded, image, self._most)
             except RuntimeError as error:
-                raise AskError("engine", f"GOT-OCR: {str(error)[:300]}") from error
+                raise AskError(
+                    "engine", message("models.got-failed", error=str(error)[:300])
+                ) from error
 
 
 def _transcribed(got: _Loaded, image: Image.Image, most: int) -> tuple[str, bool]:
@@ -154,7 +157,7 @@ def _load(folder: Path) -> _Loaded:
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
     options = {"local_files_only": True, "trust_remote_code": False}
     if not any((folder / name).is_file() for name in _PROCESSOR):
-        raise DataError(f"has no {_PROCESSOR[0]}", file=folder)
+        raise DataError(message("models.folder-has-no", file=_PROCESSOR[0]), file=folder)
     with loading(folder):
         processor = transformers.AutoProcessor.from_pretrained(str(folder), **options)
         model, report = transformers.GotOcr2ForConditionalGeneration.from_pretrained(

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import aiohttp
 
+from keju.messages import message
 from keju.models.base import AskError
 
 MOST_BYTES = 64 << 20
@@ -127,7 +128,7 @@ async def _whole(reply: aiohttp.ClientResponse, most: int) -> bytes:
                 await turn.enter_async_context(_turn())
             body += part
             if len(body) > most:
-                raise AskError("bad-response", f"the reply is longer than {most >> 20} MB")
+                raise AskError("bad-response", message("models.reply-too-long", most=most >> 20))
         return bytes(body)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from keju.items import Status, Usage
+from keju.messages import message
 from keju.models.base import Answer, AskError, status_of
 from keju.models.openai_errors import excerpt
 from keju.models.token_counts import CheckedUsage, checked_usage
@@ -31,7 +32,7 @@ def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
             an error that Inspect converted to a text (``refused`` or ``bad-request``).
     """
     if output.empty:
-        raise AskError("bad-response", "the reply has no choices", retryable=True)
+        raise AskError("bad-response", message("models.no-choices"), retryable=True)
     reason, content = output.stop_reason, output.message.content
     parts = [] if isinstance(content, str) else content
     said = content if isinstance(content, str) else "\n".join(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 from keju.errors import UsageError
+from keju.messages import message
 from keju.models.base import AskError
 from keju.models.http_client import Wire
 from keju.models.openai_errors import error_of_status, excerpt
@@ -81,8 +82,7 @@ def check_provider(name: str, provider: str) -> None:
     """
     if provider not in PROVIDERS:
         raise UsageError(
-            f"--batch: {name}: Inspect has batches of {', '.join(PROVIDERS)} only. "
-            "Leave --batch out, or use openai: for a server with batch endpoints of its own"
+            message("models.inspect-without-batches", name=name, providers=", ".join(PROVIDERS))
         )
 
 
@@ -109,8 +109,7 @@ async def check_endpoints(name: str, address: str, key: str) -> None:
         await wire.close()
     if status in _NO_ENDPOINT:
         raise UsageError(
-            f"--batch: {name}: the server at {address} has no batch endpoints (GET /batches: HTTP "
-            f"{status}). Run the same command without --batch; what is stored is kept"
+            message("models.server-without-batches", name=name, address=address, status=status)
         )
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from keju.messages import message
 from keju.models.base import AskError
 from keju.models.openai_errors import error_of_reply, error_of_status, excerpt
 
@@ -45,11 +46,15 @@ def error_of_provider(error: BaseException, hide: Callable[[str], str] = str) ->
     names = [each.__name__ for cause in chain for each in type(cause).__mro__]
     words = excerpt(hide(next((str(each) for each in reversed(chain) if str(each)), names[0])))
     if any("Timeout" in name for name in names):
-        return AskError("timeout", f"the server did not answer in time: {words}", retryable=True)
+        return AskError("timeout", message("models.server-timeout", words=words), retryable=True)
     if any(map(_OF_THE_WIRE.search, names)) or any(isinstance(each, OSError) for each in chain):
-        return AskError("connection", f"the connection failed: {words}", retryable=True)
+        return AskError(
+            "connection", message("models.connection-failed", words=words), retryable=True
+        )
     if "OpenAIResponseError" in names or isinstance(chain[0], _OF_SHAPE):
-        return AskError("bad-response", f"the reply is no answer: {words}", retryable=True)
+        return AskError(
+            "bad-response", message("models.reply-not-an-answer", words=words), retryable=True
+        )
     return AskError("engine", f"{type(chain[0]).__name__}: {words}")
 
 

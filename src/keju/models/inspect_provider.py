@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import Request
+from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters
@@ -59,9 +60,7 @@ class InspectModel:
     def __init__(self, spec: str, options: ModelOptions) -> None:
         self.provider, slash, model = spec.partition("/")
         if not (self.provider and slash and model):
-            raise UsageError(
-                f"inspect:{spec} needs a provider and a model, as in inspect:anthropic/MODEL"
-            )
+            raise UsageError(message("models.inspect-needs-provider", spec=spec))
         self._spec = spec
         # The data of the dataset for baselines is large, and not needed here.
         self._options = replace(options, reference=(), shown=(), images_of=None)
@@ -168,7 +167,7 @@ class InspectModel:
         from inspect_ai.log._transcript import Transcript, init_transcript  # noqa: PLC0415
 
         if self._model is None:
-            raise AskError("engine", f"{self.name} was opened for a plan and cannot be asked")
+            raise AskError("engine", message("models.opened-for-plan", name=self.name))
         # Inspect's notes of each call, including its images, would otherwise stay until the process
         # ends.
         noted = Transcript()

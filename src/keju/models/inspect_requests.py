@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from keju.errors import UsageError
+from keju.messages import message
 from keju.models.decoding import Parameters, as_texts
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def check_config(name: str, parameters: Parameters) -> None:
     effort = parameters.given.get("reasoning_effort")
     if effort is not None and effort not in _EFFORTS:
         raise UsageError(
-            f"{name}: --reasoning-effort {effort}: Inspect takes {', '.join(_EFFORTS)}"
+            message("models.inspect-effort", name=name, effort=effort, efforts=", ".join(_EFFORTS))
         )
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from keju.items import Line, Point
+from keju.messages import message
 from keju.models.base import AskError
 from keju.models.ocr_services import Reply
 from keju.models.openai_errors import excerpt
@@ -56,7 +57,7 @@ def polygon_of(value: object) -> tuple[Point, ...]:
 
 def bad_reply(words: str) -> AskError:
     """An error for a reply that does not have the declared form."""
-    return AskError("bad-response", f"the service's reply: {words}", retryable=True)
+    return AskError("bad-response", message("models.service-reply", words=words), retryable=True)
 
 
 def _failure(said: str, where: Reply) -> AskError:
@@ -64,7 +65,7 @@ def _failure(said: str, where: Reply) -> AskError:
     kind = next(kinds, "bad-response")
     return AskError(
         kind,
-        f"the service says: {said}",
+        message("models.service-says", said=said),
         retryable=kind in _RETRYABLE,
         overloaded=kind == "rate",
     )

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from keju.items import Status, Usage
+from keju.messages import message
 from keju.models.base import Answer, AskError, status_of
 from keju.models.openai_errors import error_of_object, excerpt
 from keju.models.token_counts import CheckedUsage, checked_usage
@@ -52,20 +53,20 @@ def answer_of(body: bytes) -> Answer:
     completion = _decode(body)
     if completion.error:
         raise error_of_object(completion.error)
-    message = completion.choices[0].message if completion.choices else None
-    if message is None:
-        raise _bad("the reply has no choices", body)
+    reply = completion.choices[0].message if completion.choices else None
+    if reply is None:
+        raise _bad(message("models.no-choices"), body)
     reason = _text_of(completion.choices[0].finish_reason if completion.choices else None)
     if reason == "abort":
-        raise AskError("server", "the server broke off the answer", retryable=True)
-    content, refusal = _content(message.content), _text_of(message.refusal)
+        raise AskError("server", message("models.answer-broken-off"), retryable=True)
+    content, refusal = _content(reply.content), _text_of(reply.refusal)
     if refusal and not content.text:
         raise AskError("refused", excerpt(refusal))
     counts = _usage(completion.usage, content.text)
     return Answer(
         text=content.text,
         not_text=content.not_text,
-        thinking=_text_of(message.reasoning_content) or _text_of(message.reasoning),
+        thinking=_text_of(reply.reasoning_content) or _text_of(reply.reasoning),
         status=_status(reason, content.text),
         finish_reason=reason,
         usage=counts.usage,
@@ -88,12 +89,16 @@ def _decode(body: bytes) -> _Completion:
     try:
         return _DECODER.decode(body)
     except msgspec.ValidationError as error:
-        raise _bad(f"the reply is not a chat completion ({error})", body) from None
+        raise _bad(message("models.not-a-chat-completion", error=error), body) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     start = body[:200].lstrip().lower()
-    what = "an HTML page" if start.startswith((b"<!doctype html", b"<html")) else "not whole JSON"
-    raise _bad(f"the reply is {what}", body)
+    what = (
+        message("models.html-page")
+        if start.startswith((b"<!doctype html", b"<html"))
+        else message("models.not-whole-json")
+    )
+    raise _bad(message("models.reply-is", what=what), body)
 
 
 def _bad(problem: str, body: bytes) -> AskError:

@@ -17,6 +17,7 @@ import aiohttp
 import msgspec
 from msgspec import Struct
 
+from keju.messages import message
 from keju.models.base import AskError
 from keju.models.http_client import Form, Wire
 from keju.models.openai_errors import error_of_exception, error_of_reply
@@ -165,7 +166,7 @@ class Batches:
                     found.append(msgspec.json.decode(line, type=Result))
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                     raise AskError(
-                        "bad-response", f"a result of batch {batch.id}: {error}"
+                        "bad-response", message("models.batch-result", batch=batch.id, error=error)
                     ) from None
         return found
 
@@ -180,7 +181,9 @@ class Batches:
         try:
             return msgspec.json.decode(body, type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise AskError("bad-response", f"the reply to {method} {path}: {error}") from None
+            raise AskError(
+                "bad-response", message("models.batch-reply", method=method, path=path, error=error)
+            ) from None
 
     async def _fetched(self, method: str, path: str, *, data: Form | None = None) -> bytes:
         headers = self._headers

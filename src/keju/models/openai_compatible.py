@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import Request
+from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts
@@ -56,7 +57,7 @@ class OpenAICompatible:
 
     def __init__(self, model: str, options: ModelOptions) -> None:
         if not model.strip():
-            raise UsageError("openai: needs a model's name after it, as in openai:gpt-4o")
+            raise UsageError(message("models.openai-needs-model"))
         self._model = model
         # The data of the dataset for baselines is large, and not needed here.
         self._options = replace(options, reference=(), shown=(), images_of=None)
@@ -65,8 +66,7 @@ class OpenAICompatible:
         self._secrets = Secrets([self._key])
         if options.asking and not self._key and self._endpoint == PUBLIC_ENDPOINT:
             raise UsageError(
-                f"openai:{model}: no key. Set the environment variable {options.api_key_env}, "
-                "or name a server of your own with --base-url"
+                message("models.openai-no-key", model=model, variable=options.api_key_env)
             )
         check_no_secret(self.name, options, self._secrets.hide_stored)
         self._parameters = Parameters(given=fields_of(options.decoding, self._endpoint))
@@ -245,7 +245,7 @@ def _user_message(prompt: str, images: int) -> dict[str, object]:
 def _key(options: ModelOptions) -> str:
     key = os.environ.get(options.api_key_env, "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise UsageError(f"the key in {options.api_key_env} holds characters that no key has")
+        raise UsageError(message("models.key-characters", variable=options.api_key_env))
     return key
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import aiohttp
 import msgspec
 
+from keju.messages import message
 from keju.models.base import AskError
 from keju.models.retry_headers import retry_after
 
@@ -49,10 +50,10 @@ def error_of_exception(error: Exception) -> AskError:
         next((str(cause) for cause in reversed(chain) if str(cause)), type(error).__name__)
     )
     if any(isinstance(cause, TimeoutError) for cause in chain):
-        return AskError("timeout", f"the server did not answer in time: {words}", retryable=True)
+        return AskError("timeout", message("models.server-timeout", words=words), retryable=True)
     if any(isinstance(cause, aiohttp.InvalidURL) for cause in chain):
-        return AskError("bad-request", f"not a usable address: {words}")
-    return AskError("connection", f"the connection failed: {words}", retryable=True)
+        return AskError("bad-request", message("models.address-not-usable", words=words))
+    return AskError("connection", message("models.connection-failed", words=words), retryable=True)
 
 
 def error_of_reply(status: int, body: bytes, headers: Mapping[str, str]) -> AskError:
@@ -73,19 +74,18 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         headers: of the reply; names in lower case, or a mapping that ignores case.
     """
     words = _message(body)
-    said = excerpt(words) or "no reason given"
+    said = excerpt(words) or message("models.no-reason-given")
     if 300 <= status < 400:
         elsewhere = excerpt(headers.get("location", "")) or said
         return AskError(
             "connection",
-            f"HTTP {status}: the server sends elsewhere: {elsewhere}",
+            message("models.server-redirects", status=status, elsewhere=elsewhere),
             retry_after=retry_after(headers, status),
         )
-    message = f"HTTP {status}: {said}"
     kind = _KIND_OF_CODE.get(_code(body)) or _KIND_OF_STATUS.get(status) or _kind(status)
     return AskError(
         kind,
-        message,
+        message("models.http-status", status=status, said=said),
         retryable=kind in _RETRYABLE and status not in _LASTING,
         retry_after=retry_after(headers, status),
         overloaded=kind in _RETRYABLE and status in _OVERLOADED,
@@ -112,9 +112,10 @@ def error_of_object(error: object) -> AskError:
     if kind := _KIND_OF_CODE.get(_code(error)):
         return AskError(kind, excerpt(_message(error)))
     return AskError(
-        "bad-response", f"an error in place of an answer: {excerpt(_message(error))}",
+        "bad-response",
+        message("models.error-for-answer", excerpt=excerpt(_message(error))),
         retryable=True,
-    )  # fmt: skip
+    )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

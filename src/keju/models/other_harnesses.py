@@ -23,8 +23,9 @@ import msgspec
 from msgspec import Struct, field
 
 from keju.datasets.readers.workbooks import workbook_sheets
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.items import Failure, Line, PromptScript, Response, Setting, Status, Usage
+from keju.messages import message
 from keju.runs import FORMAT_1, setting_of_format_1
 
 LONGEST_CELL = 32_767
@@ -133,7 +134,7 @@ def archive(path: Path, data: bytes) -> list[ReplayedAnswer]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as pack:
             if sum(each.file_size for each in pack.infolist()) > _MOST_BYTES:
-                raise DataError("it would unpack to more than 1 GB", file=path)
+                raise DataError(message("models.unpacks-too-large"), file=path)
             names = pack.namelist()
             if _WORKBOOK in names:
                 sheets = workbook_sheets(path, data, formulas=True)
@@ -141,15 +142,15 @@ def archive(path: Path, data: bytes) -> list[ReplayedAnswer]:
             # Entries are named after items, some of which contain line breaks.
             samples = [name for name in names if re.fullmatch(r"(?s)samples/.+\.json", name)]
             if not samples:
-                raise DataError("neither an Inspect log nor a workbook", file=path)
+                raise DataError(message("models.neither-log-nor-workbook"), file=path)
             return _inspect_answers([_decoded(pack.read(name), _Sample) for name in samples])
     except NotImplementedError:
-        hint = "Write it as JSON: inspect log convert --to json --output-dir DIR FILE"
-        raise DataError("packed in a way that is not read here", file=path, hint=hint) from None
+        hint = message("models.write-as-json")
+        raise DataError(message("models.packed-otherwise"), file=path, hint=hint) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
-        raise DataError(f"a damaged archive: {error}", file=path) from None
+        raise DataError(message("models.archive-damaged", error=error), file=path) from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise DataError(f"not the log or table that it seems: {error}", file=path) from None
+        raise DataError(message("models.not-a-log-or-table", error=error), file=path) from None
 
 
 def tab_separated(path: Path, text: str, separator: str = "\t") -> list[ReplayedAnswer]:
@@ -162,9 +163,7 @@ def tab_separated(path: Path, text: str, separator: str = "\t") -> list[Replayed
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         return list(_table(path, _whole(path, reader)))
     except csv.Error as error:
-        raise DataError(
-            f"not readable as a table: {error}", file=path, hint='Close the quotes "…"'
-        ) from None
+        raise DataError(message("models.table-unreadable", error=error), file=path) from None
 
 
 def _whole(path: Path, rows: Iterator[list[str]]) -> Iterator[list[str]]:
@@ -174,10 +173,9 @@ def _whole(path: Path, rows: Iterator[list[str]]) -> Iterator[list[str]]:
         count = count or len(row)
         if row and len(row) != count:
             raise DataError(
-                f"{number_of(len(row), 'cell')}, but there should be {number_of(count, 'column')}",
+                message("models.cells-and-columns", count=len(row), expected=count),
                 file=path,
                 item=f"row {number}",
-                hint='Put responses with line breaks into quotes "…"',
             )
         yield row
 
@@ -237,7 +235,7 @@ def row_of(
     text, thinking = row.get(columns.answer), row.get("thinking")
     if not isinstance(name, str | int) or name == "" or not isinstance(text, str | None):
         raise DataError(
-            f"a row needs id or index, and {columns.answer}", file=path, item=f"row {number}"
+            message("models.row-needs-id", answer=columns.answer), file=path, item=f"row {number}"
         )
     prompt = row.get("question")
     return ReplayedAnswer(
@@ -255,8 +253,9 @@ def _table(path: Path, rows: Iterator[list[str]]) -> Iterator[ReplayedAnswer]:
     columns = columns_of(heads)
     if columns is None:
         raise DataError(
-            f"{FORMS}, as in VLMEvalKit's (id or index, and prediction); found "
-            f"{', '.join(heads[:20]) or 'none'}",
+            message(
+                "models.table-needs-columns", heads=", ".join(heads[:20]) or message("models.none")
+            ),
             file=path,
         )
     for number, row in enumerate(rows, start=2):

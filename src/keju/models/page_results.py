@@ -24,12 +24,12 @@ from keju.files import sha256_bytes, sha256_file
 from keju.images import EXTENSIONS
 from keju.items import Line, Request
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.models.base import MISSING, RESULTS, Answer, AskError, ModelOptions, status_of
 from keju.models.page_matching import Matches, ResultFile, match_files
 from keju.models.request_pixels import no_page
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f:=/\\]{1,60}")
-_HOW = "as in replay:Transkribus=FOLDER"
 
 
 class PageResults:
@@ -50,7 +50,7 @@ class PageResults:
         name, root = check_results(spelled)
         self._name = name
         if options.pages_of is None:
-            raise UsageError(f"replay:{spelled}: results of pages need a dataset, in keju run")
+            raise UsageError(message("models.replay-needs-dataset", spelled=spelled))
         pages = options.pages_of()
         with logging_import() as log:
             folder_files = _FolderFiles(root)
@@ -122,7 +122,7 @@ class PageResults:
         files = zip(request.images, self._files_of(request), strict=True)
         for number, (image, file) in enumerate(files, start=1):
             if file is None:
-                raise AskError(MISSING, f"{self._name} has no result file for this page")
+                raise AskError(MISSING, message("models.no-result-of-page", name=self._name))
             read = self._read(file)
             prefix = f"{number}-" if len(request.images) > 1 else ""
             texts.append(read.text)
@@ -141,7 +141,7 @@ class PageResults:
         except (DataError, OSError) as error:
             raise AskError("bad-response", str(error)) from None
         if not unchanged:
-            raise AskError("bad-response", f"{file.path}: the file changed while it was read")
+            raise AskError("bad-response", message("models.file-changed", path=file.path))
         return read
 
     async def close(self) -> None:
@@ -192,7 +192,13 @@ def check_results(spelled: str) -> tuple[str, Path]:
     check_local(folder, "replay:")
     root = Path(folder)
     if not folder or not root.is_dir():
-        raise UsageError(f"replay:{spelled}: {folder or 'nothing'} is not a folder; {_HOW}")
+        raise UsageError(
+            message(
+                "models.replay-not-a-folder",
+                spelled=spelled,
+                folder=folder or message("models.nothing"),
+            )
+        )
     return name, root
 
 
@@ -201,12 +207,9 @@ def _checked_name(name: str) -> str:
     from keju.models.registry import role_of  # noqa: PLC0415
 
     if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"replay:{name}=…: not a name for a report. Use 1 to 60 characters without / : = \\, "
-            f"{_HOW}"
-        )
+        raise UsageError(message("models.replay-name-invalid", name=name))
     if role_of(name.casefold()) is not None:
-        raise UsageError(f"replay:{name}=…: keju runs a model of this name. Choose another one")
+        raise UsageError(message("models.replay-name-taken", name=name))
     return name
 
 
@@ -221,16 +224,13 @@ def _by_image(of: Mapping[NamedPage, ResultFile]) -> dict[str, ResultFile]:
 def _none(root: Path, files: _FolderFiles, pages: Sequence[NamedPage]) -> UsageError:
     if not files.results:
         others = [f"{file} ({why})" for file, why in files.skipped.items()]
-        found = f". Found: {listed(others, most=3)}" if others else ""
-        return UsageError(f"{root}: no .txt, PAGE-XML, ALTO or hOCR file in it{found}")
+        found = message("models.found", others=listed(others, most=3)) if others else ""
+        return UsageError(message("models.no-result-files", root=root, found=found))
     if not pages:
-        return UsageError(f"{root}: the dataset has no pages to transcribe")
+        return UsageError(message("models.no-pages-to-transcribe", root=root))
     given = listed((file.inside.as_posix() for file in files.results), most=3)
     wanted = listed(dict.fromkeys(page.item for page in pages), most=3)
-    return UsageError(
-        f"{root}: none of the files is named like a page of the dataset. Files: {given}. Pages: "
-        f"{wanted}. Name the files, and their folders, like the images of the pages"
-    )
+    return UsageError(message("models.no-file-of-page", root=root, given=given, wanted=wanted))
 
 
 def _notes(

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import OWN_READING, TRUE_READING, Request
+from keju.messages import message
 from keju.models.base import Answer, Model, ModelOptions, source_of
 from keju.models.registry import open_model
 
@@ -26,11 +27,9 @@ class Pipeline:
     def __init__(self, spec: str, options: ModelOptions) -> None:
         engine, plus, model = spec.partition("+")
         if not (engine and plus and model):
-            raise UsageError(
-                f"ocr+llm:{spec} needs an engine and a model, as in ocr+llm:ppocr+openai:MODEL"
-            )
+            raise UsageError(message("models.pipeline-incomplete", spec=spec))
         if model.startswith("ocr+llm:"):
-            raise UsageError(f"ocr+llm:{spec}: a pipeline has one engine and one model")
+            raise UsageError(message("models.pipeline-of-several", spec=spec))
         self.reader: Model = open_model(engine, options)
         self._model = open_model(model, options)
 

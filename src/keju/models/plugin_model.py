@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from keju.errors import KejuError
 from keju.items import Request
+from keju.messages import message
 from keju.models.base import Answer, AskError, Model
 from keju.registry import Plugin, PluginError, debugging, failure, guarding
 
@@ -29,18 +30,22 @@ class PluginModel:
         parts = ("identity", "concurrency", "unsupported_reason", "answer", "close")
         if missing := [part for part in parts if not self._has(part)]:
             raise PluginError(
-                f"plug-in {plugin}: the model {spec!r} has no {', '.join(missing)}. Derive its "
-                "class from keju.plugins.ModelBase"
+                message(
+                    "models.plugin-model-lacks",
+                    plugin=plugin,
+                    spec=spec,
+                    missing=", ".join(missing),
+                )
             )
         with guarding(plugin, self._named("identity")):
             given: object = model.identity
         own = dict(given) if isinstance(given, Mapping) else {"": None}
         if not all(isinstance(each, str) for pair in own.items() for each in pair):
-            raise PluginError(f"plug-in {plugin}: the identity of {spec!r} is not text by name")
+            raise PluginError(message("models.plugin-identity", plugin=plugin, spec=spec))
         with guarding(plugin, self._named("concurrency")):
             concurrency: object = model.concurrency
         if not isinstance(concurrency, int):
-            raise PluginError(f"plug-in {plugin}: the concurrency of {spec!r} is not a number")
+            raise PluginError(message("models.plugin-concurrency", plugin=plugin, spec=spec))
         self._concurrency = max(1, concurrency)
         self._identity = {**own, "kind": spec.partition(":")[0], "plugin": str(plugin)}
 
@@ -88,7 +93,9 @@ class PluginModel:
             raise AskError(kind, text, retryable=late) from error
         if not isinstance(found, Answer):
             kind = type(found).__name__
-            raise AskError("engine", f"plug-in {self._plugin}: {kind} instead of an Answer")
+            raise AskError(
+                "engine", message("models.plugin-not-an-answer", plugin=self._plugin, kind=kind)
+            )
         return found
 
     async def close(self) -> None:

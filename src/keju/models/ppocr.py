@@ -15,6 +15,7 @@ import keju
 from keju.files import sha256_file
 from keju.items import Line, Point, Request
 from keju.layout import order_lines, page_text
+from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.ppocr_runtimes import (
     ONNXRUNTIME,
@@ -158,7 +159,7 @@ class PPOCR:
             # The flags of a call persist, so each call sets all of them.
             found = self._engine()(pixels, use_det=True, use_cls=False, use_rec=True)
         except Exception as error:
-            raise AskError("engine", f"RapidOCR: {error}") from error
+            raise AskError("engine", message("models.rapidocr-failed", error=error)) from error
         if found.boxes is None or not found.txts or not found.scores:
             return []
         return [

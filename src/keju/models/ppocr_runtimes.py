@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keju.errors import PrerequisiteError
+from keju.messages import message
 
 INSTALL = "pip install 'keju[ocr]'"
 INSTALL_OPENVINO = "pip install 'keju[openvino]'"
@@ -90,12 +91,14 @@ def model_files(runtime: Runtime) -> dict[str, Path]:
     """
     spec = find_spec("rapidocr")
     if spec is None or not spec.origin or find_spec(runtime.package) is None:
-        raise PrerequisiteError(f"the OCR engine 'ppocr' on {runtime.package}", runtime.install)
+        raise PrerequisiteError(
+            message("models.ppocr-on", package=runtime.package), runtime.install
+        )
     folder = Path(spec.origin).parent / "models"
     files = {part: folder / name for part, name in _MODELS.items()}
     missing = [path.name for path in files.values() if not path.is_file()]
     if missing:
-        raise PrerequisiteError(f"the model {missing[0]} of the OCR engine 'ppocr'", INSTALL)
+        raise PrerequisiteError(message("models.ppocr-model", missing=missing[0]), INSTALL)
     return files
 
 
@@ -146,7 +149,7 @@ def _openvino_precision() -> str:
     except RuntimeError as error:
         reason = " ".join(str(error).split())[:300]
         raise PrerequisiteError(
-            f"OpenVINO on this CPU ({reason})", "read with --model ppocr, which uses ONNX Runtime"
+            message("models.openvino-on-cpu", reason=reason), message("models.use-ppocr")
         ) from None
     return str(chosen.get_type_name())
 

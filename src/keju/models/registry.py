@@ -10,6 +10,7 @@ from pathlib import Path
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.items import Record
+from keju.messages import message
 from keju.models.base import ENDPOINTS, PYTHON, UNKNOWN_DTYPE, Model, ModelOptions
 from keju.models.declarations import MODELS, Kinds, ModelDeclaration, Role, declarations, meant
 from keju.models.plugin_model import PluginModel
@@ -112,20 +113,17 @@ def open_models(specs: Sequence[str | Model], options: ModelOptions) -> list[Mod
             request, and no model uses them; and what `open_model` raises.
     """
     if not specs:
-        raise UsageError("no model to ask. Name one with --model; keju models lists them")
+        raise UsageError(message("models.no-model-given"))
     _check_once([spec for spec in specs if isinstance(spec, str)])
     options.fit.check()
     models = [open_model(spec, options) if isinstance(spec, str) else spec for spec in specs]
     names = [model.name for model in models]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise UsageError(f"{twice[0]} is the name of two models. Choose different names")
+        raise UsageError(message("models.name-of-two-models", name=twice[0]))
     limits = set(options.fit.identity)
     said = {name.rpartition(".")[2] for model in models for name in model.identity}
     if limits and not limits & said:
-        raise UsageError(
-            f"--max-pixels and --max-bytes: {', '.join(names)} sees pictures as they are stored; "
-            "only openai:, inspect: and http-ocr: models have limits"
-        )
+        raise UsageError(message("models.image-limits-not-taken", names=", ".join(names)))
     _check_taken(models, options)
     return models
 
@@ -143,10 +141,7 @@ def _check_taken(models: Sequence[Model], options: ModelOptions) -> None:
         return
     if named := [option for option, value in given.items() if value]:
         names = ", ".join(model.name for model in models)
-        raise UsageError(
-            f"{', '.join(named)}: {names} does not take these options; only openai: and "
-            "inspect: models do"
-        )
+        raise UsageError(message("models.options-not-taken", options=", ".join(named), names=names))
 
 
 def open_model(spec: str, options: ModelOptions) -> Model:
@@ -182,38 +177,48 @@ def check_models(specs: Sequence[str]) -> None:
 
 def _check_once(specs: Sequence[str]) -> None:
     if twice := [spec for spec, count in Counter(specs).items() if count > 1]:
-        raise UsageError(f"--model {twice[0]} is given twice")
+        raise UsageError(message("models.model-given-twice", name=twice[0]))
 
 
 def _usable(spec: str) -> ModelDeclaration:
     """The declaration of a model string whose kind can be used on this machine."""
     declared = _declared(spec)
     if declared.missing:
-        raise PrerequisiteError(f"the model {spec!r}", declared.missing)
+        raise PrerequisiteError(message("models.model", spec=spec), declared.missing)
     if not declared.takes and declared.spelling != spec:
-        raise UsageError(f"{declared.kind} takes nothing after it, but {spec!r} was asked for")
+        raise UsageError(message("models.nothing-after-kind", kind=declared.kind, spec=spec))
     return declared
 
 
 def _declared(spec: str) -> ModelDeclaration:
     kind, _, rest = spec.partition(":")
     if kind == PYTHON:
-        raise UsageError(f"{spec} is a Python function: ask it with keju.run (docs/api.md)")
+        raise UsageError(message("models.python-function", spec=spec))
     if kind not in MODELS:
         every = list(declarations())
         whole = [each.spelling for each in every if each.spelling.partition(":")[2] == spec]
         near = whole or meant(spec) or difflib.get_close_matches(kind, MODELS, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
+        hint = message("models.did-you-mean", near=near[0]) if near else ""
         spellings = ", ".join(each.spelling for each in every)
-        raise UsageError(f"no model {spec!r}. {hint}Models: {spellings}")
+        raise UsageError(message("models.no-model", spec=spec, hint=hint, spellings=spellings))
     known = MODELS[kind]
     chosen = _chosen(known, spec)
     if chosen.spelling != spec and len(known) > 1 and not chosen.takes:
         if chosen.spelling == kind:
             spellings = ", ".join(each.spelling for each in known)
-            raise UsageError(f"no model {spec!r}. Of this kind there are: {spellings}")
+            raise UsageError(
+                message("models.no-model-of-this-kind", spec=spec, spellings=spellings)
+            )
         names = ", ".join(each.spelling.partition(":")[2] for each in known)
-        raise UsageError(f"no {kind} {rest!r}. {kind.capitalize()}s: {names}")
+        raise UsageError(
+            message(
+                "models.no-model-of-kind",
+                kind=kind,
+                rest=rest,
+                plural=kind.capitalize(),
+                names=names,
+            )
+        )
     return chosen
 
 

@@ -16,6 +16,7 @@ from keju.errors import DataError, UsageError
 from keju.files import bounded_bytes, sha256_bytes
 from keju.items import Request
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.models.base import MISSING, Answer, AskError, ItemPrompt, ModelOptions, status_of
 from keju.models.error_texts import is_error_text
 from keju.models.other_harnesses import ReplayedAnswer
@@ -35,15 +36,11 @@ def check_files(file: str) -> ResponseFiles:
         UsageError: no file is named, it is an address, or it does not exist.
     """
     if not file:
-        raise UsageError("replay: needs a file or folder after it, as in replay:answers.jsonl")
+        raise UsageError(message("models.replay-needs-file"))
     check_local(file, "replay:")
     found = response_files(Path(file))
     if not found.read:
-        raise UsageError(
-            f"replay:{file}: no such file, or a folder without result files. For the .txt, "
-            "PAGE-XML, ALTO or hOCR files of an OCR engine give the engine's name too: "
-            f"replay:NAME={file}"
-        )
+        raise UsageError(message("models.replay-no-file", file=file))
     return found
 
 
@@ -112,7 +109,7 @@ class Replay:
         found = (self._entry(name, request) for name in _names(request))
         entry = next(filter(None, found), None)
         if entry is None:
-            raise AskError(MISSING, "the file has no answer for this item")
+            raise AskError(MISSING, message("models.replay-no-answer"))
         if entry.error is not None:
             raise AskError(entry.error.kind, entry.error.message)
         text = entry.text or ""
@@ -207,12 +204,7 @@ def _add(found: dict[_Slot, Entry], path: Path, data: bytes, prompts_of: _Prompt
             )
         earlier = found.get(slot)
         if earlier and not entry.key and _said(earlier) != _said(entry):
-            raise DataError(
-                "two different answers",
-                file=path,
-                item=str(entry.item),
-                hint="Keep one of them, or give each its round",
-            )
+            raise DataError(message("models.two-answers"), file=path, item=str(entry.item))
         found[slot] = entry
 
 

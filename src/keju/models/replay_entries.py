@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError
 from keju.items import Failure, Line, Status, Usage
+from keju.messages import message
 from keju.models.lmms_samples import LmmsSample, lmms_answers
 from keju.models.other_harnesses import (
     FORMS,
@@ -25,11 +26,6 @@ from keju.models.other_harnesses import (
 from keju.text import content_of
 
 _OLD_WORKBOOK = b"\xd0\xcf\x11\xe0"
-_SAVE_AS = "Save it as .xlsx, .tsv or .json"
-_READ = (
-    "docs/running.md lists the forms that are read. JSON lines need item and text, tables (.csv, "
-    ".tsv, .xlsx, .parquet, .json) id and prediction"
-)
 
 
 class Entry(Struct):
@@ -70,9 +66,9 @@ def entries_in(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
     elif start.startswith(b"["):
         yield from _list(path, data)
     elif start.startswith(_OLD_WORKBOOK):
-        raise DataError("the old form of Excel is not read", file=path, hint=_SAVE_AS)
+        raise DataError(message("models.old-excel"), file=path)
     elif path.suffix == ".pkl":
-        raise DataError("a pickle is a program and is not read", file=path, hint=_SAVE_AS)
+        raise DataError(message("models.pickle"), file=path)
     elif not start.startswith(b"{") and (separator := _separator(path, start)):
         yield from tab_separated(path, data.decode("utf-8", "replace"), separator)
     elif (log := inspect_log(data)) is not None:
@@ -129,10 +125,7 @@ def _json_lines(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
                 yield ours.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
             raise DataError(
-                f"not an object with item and text: {error}",
-                file=path,
-                item=f"line {number}",
-                hint=_READ,
+                message("models.not-item-and-text", error=error), file=path, item=f"line {number}"
             ) from None
     yield from lmms_answers(samples)
 
@@ -152,7 +145,14 @@ def _rows(path: Path, rows: list[dict[str, Any]]) -> Iterator[ReplayedAnswer]:
     heads = list(rows[0]) if rows else []
     columns = columns_of(heads)
     if columns is None:
-        raise DataError(f"{FORMS}; found {', '.join(heads[:20]) or 'none'}", file=path, hint=_READ)
+        raise DataError(
+            message(
+                "models.response-forms",
+                forms=FORMS,
+                heads=", ".join(heads[:20]) or message("models.none"),
+            ),
+            file=path,
+        )
     yield from (row_of(row, path, number, columns) for number, row in enumerate(rows, start=1))
 
 
@@ -161,14 +161,14 @@ def _list(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
     try:
         rows = msgspec.json.decode(data, type=list[dict[str, Any]])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"not a list of objects: {error}", file=path) from None
+        raise DataError(message("models.not-a-list-of-objects", error=error), file=path) from None
     for number, row in enumerate(rows, start=1):
         if "prediction" in row or ("ID" not in row and columns_of(row)):
             yield row_of(row, path, number)
             continue
         name = row.get("ID")
         if not isinstance(name, str | int):
-            raise DataError("an object needs an ID", file=path, item=f"object {number}", hint=_READ)
+            raise DataError(message("models.object-needs-id"), file=path, item=f"object {number}")
         if "Response" in row:
             content = content_of(row["Response"])
             yield Entry(

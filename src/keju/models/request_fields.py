@@ -12,6 +12,7 @@ import msgspec
 
 from keju.errors import UsageError
 from keju.files import shipped_toml
+from keju.messages import message
 from keju.models.base import Decoding, ModelOptions
 
 _RESERVED = frozenset({"model", "messages", "stream", "stream_options", "n"})
@@ -48,18 +49,13 @@ def parse_extra_body(given: Iterable[str]) -> dict[str, Any]:
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or not _NAME.fullmatch(name):
-            raise UsageError(
-                f"--extra-body {name}: the form is NAME=JSON, such as "
-                "'chat_template_kwargs={\"enable_thinking\": false}'"
-            )
+            raise UsageError(message("models.extra-body-form", name=name))
         if name in found:
-            raise UsageError(f"--extra-body: {name} is given twice")
+            raise UsageError(message("models.extra-body-twice", name=name))
         try:
             found[name] = msgspec.json.decode(value)
         except (msgspec.DecodeError, RecursionError):
-            raise UsageError(
-                f"--extra-body {name}: the value is not JSON. Write text in quotes: {name}='\"…\"'"
-            ) from None
+            raise UsageError(message("models.extra-body-text", name=name)) from None
     return checked_extra_body(found)
 
 
@@ -72,21 +68,18 @@ def checked_extra_body(given: Mapping[str, Any]) -> dict[str, Any]:
     found = {}
     for name, value in given.items():
         if name in _RESERVED:
-            raise UsageError(f"--extra-body: {name} is set by keju itself")
+            raise UsageError(message("models.extra-body-of-keju", name=name))
         if _SECRET.search(name):
-            raise UsageError(
-                f"--extra-body: {name} looks like a secret, which a run would store. Give keys in "
-                "environment variables"
-            )
+            raise UsageError(message("models.extra-body-secret", name=name))
         try:
             found[name] = msgspec.json.decode(msgspec.json.encode(value))
         except (TypeError, ValueError, RecursionError) as error:
-            raise UsageError(f"--extra-body {name}: the value is not JSON: {error}") from None
+            raise UsageError(
+                message("models.extra-body-not-json", name=name, error=error)
+            ) from None
         for inner in _fields(found[name]):
             if _SECRET.search(inner):
-                raise UsageError(
-                    f"--extra-body {name}: {inner} looks like a secret, and runs are stored"
-                )
+                raise UsageError(message("models.extra-body-inner-secret", name=name, inner=inner))
     return found
 
 
@@ -102,10 +95,12 @@ def read_system_prompt(given: str) -> str:
     try:
         text = path.read_text("utf-8").removesuffix("\n")
     except (OSError, UnicodeDecodeError) as error:
-        why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
-        raise UsageError(f"--system-prompt {given}: the file cannot be read: {why}") from None
+        why = (
+            message("models.not-utf8") if isinstance(error, UnicodeDecodeError) else error.strerror
+        )
+        raise UsageError(message("models.system-prompt-unreadable", given=given, why=why)) from None
     if not text.strip():
-        raise UsageError(f"--system-prompt {given}: the file has no text")
+        raise UsageError(message("models.system-prompt-empty", given=given))
     return text
 
 
@@ -117,7 +112,7 @@ def declared_dtype(given: str) -> str:
     """
     word = given.strip().lower()
     if not _WORD.fullmatch(word):
-        raise UsageError(f"--dtype {given}: name a number format, such as bf16, fp8 or int4-awq")
+        raise UsageError(message("models.dtype-invalid", given=given))
     return _DTYPES.get(word, word)
 
 
@@ -141,8 +136,13 @@ def fields_of(decoding: Decoding, address: str, provider: str = "") -> dict[str,
         if name in decoding.given and decoding.given[name] != value:
             option = "sampling-seed" if name == "seed" else name.replace("_", "-")
             raise UsageError(
-                f"{name} is {decoding.given[name]} by --{option} or a preset, and "
-                f"{msgspec.json.encode(value).decode()} by --extra-body. Give it once"
+                message(
+                    "models.option-given-twice",
+                    name=name,
+                    given=decoding.given[name],
+                    option=option,
+                    other=msgspec.json.encode(value).decode(),
+                )
             )
         both = isinstance(value, dict) and isinstance(found.get(name), dict)
         found[name] = {**found[name], **value} if both else value
@@ -167,10 +167,7 @@ def check_no_secret(name: str, options: ModelOptions, hidden: Callable[[str], st
     }
     for option, text in named.items():
         if hidden(text) != text:
-            raise UsageError(
-                f"{name}: {option} contains a key from the environment. The run would store it. "
-                "Give keys only in environment variables"
-            )
+            raise UsageError(message("models.option-contains-key", name=name, option=option))
 
 
 def _switch(position: str | None, address: str, provider: str) -> dict[str, Any]:
@@ -180,8 +177,11 @@ def _switch(position: str | None, address: str, provider: str) -> dict[str, Any]
         if provider in each.providers or re.search(each.hosts, _host(address)):
             if each.instead:
                 raise UsageError(
-                    f"--thinking: {provider or _host(address)} has no such switch. "
-                    f"Use {each.instead}"
+                    message(
+                        "models.thinking-no-switch",
+                        provider=provider or _host(address),
+                        instead=each.instead,
+                    )
                 )
             return each.on if position == "on" else each.off
     raise AssertionError("the last entry of thinking.toml is for every server")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.errors import DataError
+from keju.messages import message
 from keju.models.base import ItemPrompt
 from keju.models.other_harnesses import ReplayedAnswer
 
@@ -50,18 +51,14 @@ def item_names(
         return [*different.popitem()[0]]
     if different:
         named = ", ".join(reading.called for reading in different.values())
-        raise _unmatched(path, f"its row numbers fit several tables ({named})")
+        raise _unmatched(path, message("models.numbers-fit-several", named=named))
     if found := _by_prompt(rows, items):
         return found
-    raise _unmatched(path, "they are no ids of the dataset, rows of no exported table of this size")
+    raise _unmatched(path, message("models.ids-of-other-dataset"))
 
 
 def _unmatched(path: Path, reason: str) -> DataError:
-    return DataError(
-        f"the responses cannot be matched with items: {reason}, and no prompt decides",
-        file=path,
-        hint="Add the ids of the items as id (keju data export vlmevalkit-tsv writes them)",
-    )
+    return DataError(message("models.responses-unmatched", reason=reason), file=path)
 
 
 def _readings(rows: Sequence[ReplayedAnswer], items: Sequence[ItemPrompt]) -> Iterator[_Reading]:

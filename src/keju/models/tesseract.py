@@ -17,6 +17,7 @@ from typing import NamedTuple
 from keju.errors import PrerequisiteError
 from keju.files import sha256_file
 from keju.items import Line, Request
+from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.request_pixels import no_page, picture
 
@@ -97,12 +98,16 @@ class Tesseract:
                 env={**os.environ, "OMP_THREAD_LIMIT": "1"},
             )
         except OSError as error:
-            raise AskError("engine", f"tesseract does not start: {error}") from None
+            raise AskError(
+                "engine", message("models.tesseract-does-not-start", error=error)
+            ) from None
         try:
             talk = process.communicate(picture)
             table, complaint = await asyncio.wait_for(talk, self._timeout)
         except TimeoutError:
-            raise AskError("timeout", f"tesseract took over {self._timeout:g} s") from None
+            raise AskError(
+                "timeout", message("models.tesseract-too-slow", timeout=self._timeout)
+            ) from None
         finally:
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
@@ -110,7 +115,10 @@ class Tesseract:
                 await process.wait()
         if process.returncode:
             said = " ".join(complaint.decode(errors="replace").split())
-            raise AskError("engine", f"tesseract ended with {process.returncode}: {said[:500]}")
+            raise AskError(
+                "engine",
+                message("models.tesseract-ended", returncode=process.returncode, said=said[:500]),
+            )
         return table.decode(errors="replace")
 
 
@@ -124,12 +132,12 @@ def _find() -> _Installed:
     """The program, its version and the file of its language data."""
     program = shutil.which("tesseract")
     if program is None:
-        raise PrerequisiteError("the OCR engine 'tesseract'", _INSTALL)
+        raise PrerequisiteError(message("models.engine-tesseract"), _INSTALL)
     listed = _say(program, "--list-langs")
     folder = re.search(r'"([^"]+)"', listed)
     data = Path(folder.group(1) if folder else "") / f"{_LANGUAGE}.traineddata"
     if _LANGUAGE not in listed.split() or not data.is_file():
-        raise PrerequisiteError(f"the language {_LANGUAGE} of the OCR engine 'tesseract'", _INSTALL)
+        raise PrerequisiteError(message("models.tesseract-language", language=_LANGUAGE), _INSTALL)
     return _Installed(program, _say(program, "--version").partition("\n")[0].strip(), data)
 
 
@@ -139,7 +147,9 @@ def _say(program: str, option: str) -> str:
             [program, option], capture_output=True, check=True, timeout=30, text=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise PrerequisiteError(f"a working tesseract ({error})", _INSTALL) from None
+        raise PrerequisiteError(
+            message("models.tesseract-working", error=error), _INSTALL
+        ) from None
     return done.stdout or done.stderr
 
 

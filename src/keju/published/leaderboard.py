@@ -10,6 +10,7 @@ from pathlib import Path
 
 from keju.datasets.readers.tables import sheet_lines
 from keju.errors import DataError, UsageError
+from keju.messages import message
 from keju.published.audit import Audit, examine
 from keju.published.book import Book
 from keju.published.checks import Check
@@ -211,25 +212,23 @@ def _mean_checks(name: str, mean: Column, parts: Sequence[Column]) -> Iterator[C
 
 def _read(path: Path) -> Leaderboard:
     if not path.is_file():
-        raise UsageError(f"{path}: no such file")
+        raise UsageError(message("published.no-leaderboard", path=path))
     lines = _with_points([line.cells for line in sheet_lines(path)])
     if len(lines) < 3 or len(lines[0]) < 2:
-        raise DataError(
-            "not a table of names and numbers",
-            file=path,
-            hint="The first line names the columns, the first column the rows",
-        )
+        raise DataError(message("published.leaderboard-not-a-table"), file=path)
     if len(lines) * len(lines[0]) > _MOST_CELLS:
-        raise DataError(f"more than {_MOST_CELLS:,} cells", file=path)
+        raise DataError(message("published.leaderboard-too-large", most=_MOST_CELLS), file=path)
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(lines[0]):
             raise DataError(
-                f"{len(line)} cells under {len(lines[0])} headings", file=path, item=f"row {number}"
+                message("published.leaderboard-cells", count=len(line), headings=len(lines[0])),
+                file=path,
+                item=f"row {number}",
             )
     rows = dict(_rows(lines))
     kept = [name for name in _distinct(lines[0][1:]) if _is_numbers(name, rows)]
     if not kept:
-        raise DataError("no column of numbers", file=path)
+        raise DataError(message("published.no-column-of-numbers"), file=path)
     return _leaderboard(path.name, rows, kept)
 
 

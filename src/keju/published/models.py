@@ -9,6 +9,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from keju.items import Record
+from keju.messages import message
 from keju.published.papers import (
     Kind,
     check_distinct,
@@ -60,7 +61,7 @@ def _models(benchmark: str) -> tuple[PublishedModel, ...]:
     file = paper_file(benchmark, "models.csv")
     found = csv_records(file, PublishedModel, {"benchmark": benchmark})
     names = (f"{'judge' if each.role == 'judge' else 'model'} {each.name!r}" for each in found)
-    check_distinct(names, file, "Remove one of the rows")
+    check_distinct(names, file, message("published.remove-a-row"))
     return tuple(replace(each, details=details.get(each.name, {})) for each in found)
 
 

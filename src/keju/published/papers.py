@@ -27,6 +27,7 @@ from keju.definitions import definitions, folder_of, task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import bounded_bytes, read_toml
 from keju.items import Record
+from keju.messages import message
 
 S = TypeVar("S")
 
@@ -229,22 +230,18 @@ def csv_rows(path: Path | None) -> list[dict[str, str]]:
     try:
         text = bounded_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError("not UTF-8", file=path, hint="Save it as UTF-8") from None
+        raise DataError(message("published.not-utf8"), file=path) from None
     header, *lines = [*csv.reader(StringIO(text, newline=""))] or [[]]
     if twice := [name for name, count in Counter(header).items() if count > 1]:
         raise DataError(
-            f"several columns have the heading {shortened(twice[0])!r}",
-            file=path,
-            item="row 1",
-            hint="Rename or remove all but one",
+            message("published.heading-repeated", name=shortened(twice[0])), file=path, item="row 1"
         )
     for number, line in enumerate(lines, start=2):
         if len(line) != len(header):
             raise DataError(
-                f"{len(line)} cells under {len(header)} headings",
+                message("published.cells-and-headings", count=len(line), headings=len(header)),
                 file=path,
                 item=f"row {number}",
-                hint="Write a cell for each heading, with quotation marks if it contains a comma",
             )
     return [dict(zip(header, line, strict=True)) for line in lines]
 
@@ -277,7 +274,7 @@ def _allowed(shape: type[Any], error: str) -> str | None:
     kind = get_type_hints(shape).get(field_[1]) if field_ else None
     if field_ is None or get_origin(kind) is not Literal:
         return None
-    return f"{field_[1]} is one of: {', '.join(get_args(kind))}"
+    return message("published.field-one-of", field=field_[1], known=", ".join(get_args(kind)))
 
 
 def check_distinct(names: Iterable[str], path: Path | None, hint: str) -> None:
@@ -295,7 +292,7 @@ def check_distinct(names: Iterable[str], path: Path | None, hint: str) -> None:
     for number, name in enumerate(names, start=2):
         if name in rows:
             raise DataError(
-                f"the {name} is also in row {rows[name]}",
+                message("published.row-repeated", name=name, row=rows[name]),
                 file=path,
                 item=f"row {number}",
                 hint=hint,
@@ -311,7 +308,9 @@ def _read(folder: Path) -> Paper:
 def _folder(benchmark: str) -> Path:
     found = _place(benchmark)
     if found is None:
-        raise UsageError(f"no benchmark {benchmark!r}; there are {', '.join(papers())}")
+        raise UsageError(
+            message("published.no-benchmark", benchmark=benchmark, papers=", ".join(papers()))
+        )
     return found
 
 

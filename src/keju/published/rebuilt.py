@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keju.errors import UsageError
 from keju.items import Record
+from keju.messages import message
 from keju.published.checks.outcome import EPSILON
 from keju.published.functions import paper_functions
 from keju.published.papers import papers
@@ -40,5 +41,9 @@ def rebuild(benchmark: str = "") -> dict[str, tuple[Rebuilt, ...]]:
     found = map(paper_functions, names)
     tables = {each.rebuilt_title: tuple(each.rebuild()) for each in found if each.rebuild}
     if not tables:
-        raise UsageError(f"no printed means of {benchmark or 'any paper'} are rebuilt")
+        raise UsageError(
+            message(
+                "published.no-means-rebuilt", benchmark=benchmark or message("published.any-paper")
+            )
+        )
     return tables

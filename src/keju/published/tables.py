@@ -13,6 +13,7 @@ import msgspec
 
 from keju.errors import DataError, shortened
 from keju.items import Record
+from keju.messages import message
 from keju.published.models import published_model
 from keju.published.papers import (
     check_distinct,
@@ -44,9 +45,13 @@ class _Named(dict[str, V]):
 
     def __missing__(self, name: str) -> V:
         raise DataError(
-            f"no {self._kind} {name!r}",
+            message(
+                "published.no-such-name",
+                kind=self._kind,
+                name=name,
+                known=shortened(", ".join(self), 200) or message("published.none"),
+            ),
             file=self._place,
-            hint=f"Known: {shortened(', '.join(self), 200) or 'none'}",
         )
 
 
@@ -109,7 +114,7 @@ class Column(Record, frozen=True, kw_only=True):
         """
         found = self.as_printed or _metrics(self.benchmark).get(self.metric)
         if found is None:
-            raise DataError("no metric of this name is declared", item=self.place)
+            raise DataError(message("published.no-metric-declared"), item=self.place)
         return found
 
 
@@ -158,7 +163,9 @@ def _metrics(benchmark: str) -> Mapping[str, Metric]:
         return MappingProxyType({})
     file = paper_file(benchmark, "metrics.csv")
     rows = csv_records(file, _MetricRow, {})
-    check_distinct((f"metric {row.metric!r}" for row in rows), file, "Remove one of the rows")
+    check_distinct(
+        (f"metric {row.metric!r}" for row in rows), file, message("published.remove-a-row")
+    )
     return MappingProxyType({row.metric: row for row in rows})
 
 
@@ -197,16 +204,14 @@ def _table_names(paths: Iterable[Path]) -> dict[str, Path]:
     for path in paths:
         parts = _TABLE_FILE.fullmatch(path.stem)
         if parts is None:
-            raise DataError(
-                "not a name of a table's file",
-                file=path,
-                hint="Rename it to table-N.csv, figure-N.csv or readme.csv; N is a number",
-            )
+            raise DataError(message("published.not-a-table-file"), file=path)
         kind, number = parts.groups()
-        name = f"{kind.capitalize()} {int(number)}" if number else "README's table"
+        name = (
+            f"{kind.capitalize()} {int(number)}" if number else message("published.table-of-readme")
+        )
         if name in found:
             raise DataError(
-                f"{name} is also in {found[name].name}", file=path, hint="Remove one of the files"
+                message("published.table-twice", name=name, other=found[name].name), file=path
             )
         found[name] = path
     return found
@@ -217,7 +222,7 @@ def _read(benchmark: str, title: str, path: Path) -> PrintedTable:
     printed = [next(iter(line.values())) for line in lines]
     known = [published_model(benchmark, name) for name in printed]
     names = [model.name if model else name for model, name in zip(known, printed, strict=True)]
-    hint = "Remove or rename one of the rows. Both spellings of a model in models.csv are one name"
+    hint = message("published.rename-a-row")
     check_distinct((f"row {name!r}" for name in names), path, hint)
     rows: dict[str, dict[str, Cell]] = {}
     for name, line in zip(names, lines, strict=True):

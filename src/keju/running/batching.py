@@ -21,6 +21,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record, Response
+from keju.messages import message
 from keju.models import AskError
 from keju.models.decoding import Parameters
 from keju.models.inspect_batches import MOST, check_provider
@@ -80,13 +81,9 @@ def check_batchable(models: Iterable[Model], policy: Policy) -> None:
         if isinstance(model, InspectModel):
             check_provider(model.name, model.provider)
         elif not isinstance(model, OpenAICompatible):
-            raise UsageError(
-                f"--batch: {model.name} has no batch endpoints; openai: and inspect: models have"
-            )
+            raise UsageError(message("running.model-without-batches", name=model.name))
     if any(msgspec.structs.astuple(policy.limits)) or policy.budget.limited:
-        raise UsageError(
-            "--batch: budgets and limits a minute are not kept in batches; use --limit"
-        )
+        raise UsageError(message("running.batch-with-limits"))
 
 
 class BatchRunner:
@@ -155,7 +152,7 @@ class BatchRunner:
             if batch.status == "failed" and not found:
                 self._path(each.tag).unlink()
                 said = msgspec.json.encode(batch.errors).decode()[:300]
-                raise DataError(f"the server refused batch {each.id}: {said}")
+                raise DataError(message("running.batch-refused", batch=each.id, said=said))
             results |= found
         await self._sort(results, under_way, first=not known)
         for each in ended:

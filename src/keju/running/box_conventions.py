@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from keju.errors import UsageError
+from keju.messages import message
 from keju.metrics.boxes import box_convention
 
 OF_MODEL = "boxes of "
@@ -32,14 +33,11 @@ def parse_boxes(values: Sequence[str]) -> tuple[str, dict[str, str]]:
         if not parted:
             for_all.append(convention)
         elif model in of_model:
-            raise UsageError(f"--boxes names {model} twice. Give one convention per model")
+            raise UsageError(message("running.boxes-of-model-twice", model=model))
         else:
             of_model[model] = convention
     if len(for_all) > 1:
-        raise UsageError(
-            f"--boxes is given for all models twice: {', '.join(for_all)}. "
-            "For one model, use --boxes MODEL=CONVENTION"
-        )
+        raise UsageError(message("running.boxes-for-all-twice", for_all=", ".join(for_all)))
     return (for_all[0] if for_all else ""), of_model
 
 
@@ -51,7 +49,7 @@ def check_models(of_model: Mapping[str, str], models: Collection[str]) -> None:
     """
     if strange := [name for name in of_model if name not in models]:
         raise UsageError(
-            f"--boxes names {strange[0]!r}, which is not asked. Models: {', '.join(models)}"
+            message("running.boxes-of-no-model", name=strange[0], models=", ".join(models))
         )
 
 

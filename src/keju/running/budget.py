@@ -19,6 +19,7 @@ from time import monotonic
 from keju.errors import UsageError
 from keju.files import read_jsonl
 from keju.items import Record, Request, Usage
+from keju.messages import message
 from keju.models import Fit
 from keju.models.token_counts import is_plausible
 from keju.running.prices import Price, Prices
@@ -80,11 +81,11 @@ class Budget(Record, frozen=True, kw_only=True):
         for name in ("max_cost", "max_requests", "max_hours"):
             number = getattr(self, name)
             if number is not None and not (isfinite(number) and number >= 0):
-                raise UsageError(f"--{name.replace('_', '-')} must be 0 or more, not {number:g}")
+                raise UsageError(
+                    message("running.option-negative", name=name.replace("_", "-"), number=number)
+                )
         if self.max_cost is not None and self.prices is None:
-            raise UsageError(
-                "--max-cost needs a price file: --prices FILE (see: keju plan --prices example)"
-            )
+            raise UsageError(message("running.max-cost-needs-prices"))
 
 
 class CostEstimator:
@@ -305,7 +306,4 @@ def check_priced(meters: Iterable[tuple[str, CostEstimator]], budget: Budget) ->
         return
     for name, estimator in meters:
         if estimator.paid and estimator.price is None:
-            raise UsageError(
-                f"--max-cost: the price file has no price for {name}. Add one, in the form of: "
-                "keju plan --prices example"
-            )
+            raise UsageError(message("running.price-missing", name=name))

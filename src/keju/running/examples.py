@@ -17,6 +17,7 @@ from keju.definitions.wordings import shots_of
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import OWN_READING, Example, Item, Request
+from keju.messages import message
 from keju.metrics.boxes import box_convention, from_pixels
 from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant, Selection, skip_reason
@@ -65,10 +66,7 @@ class Examples:
         for variant in variants:
             count = shots_of(variant.wording).examples
             if count and variant.setting in OWN_READING:
-                raise UsageError(
-                    f"--examples: not with --setting {variant.setting}, in which the images of the "
-                    "examples would have to be read first"
-                )
+                raise UsageError(message("running.examples-with-setting", setting=variant.setting))
             for item in items if count else ():
                 if skip_reason(item, variant):
                     continue
@@ -96,16 +94,17 @@ class Examples:
     def _lacking(self, item: Item, count: int, found: int) -> str:
         form = question_forms_of([item])[-1]
         there = len(self._forms.get((item.task, item.query), []))
-        hint = (
-            "Use fewer examples, leave the task out with --task, or label more items as the "
-            "reference split (keju build, step split)"
-        )
+        hint = message("running.use-fewer-examples")
         if not self._forms:
-            return f"--examples {count}: the dataset has no reference split with answers. {hint}"
-        return (
-            f"--examples {count}: item {item.id} of {form} can have {found}. The reference split "
-            f"has {there} of {form}; those of the item's own group, image or question are not "
-            f"shown. {hint}"
+            return message("running.no-reference-split", count=count, hint=hint)
+        return message(
+            "running.too-few-examples",
+            count=count,
+            item=item.id,
+            form=form,
+            found=found,
+            there=there,
+            hint=hint,
         )
 
     def _example(self, item: Item, variant: RequestVariant) -> Example:
@@ -136,9 +135,9 @@ def with_examples(selection: Selection, counts: Sequence[int], seed: int) -> Sel
     """
     for count in counts:
         if not 0 <= count <= MOST:
-            raise UsageError(f"--examples must be 0 to {MOST}, not {count}")
+            raise UsageError(message("running.examples-out-of-range", most=MOST, count=count))
     if seed < 0:
-        raise UsageError(f"--examples-seed must be 0 or more, not {seed}")
+        raise UsageError(message("running.examples-seed-negative", seed=seed))
     names = [
         shots_of(wording)._replace(examples=count, seed=seed if count else 0).name
         for wording in selection.wordings
@@ -179,7 +178,7 @@ def _boxes(item: Item, request: Request) -> Iterator[str]:
     convention = box_convention(request.box_convention)
     (ref, *others) = item.images
     if others:
-        raise DataError("boxes of several images cannot be an example", item=item.id)
+        raise DataError(message("running.example-of-several-images"), item=item.id)
     rows = [(box.x0, box.y0, box.x1, box.y1) for box in item.boxes]
     if not rows:
         yield "[]"

@@ -12,6 +12,7 @@ from keju.datasets.readers.tables import read_table
 from keju.errors import DataError, UsageError, number_of, shortened
 from keju.files import bounded_bytes, sha256_bytes
 from keju.items import Item
+from keju.messages import message
 
 COLUMNS = ("id", "item", "item_id", "ID")
 """The columns or keys that can contain a table's ids."""
@@ -34,9 +35,9 @@ def read_item_ids(file: Path) -> tuple[str, ...]:
     """
     ids = _ids_in(file)
     if not ids:
-        raise DataError("no item id in the list", file=file, hint="Write one id per line")
+        raise DataError(message("running.item-list-empty"), file=file)
     if twice := _repeated(ids):
-        raise DataError(f"listed twice: {_some(twice)}", file=file, hint="List every item once")
+        raise DataError(message("running.item-listed-twice", names=_some(twice)), file=file)
     return ids
 
 
@@ -54,9 +55,13 @@ def listed_items(items: Sequence[Item], ids: Sequence[str], dataset: Path) -> li
     known = {name for item in chosen for name in _names_of(item)}
     if unknown := [each for each in ids if each not in known]:
         raise UsageError(
-            f"{dataset}: {len(unknown):,} of the {number_of(len(ids), 'id')} of --items "
-            "are not in its test "
-            f"split: {_some(unknown)}. The ids are in column id of its items.parquet"
+            message(
+                "running.items-not-in-test",
+                dataset=dataset,
+                count=len(unknown),
+                given=len(ids),
+                names=_some(unknown),
+            )
         )
     return chosen
 
@@ -81,9 +86,12 @@ def _ids_in(file: Path) -> tuple[str, ...]:
     column = next((name for name in COLUMNS if name in rows[0].cells), None)
     if column is None:
         raise DataError(
-            f"no column of item ids; found {', '.join(map(str, rows[0].cells))}",
+            message(
+                "running.item-list-no-column",
+                columns=", ".join(map(str, rows[0].cells)),
+                column=COLUMNS[0],
+            ),
             file=file,
-            hint=f"Name the column {COLUMNS[0]}",
         )
     return tuple(str(row.cells.get(column, "")).strip() for row in rows if row.cells.get(column))
 
@@ -100,7 +108,7 @@ def _text(file: Path) -> str:
     try:
         return bounded_bytes(file, _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError("the list of items is not UTF-8 text", file=file) from None
+        raise DataError(message("running.item-list-not-utf8"), file=file) from None
 
 
 def _repeated(ids: Sequence[str]) -> list[str]:

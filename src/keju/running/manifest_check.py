@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from keju.errors import UsageError
+from keju.messages import message
 from keju.models import RESULTS
 from keju.running.box_conventions import OF_MODEL, changed_conventions
 from keju.running.store import ResponseStore
@@ -107,10 +108,14 @@ def check_same(
     if differing:
         reason = ""
         if any(asked[name] != earlier.models[name] for name in shared if name in asked):
-            reason = ": the run has answers of the model as it was, and one identity for each model"
+            reason = message("running.one-identity")
         raise UsageError(
-            f"{folder.path} was started with different settings: {'; '.join(differing)}. Use the "
-            f"same settings, or another --out{reason}"
+            message(
+                "running.started-otherwise",
+                path=folder.path,
+                differing="; ".join(differing),
+                reason=reason,
+            )
         )
 
 

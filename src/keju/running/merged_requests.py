@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from keju.errors import UsageError, shortened
 from keju.items import OWN_READING, Item, Request
+from keju.messages import message
 from keju.running.box_conventions import convention_in
 from keju.running.cache_key import request_key
 from keju.running.examples import Examples
@@ -48,9 +49,13 @@ def check_requests(
             continue
         if found.key != request_key(request, identity, found.source_sha256):
             raise UsageError(
-                f"{run.path}: the stored response of {model} to {shortened(request.item)} is to "
-                "another request than this keju makes (another prompt, image or setting). Merge "
-                f"with keju {run.manifest().keju}, which made the run, or run it again"
+                message(
+                    "running.merge-other-request",
+                    path=run.path,
+                    model=model,
+                    item=shortened(request.item),
+                    keju=run.manifest().keju,
+                )
             )
 
 

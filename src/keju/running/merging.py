@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from keju.errors import UsageError
 from keju.items import Item, Record
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.running.box_conventions import OF_MODEL
 from keju.running.merged_requests import check_requests, variants_of
 from keju.running.requests import candidates_of
@@ -27,8 +28,6 @@ from keju.running.session import relative_path
 from keju.running.store import RequestId, ResponseStore
 from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest
-
-_SAME_ITEMS = "Run one of them again in a new --out, with the dataset and selection of the other"
 
 
 class Merged(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -66,9 +65,9 @@ def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> Merged:
     """
     check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out}: is there already. Choose another --out")
+        raise UsageError(message("running.merge-out-exists", out=out))
     if len({path.resolve() for path in runs}) < len(runs):
-        raise UsageError("a run is given twice. Give each run once")
+        raise UsageError(message("running.merge-run-twice"))
     with ExitStack() as stack:
         # The runs stay locked during the merge, so that no other process writes to them.
         parts = []
@@ -79,10 +78,7 @@ def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> Merged:
         _check_alike(parts)
         missing = [*_absent_shards(parts), *_check_slots(parts)]
         if missing and not partial:
-            raise UsageError(
-                f"{'; '.join(missing)}. Finish that with keju run, or merge what there is with "
-                "--partial"
-            )
+            raise UsageError(message("running.merge-unfinished", missing="; ".join(missing)))
         return _write(parts, out, missing)
 
 
@@ -93,23 +89,38 @@ def _check_alike(parts: Sequence[_Part]) -> None:
         where = f"{part.folder.path}: "
         if part.manifest.dataset_hash != first.manifest.dataset_hash:
             raise UsageError(
-                f"{where}asks the dataset {part.manifest.dataset} "
-                f"{part.manifest.dataset_hash[:8]}, but {first.folder.path} asks "
-                f"{first.manifest.dataset} {first.manifest.dataset_hash[:8]}. Run the command of "
-                "one of them again with the dataset of the other"
+                message(
+                    "running.merge-other-dataset",
+                    where=where,
+                    dataset=part.manifest.dataset,
+                    dataset_hash=part.manifest.dataset_hash[:8],
+                    path=first.folder.path,
+                    other=first.manifest.dataset,
+                    other_hash=first.manifest.dataset_hash[:8],
+                )
             )
         if part.manifest.keju != first.manifest.keju:
             raise UsageError(
-                f"{where}was made by keju {part.manifest.keju}, but {first.folder.path} by keju "
-                f"{first.manifest.keju}. Run one of them again with the other's version"
+                message(
+                    "running.merge-other-version",
+                    where=where,
+                    keju=part.manifest.keju,
+                    path=first.folder.path,
+                    other=first.manifest.keju,
+                )
             )
         ours, theirs = (each.manifest.settings for each in (part, first))
         for name in sorted({*ours, *theirs} - {"shard"} - _of_one(part.manifest, first.manifest)):
             if ours.get(name) != theirs.get(name):
                 raise UsageError(
-                    f"{where}was asked with {name} {ours.get(name, 'unset')}, but "
-                    f"{first.folder.path} with {theirs.get(name, 'unset')}. Merge runs of the same "
-                    "settings"
+                    message(
+                        "running.merge-other-setting",
+                        where=where,
+                        name=name,
+                        ours=ours.get(name, "unset"),
+                        path=first.folder.path,
+                        theirs=theirs.get(name, "unset"),
+                    )
                 )
         _check_items(part, first)
         for name, identity in part.manifest.models.items():
@@ -117,30 +128,33 @@ def _check_alike(parts: Sequence[_Part]) -> None:
             for each in sorted({*was, *identity}):
                 if was.get(each) != identity.get(each):
                     raise UsageError(
-                        f"{where}{each} of {name} is {identity.get(each, 'unset')}, but "
-                        f"{was.get(each, 'unset')} in an earlier run. Run the model of one of them "
-                        "again in a new --out"
+                        message(
+                            "running.merge-other-identity",
+                            where=where,
+                            each=each,
+                            name=name,
+                            identity=identity.get(each, "unset"),
+                            was=was.get(each, "unset"),
+                        )
                     )
 
 
 def _check_items(part: _Part, first: _Part) -> None:
     where = f"{part.folder.path}: "
     if part.folder.item_ids() != first.folder.item_ids():
-        raise UsageError(
-            f"{where}does not have the same items as {first.folder.path}. {_SAME_ITEMS}"
-        )
+        raise UsageError(message("running.merge-other-items", where=where, path=first.folder.path))
     if part.folder.items() == first.folder.items():
         return
     if first.manifest.pairs:
         raise UsageError(
-            f"{where}asks other pairs than {first.folder.path}, although both were asked with "
-            f"--pairs {first.manifest.pairs}: a reduced form of more items asks other pairs. "
-            f"{_SAME_ITEMS}"
+            message(
+                "running.merge-other-pairs",
+                where=where,
+                path=first.folder.path,
+                pairs=first.manifest.pairs,
+            )
         )
-    raise UsageError(
-        f"{where}does not have the same items as {first.folder.path}: items of the same id differ. "
-        f"{_SAME_ITEMS}"
-    )
+    raise UsageError(message("running.merge-items-differ", where=where, path=first.folder.path))
 
 
 def _of_one(one: RunManifest, other: RunManifest) -> set[str]:
@@ -158,12 +172,9 @@ def _absent_shards(parts: Sequence[_Part]) -> list[str]:
     counts = {shard.partition("/")[2] for shard in shards}
     if len(counts) > 1 or (shards and len(shards) < len(parts)):
         said = ", ".join(f"{part.folder.path} is {part.shard or 'whole'}" for part in parts)
-        raise UsageError(
-            f"these are not the shards of one run: {said}. Give the runs of all shards of one "
-            "command"
-        )
+        raise UsageError(message("running.not-shards-of-one-run", said=said))
     if twice := [shard for shard, count in Counter(shards).items() if count > 1]:
-        raise UsageError(f"the shard {twice[0]} is given twice. Give each shard once")
+        raise UsageError(message("running.shard-twice", shard=twice[0]))
     total = int(counts.pop()) if counts else 0
     return [
         f"no run is the shard {number}/{total}"
@@ -193,14 +204,24 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
             for slot in there:
                 if slot not in planned:
                     raise UsageError(
-                        f"{path}: the response of {model} to {slot.item} is not of its shard "
-                        f"{part.shard or '(the run is whole)'}. Leave the run out, or run its "
-                        "shard again in a new --out"
+                        message(
+                            "running.merge-other-shard",
+                            path=path,
+                            model=model,
+                            item=slot.item,
+                            shard=part.shard or message("running.run-is-whole"),
+                        )
                     )
                 if slot in places:
                     raise UsageError(
-                        f"{path}: {model} has a response to {slot.item} (round {slot.round}), and "
-                        f"{places[slot]} has one too. Leave one of the two runs out"
+                        message(
+                            "running.merge-response-twice",
+                            path=path,
+                            model=model,
+                            item=slot.item,
+                            round=slot.round,
+                            place=places[slot],
+                        )
                     )
                 places[slot] = path
             absent = [slot for slot in planned if slot not in there]

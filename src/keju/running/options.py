@@ -14,6 +14,7 @@ from keju.definitions import read_prompts
 from keju.definitions.pair_forms import pair_form
 from keju.errors import UsageError
 from keju.items import Record
+from keju.messages import message
 from keju.models import Decoding, Fit, ModelOptions
 from keju.models.request_fields import checked_extra_body, declared_dtype
 from keju.running.box_conventions import parse_boxes
@@ -209,9 +210,7 @@ def decoding_of(
         UsageError: the reasoning effort is empty, or an extra field may not be set.
     """
     if reasoning_effort is not None and not reasoning_effort.strip():
-        raise UsageError(
-            "--reasoning-effort is empty. Give a value such as low, or drop the option"
-        )
+        raise UsageError(message("running.reasoning-effort-empty"))
     return Decoding(
         temperature=temperature,
         top_p=top_p,

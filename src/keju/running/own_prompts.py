@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from keju.definitions.wordings import RELEASED, own_wordings
 from keju.errors import UsageError
+from keju.messages import message
 from keju.models import Model, ModelOptions
 from keju.models.base import ENDPOINTS
 from keju.running.reading import takes_no_prompt
@@ -24,7 +25,7 @@ def with_own_prompts(options: ModelOptions, selection: Selection) -> ModelOption
     for name, own in own_wordings(selection.wordings).items():
         systems = [own.system, *(prompt.system for prompt in own.prompts.values())]
         if options.system_prompt and any(systems):
-            raise UsageError(f"--system-prompt: wording {name} has a system prompt too. Give one")
+            raise UsageError(message("running.two-system-prompts", name=name))
         stored[f"--prompts ({name})"] = "\n".join(
             [own.what, *systems, *(prompt.ask for prompt in own.prompts.values())]
         )
@@ -39,9 +40,7 @@ def check_takes_prompts(models: Sequence[Model], selection: Selection) -> None:
     """
     names = [model.name for model in models]
     if own_wordings(selection.wordings) and all(map(takes_no_prompt, names)):
-        raise UsageError(
-            f"--prompts: {', '.join(names)} takes no prompt, as an OCR engine. Leave the option out"
-        )
+        raise UsageError(message("running.prompts-of-engine", names=", ".join(names)))
 
 
 def prompt_notes(

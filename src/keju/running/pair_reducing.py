@@ -13,6 +13,7 @@ from keju.definitions.pair_forms import PairForm, marked, pair_form
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, Request
+from keju.messages import message
 from keju.models import Model, ModelOptions, open_model
 from keju.models.baselines.pairs import PairBaseline
 from keju.models.replay import Replay
@@ -58,8 +59,7 @@ def reduced(
             found |= _once(new, form, found.values())
     if not any(found.get(item.id, item) is not item for item in items):
         raise UsageError(
-            f"--pairs {form.name} makes no item smaller: none of these items is of a task of pairs "
-            f"that it applies to ({', '.join(form.tasks)}) and has more candidates"
+            message("running.pairs-change-nothing", name=form.name, tasks=", ".join(form.tasks))
         )
     return [found.get(item.id, item) for item in items]
 
@@ -93,11 +93,16 @@ def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
             continue
         asked = {pairs or ""}
         if (model.pairs or {""}) != asked:
-            forms = ", ".join(form or "all pairs" for form in sorted(model.pairs)) or "no run"
+            forms = ", ".join(form or "all pairs" for form in sorted(model.pairs)) or message(
+                "running.no-run"
+            )
             raise UsageError(
-                f"{model.name}: its responses are of {forms}, but --pairs is "
-                f"{pairs or 'not given'}. The candidates have other numbers there. Use the form in "
-                "which they were asked"
+                message(
+                    "running.pairs-other-form",
+                    name=model.name,
+                    forms=forms,
+                    pairs=pairs or message("running.not-given"),
+                )
             )
 
 
@@ -107,7 +112,7 @@ def _likeness(dataset: Dataset, form: PairForm) -> Likeness | None:
     # The baseline has no images to learn from: only the ranking matters here, not a threshold.
     baseline = open_model(f"baseline:{form.baseline}", ModelOptions(asking=False))
     if not isinstance(baseline, PairBaseline):
-        raise UsageError(f"--pairs: baseline:{form.baseline} does not compare two images")
+        raise UsageError(message("running.pairs-baseline", baseline=form.baseline))
 
     def of(item: Item) -> list[float]:
         values = []
@@ -132,8 +137,13 @@ def _drawn(item: Item, form: PairForm) -> Item:
         return item
     if missing < 1:
         raise UsageError(
-            f"--pairs {form.name}: {item.id} has {len(item.relevant)} relevant candidates, so any "
-            f"ranking would be right. Use gallery={len(item.relevant) + 1} or more"
+            message(
+                "running.pairs-all-relevant",
+                name=form.name,
+                item=item.id,
+                count=len(item.relevant),
+                least=len(item.relevant) + 1,
+            )
         )
     seed = sha256_bytes(f"{form.seed}:{item.images[0].sha256}".encode())
     chosen = {*item.relevant, *random.Random(seed).sample(others, missing)}  # noqa: S311

@@ -14,6 +14,7 @@ import msgspec
 from keju.definitions import definitions, folder_of, task
 from keju.errors import UsageError
 from keju.files import read_toml
+from keju.messages import message
 from keju.models import Decoding
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
 
@@ -61,8 +62,12 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         if self.only and all(task(each).benchmark != self.only for each in tasks):
             raise UsageError(
-                f"--preset {name}: the dataset has no item of {self.only}. Remove the option, or "
-                f"ask each item several times with --rounds {self.rounds or 1}"
+                message(
+                    "running.preset-without-item",
+                    name=name,
+                    only=self.only,
+                    rounds=self.rounds or 1,
+                )
             )
 
     def differences(
@@ -107,7 +112,9 @@ def presets() -> dict[str, Preset]:
         folder = folder_of(each.name)
         own = _read(folder / _FILE) if folder and (folder / _FILE).is_file() else {}
         if twice := sorted(found.keys() & own.keys()):
-            raise UsageError(f"{folder}/{_FILE}: there is another preset {twice[0]!r}. Rename it")
+            raise UsageError(
+                message("running.preset-twice", folder=folder, file=_FILE, name=twice[0])
+            )
         found |= own
     return found
 
@@ -127,5 +134,5 @@ def preset(name: str) -> Preset:
         return Preset(what="")
     if name not in presets():
         known = "; ".join(f"{each} ({found.what})" for each, found in presets().items())
-        raise UsageError(f"no preset {name!r}. Presets: {known}")
+        raise UsageError(message("running.no-preset", name=name, known=known))
     return presets()[name]

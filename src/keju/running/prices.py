@@ -9,6 +9,7 @@ import msgspec
 
 from keju.errors import DataError, UsageError
 from keju.files import read_toml, shipped_toml
+from keju.messages import message
 
 EXAMPLE = "example"
 """Given in place of a file, this name means the bundled file, which states when it was last
@@ -59,7 +60,7 @@ def read_prices(path: Path) -> Prices:
     """
     shipped = str(path) == EXAMPLE
     if not shipped and not path.is_file():
-        raise UsageError(f"{path}: no such price file. See an example with: --prices {EXAMPLE}")
+        raise UsageError(message("running.no-price-file", path=path, example=EXAMPLE))
     if shipped:
         found = shipped_toml("keju.running", _SHIPPED, Prices)
     else:
@@ -68,7 +69,7 @@ def read_prices(path: Path) -> Prices:
     for price in found.models:
         if not (0 <= price.input < _MILLION and 0 <= price.output < _MILLION):
             raise DataError(
-                "a price must be 0 or more for a million tokens",
+                message("running.price-negative"),
                 file=path,
                 item=", ".join(price.names),
             )

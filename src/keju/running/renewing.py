@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from keju.errors import UsageError, number_of, shortened
 from keju.items import Response
+from keju.messages import message
 from keju.models import RESULTS, Model
 from keju.running.outcomes import Job
 from keju.running.reading import NO_READING, failure_of
@@ -44,9 +45,12 @@ class Renewal:
             return False
         if not self._of_files:
             raise UsageError(
-                f"{self._place}: the stored response of {self._model.name} to "
-                f"{shortened(job.request.item)} was produced by a different prompt or "
-                "transcription. Use a different --out"
+                message(
+                    "running.response-of-other-prompt",
+                    place=self._place,
+                    name=self._model.name,
+                    item=shortened(job.request.item),
+                )
             )
         if stored.source_sha256 != job.source_sha256:
             known, now = bool(stored.source_sha256), bool(job.source_sha256)

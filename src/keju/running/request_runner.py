@@ -21,6 +21,7 @@ from time import monotonic
 from keju.datasets.store import Dataset
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Failure, Request, Response, Usage
+from keju.messages import message
 from keju.models import Answer, AskError, Model, computes_here
 from keju.models.decoding import not_sent
 from keju.running.budget import BudgetTracker, CostEstimator, both
@@ -333,7 +334,9 @@ class RequestRunner:
             async with asyncio.timeout(seconds):
                 return await model.answer(request, self._images(request))
         except TimeoutError:
-            raise AskError("timeout", f"no answer in {seconds:.0f} s", retryable=True) from None
+            raise AskError(
+                "timeout", message("running.no-answer-in-time", seconds=seconds), retryable=True
+            ) from None
         except (AskError, PrerequisiteError, UsageError):
             raise
         except DataError as error:

@@ -13,6 +13,7 @@ from keju.definitions.pair_forms import asked_candidates, reduction_of
 from keju.definitions.wordings import worded
 from keju.errors import DataError
 from keju.items import TEXT_ONLY, TRUE_READING, Example, ImageRef, Item, PromptScript, Request
+from keju.messages import message
 from keju.running.selecting import NO_TRANSCRIPTION, RequestVariant, Selection, select, skip_reason
 from keju.running.transcriptions import reference_text
 from keju.text import Script, in_script
@@ -167,7 +168,7 @@ def _script_of(prompt: str) -> Script:
 
 def _true_text(item: Item) -> str:
     if not (item.transcription or "").strip():
-        raise DataError(NO_TRANSCRIPTION, item=item.id, hint="Use --setting image")
+        raise DataError(NO_TRANSCRIPTION, item=item.id, hint=message("running.use-setting-image"))
     return item.transcription or ""
 
 

@@ -17,6 +17,7 @@ from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import pair_form, reduction_of
 from keju.errors import UsageError
 from keju.items import TRUE_READING, Item
+from keju.messages import message
 from keju.models import Model, ModelOptions, open_models, role_of
 from keju.registry import check_installed
 from keju.running.box_conventions import check_models
@@ -275,7 +276,7 @@ def _check_batches(session: Session, policy: Policy) -> None:
         for m in session.models
         for variant in session.selection.variants
     ):
-        raise UsageError("--batch: images cannot be read first in batches. Use --setting image")
+        raise UsageError(message("running.batch-reading-first"))
 
 
 async def _by_batches(
@@ -315,10 +316,7 @@ async def _by_batches(
 
 def _check_no_batches(folder: RunFolder) -> None:
     if folder.has_batches():
-        raise UsageError(
-            f"{folder.path}: a server is working on batches of this run, which would be paid for "
-            f"twice. Add --batch, or give them up by removing {folder.path}/batches"
-        )
+        raise UsageError(message("running.batch-in-progress", path=folder.path))
 
 
 async def ask_all(
@@ -345,15 +343,17 @@ async def ask_all(
 
 def _check(options: ModelOptions, policy: Policy) -> None:
     if policy.concurrency is not None and policy.concurrency < 1:
-        raise UsageError(f"--concurrency must be 1 or more, not {policy.concurrency}")
+        raise UsageError(message("running.concurrency-too-small", concurrency=policy.concurrency))
     if not policy.timeout > 0:
-        raise UsageError(f"--timeout must be more than 0 seconds, not {policy.timeout:g}")
+        raise UsageError(message("running.timeout-too-small", timeout=policy.timeout))
     policy.limits.check()
     policy.budget.check()
     for name in ("temperature", "top_p"):
         number = getattr(options.decoding, name)
         if number is not None and not isfinite(number):
-            raise UsageError(f"--{name.replace('_', '-')} must be a number, not {number:g}")
+            raise UsageError(
+                message("running.option-not-a-number", name=name.replace("_", "-"), number=number)
+            )
 
 
 def _folder(out: Path) -> RunFolder:
@@ -363,11 +363,9 @@ def _folder(out: Path) -> RunFolder:
         out = out.resolve()
     folder = RunFolder(out)
     if out.exists() and not out.is_dir():
-        raise UsageError(f"{out}: not a folder. Choose another --out")
+        raise UsageError(message("running.out-not-a-folder", out=out))
     if out.is_dir() and not folder.exists():
         strangers = [path.name for path in out.iterdir() if path.name not in _OURS]
         if strangers:
-            raise UsageError(
-                f"{out}: holds something that is no run ({strangers[0]}). Choose another --out"
-            )
+            raise UsageError(message("running.out-not-a-run", out=out, name=strangers[0]))
     return folder

@@ -25,6 +25,7 @@ from keju.items import (
     Record,
     Setting,
 )
+from keju.messages import message
 from keju.metrics.boxes import box_convention
 from keju.running.box_conventions import OF_MODEL
 from keju.running.item_list import list_label, listed_items
@@ -144,7 +145,7 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
     if selection.sample is not None:
         chosen = _sampled(chosen, selection.sample, selection.seed)
     if not chosen:
-        raise UsageError(f"{dataset}: no items to ask (the test split is empty)")
+        raise UsageError(message("running.no-items-to-ask", dataset=dataset))
     if TRUE_READING.intersection(selection.settings):
         return with_transcriptions(chosen, items)
     return chosen
@@ -164,7 +165,7 @@ def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
     spelled = _SHARD.fullmatch(shard)
     number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
     if not 1 <= number <= count:
-        raise UsageError(f"--shard must be I/N, from 1/N to N/N, not {shard}")
+        raise UsageError(message("running.shard-invalid", shard=shard))
     places: dict[object, int] = {}
     for item in items:
         places.setdefault(item.images or item.id, len(places))
@@ -205,9 +206,11 @@ def _check(selection: Selection) -> None:
     for name in ("limit", "sample", "rounds"):
         number = getattr(selection, name)
         if number is not None and number < 1:
-            raise UsageError(f"--{name} must be 1 or more, not {number}")
+            raise UsageError(message("running.option-too-small", name=name, number=number))
     if selection.rounds > MOST_ROUNDS:
-        raise UsageError(f"--rounds must be {MOST_ROUNDS:,} at most, not {selection.rounds}")
+        raise UsageError(
+            message("running.too-many-rounds", most=MOST_ROUNDS, rounds=selection.rounds)
+        )
     _known(selection.settings, _SETTINGS, "setting")
     _known(selection.scripts, _SCRIPTS, "script")
     _known_wordings(selection.wordings)
@@ -225,11 +228,15 @@ def _known(given: Sequence[str], known: Sequence[_T], option: str) -> list[_T]:
         UsageError: there is no such value, or one is given twice.
     """
     if len(set(given)) < len(given):
-        raise UsageError(f"--{option} is given twice: {', '.join(given)}")
+        raise UsageError(
+            message("running.option-given-twice", option=option, given=", ".join(given))
+        )
     for name in given:
         if name not in known:
             choices = ", ".join(map(str, known))
-            raise UsageError(f"no {option} {name!r}. Choose from: {choices}")
+            raise UsageError(
+                message("running.no-such-choice", option=option, name=name, choices=choices)
+            )
     return [each for name in given for each in known if each == name]
 
 
@@ -253,9 +260,12 @@ def _worded(items: list[Item], selection: Selection) -> list[Item]:
     for name, own in own_wordings(selection.wordings).items():
         if all(not_worded(item, name) for item in items):
             raise UsageError(
-                f"--prompts: wording {name} changes nothing here: it has prompts for "
-                f"{', '.join(own.prompts)}, and the selected items are of "
-                f"{', '.join(question_forms_of(items)) or 'no task'}"
+                message(
+                    "running.wording-changes-nothing",
+                    name=name,
+                    prompts=", ".join(own.prompts),
+                    forms=", ".join(question_forms_of(items)) or message("running.no-task"),
+                )
             )
     return [
         item for item in items if any(not not_worded(item, name) for name in selection.wordings)
@@ -270,8 +280,12 @@ def _of_tasks(items: list[Item], tasks: tuple[str, ...], dataset: Path) -> list[
         if not any(form.takes(item.task, item.query) for item in items)
     ]:
         raise UsageError(
-            f"{dataset}: no items of task {', '.join(absent)}. "
-            f"Tasks here: {', '.join(question_forms_of(items))}"
+            message(
+                "running.no-items-of-task",
+                dataset=dataset,
+                absent=", ".join(absent),
+                forms=", ".join(question_forms_of(items)),
+            )
         )
     return [item for item in items if forms.take(item)]
 

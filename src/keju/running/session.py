@@ -17,8 +17,9 @@ from keju import __version__
 from keju.datasets.store import Dataset
 from keju.definitions import texts_of
 from keju.definitions.wordings import own_wordings
-from keju.errors import UsageError, number_of
+from keju.errors import UsageError
 from keju.items import Item, Request, Response, Setting
+from keju.messages import message
 from keju.models import Model, Pipeline, plugins_of, role_of
 from keju.running.budget import Budget, BudgetTracker, CostEstimator, check_priced, spent_so_far
 from keju.running.changed_items import (
@@ -144,14 +145,10 @@ class Session:
         before.difference_update(changed.gone if changed else ())
         if gone := before.difference(chosen):
             raise UsageError(
-                f"{path}: the run holds {number_of(len(gone), 'item')} not chosen now, such as "
-                f"{min(gone)}. Choose at least the same items, or another --out"
+                message("running.items-not-chosen-now", path=path, count=len(gone), name=min(gone))
             )
         if len(before) < len(chosen) and self.selection.shard:
-            raise UsageError(
-                f"{path}: more items are chosen now, which would divide them otherwise. "
-                "Choose the same items, or other run folders for all shards"
-            )
+            raise UsageError(message("running.shard-divided-otherwise", path=path))
 
     def show_notes(self, console: Console | None) -> None:
         """Print what changed since the run was last asked, each line once."""

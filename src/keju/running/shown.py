@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
+from keju.messages import message
 from keju.running.box_conventions import convention_in
 from keju.running.examples import Examples
 from keju.running.reading import Read, is_prompted, reading_request
@@ -65,10 +66,9 @@ class Shown:
         examples = self._examples.of(item, variant)
         if tuple(each.item for each in examples) != response.examples:
             raise DataError(
-                "the examples that the response was given to are not those of examples.parquet",
+                message("running.examples-differ"),
                 file=self._folder.examples_path,
                 item=response.item,
-                hint="Restore the file, for example with the keju run command that made this run",
             )
         request = request_for(item, variant, self._reading(item, response), examples)
         if request.source and self.manifest.format == FORMAT_1:

@@ -25,6 +25,7 @@ from filelock import FileLock
 from keju.errors import DataError
 from keju.files import locked_file, mend_torn_line, read_jsonl, write_atomic
 from keju.items import Failure, PromptScript, Record, Request, Response, Setting, Status
+from keju.messages import message
 from keju.runs import RunFolder, superseded
 
 _MODE = 0o644
@@ -182,10 +183,9 @@ class ResponseStore:
                 raise OSError(28, os.strerror(28))  # noqa: TRY301
         except OSError as error:
             raise DataError(
-                f"a response could not be written: {error.strerror}",
+                message("running.response-not-written", reason=error.strerror),
                 file=path,
                 item=response.item,
-                hint="Make room, then run the same command again: all before it is stored",
             ) from None
 
     def close(self) -> None:

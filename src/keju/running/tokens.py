@@ -18,6 +18,7 @@ import msgspec
 from keju.errors import DataError
 from keju.files import shipped_toml
 from keju.items import Request
+from keju.messages import message
 from keju.models import Fit
 from keju.text import is_han
 
@@ -118,7 +119,7 @@ def image_rules() -> tuple[Rule, ...]:
         for rule in rules:
             rule.tokens(100, 100)
     except (msgspec.ValidationError, KeyError, TypeError) as error:
-        raise DataError(f"not a file of rules: {error}", file=_RULES) from None
+        raise DataError(message("running.rules-invalid", error=error), file=_RULES) from None
     return tuple(rules)
 
 

@@ -18,6 +18,7 @@ import msgspec
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, sha256_file
 from keju.items import Item, Response, Score
+from keju.messages import message
 from keju.runs import FORMAT_1, RunFolder, setting_in_format_1
 from keju.scoring.extraction import body_of
 from keju.scoring.metric_value import mean
@@ -77,7 +78,7 @@ def read_decisions(path: Path) -> Decisions:
         DataError: it is no table of decisions.
     """
     if not path.is_file():
-        raise UsageError(f"{path}: no such file")
+        raise UsageError(message("scoring.adjudication-missing", path=path))
     said: dict[str, Counter[str]] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
@@ -85,12 +86,12 @@ def read_decisions(path: Path) -> Decisions:
                 code, letter = row.get(CODE), (row.get(LETTER) or "").strip()
                 if not code or not (letter == NONE or (len(letter) == 1 and letter.isalpha())):
                     raise DataError(
-                        "no decision: it needs answer_key, and letter as one letter or none",
-                        file=path, item=f"row {line}", hint="Write it with keju serve",
+                        message("scoring.adjudication-not-a-decision"),
+                        file=path, item=f"row {line}"
                     )  # fmt: skip
                 said.setdefault(code, Counter())[letter] += 1
     except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"not a CSV file in UTF-8: {error}", file=path) from None
+        raise DataError(message("scoring.adjudication-not-csv", error=error), file=path) from None
     letters = {code: most for code, votes in said.items() if (most := _most(votes))}
     return Decisions(letters, sha256_file(path)[:8])
 

@@ -19,6 +19,7 @@ from keju.items import (
     Status,
     variant_of,
 )
+from keju.messages import message
 from keju.registry import PluginError
 from keju.scoring.lookup import metric_of
 from keju.scoring.metric import Metric, Stats
@@ -235,8 +236,7 @@ def metric_of_score(score: Score) -> Metric | None:
     found = metric_of(score.protocol, score.benchmark, form, score.metric)
     if found is None and (origin := origin_of(score.signature)):
         raise PluginError(
-            f"the metric {score.metric} is of the plug-in {origin}, which is missing. Install it, "
-            "load it with --plugin FILE.py, or score the run again without it"
+            message("scoring.metric-of-missing-plugin", metric=score.metric, plugin=origin)
         )
     return found
 

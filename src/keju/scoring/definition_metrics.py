@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from keju.definitions import Definition, Query, Task, is_shipped
 from keju.errors import DataError, shortened
 from keju.items import Protocol
+from keju.messages import message
 from keju.scoring.lookup import metric_of, metrics
 
 
@@ -52,13 +53,21 @@ def _with_official(query: Query) -> str:
 def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: str) -> DataError:
     known = known_metrics(protocol, task, query)
     near = get_close_matches(metric, known, n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    hint += f"Metrics: {', '.join(known)}" if known else "Leave the list empty"
-    if protocol == "official" and not known and (published := _with_official(query)):
-        hint += f", or name a published benchmark: {published}"
+    mean = message("scoring.did-you-mean", near=near[0]) if near else ""
+    if known:
+        hint = message("scoring.metrics-are", mean=mean, known=", ".join(known))
+    elif protocol == "official" and (published := _with_official(query)):
+        hint = message("scoring.leave-empty-or-name", published=published)
+    else:
+        hint = message("scoring.leave-empty")
     return DataError(
-        f"no {protocol} metric {shortened(metric)!r} for answers of the form {query.form}"
-        + " in pairs" * task.of_pairs,
+        message(
+            "scoring.no-metric-for-form",
+            protocol=protocol,
+            metric=shortened(metric),
+            form=query.form,
+            pairs=message("scoring.in-pairs") if task.of_pairs else "",
+        ),
         file=place,
         item=f"tasks.{task.id}" + (f".queries.{query.name}" if query.name else ""),
         hint=hint,

@@ -19,6 +19,7 @@ from keju.encoders import ENCODERS, Encoders, Pair
 from keju.encoders.text import Vector
 from keju.files import sha256_file
 from keju.items import AnswerForm, Protocol
+from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, declare, load_plugin_files
 from keju.registry.plugins import claims
@@ -78,7 +79,14 @@ class OwnMetric(Metric):
             reason = f"{type(error).__name__}: {error}".removesuffix(": ")
             if empty:
                 raise self._refused(case, f"raised {reason} on an empty answer") from None
-            raise UndefinedMetricError(f"{self.name} of {self.origin}: {reason}") from None
+            raise UndefinedMetricError(
+                message(
+                    "scoring.own-metric-undefined",
+                    name=self.name,
+                    origin=self.origin,
+                    reason=reason,
+                )
+            ) from None
         return self._checked(found, case)
 
     def _checked(self, found: object, case: Any) -> MetricValue:  # noqa: ANN401 - as measure
@@ -104,13 +112,19 @@ class OwnMetric(Metric):
             raise self._refused(case, f"returned {_shown(found)}")
 
     def _refused(self, case: Any, what: str) -> PluginError:  # noqa: ANN401 - as measure
-        wanted = f"a finite number {_range(self.lowest, self.highest)}"
+        wanted = message("scoring.finite-number", range=_range(self.lowest, self.highest))
         if self.over is not MEAN:
-            wanted = f"(numerator, denominator) with a quotient that is {wanted}"
-        where = f" for item {case.item.id}" if case else ""
+            wanted = message("scoring.fraction", wanted=wanted)
+        where = message("scoring.for-item", item=case.item.id) if case else ""
         return PluginError(
-            f"the metric {self.name} of {self.origin} {what}{where}. Return "
-            f"{wanted}, or raise ValueError with the reason where an item has no value"
+            message(
+                "scoring.metric-returned",
+                name=self.name,
+                origin=self.origin,
+                what=what,
+                where=where,
+                wanted=wanted,
+            )
         )
 
 
@@ -294,10 +308,14 @@ def _clash(one: Metric, other: Metric) -> bool:
 
 
 def _exists(own: Metric, what: str) -> str:
-    by = f" of {own.origin}" if own.origin else ""
-    return (
-        f"the metric {own.name}{by} ({own.protocol}, {own.form}) has the name of {what}. "
-        "Give it another name"
+    by = message("scoring.of-plugin", origin=own.origin) if own.origin else ""
+    return message(
+        "scoring.metric-name-taken",
+        name=own.name,
+        by=by,
+        protocol=own.protocol,
+        form=own.form,
+        what=what,
     )
 
 
@@ -350,7 +368,11 @@ def _shown(value: object) -> str:
 
 def _range(low: float | None, high: float | None) -> str:
     if low is None and high is None:
-        return "of any size"
+        return message("scoring.any-size")
     if low is None or high is None:
-        return f"of at least {low:g}" if high is None else f"of at most {high:g}"
-    return f"between {low:g} and {high:g}"
+        return (
+            message("scoring.at-least", low=low)
+            if high is None
+            else message("scoring.at-most", high=high)
+        )
+    return message("scoring.between", low=low, high=high)

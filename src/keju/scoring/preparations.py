@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from keju.messages import message
 from keju.metrics import (
     EditCounts,
     MarkCounts,
@@ -60,7 +61,7 @@ def best_counts(sample: ScoringSample) -> EditCounts:
     """
     counts = best_edits(*counted_pairs(sample)["script"])
     if not counts.expected:
-        raise UndefinedMetricError("the true text has no character that counts")
+        raise UndefinedMetricError(message("scoring.reference-without-characters"))
     return counts
 
 

@@ -14,6 +14,7 @@ from keju.definitions import Query, missing_reference, query_of
 from keju.definitions.pair_forms import asked_candidates, reduction_of
 from keju.errors import recorded
 from keju.items import Item, PromptVariant, Protocol, Score, Status, variant_of
+from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank
 from keju.scoring.lookup import metric_names, metric_of, unavailable
@@ -107,10 +108,10 @@ class Gallery:
         lacking = self.asked - len(said)
         if lacking:
             raise UndefinedMetricError(
-                f"{lacking:,} of {self.asked:,} candidates have no response yet"
+                message("scoring.candidates-without-response", lacking=lacking, asked=self.asked)
             )
         if any(not 1 <= place <= self.candidates for place in self.item.relevant):
-            raise UndefinedMetricError("a relevant candidate is not among the item's images")
+            raise UndefinedMetricError(message("scoring.relevant-not-among-images"))
         return [said[place] for place in range(1, self.asked + 1)]
 
     def ranking(self, protocol: Protocol) -> Ranking:

@@ -12,6 +12,7 @@ import msgspec
 from keju.definitions import Query, Task
 from keju.errors import DataError
 from keju.items import AnswerForm, Protocol
+from keju.messages import message
 from keju.scoring.lookup import metric_of
 from keju.scoring.metric import Metric
 
@@ -35,7 +36,7 @@ def _taken() -> dict[Protocol, dict[str, str]]:
     try:
         return msgspec.convert(tomllib.loads(text), _Rules).taken
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise DataError(f"not the rules of extraction: {error}", file=_FILE) from None
+        raise DataError(message("scoring.rules-invalid", error=error), file=_FILE) from None
 
 
 def counting(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> str:

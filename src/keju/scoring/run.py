@@ -19,6 +19,7 @@ from keju.encoders import Encoders
 from keju.errors import DataError
 from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
+from keju.messages import message
 from keju.runs import FORMAT_1, RunFolder, file_name
 from keju.scoring.adjudicated import Decisions, adjudicated
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
@@ -292,9 +293,12 @@ def _models_in(run: RunFolder) -> list[str]:
             continue
         if folder.name != file_name(first.model):
             raise DataError(
-                f"holds responses of {first.model}",
+                message(
+                    "scoring.responses-of-other-model",
+                    model=first.model,
+                    file_name=file_name(first.model),
+                ),
                 file=folder,
-                hint=f"Name the folder {file_name(first.model)}",
             )
         models.append(first.model)
     order = {name: place for place, name in enumerate(run.manifest().models)}

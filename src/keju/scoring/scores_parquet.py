@@ -12,6 +12,7 @@ import polars as pl
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import Score
+from keju.messages import message
 from keju.scoring.fingerprints import FORMAT, Fingerprint
 
 _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -77,12 +78,10 @@ def read_fingerprint(path: Path) -> Fingerprint | None:
     try:
         stored = pl.read_parquet_metadata(path).get(_FINGERPRINT)
     except FileNotFoundError:
-        raise DataError("no such file", file=path, hint="Make it with: keju score RUN") from None
+        raise DataError(message("scoring.scores-missing"), file=path) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")
-        raise DataError(
-            f"not readable as parquet: {reason}", file=path, hint="Make it with: keju score RUN"
-        ) from None
+        raise DataError(message("scoring.scores-not-parquet", reason=reason), file=path) from None
     try:
         found = msgspec.json.decode(stored or "null", type=Fingerprint | None)
     except msgspec.DecodeError:
@@ -99,18 +98,16 @@ def read_scores(path: Path) -> list[Score]:
     try:
         frame = pl.read_parquet(io.BytesIO(path.read_bytes()))
     except FileNotFoundError:
-        raise DataError("no such file", file=path, hint="Make it with: keju score RUN") from None
+        raise DataError(message("scoring.scores-missing"), file=path) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")
-        raise DataError(f"not readable as parquet: {reason}", file=path) from None
+        raise DataError(message("scoring.not-parquet", reason=reason), file=path) from None
     if frame.schema != SCHEMA:
-        raise DataError(
-            "not a table of scores of this version", file=path, hint="Make it with: keju score RUN"
-        )
+        raise DataError(message("scoring.scores-of-other-version"), file=path)
     try:
         return [
             msgspec.convert(row | {"stats": {s["name"]: s["value"] for s in row["stats"]}}, Score)
             for row in frame.iter_rows(named=True)
         ]
     except msgspec.ValidationError as error:
-        raise DataError(f"not a score: {error}", file=path) from None
+        raise DataError(message("scoring.not-a-score", error=error), file=path) from None

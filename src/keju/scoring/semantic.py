@@ -16,6 +16,7 @@ from keju.definitions import has_reference
 from keju.encoders import ENCODERS, Encoders, Pair
 from keju.errors import recorded
 from keju.items import Item, Response
+from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
@@ -71,7 +72,7 @@ class Batch:
             raise UndefinedMetricError(reason)
         candidate, reference = metric.prepare.given(sample)
         if len(candidate) > LONGEST:
-            raise TooLongError(f"too long to encode: {len(candidate):,} characters")
+            raise TooLongError(message("scoring.too-long-to-encode", count=len(candidate)))
         other = keju_metric(metric.protocol, metric.benchmark, metric.form, metric.beside)
         beside = other.measure(sample).value if other else None
         failed = sample.response.status in {"failed", "filtered"}
@@ -138,7 +139,7 @@ def matched_rescaled(
     """F1 by token matching, rescaled by the published baseline."""
     baseline = ENCODERS[name].baseline
     if baseline is None:
-        raise UndefinedMetricError(f"no published baseline to rescale {name} by")
+        raise UndefinedMetricError(message("scoring.no-baseline-to-rescale", name=name))
     return [rescale(score, baseline).f1 for score in encoders.bert_score(name, pairs)]
 
 
@@ -180,9 +181,7 @@ def _repeats_unpaid(values: Sequence[float], pairs: Sequence[Pair]) -> list[floa
 
 def _known(floor: float | None) -> float:
     if floor is None:
-        raise UndefinedMetricError(
-            "the floor needs two items of this task with different answers to set it by"
-        )
+        raise UndefinedMetricError(message("scoring.floor-needs-two-items"))
     return floor
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from keju.errors import UsageError, shortened
 from keju.items import Score
+from keju.messages import message
 from keju.runs import RunFolder, file_name
 from keju.scoring.fingerprints import Changes, Fingerprint, changes_since
 from keju.scoring.scores_parquet import read_fingerprint, read_scores
@@ -60,8 +61,7 @@ def stored_reasoned_scores(run: RunFolder, model: str) -> list[Score]:
         return []
     if read_fingerprint(path) != read_fingerprint(scores_path(run, model)):
         raise UsageError(
-            f"{path}: the scores with reasoning of {model} are of another scoring than its other "
-            f"scores. {_again(run)}"
+            message("scoring.scores-of-two-scorings", path=path, model=model, again=_again(run))
         )
     return read_scores(path)
 
@@ -75,7 +75,7 @@ def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:
     """
     models = list(run.manifest().models) if models is None else models
     if not any(run.scores_dir.glob("*.parquet")):
-        raise UsageError(f"{run.path}: no scores yet. Make them with: keju score {run.path}")
+        raise UsageError(message("scoring.no-scores", path=run.path))
     run.check_items()
     items = run.items_hash()
     stale: list[str] = []
@@ -84,18 +84,15 @@ def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:
         scored = read_fingerprint(path) if path.is_file() else Fingerprint(items=items)
         if scored is None:
             raise UsageError(
-                f"{run.path}: {model} was scored by an older keju with other metrics or without a "
-                f"record of the responses. {_again(run)}"
+                message("scoring.scored-by-older", path=run.path, model=model, again=_again(run))
             )
         if scored.items != items:
-            raise UsageError(
-                f"{run.path}: items.parquet changed since the run was scored. {_again(run)}"
-            )
+            raise UsageError(message("scoring.items-changed", path=run.path, again=_again(run)))
         if changes := changes_since(run, model, scored):
             stale.append(_said(model, changes))
     if stale:
         raise UsageError(
-            f"{run.path}: the run changed since it was scored: {'; '.join(stale)}. {_again(run)}"
+            message("scoring.run-changed", path=run.path, stale="; ".join(stale), again=_again(run))
         )
 
 
@@ -115,4 +112,4 @@ def _said(model: str, changes: Changes) -> str:
 
 
 def _again(run: RunFolder) -> str:
-    return f"Score it again: keju score {run.path}"
+    return message("scoring.score-again", path=run.path)

@@ -13,6 +13,7 @@ from functools import cache
 from importlib.resources import files
 
 from keju.errors import DataError
+from keju.messages import message
 from keju.text import normalise
 
 _HAN = re.compile(r"[\u3400-\u9fff]+")
@@ -63,7 +64,9 @@ def expression(file: str, name: str) -> str:
     try:
         entry = _entries(file)[name]
     except KeyError:
-        raise DataError(f"no entry {name!r} among the wordings", file=f"{file}.toml") from None
+        raise DataError(
+            message("scoring.no-wording-entry", name=name), file=f"{file}.toml"
+        ) from None
     text = _HAN.sub(
         lambda found: folded(found[0]), entry if isinstance(entry, str) else "|".join(entry)
     )

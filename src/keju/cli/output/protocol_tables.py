@@ -13,6 +13,7 @@ from keju.definitions import QuestionForms, question_forms_of, task
 from keju.errors import UsageError, shortened
 from keju.formatting import percent
 from keju.items import Protocol, Score, variant_of
+from keju.messages import message
 from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS, TaskDifference, differences, stored_scores
 
@@ -37,13 +38,17 @@ def list_protocol_differences(
     """
     known = list(run.manifest().models)
     if strangers := sorted(set(models) - set(known)):
-        raise UsageError(f"{run.path}: no model {strangers[0]!r}; it has {', '.join(known)}")
+        raise UsageError(
+            message("cli.no-model-in-run", path=run.path, name=strangers[0], known=", ".join(known))
+        )
     forms = QuestionForms(tasks or None).forms
     items = run.items() if forms else []
     for form in forms or ():
         if not any(form.takes(item.task, item.query) for item in items):
             there = ", ".join(question_forms_of(items))
-            raise UsageError(f"{run.path}: no task {form.name!r}; it has {there}")
+            raise UsageError(
+                message("cli.no-task-in-run", path=run.path, name=form.name, known=there)
+            )
     found: list[TaskDifference] = []
     for model, scores in stored_scores(run, [each for each in known if each in (models or known)]):
         _check_protocols(run, model, scores)
@@ -63,8 +68,12 @@ def _check_protocols(run: RunFolder, model: str, scores: Sequence[Score]) -> Non
     missing = wanted - {score.protocol for score in scores}
     if scores and missing:
         raise UsageError(
-            f"{run.path}: {model} has no scores under {', '.join(sorted(missing))}. "
-            f"Score it again: keju score {run.path}"
+            message(
+                "cli.no-scores-under",
+                path=run.path,
+                model=model,
+                missing=", ".join(sorted(missing)),
+            )
         )
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Request
+from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, Shown, source_of
 from keju.models.baselines.wrapped import WrappedModel
 
@@ -61,7 +62,7 @@ class Shuffled(WrappedModel):
         """
         del images
         if self._images_of is None:
-            raise AskError("bad-request", "shuffled: was opened without a dataset")
+            raise AskError("bad-request", message("models.shuffled-without-dataset"))
         asked = self._with_others(request)
         return await self.model.answer(asked, self._images_of(asked.all_images))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keju.errors import UsageError
 from keju.items import Request
+from keju.messages import message
 from keju.models.base import Model, ModelOptions
 from keju.models.declarations import Role
 from keju.models.registry import open_model, role_of
@@ -27,10 +28,18 @@ class WrappedModel:
         self, kind: str, spec: str, options: ModelOptions, *, roles: tuple[Role, ...]
     ) -> None:
         if not spec:
-            raise UsageError(f"{kind}: needs a model after it, as in {kind}:openai:MODEL")
+            raise UsageError(message("models.wrapped-needs-model", kind=kind))
         role = role_of(spec)
         if role is not None and role not in roles:
-            raise UsageError(f"{kind}:{spec}: asks a {' or an '.join(roles)}, not {role}")
+            raise UsageError(
+                message(
+                    "models.wrapped-other-role",
+                    kind=kind,
+                    spec=spec,
+                    roles=" or an ".join(roles),
+                    role=role,
+                )
+            )
         self._kind = kind
         self.model: Model = open_model(spec, options)
 

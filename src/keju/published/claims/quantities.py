@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from keju.errors import DataError
+from keju.messages import message
 from keju.published.book import Book
 from keju.published.checks.grids import on_grid
 from keju.published.checks.marks import places
@@ -114,7 +115,9 @@ class Selection(Quantity, frozen=True, kw_only=True):
             for row in select_rows(book, column, self.rows, self.without)
         ]
         if not found:
-            raise DataError("no cell is selected", file=book.benchmark, item=self.of)
+            raise DataError(
+                message("published.no-cell-selected"), file=book.benchmark, item=self.of
+            )
         return found
 
     def amount(self, book: Book) -> Amount:
@@ -338,7 +341,7 @@ def limit(book: Book, row: str, than: AnyQuantity | None, than_of: str) -> float
     if than is not None:
         return than.amount(book).value
     if not than_of:
-        raise DataError("a comparison needs `than` or `than_of`", file=book.benchmark, item=row)
+        raise DataError(message("published.comparison-needs-than"), file=book.benchmark, item=row)
     return _value(book.column(than_of), row)
 
 
@@ -353,7 +356,9 @@ def select_rows(
     for name in (*wanted, *without):
         if name[0] != "@" and not set("*?") & set(name) and name not in column.values:
             raise DataError(
-                "no number in this row", file=book.benchmark, item=f"{column.place}, {name}"
+                message("published.no-number-in-row"),
+                file=book.benchmark,
+                item=f"{column.place}, {name}",
             )
     return [
         row
@@ -371,13 +376,15 @@ def _is_meant(book: Book, row: str, wanted: str) -> bool:
         low, high = map(float, wanted.removeprefix("@size ").split("-"))
         return model is not None and model.size_b is not None and low <= model.size_b <= high
     if wanted not in _GROUPS:
-        raise DataError("no such group of rows", file=book.benchmark, item=wanted)
+        raise DataError(message("published.no-group-of-rows"), file=book.benchmark, item=wanted)
     return model is not None and _GROUPS[wanted](model)
 
 
 def _value(column: Column, row: str) -> float:
     if row not in column.values:
         raise DataError(
-            "no number in this row", file=column.benchmark, item=f"{column.place}, {row}"
+            message("published.no-number-in-row"),
+            file=column.benchmark,
+            item=f"{column.place}, {row}",
         )
     return column.values[row]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from keju.errors import DataError
+from keju.messages import message
 from keju.published.book import Book
 from keju.published.checks.base import EPSILON
 from keju.published.checks.marks import places
@@ -109,7 +110,9 @@ class First(Statement, frozen=True, kw_only=True, tag="first"):
     def _there(self, column: Column) -> tuple[str, ...]:
         for model in self.models:
             if model not in column.values:
-                raise DataError("no number in this row", item=f"{column.place}, {model}")
+                raise DataError(
+                    message("published.no-number-in-row"), item=f"{column.place}, {model}"
+                )
         return self.models
 
 
@@ -160,7 +163,9 @@ class Every(Statement, frozen=True, kw_only=True, tag="every"):
                 value, bound = column.values[row], limit(book, row, self.than, self.than_of)
                 found.append((value, bound, COMPARE[self.sense](value, bound)))
         if not found:
-            raise DataError("no cell is selected", file=book.benchmark, item=self.of)
+            raise DataError(
+                message("published.no-cell-selected"), file=book.benchmark, item=self.of
+            )
         return found
 
 
@@ -205,7 +210,9 @@ class Means(Statement, frozen=True, kw_only=True, tag="means"):
         column = book.column(self.of)
         rows = select_rows(book, column, self.rows, self.without)
         if not rows:
-            raise DataError("no cell is selected", file=book.benchmark, item=self.of)
+            raise DataError(
+                message("published.no-cell-selected"), file=book.benchmark, item=self.of
+            )
         differences, near = [], []
         for row in rows:
             mean = RowMean(row=row, parts=self.parts, weights_of=self.weights_of).amount(book)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.scoring.metric import Preparation, declare
 from keju.scoring.preparations import COUNTED, NO_TEXT
@@ -25,7 +26,7 @@ def letters_of_options(sample: ScoringSample) -> tuple[str, str | None, int]:
     """
     offered = len(sample.options)
     if offered < 2:
-        raise UndefinedMetricError("the number of options is not known")
+        raise UndefinedMetricError(message("scoring.options-unknown"))
     return *letters(sample), offered
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from statistics import fmean, median
 
+from keju.messages import message
 from keju.metrics import UndefinedMetricError, parse_number
 from keju.metrics import relative_error as relative_error_of
 from keju.metrics.boxes import Boxes, box_convention, box_hits, match_boxes, to_pixels
@@ -22,7 +23,7 @@ def true_polarity(sample: ScoringSample) -> str:
     """Yes or No, as the item's answer has it."""
     found = extract_yes_no(sample.truth).answer
     if found is None:
-        raise UndefinedMetricError("the item's answer is neither yes nor no")
+        raise UndefinedMetricError(message("scoring.answer-not-yes-or-no"))
     return found
 
 
@@ -32,19 +33,19 @@ def true_count(sample: ScoringSample) -> float:
         return float(len(sample.item.boxes))
     number = parse_number(sample.truth)
     if number is None:
-        raise UndefinedMetricError("the item's answer is no number")
+        raise UndefinedMetricError(message("scoring.answer-not-a-number"))
     return number
 
 
 def boxes_of(sample: ScoringSample, given: BoxList) -> tuple[Boxes, Boxes]:
     """True and predicted boxes in pixels; a response without a box gives none."""
     if not sample.item.boxes:
-        raise UndefinedMetricError("the item has no true boxes")
+        raise UndefinedMetricError(message("scoring.no-true-boxes"))
     convention = sample.box_convention
     width = height = 0
     if convention.scale != "pixels":
         if not sample.item.images:
-            raise UndefinedMetricError("the item has no image whose size the boxes are shares of")
+            raise UndefinedMetricError(message("scoring.no-image-for-shares"))
         width, height = sample.item.images[0].width, sample.item.images[0].height
     truth = to_pixels(
         [(box.x0, box.y0, box.x1, box.y1) for box in sample.item.boxes],
