@@ -21,7 +21,6 @@ BENCHMARKS = sorted(each.parent for each in CORE.glob("benchmarks/*/messages"))
 PLAIN = {
     "analysis",
     "annotation",
-    "benchmarks",
     "figures",
     "notebook.py",
     "reporting",

@@ -38,10 +38,6 @@ if TYPE_CHECKING:
     from keju.models import Model
 
 _NO_BATCHES = re.compile(r"HTTP (?:404|405|501)\b|files_settings")
-_WITHOUT = (
-    ". The server has no batch endpoints, or its gateway is not set up for them (LiteLLM needs "
-    "files_settings). Run the same command without --batch; what is stored is kept"
-)
 _MORE_THAN_A_DAY = 26 * 3600.0
 
 
@@ -126,7 +122,7 @@ class BatchRunner:
         try:
             await self._run()
         except AskError as error:
-            hint = _WITHOUT if _NO_BATCHES.search(str(error)) else ""
+            hint = message("running.no-batch-endpoints") if _NO_BATCHES.search(str(error)) else ""
             raise UsageError(f"{self._model.name}: {error}{hint}") from None
         finally:
             await self._server.close()

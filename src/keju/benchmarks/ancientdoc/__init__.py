@@ -1,5 +1,9 @@
 """AncientDoc (page OCR, translation, three kinds of questions)."""
 
+from pathlib import Path
+
+from keju.messages import register
+
 PLACE = 2
 """The benchmark's place in lists."""
 
@@ -12,3 +16,5 @@ PROVIDES: dict[str, dict[str, str]] = {
 
 Metrics are declared by the import of a module.
 """
+
+register("ancientdoc", Path(__file__).parent / "messages")

@@ -13,6 +13,7 @@ from keju.definitions import prompt_of
 from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import Item
+from keju.messages import message
 
 LAYOUT = """\
 OUT/
@@ -68,7 +69,5 @@ def _page(item: Item) -> str:
     name = item.metadata.get("page") or PurePosixPath(item.images[0].path).name
     plain = PurePosixPath(name)
     if plain.is_absolute() or ".." in plain.parts or any(mark in name for mark in "\\\0:"):
-        raise DataError(
-            f"the page {name!r} leads out of the folder", item=item.id, hint="Rename the page"
-        )
+        raise DataError(message("ancientdoc.page-leads-out", name=name), item=item.id)
     return name

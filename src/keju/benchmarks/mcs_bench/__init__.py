@@ -1,5 +1,9 @@
 """MCS-Bench (45 tasks, 7 domains)."""
 
+from pathlib import Path
+
+from keju.messages import register
+
 PLACE = 1
 """The benchmark's place in lists."""
 
@@ -18,3 +22,5 @@ PROVIDES: dict[str, dict[str, str]] = {
 
 Metrics are declared by the import of a module.
 """
+
+register("mcs-bench", Path(__file__).parent / "messages")

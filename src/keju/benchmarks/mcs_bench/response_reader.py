@@ -12,6 +12,7 @@ from keju.definitions import Task, is_task_word, tasks, tasks_named
 from keju.errors import DataError
 from keju.files import read_json
 from keju.items import Failure, Item, Response, Status
+from keju.messages import message
 from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample, kind_of
 from keju.text import content_of
 
@@ -41,18 +42,14 @@ def read_responses(path: Path) -> list[ScoringSample]:
             message names the file and the item.
     """
     if path.is_file() and path.stat().st_size > _LARGEST:
-        raise DataError("more than 2 GiB", file=path, hint="Score it in parts")
+        raise DataError(message("mcs-bench.responses-too-large"), file=path)
     samples = list(_cases(path, _rows(path)))
     if not samples:
-        raise DataError("contains no responses", file=path)
+        raise DataError(message("mcs-bench.no-responses"), file=path)
     if all(sample.defect.answer_missing for sample in samples):
-        raise DataError(
-            "no item has Answer_Simplified", file=path, hint="Rename the field that has the answers"
-        )
+        raise DataError(message("mcs-bench.no-answer-field"), file=path)
     if all(sample.response.status == "failed" for sample in samples):
-        raise DataError(
-            "no item has Response", file=path, hint="Rename the field that has the responses"
-        )
+        raise DataError(message("mcs-bench.no-response-field"), file=path)
     return samples
 
 
@@ -76,23 +73,25 @@ def _cases(file: Path, rows: list[object]) -> Iterator[ScoringSample]:
     for place, row in enumerate(rows, start=1):
         where = f"item {place}"
         if not isinstance(row, dict):
-            raise DataError(f"is {kind_of(row)}, not an object", file=file, item=where)
+            raise DataError(
+                message("mcs-bench.not-an-object", kind=kind_of(row)), file=file, item=where
+            )
         name = _named(file, where, row, "ID")
         where = f"item {place} (ID {ascii(name)[1:-1][:60]})"
         number = _number(file, where, row)
         if number not in numbers:
             raise DataError(
-                f"Task_ID {ascii(row['Task_ID'])[:40]} is no task of {BENCHMARK}",
+                message(
+                    "mcs-bench.task-id-unknown",
+                    task_id=ascii(row["Task_ID"])[:40],
+                    benchmark=BENCHMARK,
+                ),
                 file=file,
                 item=where,
-                hint="Use 1 to 45",
             )
         if (number, name) in seen:
             raise DataError(
-                f"ID and Task_ID {number} occur twice",
-                file=file,
-                item=where,
-                hint="Leave one of them out",
+                message("mcs-bench.response-twice", number=number), file=file, item=where
             )
         seen.add((number, name))
         _check_names(file, where, row, task_numbered(int(number)))
@@ -117,10 +116,15 @@ def _check_names(file: Path, where: str, row: Mapping[str, object], task: Task) 
         said = _optional(row, key).strip()
         if is_task_word(said) and said not in names:
             raise DataError(
-                f"Task_ID {task.id} is {' '.join(names)}, but {key} is {said[:20]}",
+                message(
+                    "mcs-bench.response-task-differs",
+                    task=task.id,
+                    names=" ".join(names),
+                    key=key,
+                    said=said[:20],
+                ),
                 file=file,
                 item=where,
-                hint="Correct one of them",
             )
 
 
@@ -130,10 +134,9 @@ def _sample(
     for key, value in row.items():
         if isinstance(value, str) and len(value) > LONGEST:
             raise DataError(
-                f"{key} has {len(value):,} characters, more than {LONGEST:,}",
+                message("mcs-bench.field-too-long", key=key, count=len(value), most=LONGEST),
                 file=file,
                 item=where,
-                hint="Shorten it, or leave the item out",
             )
     defect = Defect(
         response=_half(row, "Response"),
@@ -189,12 +192,16 @@ def _named(file: Path, where: str, row: Mapping[str, object], key: str) -> str:
         value = int(value)
     if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
         return _HALF.sub("\ufffd", str(value).strip())
-    problem = f"{key} is {kind_of(value)}" if key in row else f"has no {key}"
+    problem = (
+        message("mcs-bench.field-is", key=key, kind=kind_of(value))
+        if key in row
+        else message("mcs-bench.field-missing", key=key)
+    )
     raise DataError(
         problem,
         file=file,
         item=where,
-        hint="Each item needs ID, Task_ID, Answer_Simplified and Response",
+        hint=message("mcs-bench.response-item-needs"),
     )
 
 

@@ -17,6 +17,7 @@ from math import log
 from pathlib import Path
 
 from keju.errors import PrerequisiteError
+from keju.messages import message
 
 _BLOCK = re.compile(r"([\u4E00-\u9FD5a-zA-Z0-9+#&\._%\-]+)")
 _SPACE = re.compile(r"(\r\n|\s)")
@@ -181,7 +182,7 @@ def _cutter() -> _Cutter:
             from jieba import finalseg  # noqa: PLC0415
     except ImportError:
         raise PrerequisiteError(
-            "BLEU over words, which needs jieba,", "pip install jieba==0.42.1"
+            message("mcs-bench.bleu-over-words"), "pip install jieba==0.42.1"
         ) from None
     jieba.setLogLevel(logging.WARNING)
     folder = _cache_folder()

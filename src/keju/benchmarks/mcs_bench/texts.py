@@ -8,6 +8,7 @@ import re
 from keju.benchmarks.mcs_bench.script import official_edits
 from keju.errors import PrerequisiteError
 from keju.items import Item
+from keju.messages import message
 from keju.metrics import EditCounts, UndefinedMetricError
 from keju.scoring.preparations import bounded
 from keju.scoring.scoring_sample import ScoringSample, kind_of, once
@@ -45,7 +46,7 @@ def require_answer(sample: ScoringSample) -> None:
         UndefinedMetricError: the authors' form has no answer.
     """
     if sample.defect.answer_missing:
-        raise UndefinedMetricError("the authors' script stops here: KeyError, no answer")
+        raise UndefinedMetricError(message("mcs-bench.script-stops-without-answer"))
 
 
 @once
@@ -134,7 +135,7 @@ def edits(sample: ScoringSample) -> EditCounts:
 
 def _stopped(sample: ScoringSample, how: str) -> UndefinedMetricError:
     what = kind_of(json.loads(sample.response.not_text))
-    return UndefinedMetricError(f"the authors' script stops here: {how}, Response is {what}")
+    return UndefinedMetricError(message("mcs-bench.script-stops", how=how, what=what))
 
 
 def _converted(text: str) -> str:

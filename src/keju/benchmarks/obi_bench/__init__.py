@@ -1,5 +1,9 @@
 """OBI-Bench (oracle-bone recognition, rejoining, classification, retrieval, deciphering)."""
 
+from pathlib import Path
+
+from keju.messages import register
+
 PLACE = 3
 """The benchmark's place in lists."""
 
@@ -20,3 +24,5 @@ PROVIDES: dict[str, dict[str, str]] = {
 
 Metrics are declared by the import of a module.
 """
+
+register("obi-bench", Path(__file__).parent / "messages")

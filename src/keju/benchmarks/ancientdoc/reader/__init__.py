@@ -31,6 +31,7 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
+from keju.messages import message
 
 LAYOUT = """\
 SRC                           a table, or a folder with one
@@ -169,7 +170,7 @@ class _Reading:
         if "images" in self._options:
             root = Path(self._options["images"])
             if not root.is_dir():
-                raise UsageError(f"images={root}: there is no such folder")
+                raise UsageError(message("ancientdoc.no-image-folder", root=root))
             return root
         return self._src if self._src.is_dir() else self._src.parent
 
@@ -209,17 +210,8 @@ def _check_tree(src: Path, options: Options) -> None:
     if src.is_dir() and ((src / FOLDER).is_dir() or src.name == FOLDER):
         if flag(options, "without-answers"):
             return
-        raise DataError(
-            "label.csv is missing, so the images have no questions and no answers",
-            file=src,
-            hint="Put label.csv beside imgs, or import the images without answers: "
-            "--option without-answers=yes",
-        )
-    raise DataError(
-        "expected label.csv, a .jsonl file, or a folder with one; found none",
-        file=src,
-        hint="See: keju data formats ancientdoc",
-    )
+        raise DataError(message("ancientdoc.label-missing"), file=src)
+    raise DataError(message("ancientdoc.no-table"), file=src)
 
 
 def _with_book(item: Item, books: Books) -> Item:

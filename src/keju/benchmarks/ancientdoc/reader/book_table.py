@@ -9,6 +9,7 @@ from keju.benchmarks.ancientdoc.reader.images import tree_images
 from keju.datasets.preview import PreviewWriter
 from keju.datasets.readers.base import Options, Read, Table, image_files
 from keju.errors import DataError
+from keju.messages import message
 
 _ALL = 1 << 40
 
@@ -41,5 +42,5 @@ def book_table(src: Path, options: Options, *, read: Read) -> Iterator[Table]:
     rows = [(book, *(about.get(key, "") for key in columns[1:])) for book, about in known.items()]
     rows = sorted(row for row in rows if row[0])
     if not rows:
-        raise DataError("no book is found in it", file=src, hint="Give the folder with imgs")
+        raise DataError(message("ancientdoc.no-book"), file=src)
     yield Table("books", columns, rows, ("dynasty", "script"), ("books",))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from keju.datasets.readers.base import Options
 from keju.datasets.readers.records import FIELD_OPTION, Field
 from keju.errors import UsageError
+from keju.messages import message
 from keju.text import normalise
 
 WIDE_FIELDS = {
@@ -92,7 +93,7 @@ def wide_columns(columns: Iterable[str], options: Options | None = None) -> Wide
         if role is None:
             continue
         if column not in names:
-            raise UsageError(f"option {option}={column}: there is no such column")
+            raise UsageError(message("ancientdoc.no-such-column", option=option, column=column))
         roles = {each: known for each, known in roles.items() if known != role} | {column: role}
     asked = tuple(_asked(roles))
     used = {column for each in asked for column in each[1:]}

@@ -15,6 +15,7 @@ from keju.datasets.readers.records import Place
 from keju.definitions import Task, tasks
 from keju.errors import DataError
 from keju.items import ImageRef, Item
+from keju.messages import message
 
 BENCHMARK = "AncientDoc"
 
@@ -98,10 +99,9 @@ def task_named(name: str, place: Place) -> Task:
     if found is None:
         ids = ", ".join(dict.fromkeys(each.id for each in named_tasks().values()))
         raise DataError(
-            f"unknown task {name[:40]!r}; expected one of {ids}, or the paper's names",
+            message("ancientdoc.unknown-task", name=name[:40], ids=ids),
             file=place.file,
             item=place.item,
-            hint="See: keju tasks",
         )
     return found
 

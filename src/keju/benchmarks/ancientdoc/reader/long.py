@@ -16,6 +16,7 @@ from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
 from keju.items import ImageRef, Item
+from keju.messages import message
 
 FIELDS = {
     "image": Field(("image", "image_path", "img")),
@@ -64,9 +65,7 @@ def long_items(
         task = task_named(text_of(cells, fields["task"], place), place)
         question = newlines.convert(text_of(cells, fields["question"], place))
         if not question.strip():
-            raise DataError(
-                "the question is empty", file=place.file, item=place.item, hint="Write the question"
-            )
+            raise DataError(message("ancientdoc.question-empty"), file=place.file, item=place.item)
         answer = newlines.convert(text_of(cells, fields["answer"], place))
         known = metadata_of(cells, others)
         known |= {"page": page_path(page_of(name)).as_posix()}
@@ -89,18 +88,15 @@ def embedded(
     cell = inside if isinstance(inside, Mapping) else {"bytes": inside}
     data, name = cell.get("bytes"), cell.get("path")
     if not isinstance(data, bytes):
-        raise DataError(
-            "the image is not in it", file=place.file, item=place.item, hint="Fetch the file again"
-        )
+        raise DataError(message("ancientdoc.image-not-inside"), file=place.file, item=place.item)
     ref = writer.add_image(data, f"{place.file}: {place.item}")
     if not (isinstance(name, str) and name):
         return f"{ref.sha256}.jpg", ref
     if page_of(name).name in {"", ".."}:
         raise DataError(
-            f"the image's path {shortened(name)!r} names no file",
+            message("ancientdoc.image-path-invalid", name=shortened(name)),
             file=place.file,
             item=place.item,
-            hint="Write CLASS/BOOK/PAGE.jpg, or leave the path empty",
         )
     return name, ref
 

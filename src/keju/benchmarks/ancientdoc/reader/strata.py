@@ -14,6 +14,7 @@ from keju.datasets.values import canonical
 from keju.errors import DataError, number_of
 from keju.files import shipped_toml
 from keju.items import Item
+from keju.messages import message
 from keju.text import normalise
 
 _PLURALS = {"category": "categories", "dynasty": "dynasties", "script": "scripts"}
@@ -108,9 +109,7 @@ def books_in(options: Options) -> Books:
     fields = map_fields(file, records, _BOOKS)
     if len(fields) == 1:
         raise DataError(
-            f"no column for dynasty or script; found the columns {listed(records[0])}",
-            file=file,
-            hint="Add the column dynasty or script",
+            message("ancientdoc.no-stratum-column", columns=listed(records[0])), file=file
         )
     columns = dict.fromkeys(key for record in records for key in record)
     others = other_metadata(records, [key for key in columns if key not in fields.values()])
@@ -119,8 +118,14 @@ def books_in(options: Options) -> Books:
     for place, cells in rows:
         title = text_of(cells, fields["book"], place).strip()
         if not title_key(title) or title_key(title) in seen:
-            problem = "a line without a book" if not title else "another line has this book"
-            raise DataError(problem, file=file, item=place.item, hint="Keep one line per book")
+            problem = (
+                message("ancientdoc.line-without-book")
+                if not title
+                else message("ancientdoc.book-twice")
+            )
+            raise DataError(
+                problem, file=file, item=place.item, hint=message("ancientdoc.one-line-per-book")
+            )
         seen.add(title_key(title))
         said = {kind: text_of(cells, fields.get(kind), place) for kind in ("dynasty", "script")}
         books[title] = metadata_of(cells, others) | {

@@ -32,6 +32,7 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions import task as find_task
 from keju.errors import DataError, number_of, shortened
 from keju.items import Item
+from keju.messages import message
 
 _MARKS = re.compile(
     r"(?:^|\n)\s*(?P<kind>问题?|問題?|Q(?:uestion)?|答案?|A(?:nswer)?)\s*\d*\s*[:：]\s*",
@@ -122,10 +123,11 @@ class WideTable:
             text, earlier = self._texts.setdefault(f"{task} {page}", (answer, place.item))
             if text != answer:
                 raise DataError(
-                    f"{task} of {shortened(page)} differs from {earlier}",
+                    message(
+                        "ancientdoc.rows-differ", task=task, page=shortened(page), earlier=earlier
+                    ),
                     file=place.file,
                     item=place.item,
-                    hint="Keep the row that is right",
                 )
             if earlier == place.item:
                 new.append((task, question, answer))
@@ -144,7 +146,7 @@ class WideTable:
             return PageImage(_page(category, name, path), ref=ref)
         if not name:
             raise DataError(
-                "the row has no page name", file=place.file, item=place.item, hint="Write the name"
+                message("ancientdoc.row-without-page"), file=place.file, item=place.item
             )
         found = images.find(category, name)
         if found is None:
@@ -181,11 +183,8 @@ class WideTable:
         if self.missing:
             names = listed(f"{shortened(name)} (of {item})" for name, item in self.missing.items())
             raise DataError(
-                f"{number_of(len(self.missing), 'row')} without image: {names}; expected "
-                "imgs/CATEGORY/BOOK/page_N.png",
+                message("ancientdoc.rows-without-image", count=len(self.missing), names=names),
                 file=self.file,
-                hint="Put imgs beside the table, give its folder: --option images=FOLDER, or skip "
-                "these rows: --option skip-missing=yes",
             )
 
     def notes(self) -> Iterator[str]:

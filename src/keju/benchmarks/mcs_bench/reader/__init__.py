@@ -28,6 +28,7 @@ from keju.datasets.readers.base import Options, Reader, flag, listed
 from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError, number_of
 from keju.items import Item
+from keju.messages import message
 
 __all__ = [
     "FIELDS",
@@ -79,7 +80,7 @@ def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterat
             name leads out of the folder.
     """
     if options.get("answers-from", "") not in {"", "0", "1"}:
-        raise UsageError(f"option answers-from={options['answers-from']}: give 0 or 1")
+        raise UsageError(message("mcs-bench.answers-from-invalid", value=options["answers-from"]))
     tables, passed = tables_in(src)
     if passed:
         yield f"files without questions, not read: {listed(passed)}"

@@ -14,6 +14,7 @@ from keju.datasets.readers.base import listed
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.definitions import options_in
 from keju.errors import DataError
+from keju.messages import message
 from keju.text import in_script
 
 _LABEL = re.compile(r"\A\s*(?:[(（]([A-ZＡ-Ｚ])[)）]|([A-ZＡ-Ｚ])[、.．:：)）](?![A-Z]\.))\s*")
@@ -102,12 +103,7 @@ def _text_in(option: object, place: Place) -> str:
 
 
 def _wrong(place: Place) -> DataError:
-    return DataError(
-        "the options are not a list of texts",
-        file=place.file,
-        item=place.item,
-        hint='Write ["…", "…"], or {"A": "…", "B": "…"}',
-    )
+    return DataError(message("mcs-bench.options-not-texts"), file=place.file, item=place.item)
 
 
 def _unlettered(options: list[str], place: Place) -> tuple[str, ...]:
@@ -130,10 +126,7 @@ def _unlettered(options: list[str], place: Place) -> tuple[str, ...]:
 
 def _unordered(found: str, place: Place) -> DataError:
     return DataError(
-        f"expected options A, B, C …; found {found}",
-        file=place.file,
-        item=place.item,
-        hint="Letter them from A on",
+        message("mcs-bench.options-not-lettered", found=found), file=place.file, item=place.item
     )
 
 
@@ -196,10 +189,9 @@ def first_index(choices: Sequence[Choice], given: str) -> int:
     from_one = any(index == count for index, count, _ in places)
     if from_zero != from_one:
         return 0 if from_zero else 1
-    both = "contradict each other" if from_zero else "may count from 0 or from 1"
+    both = message("mcs-bench.contradict") if from_zero else message("mcs-bench.from-zero-or-one")
     raise DataError(
-        f"the answers are numbers of options, which {both}",
+        message("mcs-bench.answer-numbers-unclear", why=both),
         file=places[0][2].file,
         item=places[0][2].item,
-        hint="Say from where: --option answers-from=0, or 1",
     )

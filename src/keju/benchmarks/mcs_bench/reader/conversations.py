@@ -13,7 +13,8 @@ from collections.abc import Mapping
 
 from keju.benchmarks.mcs_bench.reader.words import plain
 from keju.datasets.readers.records import JsonObject, Place
-from keju.errors import DataError, number_of
+from keju.errors import DataError
+from keju.messages import message
 
 _KEYS = frozenset({"messages", "conversations", "conversation", "dialogue", "对话"})
 _ROLES = {
@@ -47,18 +48,25 @@ def without_conversation(record: JsonObject, place: Place) -> JsonObject:
         return record
     said: dict[str, list[str]] = {"user": [], "assistant": [], "system": []}
     images: list[object] = []
-    for message in _messages(record[key], place):
-        text, shown = _content(message.get("content", message.get("value")), place)
+    for each in _messages(record[key], place):
+        text, shown = _content(each.get("content", each.get("value")), place)
         images += shown
-        role = _ROLES.get(str(message.get("role", message.get("from", ""))).casefold())
+        role = _ROLES.get(str(each.get("role", each.get("from", ""))).casefold())
         if role is None:
-            raise _wrong("a message without its role", "Write user or assistant", place)
+            raise _wrong(
+                message("mcs-bench.message-without-role"),
+                message("mcs-bench.user-or-assistant"),
+                place,
+            )
         said[role].append(text)
     if len(said["user"]) != 1 or len(said["assistant"]) > 1:
         raise _wrong(
-            f"{number_of(len(said['user']), 'question')} and "
-            f"{number_of(len(said['assistant']), 'answer')} in a conversation",
-            "Write one question and its answer",
+            message(
+                "mcs-bench.conversation-uneven",
+                count=len(said["user"]),
+                answers=len(said["assistant"]),
+            ),
+            message("mcs-bench.one-question-one-answer"),
             place,
         )
     found: JsonObject = {name: value for name, value in record.items() if name != key}
@@ -78,7 +86,9 @@ def _messages(value: object, place: Place) -> list[JsonObject]:
             value = None
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
         return value
-    raise _wrong("the conversation is not a list of messages", "Write [{…}, {…}]", place)
+    raise _wrong(
+        message("mcs-bench.conversation-not-a-list"), message("mcs-bench.write-a-list"), place
+    )
 
 
 def _content(content: object, place: Place) -> tuple[str, list[object]]:
@@ -95,7 +105,9 @@ def _content(content: object, place: Place) -> tuple[str, list[object]]:
             elif image is not None:
                 images.append(image)
         elif part is not None:
-            raise _wrong("a message that is not text", "Write a text or parts", place)
+            raise _wrong(
+                message("mcs-bench.message-not-text"), message("mcs-bench.text-or-parts"), place
+            )
     text = "\n".join(texts)
     images += _IN_TEXT.findall(text)
     return _MARK.sub("", _IN_TEXT.sub("", text)).strip(), images

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -17,6 +16,7 @@ from keju.benchmarks.mcs_bench.reader.words import named_tasks, names, plain, ta
 from keju.datasets.readers.base import Detection, listed
 from keju.datasets.readers.listing import Listing
 from keju.errors import DataError, UsageError, number_of
+from keju.messages import message
 
 MOST_BYTES = 32 << 20
 """Bytes of all tables that detection reads as a whole; of larger ones it reads the beginnings."""
@@ -27,7 +27,6 @@ _HEADS = 60
 
 _KNOWN = frozenset({"taskid", "answersimplified", "questionsimplified", "任务编号", "任务id"})
 _RESPONSES = frozenset({"response", "answersimplified"})
-_NO_FIELD = re.compile(r"no field for the ([a-z_]+)")
 _HAN = range(0x4E00, 0xA000)
 _LONGEST = 10_000
 """Characters of a record in which Chinese ones are looked for."""
@@ -92,8 +91,10 @@ def _missing(error: DataError | UsageError) -> str:
     """What an import refuses a source for, as the end of "it needs"."""
     if not isinstance(error, DataError):
         return str(error)
-    role = _NO_FIELD.match(error.problem)
-    needed = f"the {role[1]}" if role else "a correction"
+    if error.id in {"datasets.no-field-for-role", "mcs-bench.no-field-for-role"}:
+        needed = message("mcs-bench.needs-role", role=error.fields["role"])
+    else:
+        needed = message("mcs-bench.needs-correction")
     return ". ".join(filter(None, (f"{needed}: {error.problem}", error.hint)))
 
 
@@ -105,7 +106,7 @@ def _check_unlike(names: Iterable[str]) -> None:
     """
     again = [name for name, count in Counter(names).items() if count > 1]
     if again:
-        raise DataError(f"{len(again)} IDs are used twice: {listed(again)}", hint="Change them")
+        raise DataError(message("mcs-bench.ids-twice", count=len(again), again=listed(again)))
 
 
 def _is_large(listing: Listing, files: Sequence[PurePosixPath]) -> bool:

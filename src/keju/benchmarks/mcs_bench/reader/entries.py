@@ -24,8 +24,9 @@ from keju.benchmarks.mcs_bench.reader.words import (
 from keju.datasets.readers.base import Options, listed
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.definitions import Task, is_task_word
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.items import Script
+from keju.messages import message
 
 
 class Entry(NamedTuple):
@@ -91,7 +92,9 @@ class _Reader:
     def entry(self, record: JsonObject, place: Place) -> Entry:
         name = self._text(record, "id", place).strip()
         if not name and "id" in self._fields.roles:
-            raise DataError("without an ID", file=place.file, item=place.item, hint="Give it one")
+            raise DataError(
+                message("mcs-bench.record-without-id"), file=place.file, item=place.item
+            )
         place = Place(place.file, name or place.item)
         kind = self._task(record, place)
         texts = {role: self._text(record, role, place) for role in _TEXTS}
@@ -168,12 +171,17 @@ class _Reader:
             if is_task_word(word) or found:
                 several = within(named_tasks(word), domains_in(domain)) or ()
                 raise DataError(
-                    f"expected the name of one task; {word[:20]!r} names "
-                    f"{listed(each.id for each in several) or 'no task'}"
-                    + (f" of the domain {domain[:20]}" if domain and not several else ""),
+                    message(
+                        "mcs-bench.names-several-tasks",
+                        name=word[:20],
+                        tasks=listed(each.id for each in several) or message("mcs-bench.no-task"),
+                        domain=message("mcs-bench.of-domain", domain=domain[:20])
+                        if domain and not several
+                        else "",
+                    ),
                     file=place.file,
                     item=place.item,
-                    hint="Give Task_ID, or Domain too. See: keju tasks",
+                    hint=message("mcs-bench.give-task-id"),
                 )
         return self._task_of_place(value, name, place)
 
@@ -189,23 +197,17 @@ class _Reader:
             return kind
         if name and not value:
             raise DataError(
-                f"expected the name of one task; {name[:20]!r} names no task",
-                file=place.file,
-                item=place.item,
-                hint="Give Task_ID, or Domain too. See: keju tasks",
+                message("mcs-bench.not-a-task", name=name[:20]), file=place.file, item=place.item
             )
         if value:
             raise _no_task(value, place)
         if self._of_path:
             several = listed(each.id for each in self._of_path)
-            problem = f"the name of the file or folder may mean {several}"
-            hint = "Put it into a folder with the name of its domain, or give --option task=T7"
+            problem = message("mcs-bench.task-of-name-unclear", several=several)
+            hint = message("mcs-bench.folder-of-domain")
         else:
-            problem = (
-                "no field for the task (expected Task_ID or Task or Task_Name), and neither the "
-                "file's nor a folder's name says it"
-            )
-            hint = "Give its name: --option field.task=NAME, or the task: --option task=T7"
+            problem = message("mcs-bench.no-task-field")
+            hint = message("mcs-bench.give-task-field")
         raise DataError(problem, file=place.file, item=place.item, hint=hint)
 
 
@@ -224,10 +226,7 @@ def _named(value: str) -> Task | None:
 
 def _no_task(value: str, place: Place) -> DataError:
     return DataError(
-        f"expected a task from 1 to 45; found {value[:20]!r}",
-        file=place.file,
-        item=place.item,
-        hint="See: keju tasks",
+        message("mcs-bench.task-not-a-number", value=value[:20]), file=place.file, item=place.item
     )
 
 
@@ -236,10 +235,11 @@ def _check_names(kind: Task, value: str, name: str, domain: str, place: Place) -
     for said, of in ((name, (kind.name_zh, kind.name_en)), (domain, (kind.domain_zh, kind.domain))):
         if is_task_word(said) and said not in of:
             raise DataError(
-                f"Task_ID {value[:20]} is {' '.join(of)}, but the record names {said[:20]}",
+                message(
+                    "mcs-bench.task-names-differ", value=value[:20], of=" ".join(of), said=said[:20]
+                ),
                 file=place.file,
                 item=place.item,
-                hint="Correct one of them",
             )
 
 
@@ -285,10 +285,7 @@ def _accepted(
         return ["\n".join(texts)]
     if form == "letter":
         raise DataError(
-            f"{number_of(len(texts), 'answer')} to a question with one right option",
-            file=place.file,
-            item=place.item,
-            hint="Keep the right one",
+            message("mcs-bench.several-answers", count=len(texts)), file=place.file, item=place.item
         )
     return texts
 

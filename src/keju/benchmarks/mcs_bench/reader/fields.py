@@ -14,6 +14,7 @@ from keju.datasets.readers.base import Options
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import FIELD_OPTION, Field, JsonObject, map_fields
 from keju.errors import DataError
+from keju.messages import either, message
 
 FIELDS = {role: Field(each, required=False) for role, each in names().roles.items()}
 """Roles of fields, and the names that a field with that role may have."""
@@ -100,12 +101,17 @@ def no_field(role: str, keys: Iterable[str], file: Path) -> DataError:
     """The error of a field that is needed and that no name was recognised for."""
     known = FIELDS[role].names
     more = ", …" if len(known) > 4 else ""
-    found = ", ".join(list(keys)[:30])[:500] or "none"
+    found = ", ".join(list(keys)[:30])[:500] or message("mcs-bench.none")
     return DataError(
-        f"no field for the {role} (expected {' or '.join(known[:4])}{more}); found the fields "
-        f"{found}",
+        message(
+            "mcs-bench.no-field-for-role",
+            role=role,
+            known=either(known[:4]),
+            more=more,
+            found=found,
+            option=FIELD_OPTION,
+        ),
         file=file,
-        hint=f"Give its name: --option {FIELD_OPTION}{role}=NAME",
     )
 
 

@@ -21,6 +21,7 @@ from keju.errors import DataError, number_of, shortened
 from keju.files import sha256_bytes
 from keju.images import EXTENSIONS
 from keju.items import ImageRef
+from keju.messages import message
 
 _SEPARATORS = re.compile(r"[;；|,，\n]")
 _MOST_NAMES = 100
@@ -90,10 +91,9 @@ class ReleaseImages:
             paths = self._of_id(entry)
             if not paths:
                 raise DataError(
-                    "without an image",
+                    message("mcs-bench.record-without-image"),
                     file=entry.place.file,
                     item=entry.place.item,
-                    hint="Name its image, or call the file like its ID",
                 )
             import_log().matched(
                 "by the ID of their record", entry.name, "/".join(paths[0].parts[-2:])
@@ -128,10 +128,8 @@ class ReleaseImages:
             files = {place.file for place in self.missing.values()}
             count = f"{number_of(len(self.missing), 'missing image')}{' or more' * more}"
             raise DataError(
-                f"{count}: {names}; looked in {self._top}",
+                message("mcs-bench.images-missing", count=count, names=names, folder=self._top),
                 file=files.pop() if len(files) == 1 else self._src,
-                hint="Give their folder: --option images=FOLDER, or skip their items: "
-                "--option skip-missing=yes",
             )
 
     def _stored_of(self, value: object, entry: Entry) -> list[ImageRef] | None:
@@ -141,12 +139,13 @@ class ReleaseImages:
         if isinstance(value, bytes):
             return [self._writer.add_image(value, f"{file}: {item}")]
         if isinstance(value, dict | list) or not isinstance(value, str | int | float):
-            kind = "texts" if isinstance(value, list) else "text"
+            kind = (
+                message("mcs-bench.texts") if isinstance(value, list) else message("mcs-bench.text")
+            )
             raise DataError(
-                f"expected {kind} in 'Image'; found {type(value).__name__}",
+                message("mcs-bench.image-field-type", kind=kind, type=type(value).__name__),
                 file=file,
                 item=item,
-                hint="Write the image's name",
             )
         text = text_of({"Image": value}, "Image", entry.place).strip()
         if (data := decoded_image(text, file=file, item=item)) is not None:
@@ -240,11 +239,9 @@ class ReleaseImages:
         """
         if self._further:
             raise DataError(
-                f"{path.name} may be its image (task and ID) or a further image of another item, "
-                f"as {self._further} is",
+                message("mcs-bench.image-name-ambiguous", name=path.name, further=self._further),
                 file=entry.place.file,
                 item=entry.place.item,
-                hint="Add a field Image with the names of its images",
             )
 
     def _check_users(self, path: Path, entry: Entry) -> None:
@@ -257,10 +254,9 @@ class ReleaseImages:
         users.add(entry.name)
         if len(users) > 1:
             raise DataError(
-                f"{path.name} fits the IDs {listed(sorted(users))}",
+                message("mcs-bench.image-fits-several", name=path.name, ids=listed(sorted(users))),
                 file=entry.place.file,
                 item=entry.place.item,
-                hint="Add a field Image with the names of its images",
             )
 
     def notes(self) -> Iterator[str]:
@@ -289,10 +285,9 @@ class ReleaseImages:
                 return some[0]
         several = listed((path.relative_to(self._top).as_posix() for path in found), 3)
         raise DataError(
-            f"several images are called after it: {several}",
+            message("mcs-bench.several-images-of-name", several=several),
             file=entry.place.file,
             item=entry.place.item,
-            hint="Put the images of each task into a folder that is called after the task",
         )
 
     def _inner(self, path: Path) -> tuple[str, ...]:

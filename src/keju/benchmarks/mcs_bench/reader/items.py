@@ -19,6 +19,7 @@ from keju.datasets.readers.option_lines import with_options
 from keju.definitions import Task, options_in, query_of
 from keju.errors import DataError
 from keju.items import ImageRef, Item, Provenance, Script
+from keju.messages import message
 from keju.text import in_script
 
 RENAMED, RENAMED_FROM = "mcs-bench", "ID in the release: "
@@ -46,10 +47,7 @@ def item_of(name: str, entry: Entry, images: tuple[ImageRef, ...], first: int | 
     question = texts["question"]
     if not question.strip():
         raise DataError(
-            "the question is empty",
-            file=entry.place.file,
-            item=entry.place.item,
-            hint="Write the question",
+            message("mcs-bench.question-empty"), file=entry.place.file, item=entry.place.item
         )
     options = options_of_entry(entry)
     if options and not options_in(question):

@@ -10,6 +10,7 @@ from keju.benchmarks.mcs_bench.reader.entries import Entry
 from keju.datasets.readers.base import listed
 from keju.errors import DataError, number_of
 from keju.items import Script
+from keju.messages import message
 from keju.text import in_script
 
 _LONGEST_NAME = 500
@@ -94,23 +95,21 @@ def _check_same(simplified: Entry, traditional: Entry) -> None:
     """
     wrong = ""
     if _names_of(simplified) and _names_of(traditional) != _names_of(simplified):
-        wrong = "other images" if _names_of(traditional) else ""
+        wrong = message("mcs-bench.other-images") if _names_of(traditional) else ""
     first, second = (
         tuple(in_script(each, "simplified") for each in entry.options)
         for entry in (simplified, traditional)
     )
     if first != second and sorted(first) == sorted(second):
-        wrong = "their options in another order"
+        wrong = message("mcs-bench.options-reordered")
     letters = [_letter_in(entry) for entry in (simplified, traditional)]
     if all(letters) and letters[0] != letters[1]:
-        wrong = wrong or "another right option"
+        wrong = wrong or message("mcs-bench.other-right-option")
     if wrong:
         raise DataError(
-            f"the records of both scripts with this task and ID have {wrong}; the traditional one "
-            f"is in {traditional.place.file.name}",
+            message("mcs-bench.scripts-differ", what=wrong, name=traditional.place.file.name),
             file=simplified.place.file,
             item=simplified.name,
-            hint="Number the items of both files alike, or import each file alone",
         )
 
 

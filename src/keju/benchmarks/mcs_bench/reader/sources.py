@@ -16,6 +16,7 @@ from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, read_table
 from keju.errors import DataError
 from keju.items import Script
+from keju.messages import message
 
 SUFFIXES = frozenset({"json", "jsonl", "ndjson", "csv", "tsv", "xlsx", "parquet"})
 
@@ -69,11 +70,7 @@ def tables_in(src: Path) -> tuple[list[Table], list[str]]:
     if not found and refused:
         raise refused[0][1]
     if not found:
-        raise DataError(
-            "expected a .json, .jsonl, .csv, .tsv, .xlsx or .parquet file; found none",
-            file=src,
-            hint="See: keju data formats mcs-bench",
-        )
+        raise DataError(message("mcs-bench.no-table"), file=src)
     return found, [file.relative_to(src).as_posix() for file, _ in (*others, *refused)]
 
 
@@ -162,11 +159,7 @@ def _lists(
         found.append((keys, by_name))
     if not found:
         named = ", ".join(list(content)[:5]) or "nothing"
-        raise _NoRecordsError(
-            f"expected a list of objects; found an object with {named[:200]}",
-            file=file,
-            hint="Write [{…}, {…}]",
-        )
+        raise _NoRecordsError(message("mcs-bench.not-a-list", named=named[:200]), file=file)
     return found
 
 

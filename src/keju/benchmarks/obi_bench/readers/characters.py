@@ -14,6 +14,7 @@ from keju.benchmarks.obi_bench.readers.sources import Found, drawn, inside_name,
 from keju.benchmarks.obi_bench.readers.tree import Tree
 from keju.datasets.readers.base import Options, flag, listed, whole
 from keju.errors import DataError, UsageError, number_of
+from keju.messages import message
 
 _RADICAL = "radical"
 
@@ -89,7 +90,7 @@ def of_tree(tree: Tree, options: Options, rule: Rule) -> Characters:
     per_class = whole(options, "images", tree.found.source.variants or 1)
     asked = options.get("undeciphered", "no")
     if asked not in {"no", "yes", "only"}:
-        raise UsageError(f"option undeciphered={asked}: choose no, yes or only")
+        raise UsageError(message("obi-bench.undeciphered-invalid", value=asked))
     parts = {"no": (kept,), "yes": (kept, tree.undeciphered), "only": (tree.undeciphered,)}[asked]
     for classes in parts:
         drawer = _Drawer(tree, classes, copies, seed)
@@ -99,11 +100,7 @@ def of_tree(tree: Tree, options: Options, rule: Rule) -> Characters:
             pairs = drawer.classes(whole(options, "classes", 0), per_class)
         chosen += [_released(tree, label, name, kept) for label, name in pairs]
     if not chosen:
-        raise DataError(
-            "no character is left to ask about",
-            file=tree.found.folder,
-            hint="Give other options: undeciphered, era, annotated",
-        )
+        raise DataError(message("obi-bench.no-character-left"), file=tree.found.folder)
     return Characters(chosen, [*notes, *tree_notes(tree), *copies.notes()])
 
 
@@ -135,7 +132,9 @@ def _filtered(tree: Tree, options: Options) -> tuple[Mapping[str, Sequence[str]]
     if release.eras and (era := options.get("era", release.era)) != "all":
         wanted = release.era_of(era)
         if not wanted:
-            raise UsageError(f"option era={era}: choose all or {', '.join(release.eras)}")
+            raise UsageError(
+                message("obi-bench.era-invalid", era=era, eras=", ".join(release.eras))
+            )
         classes = {
             label: [each for each in some if _era(tree, each) in ("", wanted)]
             for label, some in tree.classes.items()
@@ -187,9 +186,8 @@ class _Drawer:
                 found[label] = names
         if len(found) < count:
             raise DataError(
-                f"{number_of(len(found), 'character')}; wanted are {count}",
+                message("obi-bench.too-few-characters", count=len(found), wanted=count),
                 file=self._tree.found.folder,
-                hint=f"Ask for at most {len(found)}: --option classes=N",
             )
         return [(label, name) for label in sorted(found) for name in found[label]]
 
@@ -217,12 +215,13 @@ class _Drawer:
                     found[label] = names
             if len(found) * each < count:
                 raise DataError(
-                    f"{number_of(len(found) * each, 'image')} of subset {subset}, but the "
-                    f"paper has {count}; "
-                    "the release does not say which characters belong to it",
+                    message(
+                        "obi-bench.subset-unknown",
+                        count=len(found) * each,
+                        subset=subset,
+                        printed=count,
+                    ),
                     file=self._tree.found.folder,
-                    hint="Write the subsets into a table (keju data scaffold obi-deciphering), or "
-                    "import without --option as-paper=yes",
                 )
             chosen |= found
         return [(label, name) for label in sorted(chosen) for name in chosen[label]]
@@ -324,9 +323,10 @@ def _as_printed(found: Found, every: list[Character], seed: str) -> list[Charact
             names = _of_whole_radicals(names, by_name, source.variants)
         if len(names) < count:
             raise DataError(
-                f"{len(names)} images of subset {subset}, but the paper has {count}",
+                message(
+                    "obi-bench.subset-size-differs", count=len(names), subset=subset, printed=count
+                ),
                 file=found.folder,
-                hint="Take them as they are: leave --option as-paper=yes out",
             )
         chosen += names[:count]
     taken = set(chosen)

@@ -12,6 +12,7 @@ from keju.datasets.readers.base import Options, listed
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError, UsageError, number_of
 from keju.files import sha256_bytes, sha256_file
+from keju.messages import message
 
 _SMALL = 1 << 16
 
@@ -41,7 +42,7 @@ def rule_in(options: Options) -> Rule:
     for rule in get_args(Rule):
         if given == rule:
             return rule  # type: ignore[no-any-return]
-    raise UsageError(f"option duplicates={given}: choose drop, keep-first or error")
+    raise UsageError(message("obi-bench.duplicates-invalid", given=given))
 
 
 class Copies:
@@ -84,9 +85,7 @@ class Copies:
         if self._rule == "error":
             other = next(each for each in copies if each.owner != image.owner)
             raise DataError(
-                f"the same image as {other.path}, which is of another class",
-                file=image.path,
-                hint="Remove one of the two, or give --option duplicates=drop",
+                message("obi-bench.image-in-two-classes", path=other.path), file=image.path
             )
         self._of_classes[digest] = copies
         return self._rule == "keep-first" and first.owner == image.owner

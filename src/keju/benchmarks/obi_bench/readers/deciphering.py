@@ -33,6 +33,7 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions.undeciphered import MARK
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
+from keju.messages import message
 
 LAYOUT = """\
 SRC/                       one source, or a folder for each: EVOBC, OBI Component 20, HUST-OBC
@@ -69,9 +70,6 @@ OPTIONS = {
 }
 
 _TASK = "deciphering"
-_SCAFFOLD = (
-    "Write one, or have one written to fill in: keju data scaffold obi-deciphering SRC -o FOLDER"
-)
 
 
 def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
@@ -90,7 +88,7 @@ def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iter
     rule = rule_in(options)
     if "descriptions" in options and len(found) > 1:
         names = ", ".join(each.source.name for each in found)
-        raise UsageError(f"option descriptions is for one source; found {names}")
+        raise UsageError(message("obi-bench.descriptions-of-one-source", names=names))
     read: list[Found] = []
     for each in found:
         tree = as_released(each, options.get("names", ""))
@@ -100,11 +98,7 @@ def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iter
         elif tree:
             characters = of_tree(tree, options, rule)
         else:
-            raise DataError(
-                f"expected {NAME}.csv; found none, and no release of a known source",
-                file=each.folder,
-                hint=_SCAFFOLD,
-            )
+            raise DataError(message("obi-bench.no-description-table", name=NAME), file=each.folder)
         read.append(tree.found if tree else each)
         for character in characters.chosen:
             _add(writer, character)

@@ -11,6 +11,7 @@ from keju.datasets.readers.image_lookup import image_below
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import find_table, read_table
 from keju.errors import DataError
+from keju.messages import message
 
 NAME = "descriptions"
 
@@ -80,16 +81,28 @@ def read_descriptions(
         path = image_below(roots, said["image"], file=place.file, item=place.item)
         if path is None:
             raise _wrong(
-                place, f"the image {said['image']!r} is missing", "Put it there, or remove the line"
+                place,
+                message("obi-bench.described-image-missing", image=said["image"]),
+                message("obi-bench.put-it-there"),
             )
         if path in first:
-            raise _wrong(place, f"{said['image']} is in {first[path]} too", "Keep one of them")
+            raise _wrong(
+                place,
+                message("obi-bench.described-twice", image=said["image"], first=first[path]),
+                message("obi-bench.keep-one"),
+            )
         first[path] = place.item
         if not (said["description"] or may_be_empty):
-            raise _wrong(place, "the description is empty", "Write it, or remove the line")
+            raise _wrong(
+                place, message("obi-bench.description-empty"), message("obi-bench.write-or-remove")
+            )
         frequency = said["frequency"]
         if frequency and not (frequency.isascii() and frequency.isdigit()):
-            raise _wrong(place, f"the frequency {frequency[:20]!r} is not a number", "Write digits")
+            raise _wrong(
+                place,
+                message("obi-bench.frequency-not-a-number", frequency=frequency[:20]),
+                message("obi-bench.write-digits"),
+            )
         yield Description(
             path=path,
             place=place,

@@ -14,8 +14,7 @@ from keju.datasets.readers.tables import read_table
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, number_of, shortened
 from keju.items import ImageRef
-
-_NEEDS = "A class needs its references and queries, each an image of its own"
+from keju.messages import message
 
 
 class Crop(NamedTuple):
@@ -131,10 +130,13 @@ class Draw:
         if not wanted:
             expected, lines = sorted(classes), [shortened(one) for one in self.similar or ()]
             raise DataError(
-                f"none of its lines is a class of {source.name}: expected names as "
-                f"{listed(map(repr, expected), 3)}; found {listed(map(repr, lines), 3)}",
+                message(
+                    "obi-bench.no-line-is-a-class",
+                    name=source.name,
+                    expected=listed(map(repr, expected), 3),
+                    lines=listed(map(repr, lines), 3),
+                ),
                 file=self._list or tree.found.folder,
-                hint="Write one class a line, as its folder is called",
             )
         unknown = [one for one in self.similar or () if one not in classes]
         if unknown:
@@ -143,10 +145,8 @@ class Draw:
         small = sorted(label for label in wanted if len(classes[label]) < needed)
         if len(small) == len(wanted):
             raise DataError(
-                f"none of its {number_of(len(small), 'class', 'classes')} has "
-                f"{number_of(needed, 'image')}",
+                message("obi-bench.classes-too-small", count=len(small), needed=needed),
                 file=tree.found.folder,
-                hint=_NEEDS,
             )
         if small:
             self.notes.append(
@@ -179,18 +179,19 @@ class Draw:
                 )
         if not taken:
             raise DataError(
-                f"none of its {number_of(len(pool.eligible), 'class', 'classes')} has "
-                f"{number_of(pool.needed, 'different image')}",
+                message(
+                    "obi-bench.classes-with-too-few-different",
+                    count=len(pool.eligible),
+                    needed=pool.needed,
+                ),
                 file=pool.found.folder,
-                hint=_NEEDS,
             )
         if len(taken) < count:
             raise DataError(
-                f"{number_of(len(taken), 'class has', 'classes have')} "
-                f"{number_of(pool.needed, 'different image')}; wanted are {count}",
+                message(
+                    "obi-bench.too-few-classes", count=len(taken), needed=pool.needed, wanted=count
+                ),
                 file=pool.found.folder,
-                hint=f"Ask for at most {len(taken)} of this source with --option classes=N; "
-                "with mixed=yes, N is divided among all sources",
             )
         return [taken[label] for label in sorted(taken)]
 
@@ -222,12 +223,11 @@ class Draw:
                 chosen.append(self.crop(pool, label, crop).ref)
         if len(chosen) < count:
             raise DataError(
-                f"{number_of(len(chosen), 'image')} of other classes; wanted are {count} "
-                "distractors",
+                message("obi-bench.too-few-distractors", count=len(chosen), wanted=count),
                 file=pool.found.folder,
-                hint=f"Ask for less: --option distractors={len(chosen)}, or less classes"
+                hint=message("obi-bench.ask-for-less", count=len(chosen))
                 if chosen
-                else "Leave classes over for them: --option classes=N",
+                else message("obi-bench.leave-classes-over"),
             )
         return chosen
 
@@ -306,9 +306,5 @@ def classes_in(file: Path) -> tuple[str, ...]:
         lines = (line.strip() for line in source_text(file).split("\n"))
     classes = tuple(dict.fromkeys(line for line in lines if line))
     if len(classes) < 2:
-        raise DataError(
-            f"expected classes that look alike, two or more, one a line; found {len(classes)}",
-            file=file,
-            hint="Write each as its folder is called",
-        )
+        raise DataError(message("obi-bench.too-few-similar-classes", count=len(classes)), file=file)
     return classes

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import listed
-from keju.errors import DataError, number_of
+from keju.errors import DataError
+from keju.messages import message
 
 _WHOLE = frozenset(
     {"whole", "full", "complete", "original", "origin", "map", "rejoined", "整", "完整", "原图",
@@ -69,10 +70,10 @@ def bones_by(rule: str, names: Iterable[str], folder: Path) -> dict[str, set[str
     by_name = rule == "name" or (not rule and len({folder_of(name) for name in every}) == 1)
     if by_name and (strange := [name for name in every if not bone_in(name)]):
         raise DataError(
-            f"{number_of(len(strange), 'fragment is', 'fragments are')} not named after a "
-            f"bone: {listed(strange)}",
+            message(
+                "obi-bench.fragment-not-named-after-bone", count=len(strange), names=listed(strange)
+            ),
             file=folder,
-            hint="Name them as bone001_1.png, or put each bone's into a folder of its own",
         )
     bones: dict[str, set[str]] = {}
     for name in every:

@@ -17,6 +17,7 @@ from keju.datasets.readers.base import Options, files_under, listed
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, number_of, shortened
+from keju.messages import message
 
 Adjacency = dict[str, set[str]]
 """Of each fragment, by its path under the source, those that adjoin it."""
@@ -42,13 +43,8 @@ def joins_in(
     files = pair_files(folder, lambda name: names.find(name, folder / "pairs") is not None, options)
     if not files:
         others = [path.relative_to(folder).as_posix() for path in files_under(folder, SUFFIXES)]
-        unlike = f". Not recognised as pairs: {listed(others)}" if others else ""
-        raise DataError(
-            f"expected adjacency.csv, or another list of pairs; found none{unlike}",
-            file=folder,
-            hint="Write it, or declare that the fragments of a bone adjoin one another: "
-            "--option adjacency=all",
-        )
+        unlike = message("obi-bench.not-pairs", others=listed(others)) if others else ""
+        raise DataError(message("obi-bench.no-adjacency-table", unlike=unlike), file=folder)
     joins: Adjacency = {name: set() for name in fragments}
     apart = 0
     for file in files:
@@ -105,10 +101,9 @@ class _Names:
         found = self.find(name, place.file)
         if found is None:
             raise DataError(
-                f"no fragment {shortened(name)!r}",
+                message("obi-bench.no-fragment", name=shortened(name)),
                 file=place.file,
                 item=place.item,
-                hint="Name it by its path from the table's folder on, or put its image there",
             )
         return found
 
@@ -116,19 +111,20 @@ class _Names:
 def _check_pair(one: str, other: str, place: Place) -> None:
     wrong = ""
     if one == other:
-        wrong = f"{one} adjoins itself"
+        wrong = message("obi-bench.adjoins-itself", one=one)
     elif folder_of(one) != folder_of(other):
-        wrong = f"{one} and {other} are in folders of different bones"
+        wrong = message("obi-bench.fragments-of-two-bones", one=one, other=other)
     if wrong:
-        raise DataError(wrong, file=place.file, item=place.item, hint="Remove the pair")
+        raise DataError(
+            wrong, file=place.file, item=place.item, hint=message("obi-bench.remove-the-pair")
+        )
 
 
 def _check_mutual(joins: Adjacency, file: Path) -> None:
     for one, others in joins.items():
         if missing := sorted(other for other in others if one not in joins[other]):
             raise DataError(
-                f"it adjoins {listed(missing)}, but {missing[0]} does not adjoin it",
+                message("obi-bench.adjoins-one-way", missing=listed(missing), first=missing[0]),
                 file=file,
                 item=one,
-                hint="Name the pair both ways, or not at all",
             )

@@ -14,7 +14,8 @@ from keju.datasets.readers.base import Options, files_under, source_text
 from keju.datasets.readers.import_log import ImportLog, import_log
 from keju.datasets.readers.records import FIELD_OPTION, Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import read_table
-from keju.errors import DataError, number_of, shortened
+from keju.errors import DataError, shortened
+from keju.messages import message
 
 FIELDS = {
     "fragment": Field(
@@ -124,10 +125,9 @@ def _truth(word: str, place: Place) -> bool:
     plain = word.casefold().removesuffix(".0")
     if plain not in _YES | _NO:
         raise DataError(
-            f"{word[:40]!r} does not say whether the two adjoin",
+            message("obi-bench.adjoins-not-stated", word=word[:40]),
             file=place.file,
             item=place.item,
-            hint="Write 1 or 0",
         )
     return plain in _YES
 
@@ -141,10 +141,9 @@ def _lines(file: Path) -> Iterator[Pair]:
             continue
         if len(words) not in {2, 3, 2 + _FLAGS}:
             raise DataError(
-                f"expected two names; found {number_of(len(words), 'word')}",
+                message("obi-bench.two-names-expected", count=len(words)),
                 file=file,
                 item=place.item,
-                hint="Write two names a line, with a tab between them if they have spaces",
             )
         one, other, *flags = words
         if len(flags) == _FLAGS:
@@ -158,9 +157,7 @@ def _json(file: Path, options: Options, log: ImportLog) -> Iterator[Pair]:
     try:
         content = msgspec.json.decode(source_text(file))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise DataError(
-            f"not readable as JSON: {error}", file=file, hint="Correct it, or write a CSV"
-        ) from None
+        raise DataError(message("obi-bench.pairs-not-json", error=error), file=file) from None
     if isinstance(content, dict) and not isinstance(content.get("pairs"), list):
         yield from _mapped(file, content)
         return
@@ -212,12 +209,7 @@ def _two(pair: object, place: Place) -> tuple[str, str]:
 
 
 def _no_pairs(place: Place) -> DataError:
-    return DataError(
-        'expected {"fragment": ["those it adjoins", …]} or [["one", "other"], …]',
-        file=place.file,
-        item=place.item or None,
-        hint="Write it so, or as a CSV with the columns fragment and adjoins",
-    )
+    return DataError(message("obi-bench.pairs-form"), file=place.file, item=place.item or None)
 
 
 def known_names(fragments: Iterable[str]) -> dict[str, str]:

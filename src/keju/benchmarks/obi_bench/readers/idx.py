@@ -28,6 +28,7 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions import task
 from keju.errors import DataError
 from keju.items import Item
+from keju.messages import message
 
 LAYOUT = """\
 SRC/                                a folder, or one -images- file beside its labels
@@ -62,7 +63,12 @@ def read_idx(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str
         labels = _array(pair.labels, 1)
         if len(pictures) != len(labels):
             raise DataError(
-                f"{len(labels)} labels, but {pair.images.name} holds {len(pictures)} pictures",
+                message(
+                    "obi-bench.idx-labels-differ",
+                    count=len(labels),
+                    name=pair.images.name,
+                    images=len(pictures),
+                ),
                 file=pair.labels,
             )
         for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
@@ -135,8 +141,8 @@ def _pairs(src: Path) -> tuple[list[_Pair], list[Path]]:
         if mark:
             pairs.append(_Pair(stem or "idx", images, _labels_of(images, stem)))
     if not pairs:
-        found = ", ".join(path.name for path in files[:5]) or "nothing"
-        raise DataError(f"expected NAME-images-idx3-ubyte[.gz]; found {found}", file=src)
+        found = ", ".join(path.name for path in files[:5]) or message("obi-bench.nothing")
+        raise DataError(message("obi-bench.no-idx", found=found), file=src)
     used = {pair.labels for pair in pairs}
     return pairs, [path for path in files if _LABELS in path.name and path not in used]
 
@@ -146,9 +152,7 @@ def _labels_of(images: Path, stem: str) -> Path:
     for path in found:
         if path.name.startswith(f"{stem}{_LABELS}"):
             return path
-    raise DataError(
-        f"its labels are missing: expected {stem}{_LABELS}-idx1-ubyte[.gz] beside it", file=images
-    )
+    raise DataError(message("obi-bench.idx-labels-missing", stem=stem, labels=_LABELS), file=images)
 
 
 def _class_names(options: Options) -> list[str]:
@@ -157,19 +161,18 @@ def _class_names(options: Options) -> list[str]:
     file = Path(options["classes"])
     names = [line.strip() for line in source_text(file).rstrip("\n").split("\n")]
     if not all(names):
-        raise DataError("a class without a name", file=file, hint="Write one name a line")
+        raise DataError(message("obi-bench.class-without-name"), file=file)
     if len(set(names)) < len(names):
-        raise DataError("two classes have one name", file=file, hint="Tell them apart")
+        raise DataError(message("obi-bench.classes-of-one-name"), file=file)
     return names
 
 
 def _class_of(label: int, names: list[str], file: Path, number: int) -> _Class:
     if names and label >= len(names):
         raise DataError(
-            f"class {label}, but there are names for 0 to {len(names) - 1}",
+            message("obi-bench.class-not-named", label=label, count=len(names) - 1),
             file=file,
             item=f"label {number}",
-            hint="Add its name to the file of classes",
         )
     return _Class(label, names[label] if names else str(label))
 
@@ -201,20 +204,25 @@ def _array(path: Path, dimensions: int) -> NDArray[np.uint8]:
     expected = bytes((0, 0, _UBYTE, dimensions))
     if data[:4] != expected:
         raise DataError(
-            f"expected IDX magic 0x{expected.hex()} (bytes in {dimensions} dimensions); "
-            f"found 0x{data[:4].hex() or '00'}",
+            message(
+                "obi-bench.idx-magic",
+                expected=expected.hex(),
+                dimensions=dimensions,
+                found=data[:4].hex() or "00",
+            ),
             file=path,
         )
     if len(data) < header:
-        raise DataError(f"truncated: {len(data)} bytes, less than its header", file=path)
+        raise DataError(message("obi-bench.idx-truncated", count=len(data)), file=path)
     shape = struct.unpack(f">{dimensions}I", data[4:header])
     wanted = math.prod(shape)
     if wanted != len(data) - header or 0 in shape:
         size = " x ".join(map(str, shape))
         raise DataError(
-            f"its header says {size} = {wanted} bytes; found {len(data) - header}",
+            message(
+                "obi-bench.idx-size-differs", size=size, wanted=wanted, count=len(data) - header
+            ),
             file=path,
-            hint="Fetch the file again",
         )
     return np.frombuffer(data, np.uint8, offset=header).reshape(shape)
 
@@ -224,7 +232,9 @@ def _unpacked(path: Path) -> bytes:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise DataError(f"not readable: {error.strerror}", file=path) from None
+        raise DataError(
+            message("obi-bench.not-readable", reason=error.strerror), file=path
+        ) from None
     if size > MAX_BYTES:
         raise _too_large(path)
     packed = source_bytes(path, MAX_BYTES)
@@ -235,14 +245,18 @@ def _unpacked(path: Path) -> bytes:
         unpacker = zlib.decompressobj(wbits=_GZIP)
         data = unpacker.decompress(packed, MAX_BYTES + 1)
     except zlib.error as error:
-        raise DataError(f"damaged gzip: {error}", file=path, hint="Fetch the file again") from None
+        raise DataError(message("obi-bench.gzip-unreadable", error=error), file=path) from None
     if len(data) > MAX_BYTES:
         raise _too_large(path)
     if not unpacker.eof or unpacker.unused_data:
-        wrong = "more data after its end" if unpacker.eof else "it ends early"
-        raise DataError(f"damaged gzip: {wrong}", file=path, hint="Fetch the file again")
+        wrong = (
+            message("obi-bench.gzip-more-data")
+            if unpacker.eof
+            else message("obi-bench.gzip-ends-early")
+        )
+        raise DataError(message("obi-bench.idx-gzip-damaged", reason=wrong), file=path)
     return data
 
 
 def _too_large(path: Path) -> DataError:
-    return DataError(f"more than {MAX_BYTES >> 20} MB unpacked, so no IDX of crops", file=path)
+    return DataError(message("obi-bench.idx-too-large", most=MAX_BYTES >> 20), file=path)

@@ -15,7 +15,8 @@ from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import SUFFIXES, read_table
-from keju.errors import DataError, UsageError, number_of, shortened
+from keju.errors import DataError, UsageError, shortened
+from keju.messages import message
 
 ITEMS_OPTION = (
     "a list of the images to import, instead of a draw: one name a line, a JSON list of names, or "
@@ -68,10 +69,9 @@ def read_item_list(file: Path) -> list[Listed]:
     for line in found:
         if len(line.names) not in {1, 2} or not all(line.names):
             raise DataError(
-                f"{number_of(len(line.names), 'name')}",
+                message("obi-bench.names-on-line", count=len(line.names)),
                 file=file,
                 item=line.place.item,
-                hint="Write one name, or two",
             )
     return found
 
@@ -79,7 +79,7 @@ def read_item_list(file: Path) -> list[Listed]:
 def _entries(file: Path) -> list[Listed]:
     found = list(_table(file) or _json(file) or _lines(file))
     if not found:
-        raise DataError("the list is empty", file=file, hint="Write one name a line")
+        raise DataError(message("obi-bench.list-empty"), file=file)
     return found
 
 
@@ -150,16 +150,11 @@ def listed_paths(options: Options, src: Path, images: Iterable[Path]) -> list[Pa
     if "items" not in options:
         return None
     if "sample" in options:
-        raise UsageError("options items and sample: give one of them")
+        raise UsageError(message("obi-bench.items-or-sample"))
     file = Path(options["items"])
     lines = read_item_list(file)
     if pair := next((line for line in lines if len(line.names) > 1), None):
-        raise DataError(
-            "two names, but this format takes one image a line",
-            file=file,
-            item=pair.place.item,
-            hint="Write one name a line",
-        )
+        raise DataError(message("obi-bench.two-names-for-one"), file=file, item=pair.place.item)
     return resolved(lines, ImageNames(src, images))
 
 
@@ -177,18 +172,21 @@ def resolved(lines: Sequence[Listed], index: ImageNames) -> list[Path]:
             missing.append(f"{name} ({place.item})")
         elif path in found:
             raise DataError(
-                f"{name} is listed in {found[path]} too",
+                message("obi-bench.listed-elsewhere", name=name, found=found[path]),
                 file=place.file,
                 item=place.item,
-                hint="Keep one of the two",
             )
         else:
             found[path] = place.item
     if missing:
         raise DataError(
-            f"{len(missing)} of {len(lines)} listed images are missing: {listed(missing)}",
+            message(
+                "obi-bench.listed-images-missing",
+                count=len(missing),
+                listed=len(lines),
+                names=listed(missing),
+            ),
             file=lines[0].place.file,
-            hint="Put them into the source, or remove them from the list",
         )
     return list(found)
 
@@ -227,10 +225,11 @@ def listed_images(options: Options, names: Iterable[str]) -> list[ListedImage] |
         name = _match(line.text, ends, place)
         if name in found:
             raise DataError(
-                f"{shortened(line.text)} is also in {found[name].place.item}",
+                message(
+                    "obi-bench.listed-twice", text=shortened(line.text), item=found[name].place.item
+                ),
                 file=file,
                 item=place.item,
-                hint="List each image once",
             )
         found[name] = ListedImage(name, line.role, place)
     return list(found.values())
@@ -248,16 +247,16 @@ def _match(path: str, ends: dict[str, list[str]], place: Place) -> str:
             return best[0]
         if best:
             raise DataError(
-                f"{shortened(path)!r} may be {listed(best, 3)}",
+                message(
+                    "obi-bench.path-ambiguous", path=shortened(path), candidates=listed(best, 3)
+                ),
                 file=place.file,
                 item=place.item,
-                hint="Write the path from the source's folder on",
             )
     raise DataError(
-        f"the source has no image {shortened(path)!r}",
+        message("obi-bench.no-image-in-source", path=shortened(path)),
         file=place.file,
         item=place.item,
-        hint="Write the path from the source's folder on, or remove the line",
     )
 
 

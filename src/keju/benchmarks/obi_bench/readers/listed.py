@@ -12,6 +12,7 @@ from keju.benchmarks.obi_bench.readers.tree import Tree
 from keju.datasets.readers.base import Options, listed
 from keju.errors import DataError, number_of
 from keju.items import ImageRef
+from keju.messages import message
 
 _REFERENCE = frozenset({"reference", "label", "gallery", "relevant", "support"})
 _QUERY = frozenset({"query", "test"})
@@ -52,9 +53,7 @@ def listed_by_source(trees: Sequence[Tree], options: Options) -> list[list[OfCla
         tree.found.source.name for tree, some in zip(trees, found, strict=True) if not some
     ]:
         raise DataError(
-            f"the list has no image of {listed(empty)}",
-            file=options["items"],
-            hint="List images of every source, or import the sources one by one",
+            message("obi-bench.list-without-source", sources=listed(empty)), file=options["items"]
         )
     return found
 
@@ -116,9 +115,8 @@ def listed_gallery(
         )
     if not classes:
         raise DataError(
-            f"no listed class of {pool.found.source.name} has a reference and a query",
+            message("obi-bench.no-class-with-query", name=pool.found.source.name),
             file=pool.found.folder,
-            hint="List more images of a class, or add the column role: reference, query",
         )
     return Gallery(sorted(classes, key=lambda one: one.label), others)
 
@@ -137,10 +135,9 @@ def _by_role(
                 break
         else:
             raise DataError(
-                f"the role {each.role[:20]!r} is unknown",
+                message("obi-bench.role-unknown", role=each.role[:20]),
                 file=each.place.file,
                 item=each.place.item,
-                hint="Write reference, query or distractor",
             )
     references, queries, rest = parts
     return references, queries, rest

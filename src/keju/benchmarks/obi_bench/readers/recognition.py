@@ -32,6 +32,7 @@ from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, canv
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Box, Item
+from keju.messages import message
 
 LAYOUT = """\
 SRC/                          one source, or a folder for each: O2BR, YinQiWenYuan_detection
@@ -91,7 +92,7 @@ def read_recognition(src: Path, writer: DatasetWriter, options: Options) -> Iter
     """
     rule = options.get("without-boxes", "error")
     if rule not in {"error", "negative"}:
-        raise UsageError(f"option without-boxes={rule}: say error or negative")
+        raise UsageError(message("obi-bench.without-boxes-invalid", value=rule))
     found = sources_in(src, _TASK, options)
     every = [path for each in found for path in pictures_in(each)]
     wanted = listed_paths(options, src, every)
@@ -152,9 +153,12 @@ def _parted(found: Found, every: list[Path], annotations: Annotations, options: 
     negatives = [path for path in every if _NEGATIVES in path.relative_to(found.folder).parts[:-1]]
     if drawn_on := [path for path in negatives if boxes.get(path)]:
         raise DataError(
-            f"boxes on images of {_NEGATIVES}: {listed(_names(found, drawn_on))}",
+            message(
+                "obi-bench.boxes-on-negatives",
+                negatives=_NEGATIVES,
+                names=listed(_names(found, drawn_on)),
+            ),
             file=found.folder,
-            hint=f"Remove the boxes, or move the images out of {_NEGATIVES}",
         )
     boxed = [path for path in every if boxes.get(path)]
     bare = [path for path in every if path not in {*negatives, *boxed}]
@@ -167,11 +171,13 @@ def _parted(found: Found, every: list[Path], annotations: Annotations, options: 
             for name, path in zip(_names(found, bare), bare, strict=True)
         )
         raise DataError(
-            f"{number_of(len(bare), 'image')} without boxes: {listed(names)}",
+            message(
+                "obi-bench.images-without-boxes",
+                count=len(bare),
+                names=listed(names),
+                negatives=_NEGATIVES,
+            ),
             file=found.folder,
-            hint=f"Draw them; or say that they have no characters: --option "
-            f"without-boxes=negative, or a folder {_NEGATIVES}; or skip them: "
-            "--option skip-missing=yes",
         )
     return _Parts(boxed, negatives, bare)
 

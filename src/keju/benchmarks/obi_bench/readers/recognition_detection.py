@@ -11,6 +11,7 @@ from keju.datasets.readers.boxes.recognising import Recognised, recognise
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.xml_roots import xml_roots
 from keju.errors import DataError, UsageError, number_of
+from keju.messages import message
 
 _TASK = "recognition"
 _NEGATIVES = "negatives"
@@ -91,8 +92,7 @@ def _options_for(found: Found) -> dict[str, str]:
     if annotations.form == "yolo" or all(path in annotations.files for path in bare):
         return {"without-boxes": "negative"}
     raise DataError(
-        f"{len(bare)} of {len(images)} images have no boxes",
-        hint="draw them, or give --option skip-missing=yes or without-boxes=negative",
+        message("obi-bench.some-images-without-boxes", count=len(bare), all=len(images))
     )
 
 

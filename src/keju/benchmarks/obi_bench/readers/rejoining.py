@@ -25,6 +25,7 @@ from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import ImageRef, Item
+from keju.messages import message
 
 LAYOUT = """\
 SRC/                      one source (OBI-rejoin)
@@ -70,13 +71,13 @@ def read_rejoining(src: Path, writer: DatasetWriter, options: Options) -> Iterat
     """
     rule = options.get("adjacency", "table")
     if rule not in {"table", "all"}:
-        raise UsageError(f"option adjacency={rule}: say table or all")
+        raise UsageError(message("obi-bench.adjacency-invalid", value=rule))
     if options.get("bones", "folder") not in {"folder", "name"}:
-        raise UsageError(f"option bones={options['bones']}: say folder or name")
+        raise UsageError(message("obi-bench.bones-invalid", bones=options["bones"]))
     lines = read_item_list(Path(options["items"])) if "items" in options else []
     found = sources_in(src, _TASK, options)
     if lines and len(found) > 1:
-        raise UsageError("option items: give one source, with --option source=NAME")
+        raise UsageError(message("obi-bench.items-of-one-source"))
     declared = {"items": len(lines)} if lines else {}
     declare(writer, found, adjacency=rule, **declared)
     for each in found:
@@ -99,7 +100,7 @@ def _read_source(
     galleries = _galleries(found, fragments, lines)
     alone = [name for name in galleries if not joins[name] & set(galleries[name])]
     if len(alone) == len(galleries):
-        raise DataError("no two fragments adjoin", file=found.folder, hint="Name the pairs")
+        raise DataError(message("obi-bench.no-pair"), file=found.folder)
     _add(found, writer, fragments, joins, galleries)
     if skipped := [name for name in images if name not in fragments]:
         yield (
@@ -126,11 +127,7 @@ def _galleries(
     """
     every = list(fragments)
     if lines and len({len(line.names) for line in lines}) > 1:
-        raise DataError(
-            "single names and pairs in one list",
-            file=lines[0].place.file,
-            hint="List fragments, one a line, or pairs, two a line",
-        )
+        raise DataError(message("obi-bench.names-and-pairs"), file=lines[0].place.file)
     index = ImageNames(found.folder, fragments.values())
     if lines and len(lines[0].names) == 2:
         return _listed_pairs(found, lines, index)
@@ -149,12 +146,7 @@ def _listed_pairs(found: Found, lines: Sequence[Listed], index: ImageNames) -> d
             for path in resolved([Listed(place, (name,))], index)
         )
         if one == other or other in galleries.get(one, []):
-            raise DataError(
-                "a pair of the same image, or one that is listed twice",
-                file=place.file,
-                item=place.item,
-                hint="Remove it",
-            )
+            raise DataError(message("obi-bench.pair-repeated"), file=place.file, item=place.item)
         galleries.setdefault(one, []).append(other)
     return galleries
 
@@ -197,9 +189,7 @@ def _must_differ(found: Found, refs: Mapping[str, ImageRef]) -> None:
     for name, ref in refs.items():
         if ref.sha256 in first:
             raise DataError(
-                f"the same image as {first[ref.sha256]}",
-                file=found.folder / name,
-                hint="Keep one of them",
+                message("obi-bench.same-image", first=first[ref.sha256]), file=found.folder / name
             )
         first[ref.sha256] = name
 

@@ -17,6 +17,7 @@ from keju.definitions import Task, task
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, shipped_toml
 from keju.items import Item, Record
+from keju.messages import message
 
 BENCHMARK = "OBI-Bench"
 
@@ -114,7 +115,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
         DataError: no folder; folders of sources beside others; a source whose name is not UTF-8.
     """
     if not src.is_dir():
-        raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
+        raise DataError(message("obi-bench.folder-expected"), file=src)
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
     known = {path: source for path in folders if (source := source_called(path.name))}
     name = options.get("source", "") or ("" if known else src.resolve().name)
@@ -129,17 +130,20 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
             return [Found(source_named(min(names), task_id), folder, src)]
     if strange := [path.name for path in folders if path not in known]:
         raise DataError(
-            f"expected folders called after sources; found also {listed(strange)}",
+            message("obi-bench.folders-of-sources", others=listed(strange), first=strange[0]),
             file=src,
-            hint=f"Take it out, or name one source for the whole: --option source={strange[0]}",
         )
     order = sources(task_id)
     found = [Found(source, path, src) for path, source in known.items() if source in order]
     if not found:
         raise DataError(
-            f"no source of {task_id} in it, but {listed(path.name for path in folders)}",
+            message(
+                "obi-bench.no-source-of-task",
+                task=task_id,
+                folders=listed(path.name for path in folders),
+                known=", ".join(each.name for each in order),
+            ),
             file=src,
-            hint=f"Sources of {task_id}: {', '.join(each.name for each in order)}",
         )
     return sorted(found, key=lambda each: order.index(each.source))
 
@@ -154,7 +158,13 @@ def source_named(name: str, task_id: str) -> Source:
     if source and source.task != task_id:
         known = ", ".join(each.name for each in sources(task_id))
         raise UsageError(
-            f"{source.name} is a source of {source.task}. Sources of {task_id}: {known}"
+            message(
+                "obi-bench.source-of-other-task",
+                name=source.name,
+                task=source.task,
+                wanted=task_id,
+                known=known,
+            )
         )
     return source or _own(name, task_id)
 
@@ -190,9 +200,7 @@ def pictures_in(found: Found) -> list[Path]:
     pictures = list(image_files(found.folder))
     if not pictures:
         raise DataError(
-            f"there are no images of {found.source.name} in the folder",
-            file=found.folder,
-            hint="See the layouts: keju data formats obi-recognition",
+            message("obi-bench.no-images-of-source", name=found.source.name), file=found.folder
         )
     for path in pictures:
         for part in path.relative_to(found.folder).parts:

@@ -15,6 +15,7 @@ from keju.datasets.readers.base import check_name, kept_inside
 from keju.datasets.readers.listing import is_litter
 from keju.errors import DataError, number_of
 from keju.images import EXTENSIONS
+from keju.messages import message
 
 _SUFFIXES = tuple(f".{suffix}" for suffix in EXTENSIONS)
 
@@ -97,9 +98,7 @@ def read_tree(found: Found, names_file: str = "") -> Tree:
     images, tables = image_names(found.folder)
     if not images:
         raise DataError(
-            f"there are no images of {found.source.name} in the folder",
-            file=found.folder,
-            hint="See the layouts: keju data formats obi-classification",
+            message("obi-bench.no-images-of-classes", name=found.source.name), file=found.folder
         )
     images, skipped = _without_beside(images, release)
     root = _root_of(release, images)
@@ -113,11 +112,7 @@ def read_tree(found: Found, names_file: str = "") -> Tree:
         elif label := _class_of(parts, root):
             classes.setdefault(label, []).append(name)
         else:
-            raise DataError(
-                "the image is in no class's folder",
-                file=found.folder / name,
-                hint="Move it into its class's folder",
-            )
+            raise DataError(message("obi-bench.image-in-no-class"), file=found.folder / name)
     names = read_names(found, release, tables, names_file, frozenset(classes))
     return Tree(found, release, root, classes, undeciphered, names, tuple(skipped))
 
@@ -154,9 +149,8 @@ def _walk(top: Path) -> Iterator[tuple[str, bool]]:
             entries = list(os.scandir(top / before))
         except OSError as error:
             raise DataError(
-                f"not readable: {error.strerror or error}",
+                message("obi-bench.file-not-readable", reason=error.strerror or error),
                 file=top / before,
-                hint="Give yourself the right to read it",
             ) from None
         for entry in entries:
             if is_litter(entry.name):

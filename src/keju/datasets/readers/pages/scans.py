@@ -193,7 +193,7 @@ def _frames(file: Path) -> int:
         with decoding(plain_file(file), str(file)):
             return _counted(open_header(file, name=str(file)), file)
     except DataError as error:
-        if error.problem.startswith("more than"):
+        if error.id in {"datasets.too-many-pages", "images.too-many-frames"}:
             raise
         return 1
 
