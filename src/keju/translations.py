@@ -16,6 +16,7 @@ from typing import Literal, get_args
 from keju.definitions import definitions, folder_of, name_in_chinese, task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml, shipped_toml
+from keju.messages import message
 from keju.scoring import metrics
 
 Language = Literal["en", "zh"]
@@ -93,7 +94,11 @@ def check_language(language: str) -> None:
         UsageError: there is no such language.
     """
     if language not in get_args(Language):
-        raise UsageError(f"no language {language!r}; there are {', '.join(get_args(Language))}")
+        raise UsageError(
+            message(
+                "translations.no-language", language=language, known=", ".join(get_args(Language))
+            )
+        )
 
 
 def _of_own_pages(table: dict[str, str]) -> dict[str, str]:
@@ -138,11 +143,14 @@ def _check_blanks(words: dict[str, str], path: Path) -> None:
     for english, said in words.items():
         if english.count(_BLANK) != said.count(_BLANK):
             raise DataError(
-                f"the English text has {english.count(_BLANK)} {_BLANK}, the Chinese one has "
-                f"{said.count(_BLANK)}",
+                message(
+                    "translations.blanks-differ",
+                    count=english.count(_BLANK),
+                    blank=_BLANK,
+                    chinese=said.count(_BLANK),
+                ),
                 file=path,
                 item=shortened(english),
-                hint=f"Write {_BLANK} as often in both texts",
             )
 
 

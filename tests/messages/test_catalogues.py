@@ -19,13 +19,9 @@ SYNTHETIC = ROOT / "packages/keju-synthetic/src/keju_synthetic"
 BENCHMARKS = sorted(each.parent for each in CORE.glob("benchmarks/*/messages"))
 
 PLAIN = {
-    "analysis",
     "annotation",
-    "figures",
     "notebook.py",
-    "reporting",
     "telemetry.py",
-    "translations.py",
 }
 """Packages whose errors still have plain English texts."""
 

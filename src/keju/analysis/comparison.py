@@ -15,8 +15,9 @@ from keju.analysis.comparison_sides import (
     shared_variant,
 )
 from keju.definitions import tasks, without_official
-from keju.errors import UsageError, number_of
+from keju.errors import UsageError
 from keju.items import Protocol, Record, Score
+from keju.messages import message
 from keju.runs import RunFolder
 from keju.scoring import TaskComparison, compare_errors, compare_models, cut_note
 
@@ -143,13 +144,10 @@ def _why_nothing(
         or "none"
         for side in (first, second)
     ]
-    why = f"tasks with {protocol} scores: {tasks[0]}; and {tasks[1]}"
+    why = message("analysis.tasks-with-scores", protocol=protocol, task=tasks[0], other=tasks[1])
     unscored = {each.reason for each in first.scores if each.value is None} - {""}
     if unscored:
-        why = f"{why}; unscored: {'; '.join(sorted(unscored)[:3])}"
+        why = message("analysis.also-unscored", why=why, unscored="; ".join(sorted(unscored)[:3]))
     if dropped:
-        why = (
-            "the runs ask different datasets, and "
-            f"{number_of(dropped, 'item is', 'items are')} not the same in both"
-        )
-    return f"nothing to compare: {names[0]} and {names[1]} have no scored item in common ({why})"
+        why = message("analysis.runs-ask-other-datasets", dropped=dropped)
+    return message("analysis.nothing-to-compare", name=names[0], other=names[1], why=why)

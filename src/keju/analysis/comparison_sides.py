@@ -10,6 +10,7 @@ from msgspec import convert
 
 from keju.errors import UsageError
 from keju.items import Item, PromptVariant, Record, Score, variant_of
+from keju.messages import message
 from keju.runs import RunFolder
 from keju.scoring import check_scores, stored_scores
 from keju.text import in_script
@@ -45,7 +46,7 @@ class Wanted(Record, frozen=True, kw_only=True):
         """
         for name in ("model", "setting", "script", "wording"):
             if getattr(self, name) and getattr(self, f"{name}s"):
-                raise UsageError(f"--{name} and --{name}s contradict each other. Give one of them")
+                raise UsageError(message("analysis.options-contradict", name=name))
 
     def variant(self, place: int) -> tuple[str, str, str]:
         """Setting, script and wording of the first side (0) or the second, as far as given."""
@@ -76,11 +77,11 @@ def choose_sides(runs: Sequence[RunFolder], wanted: Wanted) -> tuple[Side, Side]
         DataError: a file of a run is damaged.
     """
     if not 1 <= len(runs) <= 2:
-        raise UsageError(f"keju compare takes one run or two, not {len(runs)}")
+        raise UsageError(message("analysis.one-run-or-two", count=len(runs)))
     wanted.check()
     pair = (runs[0], runs[-1])
     if len(runs) == 2 and pair[0].path.resolve() == pair[1].path.resolve():
-        raise UsageError(f"{pair[0].path} is given twice. Give another run, or this one once")
+        raise UsageError(message("analysis.run-twice", path=pair[0].path))
     models = _models(pair, wanted, several=len(runs) == 2)
     if len(runs) == 1:
         check_scores(pair[0], list(dict.fromkeys(models)))
@@ -96,10 +97,7 @@ def choose_sides(runs: Sequence[RunFolder], wanted: Wanted) -> tuple[Side, Side]
         _only(run, model, found) for run, model, found in zip(pair, models, kept, strict=True)
     )
     if alone and first_side.variant == second_side.variant:
-        raise UsageError(
-            f"{pair[0].path}: both sides are {models[0]}. Name what differs: a second run, "
-            "--models A B, --settings A B, --scripts A B or --wordings A B"
-        )
+        raise UsageError(message("analysis.sides-equal", path=pair[0].path, model=models[0]))
     return first_side, second_side
 
 
@@ -159,7 +157,9 @@ def _models(pair: tuple[RunFolder, RunFolder], wanted: Wanted, *, several: bool)
     if named:
         for run, name, there in zip(pair, named, known, strict=True):
             if name not in there:
-                raise UsageError(f"{run.path}: no model {name!r}; it has {', '.join(there)}")
+                raise UsageError(
+                    message("analysis.no-model", path=run.path, name=name, known=", ".join(there))
+                )
         return named
     in_variants = wanted.settings or wanted.scripts or wanted.wordings
     if not several and not in_variants and len(known[0]) == 2:
@@ -170,8 +170,11 @@ def _models(pair: tuple[RunFolder, RunFolder], wanted: Wanted, *, several: bool)
     if several and len(shared) == 1:
         return shared[0], shared[0]
     raise UsageError(
-        f"{pair[0].path}: name the models with --model M or --models A B. Models: "
-        f"{', '.join(dict.fromkeys(known[0] + known[1]))}"
+        message(
+            "analysis.name-the-models",
+            path=pair[0].path,
+            known=", ".join(dict.fromkeys(known[0] + known[1])),
+        )
     )
 
 
@@ -194,17 +197,22 @@ def _scores(
     }
     if not kept:
         asked = " and ".join(filter(None, given))
-        raise UsageError(f"{run.path}: {model} has no answers in {asked or 'any setting'}. "
-                         f"It has: {_listed(found)}")  # fmt: skip
+        raise UsageError(
+            message(
+                "analysis.no-answers-in",
+                path=run.path,
+                model=model,
+                asked=asked or message("analysis.any-setting"),
+                known=_listed(found),
+            )
+        )
     return kept
 
 
 def _only(run: RunFolder, model: str, found: dict[PromptVariant, list[Score]]) -> Side:
     if len(found) > 1:
         raise UsageError(
-            f"{run.path}: {model} answered in several prompt variants ({_listed(found)}). Choose "
-            "one with --setting, --script and --wording, or two with --settings A B, --scripts A B "
-            "or --wordings A B"
+            message("analysis.several-variants", path=run.path, model=model, known=_listed(found))
         )
     ((variant, scores),) = found.items()
     return Side(run, model, variant, scores)
@@ -212,7 +220,7 @@ def _only(run: RunFolder, model: str, found: dict[PromptVariant, list[Score]]) -
 
 def _listed(found: dict[PromptVariant, list[Score]]) -> str:
     labels = (variant.label(found).replace(" · ", " ") or variant.setting for variant in found)
-    return ", ".join(labels) or "none"
+    return ", ".join(labels) or message("analysis.none")
 
 
 def _run_names(first: Side, second: Side) -> tuple[str, str]:

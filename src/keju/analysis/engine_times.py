@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from keju.analysis.run_set import RunSet
 from keju.errors import UsageError
+from keju.messages import message
 from keju.models import RESULTS
 from keju.running.machine import Machine
 from keju.running.prices import Prices
@@ -72,21 +73,18 @@ def collection_of(pages: int | None, machine_price: str) -> Collection | None:
     """
     found = _PRICE.fullmatch(machine_price.strip()) if machine_price else None
     if machine_price and (not found or (found[1] and found[3])):
-        raise UsageError(
-            f"--machine-price {machine_price!r} is not a price for an hour. Write it as 0.20/h or "
-            "0.20EUR/h"
-        )
+        raise UsageError(message("analysis.machine-price-invalid", price=machine_price))
     if pages is None:
         if machine_price:
-            raise UsageError("--machine-price needs --pages N, the pages of your collection")
+            raise UsageError(message("analysis.machine-price-needs-pages"))
         return None
     if not 0 < pages <= MOST_PAGES:
-        raise UsageError(f"--pages must be 1 to {MOST_PAGES:,}, not {pages}")
+        raise UsageError(message("analysis.pages-out-of-range", most=MOST_PAGES, pages=pages))
     if not found:
         return Collection(pages)
     price = float(found[2])
     if not isfinite(price):
-        raise UsageError(f"--machine-price {machine_price!r} is too large")
+        raise UsageError(message("analysis.machine-price-too-large", price=machine_price))
     return Collection(pages, price, found[1] or found[3])
 
 

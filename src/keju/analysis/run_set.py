@@ -28,6 +28,7 @@ from keju.items import (
     Setting,
     variant_of,
 )
+from keju.messages import message
 from keju.models import REPLAYED
 from keju.running.reading import name_of_images
 from keju.runs import HUMAN, RunFolder, RunManifest
@@ -277,8 +278,12 @@ def _add_run(
             continue
         if not found and _has_metrics(run_set.asked[key].item):
             raise UsageError(
-                f"{folder.path}: the response of {response.model} to {response.item} has no "
-                f"scores. Score it again: keju score {folder.path}"
+                message(
+                    "analysis.response-without-scores",
+                    path=folder.path,
+                    model=response.model,
+                    item=response.item,
+                )
             )
         named = run_set.asked[key].item.id
         renamed = [replace(score, model=label, item=named) for score in found]

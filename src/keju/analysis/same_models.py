@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.errors import UsageError
+from keju.messages import either, message
 from keju.published import published_model, published_models
 
 _SHOWN = "image"
@@ -38,16 +39,12 @@ def read_same_as(lines: Iterable[str]) -> tuple[SameAs, ...]:
     for line in lines:
         model, equals, printed = line.rpartition("=")
         if not equals or not model or not printed:
-            raise UsageError(
-                f"--same-as {line!r} is not MODEL=PRINTED. Example: "
-                "--same-as openai:qwen2-vl-7b=Qwen2-VL-7B-Instruct"
-            )
+            raise UsageError(message("analysis.same-as-form", line=line))
         if printed not in known:
             near = get_close_matches(printed, sorted(known), n=2, cutoff=0.5)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            hint = message("analysis.did-you-mean", near=either(near)) if near else ""
             raise UsageError(
-                f"--same-as {line!r}: no paper prints a model {printed!r}.{hint} "
-                "See all names with: keju models --published"
+                message("analysis.same-as-no-printed-model", line=line, printed=printed, hint=hint)
             )
         found.append(SameAs(model, printed))
     return tuple(found)
@@ -69,14 +66,21 @@ def check_same_as(declared: Sequence[SameAs], run_set: RunSet) -> None:
     for each in declared:
         if each.model not in names:
             raise UsageError(
-                f"--same-as {each.model}={each.printed}: no model {each.model!r} in these runs. "
-                f"There are: {', '.join(sorted(names))}"
+                message(
+                    "analysis.same-as-no-model",
+                    model=each.model,
+                    printed=each.printed,
+                    known=", ".join(sorted(names)),
+                )
             )
         if not any(published_model(benchmark, each.printed) for benchmark in benchmarks):
             raise UsageError(
-                f"--same-as {each.model}={each.printed}: the papers of these runs' benchmarks "
-                f"({', '.join(benchmarks)}) print no model {each.printed!r}. "
-                "See all names with: keju models --published"
+                message(
+                    "analysis.same-as-not-in-papers",
+                    model=each.model,
+                    printed=each.printed,
+                    benchmarks=", ".join(benchmarks),
+                )
             )
     _check_alone(declared, benchmarks)
 
@@ -89,8 +93,13 @@ def _check_alone(declared: Sequence[SameAs], benchmarks: Sequence[str]) -> None:
             printed = published_model(benchmark, each.printed)
             if printed and found.setdefault(each.model, printed.name) != printed.name:
                 raise UsageError(
-                    f"--same-as {each.model}={each.printed}: {each.model} is already declared to "
-                    f"be {found[each.model]} of {benchmark}. Give one of them"
+                    message(
+                        "analysis.same-as-declared",
+                        model=each.model,
+                        printed=each.printed,
+                        found=found[each.model],
+                        benchmark=benchmark,
+                    )
                 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from keju.errors import UsageError
+from keju.messages import message
 
 _NEEDED = 128 * 2**30
 """Bytes of address space. V8 in vl-convert-python 1.9 aborts with 64 GB and starts with 100 GB."""
@@ -22,7 +23,4 @@ def check_address_space() -> None:
 
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit != resource.RLIM_INFINITY and limit < _NEEDED:
-        raise UsageError(
-            f"Figures cannot be drawn: the address space is limited to {limit / 2**30:,.0f} GiB. "
-            "Remove the limit: ulimit -v unlimited"
-        )
+        raise UsageError(message("figures.address-space-limited", limit=limit / 2**30))

@@ -22,6 +22,7 @@ from keju.figures import (
 from keju.figures.datasets import OfDataset
 from keju.figures.figure import Drawn
 from keju.figures.parts import OfRun
+from keju.messages import message
 
 Source = TypeVar("Source")
 
@@ -91,7 +92,7 @@ def _chosen(made: Mapping[str, Source], which: Sequence[str], of: str) -> list[S
     for name in which:
         if name not in made:
             near = get_close_matches(name, made, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = message("figures.did-you-mean", near=near[0]) if near else ""
             known = ", ".join(made)
-            raise UsageError(f"no figure {name!r} of {of}.{hint} There are: {known}")
+            raise UsageError(message("figures.no-figure", name=name, of=of, hint=hint, known=known))
     return [make for name, make in made.items() if not which or name in which]

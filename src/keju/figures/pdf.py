@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from keju.errors import DataError
+from keju.messages import message
 
 _REFERENCE = re.compile(rb"\b(\d+) 0 R\b")
 _RESOURCES = re.compile(rb"(?:^ +/[A-Za-z]+\d+ \d+ 0 R\n)+", re.MULTILINE)
@@ -26,7 +27,7 @@ def in_order(pdf: bytes) -> bytes:
     objects = _objects(pdf)
     root = re.search(rb"/Root (\d+) 0 R", pdf[pdf.rindex(b"trailer") :])
     if root is None:
-        raise DataError("no root in the PDF", hint="Write SVG or PNG instead")
+        raise DataError(message("figures.pdf-without-root"))
     numbers = {old: place for place, old in enumerate(_walk(objects, root[1]), start=1)}
     out = bytearray(pdf[: pdf.index(b"\n\n") + 2])
     offsets = []
@@ -55,7 +56,7 @@ def _objects(pdf: bytes) -> dict[bytes, bytes]:
         head = _OBJECT.match(pdf, place)
         end = pdf.rfind(_END, place, following)
         if head is None or end < 0:
-            raise DataError("the PDF is not as expected", hint="Write SVG or PNG instead")
+            raise DataError(message("figures.pdf-not-as-expected"))
         found[head[1]] = pdf[head.end() : end]
     return found
 

@@ -24,6 +24,7 @@ from keju.errors import PrerequisiteError, UsageError
 from keju.files import write_atomic
 from keju.formatting import percent
 from keju.local_paths import check_local
+from keju.messages import message
 from keju.reporting.cells import correlation_cell
 from keju.reporting.conclusions import POINTS, Verdict, verdicts
 from keju.reporting.grade_cells import grade_cells
@@ -153,14 +154,11 @@ def check_report_place(out: Path) -> None:
     """
     check_local(out)
     if out.suffix and out.suffix.lower() not in _HTML and not out.is_dir():
-        raise UsageError(
-            f"{out}: a report is an HTML file or a folder. Choose -o {out.with_suffix('.html')}; "
-            "a browser prints it as PDF, and --csv DIR writes tables"
-        )
+        raise UsageError(message("reporting.not-a-report", out=out, other=out.with_suffix(".html")))
     if out.suffix.lower() not in _HTML:
         _check_folder(out)
     elif out.is_dir():
-        raise UsageError(f"{out}: a folder, not an HTML file. Choose another -o")
+        raise UsageError(message("reporting.not-a-file", out=out))
 
 
 def _figures(
@@ -246,9 +244,9 @@ def _said(table: Json, words: Words) -> Json:
 def _check_folder(out: Path) -> None:
     """Check that a directory is a report's, so that no other files are overwritten."""
     if out.exists() and not out.is_dir():
-        raise UsageError(f"{out}: not a folder; a report in one file ends in .html")
+        raise UsageError(message("reporting.not-a-folder", out=out))
     if out.is_dir() and any(out.iterdir()) and not (out / _PAGE).is_file():
-        raise UsageError(f"{out}: holds something else than a report. Choose another -o")
+        raise UsageError(message("reporting.folder-has-other-files", out=out))
 
 
 def _write_parts(browser: Browser, out: Path) -> None:

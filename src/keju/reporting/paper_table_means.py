@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from keju.definitions import Mean, Task, means_of, tasks
 from keju.errors import DataError
+from keju.messages import message
 from keju.published import Column, PrintedTable, paper
 from keju.reporting.paper_table_runs import Own
 from keju.scoring import MetricResult, TaskResult
@@ -138,7 +139,7 @@ def _mean_of_column(benchmark: str, column: Column) -> Mean | None:
     """The benchmark's mean that a column prints; None where it is over all tasks or a domain."""
     name = paper(benchmark).tables.means.get(column.task)
     if name and name not in means_of(benchmark):
-        raise DataError(f"no mean {name!r} in its definition", file=f"the paper of {benchmark}")
+        raise DataError(message("reporting.no-mean", name=name), file=f"the paper of {benchmark}")
     return means_of(benchmark)[name] if name else None
 
 
