@@ -77,18 +77,52 @@ def test_the_terminal_counts_missing_files_as_missing(folder):
 def test_the_cause_comes_first_with_the_values_of_the_pages_that_were_read(folder):
     first, *others = verdict_lines(folder, "en")
     assert first == (
-        "5 of 8 pages have no result file from Vendor: b3/p, b4/p, b5/p, b6/p, b7/p. Values of "
-        "this report count these pages as wrong; of the pages with a result (3), 10.0 % of the "
-        "characters are wrong (recognition 10.0, layout 0.0). Vendor is therefore not ranked and "
-        "not compared. Add the files and run the same command again: only these pages are read."
+        "5 of 8 pages have no result file from Vendor: b3/p, b4/p, b5/p, b6/p, b7/p. The tables "
+        "and the points count these pages as wrong; the error rates below are of the pages with a "
+        "result. Vendor is not ranked and not compared, because more than 10 % of its pages have "
+        "no result. Add the files and run the same command again: only these pages are read."
     )
-    assert not [line for line in others if "Vendor" in line or "No engine reads" in line]
-    chinese, *_ = verdict_lines(folder, "zh")
+    (own,) = [line for line in others if "Vendor" in line or "No engine reads" in line]
+    assert own == (
+        "Vendor: 10.0 % of the characters wrong on the 3 of 8 pages with a result (recognition "
+        "10.0, layout 0.0; 66.2 % if the others count as wrong). Its time is not known: its "
+        "results were read from files."
+    )
+    chinese, *rates = verdict_lines(folder, "zh")
+    assert rates[2] == (
+        "Vendor：10.0% 的字有误，只计有结果的 3 页（共 8 页）（识别 10.0，版面 0.0；"
+        "其余各页也算作错误时为 66.2%）。用时未知：其结果读自文件。"
+    )
     assert chinese.startswith(
         "5 页（共 8 页）没有 Vendor 的结果文件：b3/p、b4/p、b5/p、b6/p、b7/p。"
     )
-    assert "因此 Vendor 不排名，也不与其他引擎比较" in chinese
+    assert "Vendor 不排名，也不与其他引擎比较，因为没有结果的页超过 10%" in chinese
     assert "pages" not in chinese
+
+
+def test_tables_name_the_pages_that_count_as_wrong(folder):
+    page = write_report([folder / "run"], folder / "tables.html").page
+    tree = html.fromstring(page.read_text("utf-8"))
+    errors, efforts = (
+        tree.xpath(f"//h2[@id='{place}']/following::table[1]//tr[contains(., 'Vendor')]")
+        for place in ("errors", "fixing")
+    )
+    (error,) = (" ".join(row.text_content().split()) for row in errors)
+    assert error.startswith("Vendor5 of 8 pages without a result count as wrong")
+    # The same rates as in the conclusions, beside those over all pages.
+    assert "66.2with a result 10.0" in error
+    assert all("5 of 8 pages without a result" in row.text_content() for row in efforts)
+    assert efforts
+    (sentence,) = tree.xpath("//h2[@id='errors']/following::ul[1]/li[contains(., 'Vendor')]")
+    assert "of the pages with one, CER 10.0 %, recognition error 10.0 %" in sentence.text_content()
+    whole_rows = tree.xpath("//h2[@id='errors']/following::table[1]//tr[td[contains(., 'good')]]")
+    assert "with a result" not in whole_rows[0].text_content()
+
+
+def test_columns_without_any_value_are_not_shown(folder):
+    page = write_report([folder / "run"], folder / "columns.html").page
+    heads = html.fromstring(page.read_text("utf-8")).xpath("//table//th/text()")
+    assert not [head for head in heads if head.startswith("tokens") or head == "s / item"]
 
 
 def test_the_other_engines_are_compared_as_if_it_were_not_there(folder, tmp_path):
@@ -99,7 +133,7 @@ def test_the_other_engines_are_compared_as_if_it_were_not_there(folder, tmp_path
     (board,) = view.boards
     rows = {row.model: row for group in board.groups for row in group.rows}
     assert [rows[name].ranks[0].place for name in ("good", "half", "Vendor")] == [1, 2, None]
-    assert rows["Vendor"].ranks[0].why == "not ranked: 5 of 8 pages have no result"
+    assert rows["Vendor"].ranks[0].why == "not ranked: 5 of 8 pages have no result, more than 10 %"
 
 
 def test_the_lines_of_the_command_begin_with_the_cause(folder):
@@ -108,14 +142,15 @@ def test_the_lines_of_the_command_begin_with_the_cause(folder):
     assert first.startswith("5 of 8 pages have no result file from Vendor: b3/p, ")
     assert others[0].startswith("good: 0.0 % of the characters wrong")
     assert others[2].startswith(
-        "Vendor: 10.0 % of the characters wrong (recognition 10.0, layout 0.0), over 3 of 8 pages"
+        "Vendor: 10.0 % of the characters wrong on the 3 of 8 pages with a result (recognition "
     )
 
 
 def test_nothing_is_said_of_all_engines_where_too_few_pages_have_results(tmp_path):
     alone = scored(tmp_path, {"Vendor": {0: TEXTS[0]}})
-    (only,) = verdict_lines(alone, "en")
-    assert only.startswith("7 of 8 pages have no result file from Vendor")
+    lacking, rate = verdict_lines(alone, "en")
+    assert lacking.startswith("7 of 8 pages have no result file from Vendor")
+    assert rate.startswith("Vendor: 0.0 % of the characters wrong on the 1 of 8 pages with a")
 
 
 def test_few_missing_pages_leave_an_engine_in_the_comparison(tmp_path):
@@ -124,5 +159,8 @@ def test_few_missing_pages_leave_an_engine_in_the_comparison(tmp_path):
     less = {place: text for place, text in given.items() if place}
     made = scored(tmp_path, {"good": given, "Vendor": less}, texts)
     first, *_ = verdict_lines(made, "en")
-    assert first.startswith("1 of 16 pages have no result file from Vendor: b0/p. Values of this")
+    assert first.startswith("1 of 16 pages have no result file from Vendor: b0/p. The tables and")
     assert "not ranked" not in first
+    # The points of the comparison count the missing page, the rates do not.
+    (reliable,) = [line for line in verdict_lines(made, "en") if "better than Vendor" in line]
+    assert "A page without a result counts as 0 in these points (Vendor)" in reliable

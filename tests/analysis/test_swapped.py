@@ -174,7 +174,7 @@ def test_swapped_pages_are_named_in_terminal_and_report_and_are_no_recitation(
     write_report([path], tmp_path / "r.html")
     assert "Texts swapped?" in (tmp_path / "r.html").read_text("utf-8")
     write_report([path], tmp_path / "zh.html", language="zh")
-    assert "文本放错了页？" in (tmp_path / "zh.html").read_text("utf-8")
+    assert "转录文本与页面不对应？" in (tmp_path / "zh.html").read_text("utf-8")
 
 
 @needs("rapidocr", "pip install 'keju[ocr]'")

@@ -9,18 +9,21 @@ from typing import NamedTuple
 from keju.analysis.run_set import RunSet
 from keju.definitions import query_of
 from keju.errors import number_of
-from keju.items import Response
+from keju.items import Item, Response
 from keju.models import MISSING, RESULTS
 
 MOST = 0.1
 """The share of pages without a result up to which an engine is ranked and compared."""
+
+BEYOND = f"more than {100 * MOST:.0f} %"
+"""The limit as text."""
 
 
 class NoResults(NamedTuple):
     """One model's pages without a result; `of_files` where its results are files.
 
     `pages` are the items with their positions in the browser, `of` the number of its pages, `kinds`
-    the failures by kind.
+    the failures by kind. `scored` is the number of pages with a result and a reference.
     """
 
     model: str
@@ -28,16 +31,12 @@ class NoResults(NamedTuple):
     of: int
     kinds: Counter[str]
     of_files: bool
+    scored: int = 0
 
     @property
     def too_many(self) -> bool:
         """Whether missing results influence the model's values more than its transcriptions do."""
         return len(self.pages) > MOST * self.of
-
-    @property
-    def read(self) -> int:
-        """The pages with a result."""
-        return self.of - len(self.pages)
 
     @property
     def lacks_files(self) -> bool:
@@ -58,15 +57,24 @@ def no_results(run_set: RunSet) -> list[NoResults]:
     """The missing results of every model, except baselines, that transcribed some pages."""
     found: dict[str, NoResults] = {}
     asked: dict[str, set[tuple[str, int]]] = {}
-    for page, model, response in _readings(run_set):
+    scored: dict[str, set[tuple[str, int]]] = {}
+    for page, has_text, model, response in _readings(run_set):
         asked.setdefault(model, set()).add(page)
+        if has_text:
+            scored.setdefault(model, set()).add(page)
         if response.status == "failed":
             of_files = run_set.by_model[model].kind == RESULTS
             lacks = found.setdefault(model, NoResults(model, [], 0, Counter(), of_files))
             lacks.kinds[response.error.kind if response.error else "failed"] += 1
             if page not in lacks.pages[-1:]:
                 lacks.pages.append(page)
-    return [each._replace(of=len(asked[each.model])) for each in found.values()]
+    return [
+        each._replace(
+            of=len(asked[each.model]),
+            scored=len(scored.get(each.model, set()) - set(each.pages)),
+        )
+        for each in found.values()
+    ]
 
 
 def in_no_mean(run_set: RunSet) -> list[NoResults]:
@@ -83,13 +91,22 @@ def in_no_mean(run_set: RunSet) -> list[NoResults]:
     return left if len(left) < len(real) else []
 
 
-def _readings(run_set: RunSet) -> Iterator[tuple[tuple[str, int], str, Response]]:
-    """Page, with its position in the browser, the model and the response of each transcription."""
+def has_text(item: Item) -> bool:
+    """Whether an item has a reference with text, so that its answers are in the CER."""
+    return bool((item.answer or item.answer_simplified or item.transcription or "").strip())
+
+
+def _readings(run_set: RunSet) -> Iterator[tuple[tuple[str, int], bool, str, Response]]:
+    """Page, whether it has a text, model and response of each transcription.
+
+    A page has its position in the browser.
+    """
     for place, asked in enumerate(run_set.asked.values()):
         if query_of(asked.item).form == "transcription":
             for answer in asked.answers:
                 if run_set.by_model[answer.model].role != "baseline":
-                    yield (asked.item.id, place), answer.model, answer.response
+                    page = asked.item.id, place
+                    yield page, has_text(asked.item), answer.model, answer.response
 
 
 def unranked(run_set: RunSet) -> Iterator[tuple[str, str]]:
@@ -97,4 +114,4 @@ def unranked(run_set: RunSet) -> Iterator[tuple[str, str]]:
     for each in no_results(run_set):
         if each.too_many:
             count = f"{len(each.pages):,} of {number_of(each.of, 'page')}"
-            yield each.model, f"not ranked: {count} have no result"
+            yield each.model, f"not ranked: {count} have no result, {BEYOND}"

@@ -373,6 +373,9 @@ def swap_lines(
     if len(found) > MOST_LINES:
         yield f"Texts swapped? {len(found) - MOST_LINES:,} more; the report lists all of them"
     if found:
-        yield f"These pages are scored as they are. {hint}."
+        hints = [hint] if any(not each.others for each in found) else []
+        of_readings = dict.fromkeys(name for each in found if each.others for name in each.models)
+        hints += [f"Check the results of {', '.join(of_readings)}"] if of_readings else []
+        yield f"These pages are scored as they are. {'. '.join(hints)}."
     if check.words:
         yield check.words

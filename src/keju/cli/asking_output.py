@@ -31,6 +31,7 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
         empty_on_blank,
         not_sent_lines,
         run_table,
+        truncated_lines,
         unlike_paper,
         usage_lines,
     )
@@ -48,7 +49,9 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
                     seconds=each.waited,
                 )
             )
-    for line in (*not_sent_lines(summary), *usage_lines(summary)):
+    for line in (
+        *truncated_lines(folder, summary), *not_sent_lines(summary), *usage_lines(summary),
+    ):  # fmt: skip
         say(line)
     if preset:
         identities = RunFolder(folder).manifest().models

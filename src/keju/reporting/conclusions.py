@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from keju.analysis.confusions import Confusion, Misread
 from keju.analysis.labels import task_name
-from keju.analysis.nearly_empty import LIMIT, NearlyEmpty
+from keju.analysis.nearly_empty import LIMIT, SHORT, NearlyEmpty
+from keju.analysis.no_results import BEYOND, has_text
 from keju.analysis.reading_patterns import PatternCounts, Patterns
 from keju.analysis.resampling import Resampled
 from keju.analysis.run_set import ItemKey, RunSet
 from keju.errors import number_of, shortened
 from keju.formatting import NOTHING, percent
-from keju.items import Item
 from keju.reporting.error_rows import ErrorRow
 from keju.reporting.glossary import pattern_senses
 from keju.reporting.time_table import TimeTable
@@ -84,15 +84,8 @@ def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = (
     All errors, times and tests are those of the report; `misread` are its confusions.
     """
     errors = _errors(view, run_set)
-    yield from (each.line for each in _lacking(view, errors))
-    lacking = {each.model for each in view.no_results}
-    for row in (_with_result(each) if each.model in lacking else each for each in errors):
-        yield (
-            f"{row.model}: {_wrong(row)} "
-            f"(recognition {row.recognition}, layout {row.layout}{_order(row)}), "
-            f"{'over ' if row.model in lacking else ''}{_pages(run_set, row)}"
-            f"{_time(view.times, row.model)}"
-        )
+    yield from (each.line for each in _lacking(view))
+    yield from (_rate(view, run_set, row) + _time(view.times, row.model) for row in errors)
     if not errors:
         yield (
             "No page has both a reference and an answer, so no error is known. The texts that were "
@@ -116,10 +109,17 @@ def _errors(view: View, run_set: RunSet) -> list[ErrorRow]:
     return [row for row in view.errors if run_set.by_model[row.model].role != "baseline"]
 
 
-def _with_result(row: ErrorRow) -> ErrorRow:
-    """The row with its errors over the pages that have a result."""
-    cer, recognition, layout = row.with_result
-    return row._replace(cer=cer, recognition=recognition, layout=layout)
+def _rate(view: View, run_set: RunSet, row: ErrorRow) -> str:
+    """The errors of an engine, over the pages that have a result."""
+    lacking = any(each.model == row.model for each in view.no_results)
+    own = row.over_results if lacking else row
+    on = f" on the {_pages(run_set, row)} with a result" if lacking else ""
+    over = "" if lacking else f", {_pages(run_set, row)}"
+    all_pages = f"; {row.cer} % if the others count as wrong" if lacking else ""
+    return (
+        f"{row.model}: {_wrong(own)}{on} "
+        f"(recognition {own.recognition}, layout {own.layout}{_order(own)}{all_pages}){over}"
+    )
 
 
 def _wrong(row: ErrorRow) -> str:
@@ -144,7 +144,7 @@ def _pages(run_set: RunSet, row: ErrorRow) -> str:
     statuses: dict[ItemKey, bool] = {}
     for key, asked in run_set.asked.items():
         name = task_name(asked.item.task, asked.item.query)
-        if name != row.task or not _has_text(asked.item):
+        if name != row.task or not has_text(asked.item):
             continue
         for answer in asked.answers:
             if answer.model == row.model:
@@ -154,11 +154,6 @@ def _pages(run_set: RunSet, row: ErrorRow) -> str:
     if answered == len(statuses):
         return number_of(answered, "page")
     return f"{answered:,} of {number_of(len(statuses), 'page')}"
-
-
-def _has_text(item: Item) -> bool:
-    """Whether an item has a reference, so that its answers are in the CER."""
-    return bool((item.answer or item.answer_simplified or item.transcription or "").strip())
 
 
 def _time(times: TimeTable | None, model: str) -> str:
@@ -184,26 +179,34 @@ def verdicts(
     benchmarks, and where nothing was both read and has a reference.
     """
     errors = _errors(view, run_set)
-    lacking = list(_lacking(view, errors))
+    lacking = list(_lacking(view))
     if not view.own_pages or not (errors or lacking):
         return []
     found = patterns or PatternCounts()
     turned = (_in_wrong_order(row, found.of(row.model, row.task)) for row in errors if _order(row))
     faults = _faults(view, errors, misread)
     compared = _compared(view, run_set, errors)
-    return [*lacking, *compared, *turned, *faults, *_next_steps(view, errors)]
+    rates = [_own_rate(view, run_set, row) for row in errors]
+    return [*lacking, *rates, *compared, *turned, *faults, *_next_steps(view, errors)]
 
 
-def _lacking(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
-    """The engines without a result for some pages, what their values mean, and what to do."""
-    rows = {row.model: row for row in errors}
+def _own_rate(view: View, run_set: RunSet, row: ErrorRow) -> Verdict:
+    """An engine's own errors, its time and its cost."""
+    times = view.times
+    of_engine = [each for each in times.rows if each.model == row.model] if times else []
+    steps = [said for each in of_engine if times and (said := times.sentence(each))]
+    return Verdict(_rate(view, run_set, row), next=steps)
+
+
+def _lacking(view: View) -> Iterator[Verdict]:
+    """The engines without a result for some pages, how these pages count, and what to do."""
     for each in view.no_results:
-        steps = []
-        if row := rows.get(each.model):
-            cer, recognition, layout = row.with_result
-            steps.append(_COUNTED.format(f"{each.read:,}", cer, recognition, layout))
+        steps = [_COUNTED]
         if each.too_many:
-            steps.append(f"{each.model} is therefore not ranked and not compared")
+            steps.append(
+                f"{each.model} is not ranked and not compared, because {BEYOND} of its pages have "
+                "no result"
+            )
         steps.append(_ADD_FILES if each.lacks_files else _AGAIN)
         yield Verdict(each.cause, pages=each.pages, next=steps)
 
@@ -211,7 +214,15 @@ def _lacking(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
 def _compared(view: View, run_set: RunSet, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
     if len(errors) > 1:
         for board in view.boards:
-            yield from _reliable(board.sure["strict"], run_set)
+            for each in _reliable(board.sure["strict"], run_set):
+                yield each._replace(next=[*_counted(view, each.pairs), *each.next])
+
+
+def _counted(view: View, pairs: Sequence[Pair]) -> list[str]:
+    """A sentence on the engines of these pairs that lack pages; none where all pages were read."""
+    named = {name for pair in pairs for name in (pair.better, pair.worse)}
+    lacking = [each.model for each in view.no_results if each.model in named]
+    return [_AS_ZERO.format(", ".join(lacking))] if lacking else []
 
 
 def _faults(
@@ -224,6 +235,14 @@ def _faults(
 
 
 def _left_empty(found: NearlyEmpty) -> Verdict:
+    if found.short:
+        return Verdict(
+            f"{found.model} gave only a part of the text on {len(found.pages):,} of "
+            f"{number_of(found.of, 'page')} ({100 * LIMIT:.0f} to {100 * SHORT:.0f} % of its "
+            "characters)",
+            pages=found.pages,
+            next=("Check that these results are complete",),
+        )
     return Verdict(
         f"{found.model} left {len(found.pages):,} of {number_of(found.of, 'page')} nearly empty "
         f"(fewer than {100 * LIMIT:.0f} % of the characters of the text)",
@@ -251,8 +270,11 @@ def _next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
     ]
     if known and min(known) > _MOSTLY_READ:
         yield Verdict(_NONE_READS.format(min(known)))
-    if view.swapped:
+    if any(not each.others for each in view.swapped):
         yield Verdict("Correct the texts that seem to be swapped before you rely on this")
+    for each in view.swapped:
+        if each.others:
+            yield Verdict(f"Check the results of {each.models}: some seem to be of other pages")
     rows = view.times.rows if view.times else ()
     if untimed := [row.model for row in rows if row.cpu != NOTHING and row.thousand == NOTHING]:
         yield Verdict(
@@ -262,9 +284,10 @@ def _next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
 
 
 _COUNTED = (
-    "Values of this report count these pages as wrong; of the pages with a result ({}), {} % of "
-    "the characters are wrong (recognition {}, layout {})"
+    "The tables and the points count these pages as wrong; the error rates below are of the pages "
+    "with a result"
 )
+_AS_ZERO = "A page without a result counts as 0 in these points ({})"
 _ADD_FILES = "Add the files and run the same command again: only these pages are read"
 _AGAIN = "Run the same command again to read only these pages (keju run: with --retry-failed)"
 _NONE_READS = (

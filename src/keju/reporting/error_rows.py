@@ -9,6 +9,7 @@ from keju.formatting import NOTHING, percent
 from keju.text import LAYERS
 
 _BAR = 176
+_SAME = 1e-9
 
 
 class Part(NamedTuple):
@@ -23,7 +24,7 @@ class ErrorRow(NamedTuple):
     """The components of a model's reading errors in a task; `cer` is the sum of both errors.
 
     `wrong_recognition` and `wrong_layout` are the permutation floors: the errors of the same
-    responses against other pages' texts.
+    responses against other pages' texts. `with_result` are the three errors without failures.
     """
 
     model: str
@@ -38,6 +39,12 @@ class ErrorRow(NamedTuple):
     parts: list[Part]
     words: str
     with_result: tuple[str, str, str]
+
+    @property
+    def over_results(self) -> ErrorRow:
+        """The row with its errors over the pages that have a result."""
+        cer, recognition, layout = self.with_result
+        return self._replace(cer=cer, recognition=recognition, layout=layout)
 
 
 def error_row(found: ReadingErrors) -> ErrorRow:
@@ -64,10 +71,17 @@ def error_row(found: ReadingErrors) -> ErrorRow:
 
 def error_sentence(found: ReadingErrors) -> str:
     """A sentence on the shares of layout and recognition in the error."""
+    whole, alone = found.with_result
+    of_results = (
+        f". Pages without a result count as wrong; of the pages with one, CER {percent(whole)} %, "
+        f"recognition error {percent(alone)} %, layout error {percent(whole - alone)} %"
+        if abs(whole - found.script) > _SAME
+        else ""
+    )
     return (
         f"Of a strict CER of {percent(found.script)} % (pooled over all characters), "
         f"{percent(found.recognition)} points are recognition error and "
-        f"{percent(found.layout)} points are layout error"
+        f"{percent(found.layout)} points are layout error{of_results}"
     )
 
 

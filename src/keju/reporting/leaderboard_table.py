@@ -48,6 +48,11 @@ class LeaderboardTable(NamedTuple):
     notes: list[str]
     currency: str
 
+    @property
+    def has_tokens(self) -> bool:
+        """Whether any model has a count of tokens."""
+        return any(row.tokens != NOTHING for group in self.groups for row in group.rows)
+
 
 def leaderboard_table(board: Leaderboard) -> LeaderboardTable:
     """The leaderboard with every value as text."""

@@ -59,14 +59,36 @@ class TimeTable(NamedTuple):
         said = self._words(row.least_thousand, row.least_days, row.least_cost)
         return f"lower bound from processor time on all cores: {said}" if said else ""
 
+    def sentence(self, row: TimeRow) -> str:
+        """Time and cost of a row for a conclusion, with lower bounds where they are not known."""
+        if row.thousand == NOTHING and row.least_thousand == NOTHING:
+            return f"Its time is not known: {row.why}" if row.why else self.words(row)
+        least = row.thousand == NOTHING
+        bound = "at least " if least else ""
+        thousand, days, cost = (
+            (row.least_thousand, row.least_days, row.least_cost)
+            if least
+            else (row.thousand, row.days, row.cost)
+        )
+        parts = [f"{bound}{thousand} for 1,000 pages"]
+        if self.converted and days != NOTHING:
+            parts.append(f"{bound}{days} for {self.collection} pages")
+        if cost != NOTHING:
+            parts.append(f"cost {bound}{cost} {self.currency}".strip())
+        return "; ".join(parts)
+
+    @property
+    def currency(self) -> str:
+        """The currency of the machine's price; empty where it is not given."""
+        return self.cost.removeprefix("cost").removeprefix(", ")
+
     def _words(self, thousand: str, days: str, cost: str) -> str:
         parts = [f"{thousand} for 1,000 pages"] if thousand != NOTHING else []
         if self.converted and days != NOTHING:
             parts.append(f"{days} for {self.collection}")
         if cost != NOTHING:
-            currency = self.cost.removeprefix("cost").removeprefix(", ")
             # The cost of a server includes the currency of the tokens' prices.
-            parts.append(f"cost {cost}" if " " in cost else f"cost {cost} {currency}".strip())
+            parts.append(f"cost {cost}" if " " in cost else f"cost {cost} {self.currency}".strip())
         return ", ".join(parts)
 
 

@@ -139,6 +139,21 @@ def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
             yield f"  Hint: {hint.whole}"
 
 
+def truncated_lines(path: Path, summary: RunSummary) -> Iterator[str]:
+    """The pages or items whose responses are truncated, for each model."""
+    if not any(model.statuses.get("truncated") for model in summary.models):
+        return
+    found: dict[str, list[str]] = {}
+    for response in RunFolder.open(path).responses():
+        if response.status == "truncated":
+            found.setdefault(response.model, []).append(shortened(response.item))
+    for model, items in found.items():
+        yield (
+            f"{model}: {number_of(len(items), 'response is', 'responses are')} truncated: "
+            f"{listed(items)}. What is missing counts as wrong"
+        )
+
+
 def halted_lines(summary: RunSummary) -> Iterator[str]:
     """The models that were stopped before all requests were sent, and why."""
     for model in summary.models:
