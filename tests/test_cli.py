@@ -14,7 +14,7 @@ from keju.datasets import mini
 
 COMMANDS = [
     [], ["demo"], ["tasks"], ["metrics"], ["models"],
-    ["plan"], ["run"], ["score"], ["ledger"], ["report"],
+    ["plan"], ["run"], ["score"], ["protocols"], ["report"],
     ["ocr-report"],
     ["audit"], ["judge"], ["judge", "grade"], ["judge", "probe"], ["judge", "align"],
     ["judge", "sample"],

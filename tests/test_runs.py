@@ -78,7 +78,7 @@ def test_scores_stored_by_0_1_0_are_refused_and_scoring_again_gives_the_same_val
     stored = pl.concat(map(pl.read_parquet, sorted((old / "scores").glob("*.parquet"))))
     for command in (
         ["report", str(old), "-o", str(old / "report.html")], ["compare", str(old)],
-        ["ledger", str(old)], ["audit", str(old)], ["figures", str(old), "-o", str(old)],
+        ["protocols", str(old)], ["audit", str(old)], ["figures", str(old), "-o", str(old)],
         ["export", "inspect", str(old), "-o", str(old / "logs")],
     ):  # fmt: skip
         result = CliRunner().invoke(app, command)

@@ -59,7 +59,7 @@ def commands(folder: Path, out: Path) -> Iterator[list[str]]:
     """Each command that shows scores of a run."""
     yield ["report", str(folder), "-o", str(out / "report.html")]
     yield ["report", str(folder), "-o", str(out / "page"), "--csv", str(out / "csv")]
-    yield ["ledger", str(folder)]
+    yield ["protocols", str(folder)]
     yield ["compare", str(folder), "--models", MODEL, OTHER]
     yield ["audit", str(folder)]
     yield ["figures", str(folder), "-o", str(out / "figures"), "--which", "standings"]
@@ -167,9 +167,9 @@ def test_all_models_with_stale_scores_are_named(scored: Path, tmp_path: Path):
 
 def test_a_comparison_looks_at_its_own_models_alone(scored: Path):
     edit(scored, OTHER, 0, text="B")
-    invoke("ledger", str(scored), "--model", MODEL)
+    invoke("protocols", str(scored), "--model", MODEL)
     assert isinstance(
-        CliRunner().invoke(app, ["ledger", str(scored), "--model", OTHER]).exception, UsageError
+        CliRunner().invoke(app, ["protocols", str(scored), "--model", OTHER]).exception, UsageError
     )
 
 

@@ -136,7 +136,7 @@ def test_the_other_commands_need_no_definition_either(made: Path) -> None:
     page = (made / "zh.html").read_text("utf-8")
     assert "敦煌写本与简牍" in page
     assert "<td>Dunhuang" not in page
-    assert "No task has a value under both protocols" in done("ledger", "run", cwd=made)
+    assert "No task has a value under both protocols" in done("protocols", "run", cwd=made)
     done("export", "inspect", "run", "-o", "logs", cwd=made)
     done("data", "stats", "packed", cwd=made)
     done("merge", "run", "-o", "merged", cwd=made)

@@ -159,7 +159,7 @@ def test_compare_and_judge_use_only_items_with_a_reference(home: Path, keju, cha
     "command",
     [
         "audit run",
-        "ledger run",
+        "protocols run",
         "data stats dataset",
         "export inspect run -o inspect",
         "data export mcs-bench dataset -o mcs",

@@ -92,7 +92,7 @@ def test_pages_break_down_by_book_and_not_by_file(own):
     assert [table["kind"] for table in view.breakdowns] == ["group"]
 
 
-def test_the_ledger_finds_nothing_to_compare(own):
+def test_no_protocol_differences_are_found(own):
     assert list_protocol_differences(RunFolder.open(own)) == []
 
 

@@ -16,7 +16,7 @@ def parted(make, *pairs, most=3):
 OPTIONS = {"options": ("唐代", "宋代", "元代")}
 
 
-def test_letters_in_chatter_earn_only_officially_and_the_ledger_says_why(make):
+def test_letters_in_chatter_earn_only_officially_and_the_difference_says_why(make):
     (found,) = parted(
         make, ("T5", "B", "ABC", OPTIONS), ("T5", "B", "B", OPTIONS), ("T5", "B", "Ｂ", OPTIONS)
     )

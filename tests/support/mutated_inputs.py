@@ -334,7 +334,7 @@ _MANIFESTS = (
         ("build", "review", "export", "SRC/data", "--out", "OUT2.csv"),
     ), _DATASET),
     Input("manifest", "run", _whole_run, (
-        ("report", "SRC/run", "-o", "OUT.html"), ("ledger", "SRC/run"), ("audit", "SRC/run"),
+        ("report", "SRC/run", "-o", "OUT.html"), ("protocols", "SRC/run"), ("audit", "SRC/run"),
         ("merge", "SRC/run", "--partial", "--out", "OUT"), ("score", "SRC/run"),
         ("report", "SRC/run", "-o", "OUT2", "--csv", "OUT3"),
     )),

@@ -1,6 +1,7 @@
 """Declared answers to small items of every task, on which the two protocols are laid side by side.
 
-docs/ledger.md prints what they earn (tools/make_ledger.py). Answers have the mean lengths of the
+docs/protocols.md prints what they earn (tools/make_protocols_page.py). Answers have the mean
+lengths of the
 benchmark's own (MCS-Bench Table 5).
 """
 

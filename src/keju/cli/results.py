@@ -161,7 +161,7 @@ def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
 
 
 @app.command()
-def recital(
+def memorization(
     run: Annotated[
         Path,
         typer.Argument(
@@ -191,7 +191,7 @@ def recital(
 
 
 @app.command()
-def ledger(
+def protocols(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Scored run directory.")],
     model: Annotated[
         list[str] | None,
@@ -206,7 +206,7 @@ def ledger(
     """Show where official and strict differ in a run: by how much, on which items, and why.
 
     A difference is strict - official on one scale; an error counts as 1 - min(1, error).
-    docs/ledger.md lists what the two protocols do on every task, on example answers.
+    docs/protocols.md lists what the two protocols do on every task, on example answers.
     """
     from keju.cli.output.console import print_json
     from keju.cli.output.protocol_tables import (

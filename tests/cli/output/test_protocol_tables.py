@@ -1,4 +1,4 @@
-"""The ledger of a run, read from its stored scores."""
+"""Protocol differences of a run, read from its stored scores."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Print docs/ledger.md: per task where the two protocols part, and by how much.
+"""Print docs/protocols.md: per task where the two protocols part, and by how much.
 
-    python -m tools.make_ledger > docs/ledger.md
+    python -m tools.make_protocols_page > docs/protocols.md
 
 The sentences are those of the metrics' declarations and of src/keju/scoring/rules.toml, the answers
 those of tests/support/specimens.py.
@@ -20,10 +20,10 @@ from tests.support.specimens import ITEMS, SPECIMENS, scores_of
 APART = 0.02
 
 _INTRODUCTION = f"""\
-# Ledger: where `official` and `strict` part
+# Protocol differences: where `official` and `strict` differ
 
-Made by `tools/make_ledger.py`; the test suite holds this page to its output. For a run of yours,
-`keju ledger RUN` says the same of the answers in it, item by item.
+Made by `tools/make_protocols_page.py`; the test suite compares this page with its output. For a
+run of yours, `keju protocols RUN` prints the same of its answers, item by item.
 
 The first tables give the size: each row is a task (OBI-Bench: one way of asking), each column an
 answer given to {ITEMS} small items of it, whose true answers are as long as the task's own

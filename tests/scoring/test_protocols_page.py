@@ -1,4 +1,4 @@
-"""docs/ledger.md is what the code makes, and its answers earn what they should."""
+"""docs/protocols.md is what the code makes, and its answers earn what they should."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pytest
 from keju.definitions import published_tasks, task
 from keju.scoring import TaskDifference, differences
 from tests.support.specimens import SPECIMENS, scores_of
-from tools import make_ledger
+from tools import make_protocols_page
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "ledger.md"
+PAGE = ROOT / "docs" / "protocols.md"
 PAIRS = [(each, query) for each in published_tasks() for query in each.queries if query.strict]
 
 
-@pytest.mark.xdist_group("ledger page")
+@pytest.mark.xdist_group("protocols page")
 def test_the_page_is_the_one_that_the_code_makes():
-    assert PAGE.read_text("utf-8") == make_ledger.page(), (
-        "python -m tools.make_ledger > docs/ledger.md"
+    assert PAGE.read_text("utf-8") == make_protocols_page.page(), (
+        "python -m tools.make_protocols_page > docs/protocols.md"
     )
 
 
