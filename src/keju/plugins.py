@@ -29,11 +29,11 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.writers.base import Write, Writer, copy_image
 from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.exports import ResponseFile, RunExport
 from keju.items import ImageRef, Item, Line, Request
 from keju.models.base import Answer, AskError, Decoding, Model, ModelBase, ModelOptions
 from keju.models.declarations import ModelDeclaration, Role
 from keju.registry import Plugin, PluginError, declare
-from keju.running.exports import ResponseFile, RunExport
 from keju.scoring import metric
 
 __all__ = [

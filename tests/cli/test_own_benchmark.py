@@ -392,3 +392,36 @@ holds = "OverAll is the mean of the domains"
 says = "OverAll is not the mean of the domains."
 consequence = "The order is wrong."
 """
+
+
+PAPER = {
+    "paper.toml": '[tables]\nshown = ["Table 1"]\n',
+    "models.csv": "role,name,kind\nevaluated,Model-A,ocr\nevaluated,Model-B,ocr\n",
+    "metrics.csv": "metric,scale,better\nAcc,100,higher\n",
+    "tables/table-1.csv": "model,dunhuang_dating:Acc\nModel-A,**61.2**\nModel-B,_50.0_\n",
+}
+
+
+def test_reports_and_figures_show_the_tables_beside_a_definition(tmp_path: Path) -> None:
+    folder = example(tmp_path)
+    text = DEFINITION.read_text("utf-8").replace(
+        'strict = ["Acc"', 'official = ["Acc"]\nstrict = ["Acc"'
+    )
+    (folder / "own.toml").write_text(f'official_as = "MCS-Bench"\n{text}', "utf-8")
+    (folder / "published" / "tables").mkdir(parents=True)
+    for name, content in PAPER.items():
+        (folder / "published" / name).write_text(content, "utf-8")
+    own = ("--benchmark", "own.toml")
+    words = ("data", "import", "mapped", "items", "--map", "mapping.toml", "--out", "dataset")
+    done(*words, *own, cwd=folder)
+    done("run", "dataset", "--model", "replay:answers.jsonl", "--out", "run", cwd=folder)
+    done("score", "run", cwd=folder)
+    done("report", "run", "--published", *own, "-o", "report.html", cwd=folder)
+    rows = re.findall(r"<tr\b.*?</tr>", (folder / "report.html").read_text("utf-8"), re.DOTALL)
+    (row,) = (row for row in rows if "Model-A" in row)
+    assert ">61.2<" in row
+    assert "paper" in row
+    done("figures", "run", "--published", *own, "-o", "of-run", cwd=folder)
+    done("figures", "published", *own, "--which", "heatmap", "-o", "of-papers", cwd=folder)
+    for file in ("of-run/heatmap-manuscripts.csv", "of-papers/heatmap-manuscripts.csv"):
+        assert "61.2" in (folder / file).read_text("utf-8")

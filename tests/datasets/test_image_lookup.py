@@ -114,23 +114,6 @@ def test_a_link_that_leads_out_is_refused(src):
             find(src, name)
 
 
-def test_images_by_the_id_of_a_record(src):
-    for name in ("a1", "b_1", "b_2", "b_4", "T1/7", "T2/7"):
-        put(src / f"images/{name}.png", picture(len(name)))
-    index = ImageIndex([src])
-    where = {"file": src / "data.json", "item": "x"}
-
-    def found(name: str, *near: str) -> list[str]:
-        return [path.stem for path in index.find_by_id(name, **where, near=near)]
-
-    assert found("A1") == ["a1"]
-    assert found("b") == ["b_1", "b_2"]
-    assert found("none") == []
-    assert index.find_by_id("7", **where, near=("T2",)) == [src / "images/T2/7.png"]
-    with pytest.raises(DataError, match="several images are called after it"):
-        found("7")
-
-
 def test_many_images_are_searched_once_and_bounded(src, monkeypatch):
     walked: list[Path] = []
     images_under = image_lookup._images_under
@@ -186,8 +169,7 @@ def test_pictures_takes_names_base64_bytes_and_cells(tmp_path, src):
         refs = [pictures.store(value, place) for value in values]
         assert len({ref.sha256 for ref in refs}) == 1
         assert pictures.store({"bytes": None, "path": "none.png"}, place) is None
-        assert pictures.store_by_id("none", place) == []
-        assert pictures.missing == {"none.png": "a1", "none": "a1"}
+        assert pictures.missing == {"none.png": "a1"}
         with pytest.raises(DataError, match="expected an image or its name; found int"):
             pictures.store(7, place)
         with pytest.raises(DataError, match="a1"):

@@ -24,7 +24,6 @@ from keju.metrics.boxes import (
     iou_matrix,
     match_boxes,
     to_pixels,
-    union_iou,
 )
 
 EDGE = st.integers(-2, 9)
@@ -82,22 +81,10 @@ def test_hits_are_the_most_pairs_that_overlap_enough(truth, predicted):
         assert found == max(sum(overlaps[pair] >= threshold for pair in each) for each in every)
 
 
-@given(SOME_BOXES, BOXES)
-def test_union_iou_is_the_share_of_pixels_covered(truth, predicted):
-    first, second = pixels(truth), pixels(predicted)
-    if first:
-        expected = len(first & second) / len(first | second)
-        assert union_iou(truth, predicted) == pytest.approx(expected)
-    else:
-        with pytest.raises(UndefinedMetricError, match="no area"):
-            union_iou(truth, predicted)
-
-
 def test_identity_is_one_by_every_measure():
     boxes = [[0, 0, 10, 10], [5, 5, 20, 30]]
     assert match_boxes(boxes, boxes).mean == 1
     assert box_hits(boxes, boxes).f1 == 1
-    assert union_iou(boxes, boxes) == 1
 
 
 def test_thresholds_are_those_of_coco_to_the_last_digit():
@@ -140,7 +127,6 @@ def test_a_degenerate_box_overlaps_with_nothing_and_is_counted(box):
     assert iou_matrix([sound, box], [box]).tolist() == [[0], [0]]
     assert match_boxes([sound], [sound, box]).mean == 0.5
     assert box_hits([sound], [sound, box]).f1 == pytest.approx(2 / 3)
-    assert union_iou([sound], [sound, box]) == 1
 
 
 def test_faults_are_counted_by_kind():
@@ -152,8 +138,7 @@ def test_no_boxes_predicted_is_zero_and_no_truth_is_undefined():
     truth = [[0, 0, 10, 10]]
     assert match_boxes(truth, []).mean == 0
     assert box_hits(truth, []).f1 == 0
-    assert union_iou(truth, []) == 0
-    for measure in (match_boxes, box_hits, union_iou):
+    for measure in (match_boxes, box_hits):
         with pytest.raises(UndefinedMetricError):
             measure([], truth)
 

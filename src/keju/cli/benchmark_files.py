@@ -24,6 +24,7 @@ _COMMANDS = frozenset(
         ("score",),
         ("report",),
         ("serve",),
+        ("figures",),
     }
 )
 """Commands that read items or tasks which no dataset or run may define."""

@@ -17,7 +17,7 @@ from keju.errors import number_of
 from keju.registry import PluginError
 
 if TYPE_CHECKING:
-    from keju.running.exports import RunExport
+    from keju.exports import RunExport
 
 
 class _ExportGroup(TyperGroup):
@@ -25,7 +25,7 @@ class _ExportGroup(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's context
         """The declared forms and the commands of this file."""
-        from keju.running.exports import EXPORTS
+        from keju.exports import EXPORTS
 
         return list(dict.fromkeys([*EXPORTS, *super().list_commands(ctx)]))
 
@@ -33,7 +33,7 @@ class _ExportGroup(TyperGroup):
         """A command of this file, or the one made from a declared form."""
         if found := super().get_command(ctx, cmd_name):
             return found
-        from keju.running.exports import EXPORTS
+        from keju.exports import EXPORTS
 
         if cmd_name not in EXPORTS:
             return None
@@ -54,7 +54,7 @@ class _ExportGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as above
         """Refuses a form that is only listed, with the reason."""
-        from keju.running.exports import EXPORTS
+        from keju.exports import EXPORTS
 
         if args and super().get_command(ctx, args[0]) is None and args[0] in EXPORTS:
             EXPORTS[args[0]]

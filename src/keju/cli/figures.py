@@ -141,7 +141,7 @@ def _drawn(
 ) -> Iterable[Drawn]:
     from keju.figures import of_papers
 
-    if what == [_PAPERS] and not Path(_PAPERS).exists():
+    if what == [_PAPERS] and not _is_of_keju(Path(_PAPERS)):
         return of_papers(which)
     paths = [Path(each) for each in what]
     if any((path / "run.json").is_file() for path in paths):
@@ -149,6 +149,11 @@ def _drawn(
     if len(paths) > 1:
         raise UsageError(message("cli.figures-of-one-kind"))
     return _of_dataset(paths[0], which)
+
+
+def _is_of_keju(path: Path) -> bool:
+    """Whether a path is a dataset or a run; a definition has its paper's tables in `published`."""
+    return any((path / name).is_file() for name in ("dataset.json", "run.json"))
 
 
 def _of_runs(

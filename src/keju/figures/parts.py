@@ -13,7 +13,6 @@ import altair as alt
 from keju.analysis.leaderboard import Leaderboard
 from keju.analysis.run_set import RunSet
 from keju.datasets.thumbnails import Thumbnails
-from keju.definitions import task
 from keju.figures.figure import AnyChart, Row
 from keju.figures.theme import INK, OWN, PAPER, PAPERS, PAPERS_MARK
 from keju.running.prices import Prices
@@ -78,11 +77,6 @@ def models_axis(rows: Sequence[Row]) -> alt.Axis:
 def data(rows: Iterable[Row]) -> alt.InlineData:
     """Rows for a chart; also without any row."""
     return alt.InlineData(values=[dict(row) for row in rows])
-
-
-def domain_of(task_id: str) -> str:
-    """The domain of a task."""
-    return task(task_id).domain
 
 
 def of_source(filled: str = OWN, hollow: str = PAPERS) -> dict[str, Any]:

@@ -8,7 +8,6 @@ still counted among the boxes given. Boxes are not cut at the picture's edge.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -253,25 +252,6 @@ def box_hits(
     return BoxHits(hits, len(overlaps), overlaps.shape[1])
 
 
-def union_iou(
-    truth: Sequence[Sequence[float]] | Boxes, predicted: Sequence[Sequence[float]] | Boxes
-) -> float:
-    """IoU of the area that all true boxes cover with the area that all predicted boxes cover.
-
-    Exact, without a raster; for boxes with whole edges it is the count of pixels.
-
-    Raises:
-        UndefinedMetricError: the true boxes have no area.
-        ValueError: a row hasn't four numbers.
-    """
-    left, right = (each[_areas(each) > 0] for each in (_as_boxes(truth), _as_boxes(predicted)))
-    true_area, predicted_area = _covered(left), _covered(right)
-    if not true_area:
-        raise UndefinedMetricError(message("metrics.boxes-without-area"))
-    union = _covered(np.vstack([left, right]))
-    return max(0.0, (true_area + predicted_area - union) / union)
-
-
 def _as_boxes(boxes: Sequence[Sequence[float]] | Boxes) -> Boxes:
     given = np.asarray(boxes, dtype=np.float64)
     if not given.size:
@@ -302,17 +282,3 @@ def _overlaps(
 def _most_pairs(allowed: npt.NDArray[np.bool_]) -> int:
     allowed = allowed[allowed.any(axis=1)][:, allowed.any(axis=0)]
     return sum(bool(allowed[pair]) for pair in assign(-allowed.astype(np.float64)))
-
-
-def _covered(boxes: Boxes) -> float:
-    """Area of the union: between neighbouring vertical edges, the length that intervals cover."""
-    boxes = boxes[np.argsort(boxes[:, 1], kind="stable")]
-    area = 0.0
-    for left, right in pairwise(np.unique(boxes[:, [0, 2]])):
-        across = boxes[(boxes[:, 0] <= left) & (boxes[:, 2] >= right)]
-        if len(across):
-            reach = np.maximum.accumulate(across[:, 3])
-            starts = across[:, 1].copy()
-            starts[1:] = np.maximum(starts[1:], reach[:-1])
-            area += float(np.clip(across[:, 3] - starts, 0, None).sum() * (right - left))
-    return area

@@ -1,4 +1,4 @@
-"""A count or a probability stated in a text, and how far counts are off.
+"""`stated_count` and `stated_probability`: the number that a text states as its answer.
 
 Nothing is guessed. A number is taken because the text is that number, because a phrase says that
 it is the answer, or because the text states no other value; and what is taken says by which rule.
@@ -8,19 +8,15 @@ Bounds (at least 30, 三十多), ranges and lists of different numbers state no 
 from __future__ import annotations
 
 import re
-import statistics
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from keju.messages import message
-from keju.metrics.base import UndefinedMetricError
 from keju.metrics.numbers import (
     ENGLISH_NUMBER,
     english_number,
     parse_number,
-    relative_error,
 )
 from keju.text import narrowed
 
@@ -124,22 +120,6 @@ class Stated(NamedTuple):
     rule: str
 
 
-class CountErrors(NamedTuple):
-    """Errors of counts over n items; an item without a number counts as an error of 1.
-
-    Attributes:
-        mean: mean relative error (MRE); not bounded.
-        median: median relative error.
-        accuracy: mean of 1 - min(1, relative error), 0 to 1.
-        missing: items without a number.
-    """
-
-    mean: float
-    median: float
-    accuracy: float
-    missing: int
-
-
 class _Numeral(NamedTuple):
     value: float | None
     text: str
@@ -196,29 +176,6 @@ def stated_probability(text: str) -> Stated | None:
         each for each in found if each.plain and _CHANCE_AFTER.match(flat, each.end)
     ]
     return _quoted(text, _decided(flat, found, by_rule))
-
-
-def count_errors(truths: Sequence[float], predictions: Sequence[float | None]) -> CountErrors:
-    """Relative errors of predicted counts against true ones, one prediction an item.
-
-    Raises:
-        UndefinedMetricError: there are no items.
-        ValueError: the two differ in length.
-    """
-    if len(truths) != len(predictions):
-        raise ValueError("truths and predictions must be of one length")
-    if not truths:
-        raise UndefinedMetricError(message("metrics.no-items"))
-    errors = [
-        1.0 if predicted is None else relative_error(truth, predicted)
-        for truth, predicted in zip(truths, predictions, strict=True)
-    ]
-    return CountErrors(
-        statistics.fmean(errors),
-        statistics.median(errors),
-        statistics.fmean(1 - min(1.0, error) for error in errors),
-        sum(predicted is None for predicted in predictions),
-    )
 
 
 def _counts_in(flat: str) -> Iterable[_Numeral]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keju.running.exports import ResponseFile, RunExport
+from keju.exports import ResponseFile, RunExport
 
 
 def _write(run: Path, out: Path) -> list[ResponseFile]:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from keju.benchmarks.mcs_bench import texts
 from keju.benchmarks.mcs_bench.anls import anls_paper, anls_threshold
 from keju.benchmarks.mcs_bench.metrics import CHARACTERS, CLEANED_CHARACTERS, CONVERTED
+from keju.benchmarks.mcs_bench.names import BENCHMARK
 from keju.metrics.bleu import bleu_unsmoothed
 from keju.metrics.rouge import f_beta, rouge_l, rouge_n
 from keju.scoring.variants import Variant, register_variant
@@ -53,12 +54,12 @@ PAPER_FORMS: Mapping[str, Callable[[str, str], float]] = MappingProxyType(
 )
 """Name → metric. ANLS_eq7 is eqs. 7 and 8; ANLS_biten is as Biten et al. have it (threshold .5)."""
 
-_of_text = partial(Variant, benchmark="MCS-Bench", form="text", prepare=CHARACTERS)
+_of_text = partial(Variant, benchmark=BENCHMARK, form="text", prepare=CHARACTERS)
 _CONVERTED_CHARACTERS = CHARACTERS._replace(given=texts.converted_pair)
 for each in (
     Variant(
         name="BLEU_eq5",
-        benchmark="MCS-Bench",
+        benchmark=BENCHMARK,
         form="transcription",
         beside="BLEU",
         prepare=CLEANED_CHARACTERS,

@@ -6,6 +6,7 @@ from functools import partial
 
 from keju.benchmarks.mcs_bench import texts
 from keju.benchmarks.mcs_bench.anls import anls_script
+from keju.benchmarks.mcs_bench.names import BENCHMARK
 from keju.benchmarks.mcs_bench.script import official_entities_prf, official_punctuation_prf
 from keju.benchmarks.mcs_bench.segmentation import words
 from keju.metrics import (
@@ -46,7 +47,7 @@ WORDS = Preparation(
 )
 
 _official = partial(
-    declare, protocol="official", benchmark="MCS-Bench", source="the authors' scoring script"
+    declare, protocol="official", benchmark=BENCHMARK, source="the authors' scoring script"
 )
 _ocr = partial(_official, form="transcription", prepare=CLEANED_WITH_ANSWER)
 _text = partial(_official, form="text", prepare=CHARACTERS)
@@ -190,7 +191,7 @@ _encoded = partial(
     EncoderMetric,
     form="text",
     protocol="official",
-    benchmark="MCS-Bench",
+    benchmark=BENCHMARK,
     prepare=CONVERTED._replace(given=_pair),
     encoder="chinese-bert-wwm",
     function=first_token,

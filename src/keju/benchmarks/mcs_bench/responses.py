@@ -14,20 +14,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from keju.benchmarks.mcs_bench.names import BENCHMARK
 from keju.benchmarks.mcs_bench.texts import official_answer
 from keju.benchmarks.mcs_bench.writer import released_id, wordings
 from keju.definitions import has_reference, options_of, prompt_of, task
 from keju.definitions.wordings import RELEASED
 from keju.errors import UsageError
+from keju.exports import ResponseFile
 from keju.files import write_json
 from keju.items import Item, PromptVariant, Response, variant_of
 from keju.local_paths import check_local
 from keju.messages import message
-from keju.running.exports import ResponseFile
 from keju.running.shown import Shown
 from keju.runs import RunFolder, file_name
-
-BENCHMARK = "MCS-Bench"
 
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
 

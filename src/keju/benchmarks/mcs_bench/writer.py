@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from keju.benchmarks.mcs_bench.names import BENCHMARK
 from keju.benchmarks.mcs_bench.reader import RENAMED, RENAMED_FROM
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Holder, Writer, copy_image, not_a_question_of
@@ -20,7 +21,6 @@ OUT/
   images/<sha256>.<ext>   the images
 Skipped, with their number: other benchmarks' items, items without image, the reference split."""
 
-_BENCHMARK = "MCS-Bench"
 SCRIPTS: tuple[Script, ...] = ("simplified", "traditional")
 
 
@@ -44,7 +44,7 @@ WRITER = Writer("mcs-bench", "MCS-Bench's JSON with its images", LAYOUT, write_m
 
 
 def _objection(item: Item) -> str:
-    return not_a_question_of(_BENCHMARK, item) or ("" if item.images else "without an image")
+    return not_a_question_of(BENCHMARK, item) or ("" if item.images else "without an image")
 
 
 def wordings(item: Item) -> dict[str, str]:

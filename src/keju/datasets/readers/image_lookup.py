@@ -101,32 +101,6 @@ class ImageIndex:
             return path
         return None
 
-    def find_by_id(self, name: str, *, file: Path, item: str, near: Collection[str]) -> list[Path]:
-        """The images named after a record: ``ID.jpg``, else ``ID_1.jpg``, ``ID_2.jpg``.
-
-        Raises:
-            DataError: several images have that name, in different directories.
-        """
-        wanted = {_folded(each) for each in (*near, file.stem, file.parent.name)}
-        table = self._table(1, by_stem=True)
-        found: list[Path] = []
-        for number in range(100):
-            stems = (f"{name}_{number}", f"{name}-{number}") if number else (name,)
-            same = next((table[key] for key in ((_folded(s),) for s in stems) if key in table), [])
-            path = self._chosen(same, 1, wanted) if same else None
-            if same and path is None:
-                names = listed((self._shown(each) for each in sorted(same)), 2)
-                raise DataError(
-                    message("datasets.several-images-of-name", names=names), file=file, item=item
-                )
-            if path:
-                found.append(path)
-            if (number == 0 and path) or (number > 1 and not path):
-                break
-        if found:
-            import_log().matched("by the id of their record", name, self._shown(found[0]))
-        return found
-
     def _without_folder(self, found: list[Path], folder: str) -> list[Path]:
         """The images that match a file name although their directory differs from the named one."""
         if folder in self._folders:

@@ -179,17 +179,6 @@ class Pictures:
             return None
         return self._store(path)
 
-    def store_by_id(self, name: str, place: Place, near: Collection[str] = ()) -> list[ImageRef]:
-        """The images named after a record, ``ID.jpg`` or ``ID_1.jpg`` …; none: missing.
-
-        Raises:
-            DataError: images in several directories have that name, or an image is broken.
-        """
-        paths = self._index.find_by_id(name, file=place.file, item=place.item, near=near)
-        if not paths:
-            self.missing[name] = place.item
-        return [self._store(path) for path in paths]
-
     def _store(self, path: Path) -> ImageRef:
         if path not in self._stored:
             self._stored[path] = self._writer.add_image(source_bytes(path), str(path))

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
+from keju.benchmarks.mcs_bench.names import BENCHMARK
 from keju.datasets.readers.base import plain_name
 from keju.definitions import Task, tasks
 from keju.files import shipped_toml
 from keju.items import Script
 from keju.text import in_script
-
-BENCHMARK = "MCS-Bench"
 
 T = TypeVar("T")
 
@@ -137,15 +136,6 @@ def script_in(word: str) -> Script | None:
         if any(_says(folded, each) for each in spellings):
             return script
     return None
-
-
-def without_script(word: str) -> str:
-    """A word without what names a script, to pair files of both scripts."""
-    folded = word[:_MOST].casefold()
-    for spellings in names().scripts.values():
-        for each in spellings:
-            folded = re.sub(_pattern(each), "", folded)
-    return re.sub(r"[\W_]+", "", folded)
 
 
 def _says(folded: str, spelling: str) -> bool:
