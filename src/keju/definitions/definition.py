@@ -176,6 +176,7 @@ class _Parser:
             self._fail(message("definitions.version-empty"))
         if not file.tasks:
             self._fail(message("definitions.no-tasks-declared"))
+        self._check_numbers(file.number_prefix)
         tasks = tuple(self._task(name, row, published) for name, row in file.tasks.items())
         for each in tasks:
             self._transcribing(f"tasks.{each.id}", each.transcription_from, tasks)
@@ -198,6 +199,11 @@ class _Parser:
             reading_task=self._transcribing("reading_task", file.reading_task, tasks),
             drafts={name: self._drafts(name, row) for name, row in file.drafts.items()},
         )
+
+    def _check_numbers(self, prefix: str) -> None:
+        numbered = (name.partition(prefix)[::2] for name in self._file.tasks if prefix)
+        if prefix and not any(not left and right.isdecimal() for left, right in numbered):
+            self._fail(message("definitions.no-task-numbered", prefix=shortened(prefix)))
 
     def _drafts(self, name: str, row: _Table) -> Drafts:
         item = f"drafts.{name}"
