@@ -19,6 +19,8 @@ from keju.text import official_convert
 SIGNATURES = {
     "cer": "(reference: 'str | Iterable[str]', hypothesis: 'str | Iterable[str]', *, "
     "normalize: 'Layer | None' = 'script') -> 'float'",
+    "export": "(name: 'str', *, summary: 'str', run: 'str' = 'Run directory.', "
+    "out: 'str' = 'Output file or directory.') -> 'Callable[[E], E]'",
     "extract": "(task: 'str', text: 'str', *, item: 'Item | None' = None, query: 'str' = '', "
     "question: 'str' = '', options: 'Iterable[str]' = ()) -> 'Extracted'",
     "open_run": "(path: 'AnyPath') -> 'Run'",
@@ -38,6 +40,7 @@ SIGNATURES = {
     "options: 'Mapping[str, str]' = mappingproxy({}), detect: 'Detect | None' = None, "
     "texts: 'bool' = True, tables: 'Tables | None' = None) -> 'Callable[[R], R]'",
     "reading_order": "(lines: 'Page | Iterable[Line]') -> 'list[Line]'",
+    "responses": "(name: 'str') -> 'Callable[[A], A]'",
     "score": "(responses: 'AnyPath | Iterable[tuple[Item, str]]', *, "
     "protocol: 'ProtocolChoice' = 'both', model: 'str' = '') -> 'Results'",
     "show": "(what: 'Page | Item | Iterable[Line]', image: 'AnyPath | Dataset | None' = None) -> "

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from PIL import Image
 
@@ -64,6 +65,7 @@ def test_lists_show_the_names_with_the_distribution(command):
         (("build", "--help"), "crop-margins"),
         (("build", "sources"), "verses"),
         (("metrics",), "GapAcc"),
+        (("export", "--help"), "responses-csv"),
     ):
         listed = command(*arguments)
         assert name in listed
@@ -113,3 +115,22 @@ def test_a_recipe_reads_the_source(command, tmp_path):
     command("build", "recipe.toml", "--out", "build")
     items = keju.load(tmp_path / "build" / "dataset").items()
     assert [item.question for item in items] == ["床前明月光", "疑是地上霜"]
+
+
+def test_the_export_writes_the_responses_and_refuses_a_file_that_exists(command, tmp_path):
+    command("run", "mini", "--task", "T7", "--model", "first-option", "--out", "run")
+    assert "--out" in command("export", "responses-csv", "--help")
+    said = command("export", "responses-csv", "run", "-o", "answers.csv")
+    table = pl.read_csv(tmp_path / "answers.csv")
+    assert f"{table.height} responses (0 failures)" in said
+    assert set(table["text"]) == {"A"}
+    with pytest.raises(AssertionError, match="the file exists"):
+        command("export", "responses-csv", "run", "-o", "answers.csv")
+
+
+def test_a_response_file_is_scored(command, tmp_path):
+    (tmp_path / "engine.tsv").write_text("1\t天地玄黃\t天地玄黄\n2\t日月\n", "utf-8")
+    said = command("score", "engine.tsv", "--protocol", "strict", "--json", "scores.json")
+    found = json.loads((tmp_path / "scores.json").read_text("utf-8"))["strict"]["tasks"]
+    assert found["page_ocr"]["CharAcc"] == 0.5
+    assert "engine" in said

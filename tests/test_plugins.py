@@ -136,7 +136,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_every_public_name_of_the_module_exists_and_the_decorators_are_those_of_keju():
     assert all(hasattr(plugins, name) for name in plugins.__all__)
-    for name in ("model", "reader", "writer", "step", "source"):
+    for name in ("model", "reader", "writer", "export", "responses", "step", "source"):
         assert getattr(package, name) is getattr(plugins, name)
 
 

@@ -29,8 +29,9 @@ def test_every_file_and_command_of_the_page_works(tmp_path, monkeypatch):
         Image.new("L", (100, 200), shade).save(Path("scans", name))
     Path("scans", "captions.tsv").write_text("a.png\t學而時習之\nb.png\t有朋友\n", "utf-8")
     Path("verses.txt").write_text("床前明月光\n疑是地上霜\n", "utf-8")
+    Path("engine.csv").write_text("page,text,response\n1,天地,天地\n2,玄黃,\n", "utf-8")
     lines = [line for block in blocks("console") for line in block.splitlines()]
-    assert len(lines) == 7
+    assert len(lines) == 9
     for line in lines:
         done = keju(*shlex.split(line)[1:])
         assert done.returncode == 0, (line, done.stderr)
@@ -41,6 +42,8 @@ def test_every_file_and_command_of_the_page_works(tmp_path, monkeypatch):
 
 def test_the_page_names_every_decorator_and_only_names_that_exist():
     decorators = set(re.findall(r"`@keju\.(\w+)\(…\)`", PAGE))
-    assert decorators == {"model", "reader", "writer", "step", "source", "metric"}
+    assert decorators == {
+        "model", "reader", "writer", "export", "responses", "step", "source", "metric",
+    }  # fmt: skip
     for line in re.findall(r"^from keju\.plugins import (.*)$", PAGE, re.MULTILINE):
         assert {name.strip() for name in line.split(",")} <= set(plugins.__all__)

@@ -1,6 +1,7 @@
 """What a registry offers: built-in names, entry points, plug-in files, and what it refuses."""
 
 import hashlib
+import importlib
 import os
 import subprocess
 import sys
@@ -236,6 +237,30 @@ def test_a_file_and_a_distribution_with_the_same_name_clash(tmp_path, monkeypatc
     monkeypatch.syspath_prepend(tmp_path)
     add_plugin_files([plugin_file(tmp_path / "own_nine.py", one.group)])
     with pytest.raises(PluginError, match=r"by nines 1 .* and by own_nine\.py \(sha256"):
+        one["nine"]
+
+
+@pytest.mark.parametrize("imported_first", [True, False])
+def test_a_plugin_file_that_is_imported_too_is_one_provider(tmp_path, monkeypatch, imported_first):
+    name, one = module(), registry({})
+    file = plugin_file(tmp_path / f"{name}.py", one.group)
+    monkeypatch.syspath_prepend(tmp_path)
+    actions = [lambda: importlib.import_module(name), lambda: add_plugin_files([file])]
+    for action in actions if imported_first else reversed(actions):
+        action()
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert one["nine"] == 9
+    assert one.plugin("nine") == Plugin(name=file.name, sha256=digest)
+    assert list(one) == ["nine"]
+
+
+def test_two_plugin_files_with_one_name_clash(tmp_path, monkeypatch):
+    name, one = module(), registry({})
+    plugin_file(tmp_path / f"{name}.py", one.group, "declare({group!r}, 'nine', 99, nine)")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module(name)
+    add_plugin_files([plugin_file(tmp_path / "nine.py", one.group)])
+    with pytest.raises(PluginError, match=rf"by {name} and by nine\.py \(sha256"):
         one["nine"]
 
 

@@ -29,12 +29,14 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.writers.base import Write, Writer, copy_image
 from keju.errors import DataError, PrerequisiteError, UsageError
-from keju.exports import ResponseFile, RunExport
+from keju.exports import ResponseFile, RunExport, WriteRun
 from keju.items import ImageRef, Item, Line, Request
 from keju.models.base import Answer, AskError, Decoding, Model, ModelBase, ModelOptions
 from keju.models.declarations import ModelDeclaration, Role
+from keju.published import PaperFunctions, PrintedTable, Rebuilt
 from keju.registry import Plugin, PluginError, declare
 from keju.scoring import metric
+from keju.scoring.response_files import GROUP as RESPONSES
 
 __all__ = [
     "Answer",
@@ -53,10 +55,13 @@ __all__ = [
     "ModelBase",
     "ModelOptions",
     "Options",
+    "PaperFunctions",
     "Plugin",
     "PluginError",
     "PrerequisiteError",
+    "PrintedTable",
     "Reader",
+    "Rebuilt",
     "Request",
     "ResponseFile",
     "RunExport",
@@ -71,11 +76,13 @@ __all__ = [
     "UsageError",
     "Writer",
     "copy_image",
+    "export",
     "image_files",
     "inside",
     "metric",
     "model",
     "reader",
+    "responses",
     "source",
     "source_bytes",
     "source_text",
@@ -89,6 +96,8 @@ R = TypeVar("R", bound=Read)
 W = TypeVar("W", bound=Write)
 S = TypeVar("S", bound=Settings)
 Run = Callable[[StepContext, S], None]
+E = TypeVar("E", bound=WriteRun)
+A = TypeVar("A", bound=Callable[[Path], Iterable[tuple[Item, str | None]]])
 
 
 def model(
@@ -174,6 +183,48 @@ def writer(name: str, *, summary: str, layout: str = "") -> Callable[[W], W]:
 
     def decorate(write: W) -> W:
         return declare("keju.writers", name, Writer(name, summary, layout, write), write)
+
+    return decorate
+
+
+def export(
+    name: str,
+    *,
+    summary: str,
+    run: str = "Run directory.",
+    out: str = "Output file or directory.",
+) -> Callable[[E], E]:
+    """Declare a format of ``keju export``: a decorator of a function.
+
+    The function is called with the paths of the run and of the output, and returns a `ResponseFile`
+    for each file that it wrote. `keju.open_run` opens the run.
+
+    Args:
+        name: the format's name.
+        summary: one sentence for ``--help``.
+        run: the help of the argument RUN, for a format that cannot hold every run.
+        out: the help of the option ``--out``.
+    """
+
+    def decorate(write: E) -> E:
+        return declare("keju.exports", name, RunExport(name, summary, run, out, write), write)
+
+    return decorate
+
+
+def responses(name: str) -> Callable[[A], A]:
+    """Declare a form of response files that ``keju score FILE`` reads: a decorator of a function.
+
+    The function is called with the path, and returns pairs of an item and the text of its response,
+    None where there is none. It raises `DataError` for a file in another form; the forms are tried
+    in the order of their names, after keju's own.
+
+    Args:
+        name: the form's name.
+    """
+
+    def decorate(read: A) -> A:
+        return declare(RESPONSES, name, read, read)
 
     return decorate
 

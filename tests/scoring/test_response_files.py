@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+import keju
 from keju.errors import DataError
 from keju.registry import PluginError, declare
 from keju.scoring.response_files import read_responses
@@ -21,8 +22,12 @@ def other(path: Path) -> list[object]:
     return [path]
 
 
+def pair(path: Path) -> list[object]:
+    return [("a", "b")]
+
+
 def not_this_form(path: Path) -> list[object]:
-    raise DataError("not this form", file=path)
+    raise DataError("not this form", file=path, item="line 7")
 
 
 @pytest.fixture
@@ -34,7 +39,8 @@ def file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("function", "reason"),
     [(broken, "broken .* raised KeyError: 'r.json'"),
-     (other, "other .* raised TypeError: it returned PosixPath, not ScoringSample")],
+     (other, "other .* raised TypeError: it returned PosixPath, not pairs of an Item and a str"),
+     (pair, "pair .* raised TypeError: it returned a pair of str and str, not pairs of an Item")],
 )  # fmt: skip
 def test_a_form_that_fails_is_named(
     monkeypatch: pytest.MonkeyPatch, file: Path, function: Callable[..., object], reason: str
@@ -45,7 +51,7 @@ def test_a_form_that_fails_is_named(
         read_responses(file)
 
 
-def test_a_file_in_no_form_is_an_error_of_the_first_form(
+def test_a_file_in_no_form_has_the_reason_of_each(
     monkeypatch: pytest.MonkeyPatch, file: Path
 ) -> None:
     forget_plugins(monkeypatch)
@@ -54,4 +60,22 @@ def test_a_file_in_no_form_is_an_error_of_the_first_form(
     declare("keju.responses", "own", not_this_form, not_this_form)
     with pytest.raises(DataError) as both:
         read_responses(file)
-    assert str(both.value) == str(alone.value)
+    expected = f"{alone.value.problem}; not in the form 'own': line 7: not this form"
+    assert both.value.problem == expected
+    assert (both.value.file, both.value.hint) == (alone.value.file, alone.value.hint)
+
+
+def test_pairs_of_a_plug_in_are_scored(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    forget_plugins(monkeypatch)
+
+    @keju.responses("own")
+    def read(path: Path) -> Iterator[tuple[keju.Item, str | None]]:
+        for name, text in (("a", "天地"), ("b", " "), ("c", None)):
+            yield keju.Item(id=name, benchmark="pages", task="page_ocr", answer="天地"), text
+
+    samples = read_responses(file)
+    assert [each.response.status for each in samples] == ["answered", "empty", "failed"]
+    assert {each.response.model for each in samples} == {"r"}
+    tasks = keju.score(file, protocol="strict").tasks
+    (value,) = tasks.filter(tasks["main"])["value"]
+    assert value == pytest.approx(1 / 3)

@@ -17,7 +17,7 @@ from keju.datasets import Dataset
 from keju.datasets.pages import Page
 from keju.items import Item, Line
 from keju.models.python_function import PythonModel
-from keju.plugins import metric, model, reader, source, step, writer
+from keju.plugins import export, metric, model, reader, responses, source, step, writer
 from keju.scoring import Extracted
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "arun",
     "cer",
     "compare",
+    "export",
     "extract",
     "load",
     "metric",
@@ -46,6 +47,7 @@ __all__ = [
     "read_page_xml",
     "reader",
     "reading_order",
+    "responses",
     "run",
     "score",
     "show",

@@ -80,9 +80,7 @@ def _run_command(form: RunExport) -> Callable[..., None]:
 
     command.__annotations__ = {
         "run": Annotated[Path, typer.Argument(metavar="RUN", help=form.run)],
-        "place": Annotated[
-            Path, typer.Option("-o", "--out", metavar="FILE.json|DIR", help=form.out)
-        ],
+        "place": Annotated[Path, typer.Option("-o", "--out", metavar="FILE|DIR", help=form.out)],
         "return": None,
     }
     return command

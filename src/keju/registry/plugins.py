@@ -77,10 +77,11 @@ def _loaded(claim: Claim) -> object:
 def claims(group: str, name: str) -> list[Claim]:
     """The plug-ins that declare a name.
 
-    An entry point and the decorator that its own module applied are one claim.
+    An entry point and the decorator that its own module applied are one claim, and so are those of
+    a plug-in file that is imported too.
     """
     points = _points(group).get(name, [])
-    added = _added(group).get(name, {})
+    added = _without_imported_again(_added(group).get(name, {}))
     if points and added:
         named = [_loaded(each) for each in points]
         added = {
@@ -89,6 +90,27 @@ def claims(group: str, name: str) -> list[Claim]:
             if not any(each.load() is other for other in named)
         }
     return [*points, *added.values()]
+
+
+def _without_imported_again(added: Mapping[str, Claim]) -> Mapping[str, Claim]:
+    """The claims by module without those of modules whose file is loaded as a plug-in file."""
+    loaded = {each.plugin.sha256 for each in added.values() if each.plugin.sha256}
+    if not loaded or len(added) == 1:
+        return added
+    return {
+        module: each
+        for module, each in added.items()
+        if each.plugin.sha256 or _sha256_of_module(module) not in loaded
+    }
+
+
+def _sha256_of_module(name: str) -> str:
+    """The hash of the file of an imported module; empty where it has none."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
+    except OSError:
+        return ""
 
 
 def declare(group: str, name: str, declaration: object, target: D) -> D:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
 
 from keju.errors import DataError
+from keju.items import Failure, Item, Response
 from keju.registry import Plugin, Registry, guarded, provided
-from keju.scoring.scoring_sample import ScoringSample
+from keju.scoring.scoring_sample import Flaw, ScoringSample
 
 GROUP = "keju.responses"
+
+_PAIRS = "pairs of an Item and a str (None where there is no response)"
+_MISSING = Failure(kind="missing-answer", message="the file has no response")
 
 ReadResponses = Callable[[Path], list[ScoringSample]]
 """Reads a file, or raises `DataError` with the reason where it is not in the form."""
@@ -21,17 +26,38 @@ def _form(_name: str, found: object) -> ReadResponses:
     return found
 
 
-def _samples(found: Iterable[object]) -> list[ScoringSample]:
-    samples = []
-    for each in found:
-        if not isinstance(each, ScoringSample):
-            raise TypeError(f"it returned {type(each).__name__}, not ScoringSample")
-        samples.append(each)
-    return samples
+def _guarded(found: Callable[[Path], object], plugin: Plugin) -> ReadResponses:
+    """A plug-in's function, which returns pairs of an item and a text, with scoring samples."""
+
+    @wraps(found)
+    def read(path: Path) -> list[ScoringSample]:
+        pairs = found(path)
+        if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+            raise TypeError(f"it returned {type(pairs).__name__}, not {_PAIRS}")
+        return [_sample(pair, path.stem) for pair in pairs]
+
+    return guarded(read, plugin, GROUP)
 
 
-def _guarded(found: ReadResponses, plugin: Plugin) -> ReadResponses:
-    return guarded(found, plugin, GROUP, then=_samples)
+def _sample(pair: object, model: str) -> ScoringSample:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise TypeError(f"it returned {type(pair).__name__}, not {_PAIRS}")
+    item, text = pair
+    if not isinstance(item, Item) or not isinstance(text, str | None):
+        kinds = " and ".join(type(each).__name__ for each in pair)
+        raise TypeError(f"it returned a pair of {kinds}, not {_PAIRS}")
+    response = Response(
+        key=f"{item.task}/{item.id}",
+        item=item.id,
+        model=model,
+        benchmark=item.benchmark,
+        task=item.task,
+        query=item.query,
+        status="failed" if text is None else "answered" if text.strip() else "empty",
+        text=text or "",
+        error=_MISSING if text is None else None,
+    )
+    return ScoringSample(item, response, Flaw(in_file=True))
 
 
 FORMS: Registry[ReadResponses] = Registry(
@@ -43,13 +69,22 @@ def read_responses(path: Path) -> list[ScoringSample]:
     """Read a file of responses in the first of the forms that fits.
 
     Raises:
-        DataError: none does; the reason is that of the first form.
+        DataError: none does; the error has the reason of each form, keju's own first.
         PluginError: a plug-in fails.
     """
     failed: list[DataError] = []
-    for read in FORMS.usable():
+    others: list[str] = []
+    for entry in FORMS.entries():
+        if entry.thing is None:
+            others.append(entry.problem)
+            continue
         try:
-            return read(path)
+            return entry.thing(path)
         except DataError as error:
+            if failed:
+                reason = ": ".join(filter(None, (error.item, error.problem)))
+                others.append(f"not in the form {entry.name!r}: {reason}")
             failed.append(error)
-    raise failed[0]
+    first = failed[0]
+    problem = "; ".join([first.problem, *others])
+    raise DataError(problem, file=first.file, item=first.item, hint=first.hint)
