@@ -20,7 +20,7 @@ from keju.building.steps import STEPS
 from keju.cli.app import app
 from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.help_texts import chinese, help_entries, parameter_name
-from keju.running.exports import EXPORTS
+from keju.exports import EXPORTS
 
 OF_STEPS = "build STEP"
 LOCALE = {"KEJU_LANG", "LC_ALL", "LC_MESSAGES", "LANG"}
