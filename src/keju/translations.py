@@ -155,9 +155,13 @@ def _check_blanks(words: dict[str, str], path: Path) -> None:
 
 
 def _filled(said: str, line: str, found: re.Match[str]) -> str:
-    """The translation with the values of its placeholders, from left to right."""
+    """The translation with the values of its placeholders, from left to right.
+
+    A value that is the title or a domain of a benchmark is translated too.
+    """
     fixed = [found.span(number) for number in range(1, found.re.groups + 1)]
-    gaps = [line[left[1] : right[0]] for left, right in pairwise(fixed)]
+    values = (line[left[1] : right[0]] for left, right in pairwise(fixed))
+    gaps = [name_in_chinese(each) or each for each in values]
     parts = said.split(_BLANK)
     return parts[0] + "".join(gap + part for gap, part in zip(gaps, parts[1:], strict=True))
 

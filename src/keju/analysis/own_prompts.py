@@ -98,7 +98,7 @@ def shown_examples(run_set: RunSet) -> list[ShownExample]:
     rows = []
     for (wording, task, query, name), questions in counts.most_common():
         item = known.get((task, query, name))
-        reference = (item.answer or item.answer_simplified) if item else ""
+        reference = _reference(item) if item else ""
         rows.append(
             ShownExample(
                 wording=wording,
@@ -110,6 +110,12 @@ def shown_examples(run_set: RunSet) -> list[ShownExample]:
             )
         )
     return sorted(rows, key=lambda row: (row.wording, row.form, -row.questions))
+
+
+def _reference(item: Item) -> str:
+    """The reference as text; boxes in pixels."""
+    boxes = (f"[{each.x0:g}, {each.y0:g}, {each.x1:g}, {each.y1:g}]" for each in item.boxes)
+    return item.answer or item.answer_simplified or ", ".join(boxes)
 
 
 def prompt_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:

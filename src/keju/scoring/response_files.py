@@ -9,7 +9,7 @@ from pathlib import Path
 from keju.errors import DataError
 from keju.items import Failure, Item, Response
 from keju.registry import Plugin, Registry, guarded, provided
-from keju.scoring.scoring_sample import Flaw, ScoringSample
+from keju.scoring.scoring_sample import Defect, ScoringSample
 
 GROUP = "keju.responses"
 
@@ -57,7 +57,7 @@ def _sample(pair: object, model: str) -> ScoringSample:
         text=text or "",
         error=_MISSING if text is None else None,
     )
-    return ScoringSample(item, response, Flaw(in_file=True))
+    return ScoringSample(item, response, Defect(in_file=True))
 
 
 FORMS: Registry[ReadResponses] = Registry(

@@ -11,14 +11,24 @@ import msgspec
 from msgspec.structs import replace
 
 from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.mapped.boxes import boxes_in
 from keju.datasets.readers.mapped.mapping import JOINERS, Mapping
 from keju.datasets.readers.mapped.records import as_tuple
 from keju.datasets.readers.option_lines import with_options
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.tables import Row
-from keju.definitions import Task, has_task, options_in, prompt_of, query_of, task, tasks_named
+from keju.definitions import (
+    Task,
+    has_task,
+    options_in,
+    prompt_of,
+    query_of,
+    task,
+    tasks_named,
+)
+from keju.definitions.references import NO_BOXES
 from keju.errors import DataError, UsageError
-from keju.items import ImageRef, Item, Script
+from keju.items import Box, ImageRef, Item, Script
 from keju.messages import hint_of, message
 
 _LONGEST = 10_000
@@ -54,7 +64,7 @@ class ItemMaker:
                 none of the options.
         """
         place = row.place
-        texts = {role: self._text(row, role) for role in JOINERS}
+        texts = {role: self._text(row, role) for role in JOINERS if role != "answer"}
         kind = self._task(texts["task"], place)
         pattern = Item(
             id=texts["id"] or name,
@@ -64,6 +74,11 @@ class ItemMaker:
             images=images,
         )
         form = query_of(pattern).form
+        boxes: tuple[Box, ...] = ()
+        if form == "boxes":
+            texts["answer"], boxes = self._boxes(row, images)
+        else:
+            texts["answer"] = self._text(row, "answer")
         options = self._options(row) if form == "letter" else ()
         verbatim = self._is_verbatim(texts["question"])
         question = texts["question"]
@@ -80,6 +95,7 @@ class ItemMaker:
             fields=self._blanks(row),
             options=options,
             answer=answer,
+            boxes=boxes,
             answer_simplified=texts["answer_simplified"],
             also_accepted=tuple(self._listed(row, "also_accepted")),
             transcription=known or None,
@@ -127,6 +143,14 @@ class ItemMaker:
             found += [_said({column: each}, column, row.place) for each in values]
         known = self._mapping.values.get(role, {})
         return [known.get(text, text) for text in found]
+
+    def _boxes(self, row: Row, images: tuple[ImageRef, ...]) -> tuple[str, tuple[Box, ...]]:
+        """The reference of an item that asks for boxes: an answer, or boxes."""
+        columns = as_tuple(self._mapping.fields.get("answer", ()))
+        values = [row.cells.get(column) for column in columns]
+        given = [each for each in values if each not in (None, "")]
+        boxes = boxes_in(given[0], images, row.place) if given else ()
+        return NO_BOXES if given and not boxes else "", boxes
 
     def _options(self, row: Row) -> tuple[str, ...]:
         columns = as_tuple(self._mapping.fields.get("options", ()))
