@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Iterator
 from functools import cache
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from keju.files import shipped_toml
 from keju.messages import language
+from keju.registry import shipped_folders
 
 _WITHIN_A_PARAGRAPH = re.compile(r"(?<!\n)\n(?!\n)")
 _USAGE = "Usage: "
@@ -36,7 +39,10 @@ class ErrorText(Struct):
 
 
 class ChineseHelp(Struct):
-    """The Chinese texts; ``cli/assets/zh_help.toml`` explains its parts."""
+    """The Chinese texts; ``cli/assets/zh_help.toml`` explains its parts.
+
+    The folder of a benchmark has a ``zh_help.toml`` with the commands that the benchmark provides.
+    """
 
     words: dict[str, str]
     panels: dict[str, str]
@@ -46,10 +52,20 @@ class ChineseHelp(Struct):
     errors: list[ErrorText]
 
 
+class _OwnHelp(Struct, forbid_unknown_fields=True):
+    commands: dict[str, dict[str, str]]
+
+
 @cache
 def chinese() -> ChineseHelp:
-    """The table of Chinese texts, which is read once."""
-    return shipped_toml("keju.cli", "assets/zh_help.toml", ChineseHelp)
+    """The table of Chinese texts, with those of the bundled benchmarks; it is read once."""
+    table = shipped_toml("keju.cli", "assets/zh_help.toml", ChineseHelp)
+    for folder in shipped_folders():
+        file = folder.joinpath("zh_help.toml")
+        if file.is_file():
+            own = tomllib.loads(file.read_text("utf-8"))
+            table.commands.update(msgspec.convert(own, type=_OwnHelp).commands)
+    return table
 
 
 def help_entries() -> Iterator[str]:
