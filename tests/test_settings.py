@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from keju.cli.output.tables import scores_tables
+from keju.cli.output.score_tables import scores_tables
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of, query_of, task

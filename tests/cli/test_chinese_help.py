@@ -19,7 +19,8 @@ from rich.cells import cell_len
 from keju.building.steps import STEPS
 from keju.cli.app import app
 from keju.cli.benchmark_files import add_benchmark_option
-from keju.cli.help_texts import chinese, help_entries, parameter_name
+from keju.cli.chinese_help import chinese, help_entries
+from keju.cli.help_texts import parameter_name
 from keju.exports import EXPORTS
 
 OF_STEPS = "build STEP"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keju.building.review_form import review_form
-from keju.cli.help_texts import help_entries
+from keju.cli.chinese_help import help_entries
 from keju.reporting.glossary import terms
 from keju.text import in_script
 from keju.translations import Words

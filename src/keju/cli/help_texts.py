@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Collection, Iterator
-from functools import cache
-from typing import Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-from msgspec import Struct
-
-from keju.files import shipped_toml
 from keju.messages import language
-from keju.registry import shipped_folders
+
+if TYPE_CHECKING:
+    from keju.cli.chinese_help import ChineseHelp
 
 _WITHIN_A_PARAGRAPH = re.compile(r"(?<!\n)\n(?!\n)")
 _USAGE = "Usage: "
@@ -30,67 +26,23 @@ def join_lines(command: Any) -> None:  # noqa: ANN401 - Typer's own class of com
         join_lines(each)
 
 
-class ErrorText(Struct):
-    """What Typer reports, as a regular expression, and its text; `near` if it suggests names."""
+def _chinese() -> ChineseHelp:
+    # Imported only where it is shown: it brings the registry and the reading of files.
+    from keju.cli.chinese_help import chinese
 
-    said: str
-    text: str
-    near: str = ""
-
-
-class ChineseHelp(Struct):
-    """The Chinese texts; ``cli/assets/zh_help.toml`` explains its parts.
-
-    The folder of a benchmark has a ``zh_help.toml`` with the commands that the benchmark provides.
-    """
-
-    words: dict[str, str]
-    panels: dict[str, str]
-    shared: dict[str, str]
-    commands: dict[str, dict[str, str]]
-    steps: dict[str, dict[str, str]]
-    errors: list[ErrorText]
-
-
-class _OwnHelp(Struct, forbid_unknown_fields=True):
-    commands: dict[str, dict[str, str]]
-
-
-@cache
-def chinese() -> ChineseHelp:
-    """The table of Chinese texts, with those of the bundled benchmarks; it is read once."""
-    table = shipped_toml("keju.cli", "assets/zh_help.toml", ChineseHelp)
-    for folder in shipped_folders():
-        file = folder.joinpath("zh_help.toml")
-        if file.is_file():
-            own = tomllib.loads(file.read_text("utf-8"))
-            table.commands.update(msgspec.convert(own, type=_OwnHelp).commands)
-    return table
-
-
-def help_entries() -> Iterator[str]:
-    """All Chinese texts of the table, also those of errors."""
-    table = chinese()
-    for one in (table.words, table.panels, table.shared):
-        yield from one.values()
-    for several in (table.commands, table.steps):
-        for each in several.values():
-            yield from each.values()
-    for error in table.errors:
-        yield error.text
-        yield error.near
+    return chinese()
 
 
 def word(name: str, english: str) -> str:
     """A word of the help in the current language."""
-    return chinese().words[name] if language() == "zh" else english
+    return _chinese().words[name] if language() == "zh" else english
 
 
 def step_text(step: str, setting: str, english: str) -> str:
     """The help of a step (`setting` is ``help``) or of one of its settings, if it is translated."""
     if language() != "zh":
         return english
-    return chinese().steps.get(step, {}).get(setting, english)
+    return _chinese().steps.get(step, {}).get(setting, english)
 
 
 def translate_help(command: Any) -> None:  # noqa: ANN401 - Typer's own class of commands
@@ -133,7 +85,7 @@ def _translate_when_shown(
         show(context, formatter)
 
     def get_usage(context: Any) -> str:  # noqa: ANN401
-        words = chinese().words
+        words = _chinese().words
         # Lines after the first are indented by the width of the first word, which is narrower.
         lines: str = usage(context).replace("\n ", "\n").replace(_USAGE, words["usage"])
         return lines
@@ -150,7 +102,7 @@ def parameter_name(parameter: Any) -> str:  # noqa: ANN401 - Typer's own class
 
 
 def _translate(command: Any, path: tuple[str, ...], only: Collection[str] | None) -> None:  # noqa: ANN401
-    texts, words = chinese().commands.get(" ".join(path), {}), chinese().words
+    texts, words = _chinese().commands.get(" ".join(path), {}), _chinese().words
     command.help = texts.get("help", command.help)
     command.options_metavar = words["options_metavar"]
     for each in command.params:
@@ -165,16 +117,16 @@ def _translate(command: Any, path: tuple[str, ...], only: Collection[str] | None
 
 def _translate_parameter(parameter: Any, texts: dict[str, str]) -> None:  # noqa: ANN401
     name = parameter_name(parameter)
-    parameter.help = texts.get(name) or chinese().shared.get(name, parameter.help)
+    parameter.help = texts.get(name) or _chinese().shared.get(name, parameter.help)
     panel = parameter.rich_help_panel
-    parameter.rich_help_panel = chinese().panels.get(panel, panel)
+    parameter.rich_help_panel = _chinese().panels.get(panel, panel)
 
 
 def error_text(said: str) -> str:
     """What Typer reports about a command line, in the current language."""
     if language() != "zh":
         return said
-    for each in chinese().errors:
+    for each in _chinese().errors:
         if found := re.fullmatch(each.said, said.rstrip(".")):
             words = {name: value for name, value in found.groupdict().items() if value}
             if "inner" in words:
@@ -187,7 +139,7 @@ def _translate_typer() -> None:
     """Set the words that Typer prints in every help text."""
     from typer import rich_utils
 
-    words = chinese().words
+    words = _chinese().words
     rich_utils.ARGUMENTS_PANEL_TITLE = words["arguments"]
     rich_utils.OPTIONS_PANEL_TITLE = words["options"]
     rich_utils.COMMANDS_PANEL_TITLE = words["commands"]

@@ -34,7 +34,7 @@ def tasks(
 ) -> None:
     """List all tasks and how each is scored: published ones, own pages, and your own benchmarks."""
     from keju.cli.output.console import print_json
-    from keju.cli.output.tables import tasks_tables
+    from keju.cli.output.listings import tasks_tables
     from keju.definitions import know_all_installed, task_row
     from keju.definitions import tasks as all_tasks
 
@@ -58,7 +58,7 @@ def metrics(
 ) -> None:
     """List all metrics of keju and of plug-ins, with what each measures."""
     from keju.cli.output.console import print_json
-    from keju.cli.output.tables import metrics_table
+    from keju.cli.output.listings import metrics_table
     from keju.scoring import metric_row
     from keju.scoring import metrics as all_metrics
 
@@ -78,8 +78,8 @@ def models(
 ) -> None:
     """List the kinds of model, how each is written, and whether it can be used on this machine."""
     from keju.cli.output.console import print_json
+    from keju.cli.output.listings import models_table
     from keju.cli.output.paper_models import published_models_tables
-    from keju.cli.output.tables import models_table
     from keju.models import model_kinds
     from keju.published import published_models
 

@@ -228,7 +228,7 @@ def validate_(dataset: DatasetPath) -> None:
 def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
     """Count and measure a dataset, in the columns of the papers' tables of their data."""
     from keju.cli.output.console import print_json
-    from keju.cli.output.tables import stats_tables
+    from keju.cli.output.listings import stats_tables
     from keju.datasets.stats import stats
 
     found = stats(dataset)

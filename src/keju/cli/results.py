@@ -79,7 +79,7 @@ def score(
     """
     from keju.analysis.blank_pages import invented_in, with_blank_pages
     from keju.cli.output.reading_lines import reading_lines
-    from keju.cli.output.tables import more_tables, scores_tables, summary_lines
+    from keju.cli.output.score_tables import more_tables, scores_tables, summary_lines
     from keju.definitions import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic

@@ -10,13 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from keju.cli.output.console import plain_table, print_json
-from keju.cli.output.tables import (
-    scores_tables,
-    stats_tables,
-    summary_lines,
-    tasks_tables,
-    variants_table,
-)
+from keju.cli.output.listings import stats_tables, tasks_tables
+from keju.cli.output.score_tables import scores_tables, summary_lines, variants_table
 from keju.datasets import Dataset, mini
 from keju.datasets.stats import stats
 from keju.definitions import tasks

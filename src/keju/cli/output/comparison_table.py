@@ -7,7 +7,7 @@ from rich.table import Table
 from keju.analysis.comparison import Comparison
 from keju.analysis.labels import metric_label
 from keju.cli.output.console import plain_table
-from keju.cli.output.tables import model_head
+from keju.cli.output.score_tables import model_head
 from keju.formatting import NOTHING
 
 

@@ -1,0 +1,64 @@
+"""The Chinese texts of `--help` and of errors about command lines."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+
+import msgspec
+from msgspec import Struct
+
+from keju.files import shipped_toml
+from keju.registry import shipped_folders
+
+
+class ErrorText(Struct):
+    """What Typer reports, as a regular expression, and its text; `near` if it suggests names."""
+
+    said: str
+    text: str
+    near: str = ""
+
+
+class ChineseHelp(Struct):
+    """The Chinese texts; ``cli/assets/zh_help.toml`` explains its parts.
+
+    The folder of a benchmark has a ``zh_help.toml`` with the commands that the benchmark provides.
+    """
+
+    words: dict[str, str]
+    panels: dict[str, str]
+    shared: dict[str, str]
+    commands: dict[str, dict[str, str]]
+    steps: dict[str, dict[str, str]]
+    errors: list[ErrorText]
+
+
+class _OwnHelp(Struct, forbid_unknown_fields=True):
+    commands: dict[str, dict[str, str]]
+
+
+@cache
+def chinese() -> ChineseHelp:
+    """The table of Chinese texts, with those of the bundled benchmarks; it is read once."""
+    table = shipped_toml("keju.cli", "assets/zh_help.toml", ChineseHelp)
+    for folder in shipped_folders():
+        file = folder.joinpath("zh_help.toml")
+        if file.is_file():
+            own = tomllib.loads(file.read_text("utf-8"))
+            table.commands.update(msgspec.convert(own, type=_OwnHelp).commands)
+    return table
+
+
+def help_entries() -> Iterator[str]:
+    """All Chinese texts of the table, also those of errors."""
+    table = chinese()
+    for one in (table.words, table.panels, table.shared):
+        yield from one.values()
+    for several in (table.commands, table.steps):
+        for each in several.values():
+            yield from each.values()
+    for error in table.errors:
+        yield error.text
+        yield error.near

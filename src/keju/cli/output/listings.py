@@ -1,0 +1,139 @@
+"""Tables of what exists: tasks, metrics, kinds of model, and the statistics of a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from keju.cli.output.console import plain_table, shown
+from keju.formatting import NOTHING
+
+if TYPE_CHECKING:
+    from keju.datasets.stats import Stats
+    from keju.definitions import Task
+    from keju.models import ModelKind
+    from keju.scoring import Metric
+
+
+def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
+    """The catalogue of tasks, one table per domain and one row per query; fits 80 columns."""
+    for place in dict.fromkeys((each.benchmark, each.domain) for each in listed):
+        tasks_ = [each for each in listed if (each.benchmark, each.domain) == place]
+        official, counted = (any(map(has, tasks_)) for has in (_has_official, _has_count))
+        heads = ["official"] * official + ["strict"] + ["count"] * counted
+        right = [2 + len(heads) - 1] if counted else []
+        table = plain_table("task", "asks for", *heads, right=right, title=": ".join(place))
+        table.columns[0].no_wrap = False
+        for each in tasks_:
+            _add_task(table, each, official=official, counted=counted)
+        yield table
+
+
+def _has_official(task: Task) -> bool:
+    return task.has_official
+
+
+def _has_count(task: Task) -> bool:
+    return bool(task.count)
+
+
+def _add_task(table: Table, task: Task, *, official: bool, counted: bool) -> None:
+    """Add a task, with the columns of its table."""
+    name, counts = f"{task.id:<3} {task.name_zh} {task.name_en}", [f"{task.count:,}"] * counted
+    if task.queries[0].name:
+        table.add_row(name, "", "", *[""] * official, *counts)
+        name, counts = "", [""] * counted
+    for query in task.queries:
+        label = f"    {query.name}" if query.name else name
+        mains = [next(iter(metrics), "") for metrics in (query.official, query.strict)]
+        table.add_row(label, query.form, *mains[not official :], *counts)
+
+
+def metrics_table(listed: Iterable[Metric]) -> Table:
+    """The metrics by answer form and protocol, with the rule of each."""
+    table = plain_table("form", "protocol", "metric", "of", "counts")
+    table.columns[-1].no_wrap = False
+    for each in sorted(listed, key=lambda each: (each.form, each.protocol, each.benchmark)):
+        name = each.name if each.higher_is_better else f"{each.name} ↓"
+        place = each.origin or each.benchmark
+        table.add_row(each.form, each.protocol, *map(shown, (name, place, each.rule)))
+    return table
+
+
+def models_table(kinds: Iterable[ModelKind]) -> Table:
+    """The kinds of model, and whether each can answer on this machine."""
+    table = plain_table("spelled", "what it is", "here")
+    for kind in kinds:
+        needs = " and ".join(filter(None, (kind.missing, kind.unset)))
+        ready = Text(f"needs: {needs}") if needs else Text("ready", "green")
+        what = f"{kind.what} [{kind.plugin}]" if kind.plugin else kind.what
+        table.add_row(kind.spelling, Text(what), Text(kind.problem) if kind.problem else ready)
+    return table
+
+
+def stats_tables(stats: Stats) -> Iterator[Table]:
+    """The statistics of a dataset: by domain, by task, and by source of images."""
+    heads = ["questions", "prompt", "answer", "pixels\nleast–most", "width/height\nleast–most"]
+    domains = plain_table("domain", "tasks\nMCQ + QA", *heads, right=range(1, 7), title="domains")
+    for row in stats.domains.iter_rows(named=True):
+        kinds = f"{row['n_task']}\n{row['n_mcq_task']} + {row['n_qa_task']}"
+        domains.add_row(row["domain"], kinds, *_measures(row))
+    from keju.datasets.distributions import told
+    from keju.definitions import OWN_BENCHMARK, tasks
+
+    tasks_ = plain_table("task", "", *heads, right=range(2, 7), title="tasks")
+    for row in stats.tasks.iter_rows(named=True):
+        tasks_.add_row(row["task"], row["name_zh"], *_measures(row))
+    tasks_.caption, tasks_.caption_justify, tasks_.caption_style = _units(stats), "left", "none"
+    own_pages = {each.id for each in tasks() if each.benchmark == OWN_BENCHMARK}
+    if not own_pages.issuperset(stats.tasks["task"]):
+        yield domains
+    yield tasks_
+    if stats.strata.height:
+        strata = plain_table("stratum", "", "questions", "images", right=(2, 3), title="strata")
+        for row in stats.strata.iter_rows(named=True):
+            counts = (f"{row[name]:,}" for name in ("questions", "images"))
+            strata.add_row(row["stratum"], row["name"], *counts)
+        yield strata
+    if stats.sources.height:
+        columns = ["type", "task", "images", "size", "boxes an image"]
+        sources = plain_table("source", *columns, right=range(3, 6), title="sources of images")
+        for row in stats.sources.iter_rows(named=True):
+            size = f"{row['width']:.0f} x {row['height']:.0f}"
+            boxes = NOTHING if row["boxes"] is None else f"{row['boxes']:.1f}"
+            sources.add_row(
+                row["source"], row["type"], row["task"], f"{row['images']:,}", size, boxes
+            )
+        yield sources
+    spread = plain_table("distribution of", "unit", "counts", title="distributions")
+    for line in told(stats.distributions):
+        spread.add_row(line.measure, line.unit, line.counts)
+    yield spread
+
+
+def _units(stats: Stats) -> str:
+    """The meaning of the columns, and of the reference split, if there is one."""
+    units = (
+        "prompt, answer: mean length in characters without white space; pixels (width times "
+        "height) and width/height: mean over questions, so an image counts as often as it is asked "
+        "about."
+    )
+    if reference := int(stats.tasks["n_reference"].sum()):
+        units += (
+            f"\n{reference:,} of the questions are of the reference split: labelled examples for "
+            "baselines, which nobody is asked."
+        )
+    return units
+
+
+def _measures(row: Mapping[str, Any]) -> list[str]:
+    """Questions, mean lengths in characters, pixels and aspect ratio of one row."""
+    lengths = [NOTHING if row[name] is None else f"{row[name]:.1f}" for name in ("avg_q", "avg_a")]
+    pixels = aspect = NOTHING
+    if row["avg_pv"] is not None:
+        pixels = f"{row['avg_pv']:,.0f}\n{row['min_pv']:,.0f}–{row['max_pv']:,.0f}"
+        aspect = f"{row['avg_ar']:.2f}\n{row['min_ar']:.2f}–{row['max_ar']:.2f}"
+    return [f"{row['n_q']:,}", *lengths, pixels, aspect]
