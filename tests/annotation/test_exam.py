@@ -359,7 +359,7 @@ def test_a_run_that_a_full_disk_kept_from_beginning_is_opened_again(dataset, tmp
     (tmp_path / "run" / "run.lock").touch()
     opened = AnnotationApp(dataset, tmp_path / "run")
     opened.close()
-    assert opened.desks["exam"].subjects("Li")
+    assert opened.queues["exam"].subjects("Li")
 
 
 def test_a_hall_needs_a_place_and_its_own_dataset(dataset, tmp_path):
