@@ -38,8 +38,8 @@ class FaultsError(UsageError):
     """All errors in a recipe or a table of settings, one per line."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        super().__init__("")
         self.lines = tuple(dict.fromkeys(str(KejuError(line)) for line in lines))
+        super().__init__("; ".join(self.lines))
         self.args = ("\n".join(self.lines),)
 
 
