@@ -22,7 +22,7 @@ from lxml import etree
 from rich.console import Console
 from rich.table import Table
 
-from keju.datasets.readers.encodings import decoded
+from keju.datasets.readers.encodings import decode
 from keju.errors import DataError
 
 LENGTHS = (10, 30, 100, 1000)
@@ -56,7 +56,7 @@ def pieces(shared: Path) -> Iterator[tuple[int, str, str, bytes]]:
 
 def by_keju(data: bytes) -> str | None:
     try:
-        return decoded(data, Path("piece")).text
+        return decode(data, Path("piece")).text
     except DataError:
         return None
 

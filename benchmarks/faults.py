@@ -23,9 +23,10 @@ from rich.table import Table
 
 from keju.datasets.store import DatasetWriter
 from keju.models import ModelOptions
-from keju.running import ModelSummary, Policy, run
+from keju.running import ModelSummary, run
 from keju.runs import RunFolder
 from tests.support.making import page_item, picture
+from tests.support.policies import policy_of
 from tests.support.serving import Chat, run_command
 
 MODEL = "openai:served"
@@ -66,7 +67,7 @@ def asked(path: Path, out: Path, chat: Chat, at_once: int = 32) -> ModelSummary:
         [MODEL],
         out,
         options=ModelOptions(base_url=chat.url),
-        policy=Policy(concurrency=at_once, dead_after=10**6, **CALM_POLICY),
+        policy=policy_of(concurrency=at_once, dead_after=10**6, **CALM_POLICY),
     ).models[0]
 
 

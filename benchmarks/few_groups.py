@@ -25,7 +25,7 @@ from keju.statistics import (
     pairwise_p,
     randomisation_p,
     rank_sets,
-    resampled,
+    resample,
 )
 
 BOOKS = (2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 40)
@@ -50,7 +50,7 @@ def sums(values: np.ndarray) -> GroupSums:
 def sample(generator: np.random.Generator, world: str, books: int) -> tuple[bool, ...]:
     """One sample: interval right, false claim, difference found, wrong rank."""
     level = difficulty(generator, world, books)
-    interval = interval_of(resampled(sums(level), resamples=500, seed=1), sums(level))
+    interval = interval_of(resample(sums(level), resamples=500, seed=1), sums(level))
     answers = level + generator.normal(0, 0.1, (2, books))
     gaps = np.array([0.4, 0.2, 0.0, 0.0])
     models = level + gaps[:, None] + generator.normal(0, 0.1, (4, books))

@@ -23,7 +23,7 @@ from benchmarks.metrics import answers
 from keju.files import write_atomic
 from keju.items import Item, Response
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import pieces, score_models, summarise_with_json
+from keju.scoring import join_json, score_models, summarise_with_json
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def write_run(run: RunFolder, pairs: list[tuple[Item, Response]], names: list[st
 def report(run: RunFolder, workers: int, items: int, models: int) -> None:
     wall, cpu = time.perf_counter(), cpu_seconds()
     found = score_models(run, summarise_with_json, workers=workers)
-    write_atomic(run.path / "out.json", pieces(summary.json for summary in found))
+    write_atomic(run.path / "out.json", join_json(summary.json for summary in found))
     wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu
     own, others = (
         resource.getrusage(who).ru_maxrss / 1024

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from keju.errors import LONGEST, DataError, PrerequisiteError, UsageError, printable
+from keju.errors import (
+    LONGEST,
+    DataError,
+    PrerequisiteError,
+    UsageError,
+    did_you_mean,
+    nearest_names,
+    printable,
+    unknown_name,
+)
+from keju.messages import message
 
 HOSTILE = "\x1b[31m紅\x1b]0;title\x07\r\n\u202e\u2066\u2028\x9b\ud800\x00"
 
@@ -41,3 +51,34 @@ def test_printable_leaves_what_people_write_as_it_is():
 def test_an_error_shows_characters_without_glyph_as_escapes():
     assert str(UsageError("the column \ue24b\U000e1000")) == r"the column \ue24b\U000e1000"
     assert printable("\ue24b") == "\ue24b"
+
+
+def test_the_nearest_names_are_found_in_any_case():
+    known = ["T1", "T10", "Where", "recognition", ""]
+    assert nearest_names("recogniton", known) == ["recognition"]
+    assert nearest_names("where", known) == ["Where"]
+    assert nearest_names("t1", known, most=2) == ["T1", "T10"]
+    assert nearest_names("gold", known) == []
+
+
+def test_every_suggestion_is_the_same_message():
+    one = did_you_mean(["a"])
+    assert UsageError(one).id == "errors.did-you-mean"
+    assert one == " Did you mean 'a'?"
+    assert did_you_mean(["a", "b"]) == " Did you mean 'a' or 'b'?"
+    assert did_you_mean([]) == ""
+
+
+def test_an_unknown_name_gets_the_nearest_one_and_all_names():
+    found = UsageError(unknown_name("sevn", ["seven", "eight"], "step"))
+    assert found.fields["known"] == "seven, eight"
+    assert found.fields["hint"] == " Did you mean 'seven'?"
+    assert found.render("zh") == "没有步骤 'sevn'。是否想用 'seven'？现有：seven, eight"
+
+
+def test_a_hint_follows_a_question_without_a_full_stop():
+    near = did_you_mean(["a"])
+    error = DataError(
+        message("datasets.mapped-no-column", name="b", near=near, columns="a, c"), file="x.csv"
+    )
+    assert str(error) == ("x.csv: no record has a column 'b'. Did you mean 'a'? Columns: a, c")

@@ -60,7 +60,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.semantic] if name == "weights" else [])
+        for name in CALLS
+    ],
+)
 def test_a_call_refuses_an_address_and_writes_nothing(here: Path, name: str):
     before = sorted(here.rglob("*"))
     with pytest.raises(UsageError, match="keju reads and writes local files") as caught:

@@ -77,7 +77,7 @@ def test_a_file_system_without_locks_is_named_with_a_hint(
     assert done.returncode == 2
     said = done.stderr.strip()
     assert "\n" not in said
-    assert f"{lock}: the file system takes no locks ({os.strerror(code)})" in said
+    assert f"{lock}: the file system does not support locks ({os.strerror(code)})" in said
     assert "--out on a local disk" in said
 
 

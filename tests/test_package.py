@@ -35,7 +35,7 @@ def test_the_wheel_carries_data_beside_the_code(names):
         "keju/assets/tokens.css",
         "keju/annotation/assets/exam.html.j2",
         "keju/annotation/assets/viewer.js",
-        "keju/annotation/assets/zh.toml",
+        "keju/messages/zh/annotation.toml",
         "keju/cli/assets/zh_help.toml",
     ):
         assert part in names

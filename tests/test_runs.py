@@ -20,14 +20,14 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.figures import Undrawn, of_run
 from keju.files import sha256_bytes
-from keju.judging.answers import AnswerId, Chosen, answers_of, code_of
+from keju.judging.answers import AnswerId, AnswerSelection, answers_of, code_of
 from keju.judging.folder import JudgementFolder
 from keju.judging.ratings import read_ratings
 from keju.judging.rubrics import read_rubrics
 from keju.models import ModelOptions, open_models
 from keju.reporting import write_report
 from keju.running import Selection, estimate, merge, run
-from keju.running.shown import Shown
+from keju.running.request_rebuilding import RequestRebuilder
 from keju.running.store import ResponseStore
 from keju.runs import FORMAT_1, RunFolder
 from keju.scoring import answer_code, score_run
@@ -47,7 +47,7 @@ def test_the_settings_of_0_1_0_are_read_as_text_only():
     folder = RunFolder.open(STORED)
     manifest = folder.manifest()
     assert manifest.format == FORMAT_1
-    assert manifest.shown == ["image", "own-text", "gold-text"]
+    assert manifest.input_settings == ["image", "own-text", "gold-text"]
     assert manifest.scripts == ["released"]
     found = Counter((each.model, each.setting, each.script) for each in folder.responses())
     assert found == {
@@ -144,7 +144,7 @@ def test_a_run_of_another_format_is_refused(old: Path):
 
 def test_what_0_1_0_sent_is_rebuilt_as_it_was(old: Path):
     folder = RunFolder.open(old)
-    shown = Shown(folder)
+    shown = RequestRebuilder(folder)
     items = {item.id: item for item in folder.items()}
     for response in folder.responses("openai:plain", ["T2"]):
         request = shown.request(items[response.item], response)
@@ -178,7 +178,7 @@ def code_in_0_1_0(*spelled: object, text: str = "") -> str:
 
 def test_codes_that_people_were_given_by_0_1_0_still_name_their_answers(old: Path):
     folder = RunFolder.open(old)
-    judged = answers_of(folder, read_rubrics(None), Chosen(tasks=("T2",))).judged
+    judged = answers_of(folder, read_rubrics(None), AnswerSelection(tasks=("T2",))).judged
     found = {(each.id.model, each.id.setting): code_of(each) for each in judged}
     assert found == {
         (model, now): code_in_0_1_0(
@@ -197,7 +197,9 @@ def test_codes_that_people_were_given_by_0_1_0_still_name_their_answers(old: Pat
 
 
 def test_ratings_by_name_are_of_the_answers_that_0_1_0_called_so(old: Path, tmp_path: Path):
-    judged = answers_of(RunFolder.open(old), read_rubrics(None), Chosen(tasks=("T2",))).judged
+    judged = answers_of(
+        RunFolder.open(old), read_rubrics(None), AnswerSelection(tasks=("T2",))
+    ).judged
     sheet = tmp_path / "ratings.csv"
     sheet.write_text(
         "item,task,model,setting,rater,score\nlienv-t2,T2,openai:plain,gold-ocr,Li,7\n"

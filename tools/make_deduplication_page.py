@@ -1,4 +1,4 @@
-"""Print docs/deduplication.md: what becomes of planted duplicates, and how they are found.
+"""Print docs/deduplication.md: how duplicates are found, and a test with planted duplicates.
 
     python -m tools.make_deduplication_page > docs/deduplication.md
 
@@ -17,70 +17,75 @@ from tests.support.planting import Outcome, kinds, outcome
 ORIGINALS = 10
 
 _TEXT = """\
-# Duplicates: what is one, and what is found
+# Duplicates: definition and detection
 
-Made by `tools/make_deduplication_page.py`; the test suite plants the same kinds in small.
+Made by `tools/make_deduplication_page.py`; the test suite plants smaller sets of the same kinds.
 
-`keju build dedup-images` says which pictures are one, `keju build dedup-texts` then keeps one of
-the items that ask and answer the same. Neither drops silently: `tables/image-groups`, `duplicates`
-and `conflicts` (the same question about the same picture, with another answer) lie beside the
-items.
+`keju build dedup-images` finds images that show the same page. `keju build dedup-texts` then keeps
+one of the items that ask and answer the same. Nothing is dropped silently: the tables
+`image-groups`, `duplicates` and `conflicts` (the same question about the same image, with another
+answer) in `tables/` list what was found.
 
 ## Planted duplicates
 
-{originals} items a kind, each with one copy, on drawn pages that all have the same frame and
-columns; both steps at their defaults. *Found* and *missed* count copies that are duplicates,
-*falsely dropped* copies that are none. Of every pair at least one was kept.
+{originals} items of each kind, each with one copy, on drawn pages that all have the same frame and
+columns; both steps with their defaults. *Found* and *missed* count copies that are duplicates,
+*falsely dropped* counts copies that are not. At least one item of every pair was kept.
 
 | planted | a duplicate | planted | found | missed | falsely dropped |
 |---|---|---|---|---|---|
 {rows}
 
-One character of {short} is no near duplicate by the threshold: it changes three shingles of 38, so
-that Jaccard falls to .85. From about 120 characters on, one slip leaves .95.
+A change of one character in {short} does not make a near duplicate: it changes three shingles of
+38, so that the Jaccard similarity falls to .85. From about 120 characters on, one changed character
+leaves .95.
 
 ## Texts
 
-1. **Canonical form.** The task's template is taken off, a letter becomes the text of its option,
-   options are sorted; NFC, full-width forms narrowed, white space and punctuation left out (where
-   punctuation is the answer it stays). `--simplify` also folds variants and traditional characters.
-2. **Candidates.** Shingles of three characters, MinHash of 128 permutations in 16 bands of 8, by
-   numpy: a pair of Jaccard .95 shares a band but for 3 in 10^8. In a bucket 64 members are compared
-   with all later ones, so that a first member which is no duplicate loses no pair.
-3. **Finds.** Exact Jaccard of at least .95, and one answer: equal, or from 30 characters on .95
-   alike by edits. A question answered otherwise is another item, however alike the whole text.
-4. **The picture.** A question with fewer than 30 characters of its own, or one asked of three
-   pictures or more in its task, is a duplicate only where its picture is the same.
-5. **Groups** are connected components. Reviewed goes before draft, then whose own picture stands
-   for its copies, then the longest answer, then the first; the table says through whom a member is
-   in its group.
+1. **Canonical form.** The task's template is removed, a letter becomes the text of its option, and
+   options are sorted. Texts are normalised (NFC), full-width forms become half-width, and white
+   space and punctuation are removed (punctuation is kept if it is the answer). `--simplify` also
+   folds variants and traditional characters.
+2. **Candidates.** Shingles of three characters, MinHash of 128 permutations in 16 bands of 8, with
+   numpy: all but 3 in 10^8 pairs with a Jaccard similarity of .95 share a band. In a bucket, 64
+   members are compared with all later ones, so that no pair is lost if the first member is not a
+   duplicate.
+3. **Matches.** Two items match if their exact Jaccard similarity is at least .95 and they have one
+   answer: equal, or, from 30 characters on, .95 alike by edit distance. A question with another
+   answer is another item, however similar the texts are.
+4. **The image.** A question with fewer than 30 characters of its own, or one that is asked about
+   three images or more in its task, is a duplicate only if its image is the same.
+5. **Groups** are connected components. One item is kept: a reviewed one rather than a draft, then
+   one whose own image represents the copies, then the one with the longest answer, then the first.
+   The table names the item that connects each member with its group.
 
 Measured by `benchmarks/deduplication.py` (137 characters on average, 5 % planted with 0 to 8
 edits): {texts}.
 
-## Pictures
+## Images
 
 1. **Candidates** within a task: pHash of 64 bits up to 16, of 256 bits up to 80, or dHash of 64
-   bits up to 12. No single hash holds a crop by 3 % and tells pages of one layout apart; CLIP's
-   cosine from .95 adds candidates where `--clip` names weights.
-2. **Finds.** Both are laid upon each other by an affine map (first by their columns and rows of
-   ink, then by the enhanced correlation coefficient) and strokes are compared tile by tile:
-   nineteen of twenty tiles must agree by .9. Different pages of one layout reach .6 at most.
-3. Items keep their pictures; `metadata.image_cluster` names the picture that stands for them, and
+   bits up to 12. No single hash both matches a crop of 3 % and distinguishes pages of one layout.
+   If `--clip` names weights, CLIP's cosine from .95 adds candidates.
+2. **Matches.** The two images are aligned by an affine map (first by their columns and rows of
+   ink, then by the enhanced correlation coefficient), and the strokes are compared tile by tile:
+   nineteen of twenty tiles must agree by .9. Different pages of one layout reach at most .6.
+3. Items keep their images; `metadata.image_cluster` names the image that represents them, and
    `dedup-texts` reads it.
-4. **The picture that stands** is, of those with at least .8 of the largest one's pixels, a lossless
-   one (PNG, TIFF, BMP) before a lossy one, then that of most bytes, then the first. What can't be
-   told: a copy enlarged by more than that passes for the larger scan, and a PNG made of a JPEG for
-   an original.
-5. **What goes.** `--drop copies`: an item of the same task about a copy (not about the very same
-   file), if both are transcriptions or ask and answer the same; different questions about one
-   picture stay. `--drop items`: all but one item of a task about one picture, whatever they ask.
-   The one that stays is chosen as under *Texts*.
+4. **The representing image** is chosen from those with at least .8 of the largest one's pixels: a
+   lossless one (PNG, TIFF, BMP) before a lossy one, then the one with most bytes, then the first.
+   keju cannot detect a copy that was enlarged by more than that, or a PNG that was made from a
+   JPEG: it treats them as the larger scan and as an original.
+5. **Dropped items.** `--drop copies` drops an item of the same task about a copy (not about the
+   very same file) if both are transcriptions or ask and answer the same; different questions about
+   one image are kept. `--drop items` drops all but one item of a task about one image, whatever
+   they ask. The item that is kept is chosen as under *Texts*.
 
-Not found: pictures turned by more than a few degrees, mirrored, or cropped by more than a tenth;
-copies of pictures below 150 pixels at half their size; blank pages, which have nothing to compare.
-All pairs of hashes within a task are looked at, so time grows with the square of its pictures. A
-page with a character or two altered is still the same picture; its item differs by its answer.
+Not found: images turned by more than a few degrees, mirrored, or cropped by more than a tenth;
+copies of images below 150 pixels at half their size; blank pages, which have nothing to compare.
+All pairs of hashes within a task are compared, so the time grows with the square of the number of
+images. A page with one or two altered characters still counts as the same image; its item differs
+by its answer.
 """
 
 _MEASURED = """\
@@ -89,7 +94,7 @@ CPU s with 135 MB; recall 1, precision 1, and the groups are exactly those plant
 
 
 def main() -> None:
-    """Plant, run, print."""
+    """Plant duplicates, run the steps and print the page."""
     rows = []
     for kind in kinds():
         with tempfile.TemporaryDirectory() as folder:

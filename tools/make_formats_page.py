@@ -101,14 +101,14 @@ auto` needs no option for it. An incomplete layout is refused in one line that s
 """
 
 _DAMAGE = """\
-## What becomes of damage
+## Damaged sources
 
-Each kind is done to a small sound copy of every form that it fits (`tests/support/damage.py`). An
-*error* is one line that names the file or item and the mend; *harmless* means that the items are
-those of the sound copy; *noted* that the rest is imported, and a note or `keju data validate` names
-what is wrong.
+Each kind of damage is applied to a small valid copy of every format that it fits
+(`tests/support/damage.py`). An *error* is one line with the file or item and a hint; *harmless*
+means that the items are those of the valid copy; *noted* means that the rest is imported, and a
+note or `keju data validate` names the damage.
 
-| damage | outcome | except |
+| damage | outcome | exceptions |
 |---|---|---|"""
 
 _EVIDENCE = {

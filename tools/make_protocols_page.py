@@ -1,4 +1,4 @@
-"""Print docs/protocols.md: per task where the two protocols part, and by how much.
+"""Print docs/protocols.md: where the two protocols differ in each task, and by how much.
 
     python -m tools.make_protocols_page > docs/protocols.md
 
@@ -14,7 +14,13 @@ from collections.abc import Iterable, Sequence
 from keju.analysis.labels import metric_label
 from keju.definitions import Query, Task, published_tasks
 from keju.items import Protocol
-from keju.scoring import PROTOCOLS, TaskDifference, counting, differences, parting_steps
+from keju.scoring import (
+    PROTOCOLS,
+    TaskDifference,
+    counting_rule,
+    differing_steps,
+    list_task_differences,
+)
 from tests.support.specimens import ITEMS, SPECIMENS, scores_of
 
 APART = 0.02
@@ -22,24 +28,23 @@ APART = 0.02
 _INTRODUCTION = f"""\
 # Protocol differences: where `official` and `strict` differ
 
-Made by `tools/make_protocols_page.py`; the test suite compares this page with its output. For a
-run of yours, `keju protocols RUN` prints the same of its answers, item by item.
+Made by `tools/make_protocols_page.py`; the test suite compares this page with its output. For your
+own run, `keju protocols RUN` prints the differences, item by item.
 
 The first tables give the size: each row is a task (OBI-Bench: one way of asking), each column an
 answer given to {ITEMS} small items of it, whose true answers are as long as the task's own
 (MCS-Bench Table 5; 200 characters where no length is printed). A cell is *official → strict*, task
 values × 100 of the metrics named in the row, bold where they are 2 points or more apart on one
-scale (an error ↓ counts as 1 - error there). Where a main metric needs an encoder's weights, the
-first beside it that needs none stands in its place, in italics; where there is none, the cells hold
-a dash.
+scale (an error ↓ counts as 1 - error there). If a main metric needs an encoder's weights, the row
+has the first other metric that needs none, in italics. If there is none, the cells have a dash.
 
 MCS-Bench's `official` scores the content as it was returned, `<think>` included, as the authors'
-script scores its field `Response`. Where a server returns reasoning in a field of its own,
-`official` is of the content alone (our reading); `keju score` shows beside it the value with the
+script scores its field `Response`. If a server returns reasoning in a separate field,
+`official` scores the content alone (our reading); `keju score` also shows the value with the
 reasoning before the content, as `<think>REASONING</think>CONTENT`. A run of keju 0.1.0 lacks the
 reasoning, which was removed before storing; its `official` values have a note about it.
 
-The sections below say where the difference comes from, step by step.
+The sections below explain the differences step by step.
 """
 
 
@@ -71,7 +76,10 @@ def _sizes(listed: Iterable[tuple[Task, Query]]) -> str:
         "|---|---|---|" + "---:|" * len(SPECIMENS),
     ]
     for task, query in listed:
-        found = [next(iter(differences(scores_of(task, query, name))), None) for name in SPECIMENS]
+        found = [
+            next(iter(list_task_differences(scores_of(task, query, name))), None)
+            for name in SPECIMENS
+        ]
         known = next((each for each in found if each), None)
         heads = [_head(task, query, protocol, known) for protocol in PROTOCOLS]
         cells = [_cell(each) for each in found]
@@ -104,7 +112,7 @@ def _family(members: Sequence[tuple[Task, Query]]) -> str:
     main = (query.official[0], query.strict[0])
     rows = [
         f"| {each.step} | {each.official} | {each.strict} |"
-        for each in parting_steps(task, query, main)
+        for each in differing_steps(task, query, main)
     ]
     heads = [
         f"| step | official {_escaped(main[0])} | strict {_escaped(main[1])} |",
@@ -115,7 +123,7 @@ def _family(members: Sequence[tuple[Task, Query]]) -> str:
     for protocol in PROTOCOLS:
         beside = getattr(query, protocol)[1:]
         rules = [
-            f"**{_escaped(metric)}**, {counting(protocol, task.benchmark, query.form, metric)}"
+            f"**{_escaped(metric)}**, {counting_rule(protocol, task.benchmark, query.form, metric)}"
             for metric in beside
         ]
         if rules:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from keju.messages import Message, Translatable, language, message, noun
+from keju.messages import Message, Translatable, either, language, message, noun
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _WITHOUT_GLYPH = frozenset({"Co", "Cn"})
 _SENTENCE = {"en": ". ", "zh": "。"}
+_ENDS = (".", "?", "。", "？")
 
 
 LONGEST = 1500
@@ -54,13 +55,40 @@ def unknown_name(name: str, known: Iterable[str], kind: str) -> str:
     Args:
         name: as the user gave it.
         known: the names that exist.
-        kind: what is named, e.g. ``step``.
+        kind: the word for such a name, e.g. ``step``.
     """
     names = [each for each in known if each]
-    near = get_close_matches(name.casefold(), names, n=1, cutoff=0.5)
-    hint = message("errors.did-you-mean", near=near[0]) if near else ""
-    known = ", ".join(names) or message("errors.none")
-    return message("errors.unknown-name", kind=noun(kind), name=name, hint=hint, known=known)
+    return message(
+        "errors.unknown-name",
+        kind=noun(kind),
+        name=shortened(name),
+        hint=did_you_mean(nearest_names(name, names)),
+        known=", ".join(names) or message("errors.none"),
+    )
+
+
+def nearest_names(
+    name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.5
+) -> list[str]:
+    """The known names that are most similar to a name, regardless of case; the nearest one first.
+
+    Args:
+        name: as the user gave it.
+        known: the names that exist.
+        most: the maximum number of names.
+        cutoff: the minimum similarity, 0 to 1, as `difflib` computes it.
+    """
+    folded: dict[str, str] = {}
+    for each in filter(None, known):
+        folded.setdefault(each.casefold(), each)
+    near = get_close_matches(name.casefold(), folded, n=most, cutoff=cutoff)
+    return [folded[each] for each in near]
+
+
+def did_you_mean(names: Iterable[str]) -> str:
+    """The sentence ``Did you mean 'a' or 'b'?`` with a space before it; empty without names."""
+    near = either(map(repr, names))
+    return message("errors.did-you-mean", near=near) if near else ""
 
 
 class KejuError(Exception, Translatable):
@@ -105,7 +133,7 @@ class DataError(KejuError):
         problem: what is wrong, in a few words.
         file: the file it was found in.
         item: the item (or line, or element) in that file.
-        hint: the hint, that is, what the user can do about it, instead of that of the message.
+        hint: how to fix it, instead of the hint of the message.
     """
 
     def __init__(
@@ -123,12 +151,12 @@ class DataError(KejuError):
 
     @property
     def problem(self) -> str:
-        """What is wrong, as a plain text in the current language."""
+        """The problem as a plain text in the current language."""
         return _in(language(), self.message)
 
     @property
     def hint(self) -> str | None:
-        """What the user can do about it, as a plain text in the current language."""
+        """The hint as a plain text in the current language, or None."""
         return self._advice(language()) or None
 
     def _advice(self, chosen: str) -> str:
@@ -168,10 +196,10 @@ class PrerequisiteError(KejuError):
         super().__init__(message("errors.not-installed", feature=feature, install=install))
 
 
-def recorded(error: Exception) -> str:
-    """What is wrong in English, as files store it: their content has one language.
+def english_problem(error: Exception) -> str:
+    """The problem in English, as files store it: their content has one language.
 
-    Of a `DataError` it is the problem, without the place and the hint.
+    The place and the hint of a `DataError` are omitted.
     """
     if isinstance(error, DataError):
         return _in("en", error.message)
@@ -186,4 +214,7 @@ def _in(chosen: str, text: str) -> str:
 
 
 def _with_hint(text: str, hint: str, chosen: str) -> str:
-    return f"{text}{_SENTENCE[chosen]}{hint}" if hint else text
+    if not hint:
+        return text
+    ends, between = text.endswith(_ENDS), _SENTENCE[chosen]
+    return f"{text}{between[1:] if ends else between}{hint}"

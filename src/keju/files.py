@@ -81,7 +81,7 @@ def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
 
 def _write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
     if path.exists() and not path.is_file():
-        raise OSError(errno.EEXIST, "there is something that is no file")
+        raise OSError(errno.EEXIST, "the path exists and is not a file")
     if isinstance(data, str | bytes):
         data = [data.encode() if isinstance(data, str) else data]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -226,7 +226,7 @@ def read_jsonl_lines(
             yield record, line
 
 
-def mend_torn_line(path: Path) -> int:
+def repair_torn_line(path: Path) -> int:
     """Cut an unfinished last line off a JSON-lines file; returns the number of bytes cut."""
     if not path.exists():
         return 0

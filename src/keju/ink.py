@@ -58,7 +58,7 @@ class Parts(NamedTuple):
     ink: int
 
 
-def grey_of(image: Image.Image) -> Grey:
+def to_grey(image: Image.Image) -> Grey:
     """Grey values, 0 to 1, the longer side at most `LONG_SIDE`."""
     grey = image.convert("L")
     scale = LONG_SIDE / max(grey.size)
@@ -74,7 +74,7 @@ def dark_on_light(grey: Grey) -> Page:
     return Page(1 - grey if turned else grey, turned)
 
 
-def paper_of(page: Grey) -> Grey:
+def estimate_paper(page: Grey) -> Grey:
     """The local grey of the paper: that of the lighter parts of the surroundings."""
     from scipy.ndimage import maximum_filter  # noqa: PLC0415 - slow to import
 
@@ -89,18 +89,18 @@ def paper_of(page: Grey) -> Grey:
     return np.asarray(smooth)
 
 
-def marks_of(page: Grey, paper: Grey) -> NDArray[np.bool_]:
+def find_marks(page: Grey, paper: Grey) -> NDArray[np.bool_]:
     """The pixels that are clearly darker than the paper around them."""
     marks: NDArray[np.bool_] = page < paper - _MARK
     return marks
 
 
-def parts_of(image: Image.Image) -> Parts:
+def find_parts(image: Image.Image) -> Parts:
     """Count the connected marks of an image with the size of parts of characters."""
     from scipy.ndimage import find_objects, label  # noqa: PLC0415 - slow to import
 
-    page = dark_on_light(grey_of(image)).grey
-    marks = marks_of(page, paper_of(page))
+    page = dark_on_light(to_grey(image)).grey
+    marks = find_marks(page, estimate_paper(page))
     labels, _ = label(marks, structure=np.ones((3, 3)))
     longest = max(page.shape)
     least = max(_LEAST_SIDE, longest * _SMALLEST)

@@ -37,7 +37,7 @@ AnswerForm = Literal[
 """The form of answer that a query asks for; it determines how an answer is extracted and scored."""
 
 Setting = Literal["image", "own-ocr", "gold-ocr", "own-text", "gold-text"]
-"""What a model is sent in addition to the question.
+"""The input that a model is sent in addition to the question.
 
 ``image``: the image; ``own-ocr``: the image and the model's own transcription of it; ``gold-ocr``:
 the image and the true transcription. ``own-text`` and ``gold-text`` send the same texts without the
@@ -224,7 +224,7 @@ class Example(Record, frozen=True, kw_only=True):
 
 
 class Request(Record, frozen=True, kw_only=True):
-    """What a model is sent. It never contains the reference of its item.
+    """One request to a model. It never contains the reference of its item.
 
     `choices` are the letters of the options; `source` is the text that the setting supplies (empty
     for ``image``, unless an engine transcribes first); `script` is the selected script of the

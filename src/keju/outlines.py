@@ -23,7 +23,7 @@ def border_level(grey: Grey) -> int:
 def largest_contour(grey: Grey) -> NDArray[np.int32] | None:
     """The outline of the largest object on the background, n × (x, y), in order.
 
-    It may extend slightly beyond the image. None where there is no object.
+    It may extend slightly beyond the image. None if the image has no object.
     """
     import cv2  # noqa: PLC0415 - heavy
 

@@ -1,64 +1,88 @@
-"""Translation of the texts of pages: the report and the annotation app.
+"""Translation of the texts of pages: the report, the figures and the annotation app.
 
-English is the key: a sentence, or a pattern with ``{}`` in place of numbers and names. Texts
-without an entry stay English. Texts of models and datasets are never translated: they are not
-passed here as a whole.
+The texts of pages are messages of `keju.messages`, found by their id. Files and benchmarks store
+English texts without an id, such as the reason why a request was not sent. `Words` recognises
+these by the English texts of the catalogues; other texts stay as they are. Texts of models and
+datasets are never translated: they are not passed here as a whole.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
-from itertools import pairwise
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, Self, get_args
 
 from keju.definitions import definitions, folder_of, name_in_chinese, task
 from keju.errors import DataError, UsageError, shortened
-from keju.files import read_toml, shipped_toml
-from keju.messages import message
+from keju.files import read_toml
+from keju.messages import Message, message, templates
+from keju.messages._template import Template
 from keju.scoring import metrics
 
 Language = Literal["en", "zh"]
 
-_BLANK = "{}"
+REPORT = ("reporting", "analysis", "figures", "stored")
+"""The catalogues of the report and of figures."""
+
+_FIELD = re.compile(r"\{(\w*)(?:![rs])?(?::([^{}]*))?\}")
 _NEXT = "; "
 _FEWEST_LETTERS = 4
 _OF_BENCHMARK = "zh.toml"
 
 
 _EXAM_WORDS = {"问题": "提示词", "道题目": "页", "道题": "页", "题目": "页", "题": "页"}
-"""What items and questions are called where the items are pages of one's own, and no exam."""
+"""The words for items and questions of a user's own pages, which are not an exam."""
+_EXAM = re.compile("|".join(_EXAM_WORDS))
 
 
 class Words:
-    """Translates the texts of one set of pages, by default the report's, into one language.
+    """The texts of one set of pages in one language.
 
     Args:
         language: ``en`` or ``zh``.
-        room: the package whose words these are.
+        catalogues: the catalogues with the texts of these pages, by default the report's.
         own_pages: items are pages of one's own, and are called so in Chinese.
     """
 
     def __init__(
-        self, language: str = "en", room: str = "keju.reporting", *, own_pages: bool = False
+        self,
+        language: str = "en",
+        catalogues: Iterable[str] = REPORT,
+        *,
+        own_pages: bool = False,
     ) -> None:
         check_language(language)
         self.language = language
-        self.table: dict[str, str] = {}
-        if language != "en":
-            self.table = _of_benchmarks() | _table(language, room) | _of_plugins()
-        if self.table and own_pages:
-            self.table = _of_own_pages(self.table) | _table(f"{language}_pages", room)
-        self._patterns = [
-            (re.compile(_filling(english).join(map(_fixed, english.split(_BLANK)))), said)
-            for english, said in sorted(self.table.items(), key=lambda pair: -len(pair[0]))
-            if _BLANK in english  # the longest first, as it is the most specific
-        ]
+        self._own_pages = own_pages and language == "zh"
+        self._templates: dict[str, Template] = {}
         self._known: dict[str, str] = {}
+        self.table: dict[str, str] = {}
+        if language == "en":
+            self._patterns: list[_Pattern] = []
+            return
+        self.table = _of_benchmarks() | self._of_catalogues(catalogues) | _of_plugins()
+        patterns = [_Pattern.of(english, chinese) for english, chinese in self.table.items()]
+        found = [each for each in patterns if each.fields]
+        self._patterns = sorted(found, key=lambda each: -each.length)  # the most specific first
+
+    def text(self, name: str, /, **fields: object) -> str:
+        """The text with an id, with the values of its fields.
+
+        Raises:
+            KeyError: there is no such text, or a field has no value.
+        """
+        values = {field: self._value(value) for field, value in fields.items()}
+        return self._template(name).fill(values, self.language)
+
+    def source(self, name: str) -> str:
+        """The text with an id before its fields are filled, for scripts that fill them."""
+        return self._template(name).source
 
     def __call__(self, text: str) -> str:
-        """The text in this language, line by line."""
+        """A message, or an English text that files store, in this language, line by line."""
+        if isinstance(text, Message):
+            return self.text(text.id, **text.fields)
         if text not in self._known:
             self._known[text] = "\n".join(map(self._line, text.split("\n")))
         return self._known[text]
@@ -73,6 +97,31 @@ class Words:
         known = task(name)
         return known.name_zh if self.language == "zh" else known.name_en
 
+    def _template(self, name: str) -> Template:
+        if name not in self._templates:
+            package, _, short = name.partition(".")
+            entry = templates(package, self.language)[short]
+            self._templates[name] = entry.text
+            if self._own_pages:
+                own = entry.own_pages.source or _without_exam_words(entry.text.source)
+                self._templates[name] = Template(own)
+        return self._templates[name]
+
+    def _value(self, value: object) -> object:
+        """The value of a field: a message in this language, or the Chinese name of a benchmark."""
+        if isinstance(value, Message):
+            return self(value)
+        if isinstance(value, str) and self.language == "zh":
+            return name_in_chinese(value) or value
+        return value
+
+    def _of_catalogues(self, catalogues: Iterable[str]) -> dict[str, str]:
+        return {
+            entry.text.source: self.source(f"{package}.{name}")
+            for package in catalogues
+            for name, entry in templates(package, "en").items()
+        }
+
     def _line(self, line: str) -> str:
         if not self.table or line in self.table:
             return self.table.get(line, line)
@@ -81,10 +130,41 @@ class Words:
         parts = line.split(_NEXT)
         if len(parts) > 1 and all(self._line(part) != part for part in parts):
             return "；".join(map(self._line, parts))
-        for pattern, said in self._patterns:
-            if found := pattern.fullmatch(line):
-                return _filled(said, line, found)
+        for pattern in self._patterns:
+            if (filled := pattern.translate(line)) is not None:
+                return filled
         return line
+
+
+class _Pattern(NamedTuple):
+    """An English text with fields as a regular expression, and its Chinese text."""
+
+    regex: re.Pattern[str]
+    fields: tuple[str, ...]
+    chinese: str
+    length: int
+
+    @classmethod
+    def of(cls, english: str, chinese: str) -> Self:
+        """The pattern of a text; blanks without a name have the same order in both languages."""
+        english, chinese = _with_names(english), _with_names(chinese)
+        fields = tuple(field[1] for field in _FIELD.finditer(english))
+        parts = _FIELD.split(english)
+        regex = re.escape(_plain(parts[0]))
+        for form, after in zip(parts[2::3], parts[3::3], strict=True):
+            regex += _filling(english, form or "") + re.escape(_plain(after))
+        return cls(re.compile(regex), fields, chinese, len(_FIELD.sub("{}", english)))
+
+    def translate(self, line: str) -> str | None:
+        """The Chinese text of a line that has this form.
+
+        A value that is the title or a domain of a benchmark is translated too.
+        """
+        if not (found := self.regex.fullmatch(line)):
+            return None
+        values = dict(zip(self.fields, found.groups(), strict=True))
+        named = {field: name_in_chinese(value) or value for field, value in values.items()}
+        return _plain(_FIELD.sub(lambda field: named[field[1]], self.chinese))
 
 
 def check_language(language: str) -> None:
@@ -101,25 +181,29 @@ def check_language(language: str) -> None:
         )
 
 
-def _of_own_pages(table: dict[str, str]) -> dict[str, str]:
-    exam = re.compile("|".join(_EXAM_WORDS))
-    return {
-        english: exam.sub(lambda found: _EXAM_WORDS[found[0]], said)
-        for english, said in table.items()
-    }
+def _without_exam_words(text: str) -> str:
+    return _EXAM.sub(lambda found: _EXAM_WORDS[found[0]], text)
 
 
-def _fixed(part: str) -> str:
-    return f"({re.escape(part)})"
+def _with_names(text: str) -> str:
+    """A text whose blanks without a name are numbered."""
+    numbers = iter(range(text.count("{}")))
+    return re.sub(r"\{\}", lambda _: f"{{blank{next(numbers)}}}", text)
 
 
-def _filling(english: str) -> str:
-    """A pattern for placeholders: in ``{} to {}``, ``{} h`` and the like numbers only.
+def _plain(text: str) -> str:
+    return text.replace("{{", "{").replace("}}", "}")
+
+
+def _filling(english: str, form: str) -> str:
+    """A regular expression for a field: in ``{} to {}``, ``{} h`` and the like numbers only.
 
     Otherwise every sentence with "to" in it would be translated in its middle.
     """
-    letters = sum(map(str.isalpha, english))
-    return r"[-+−–]?[\d.,]+" if letters < _FEWEST_LETTERS else ".+?"
+    if "|" in form:
+        return rf"([\d,]+) (?:{'|'.join(map(re.escape, form.split('|')))})"
+    letters = sum(map(str.isalpha, _FIELD.sub("", english)))
+    return r"([-+−–]?[\d.,]+)" if letters < _FEWEST_LETTERS else "(.+?)"
 
 
 def _of_plugins() -> dict[str, str]:
@@ -133,39 +217,22 @@ def _of_benchmarks() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in (folder / _OF_BENCHMARK for folder in folders):
         if path.is_file():
-            words = read_toml(path, dict[str, str], what="a table of words")
-            _check_blanks(words, path)
-            found |= words
+            found |= _read_words(path)
     return found
 
 
-def _check_blanks(words: dict[str, str], path: Path) -> None:
-    for english, said in words.items():
-        if english.count(_BLANK) != said.count(_BLANK):
+def _read_words(path: Path) -> Mapping[str, str]:
+    words = read_toml(path, dict[str, str], what="a table of words")
+    for english, chinese in words.items():
+        if english.count("{}") != chinese.count("{}"):
             raise DataError(
                 message(
                     "translations.blanks-differ",
-                    count=english.count(_BLANK),
-                    blank=_BLANK,
-                    chinese=said.count(_BLANK),
+                    count=english.count("{}"),
+                    blank="{}",
+                    chinese=chinese.count("{}"),
                 ),
                 file=path,
                 item=shortened(english),
             )
-
-
-def _filled(said: str, line: str, found: re.Match[str]) -> str:
-    """The translation with the values of its placeholders, from left to right.
-
-    A value that is the title or a domain of a benchmark is translated too.
-    """
-    fixed = [found.span(number) for number in range(1, found.re.groups + 1)]
-    values = (line[left[1] : right[0]] for left, right in pairwise(fixed))
-    gaps = [name_in_chinese(each) or each for each in values]
-    parts = said.split(_BLANK)
-    return parts[0] + "".join(gap + part for gap, part in zip(gaps, parts[1:], strict=True))
-
-
-@cache
-def _table(language: str, room: str) -> dict[str, str]:
-    return shipped_toml(room, f"assets/{language}.toml", dict[str, str])
+    return words

@@ -25,6 +25,7 @@ from keju.reporting.view import build_view
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from keju.translations import Words
 from tests.support.commanding import keju
 from tests.support.needing import needs
 from tests.support.scored_runs import picture
@@ -126,7 +127,7 @@ def test_no_text_is_the_right_answer_to_a_blank_page(scored: Path) -> None:
     assert (one.statuses, two.statuses) == ({"answered": 4}, {"answered": 4})
     view = build_view(run_set, title="t")
     assert [(row.answered, row.failures) for row in view.models[:2]] == [(4, []), (4, [])]
-    (chunk,) = Browser(run_set, str).chunks
+    (chunk,) = Browser(run_set, Words()).chunks
     assert [answer.get("status") for item in chunk for answer in item["answers"]][:8] == [None] * 8
 
 

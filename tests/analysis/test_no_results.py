@@ -69,7 +69,7 @@ def verdict_lines(folder: Path, language: str) -> list[str]:
 def test_the_terminal_counts_missing_files_as_missing(folder):
     said = (folder / "terminal.txt").read_text("utf-8").splitlines()
     assert said[:6] == ["8 of 8", "8 of 8", "3 of 8", "none", "none", "5 without a result"]
-    assert said[6] == "Vendor: 5 results missing: b3/p, b4/p, b5/p, b6/p, b7/p"
+    assert said[6] == "Vendor: 5 results are missing: b3/p, b4/p, b5/p, b6/p, b7/p"
     assert "Add the missing files" in said[7]
     assert "run the same command again" in said[7]
 

@@ -84,7 +84,7 @@ def test_keju_score_says_it(graded):
 def test_what_nobody_accepted_is_not_called_accepted(graded, tmp_path):
     write_report([graded[0]], tmp_path / "report.html")
     (line,) = [each for each in said(tmp_path / "report.html") if "drafted by" in each]
-    assert f"{OWN} (1 of them accepted by nobody)" in line
+    assert f"{OWN} (1 of them not yet accepted)" in line
 
 
 def test_the_audit_finds_it(graded):

@@ -15,6 +15,7 @@ from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from keju.text import in_script
+from keju.translations import Words
 from tests.support.making import picture
 
 READING = "師說"
@@ -49,7 +50,7 @@ def test_a_prompt_in_traditional_characters_is_shown_in_them(page):
     released = prompt_of(asked.item)
     assert prompt.text == in_script(released, "traditional") != released
     assert (prompt.variants, sent) == ("", True)
-    ((item,),) = Browser(found, str).chunks
+    ((item,),) = Browser(found, Words()).chunks
     assert item["question"] == prompt.text
     assert "prompts" not in item
     assert "unsent" not in item
@@ -63,5 +64,5 @@ def test_two_prompts_are_shown_with_their_variants(page):
         "image · released", "image · traditional", "gold-ocr · released", "gold-ocr · traditional",
     ]  # fmt: skip
     assert [READING in each.text for each in prompts] == [False, False, True, True]
-    ((item,),) = Browser(found, str).chunks
+    ((item,),) = Browser(found, Words()).chunks
     assert len(item["prompts"]) == 4

@@ -65,7 +65,7 @@ def pages_run(tmp_path, monkeypatch):
 
 def test_characters_to_fix_are_counted_a_page(pages_run):
     exact, variants = post_edit_costs(load_runs([pages_run]))
-    assert (exact.layer, variants.layer) == ("as they stand", "variants accepted")
+    assert (exact.layer, variants.layer) == ("as written", "variants accepted")
     assert (exact.pages, exact.groups) == (12, 6)
     assert exact.mean.value == pytest.approx(5.5)
     assert (exact.median.value, exact.most.value) == (5, 10)

@@ -163,7 +163,7 @@ def test_opening_to_others_warns_and_knows_them_by_number(command):
     assert ask(port, "GET", "/who", cookies=cookies, Host="10.0.0.7").status == 200
     assert ask(port, "GET", "/who", cookies=cookies, Host="evil.example").status == 403
     process.terminate()
-    assert "warning: everybody who reaches 0.0.0.0" in process.communicate(timeout=30)[1]
+    assert "warning: everyone who can reach 0.0.0.0" in process.communicate(timeout=30)[1]
 
 
 def test_the_address_stays_good_after_a_restart(command, tmp_path):

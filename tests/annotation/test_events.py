@@ -116,7 +116,7 @@ def test_another_file_is_refused(tmp_path):
     with sqlite3.connect(other) as file:
         file.execute("CREATE TABLE mine (x)")
     file.close()
-    with pytest.raises(DataError, match="another program's"):
+    with pytest.raises(DataError, match="belongs to another program"):
         EventLog(other)
 
 

@@ -319,8 +319,9 @@ def test_other_options_than_a_run_s_are_refused_and_the_same_are_not(serving, da
     served.app.collect()
     same = serving(dataset, tmp_path / "run", selection=chosen).app.queues["exam"]
     assert same.subjects("") == served.app.queues["exam"].subjects("")
-    with pytest.raises(UsageError, match="was begun with other items"):
+    with pytest.raises(UsageError) as refused:
         AnnotationApp(dataset, tmp_path / "run", Choice(Selection(limit=1)))
+    assert refused.value.id == "annotation.other-selection"
     with pytest.raises(UsageError, match="no task 'T99'"):
         AnnotationApp(dataset, tmp_path / "new", Choice(Selection(tasks=("T99",))))
 
@@ -367,7 +368,7 @@ def test_a_hall_needs_a_place_and_its_own_dataset(dataset, tmp_path):
         AnnotationApp(dataset)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.txt").write_text("mine")
-    with pytest.raises(UsageError, match="holds something that is no run"):
+    with pytest.raises(UsageError, match="contains other files and is not a run"):
         AnnotationApp(dataset, tmp_path / "other", Choice())
 
 

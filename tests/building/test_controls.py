@@ -11,7 +11,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
 from keju.items import Item, Line, Response
 from keju.metrics import distance
-from keju.scoring.memorization import measure_memorization, places
+from keju.scoring.memorization import altered_places, measure_memorization
 from keju.text import normalise
 from tests.support.builds import bench_over
 from tests.support.making import make_dataset, page_item, picture
@@ -46,7 +46,7 @@ def test_altering_keeps_lines_and_changes_what_it_says(kind):
     assert [len(line) for line in new] == [len(line) for line in ROWS]
     changed = sum(distance(a, b) for a, b in zip(ROWS, new, strict=True))
     assert changed == count * (2 if kind == "swapped" else 1)
-    assert len(places("\n".join(new), "\n".join(ROWS))) == count
+    assert len(altered_places("\n".join(new), "\n".join(ROWS))) == count
     assert all(a[:2] + a[-2:] == b[:2] + b[-2:] for a, b in zip(ROWS, new, strict=True))
 
 

@@ -315,7 +315,7 @@ def test_pictures_beside_a_manifest_on_disk_are_taken(tmp_path):
 def test_pictures_elsewhere_on_disk_are_not(tmp_path, name):
     on_disk(tmp_path, "2.png", name)
     assert len(built(tmp_path, 'path = "books"')) == 1
-    assert ("must lie under" in left(tmp_path)[0]["why"]) is (name != "no.png")
+    assert ("must be inside" in left(tmp_path)[0]["why"]) is (name != "no.png")
 
 
 def test_a_manifest_on_a_server_names_no_files(library, tmp_path):

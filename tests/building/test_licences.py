@@ -72,8 +72,8 @@ def test_misfits_are_counted_by_item_with_the_first() -> None:
         ("CC BY-NC-SA", "CC-BY-NC-SA-4.0 may be meant"),
         ("CC-BY-5.0", "CC-BY-4.0 may be meant"),
         ("CC0", "CC0-1.0 may be meant"),
-        ("CC-BYY-4.0", "Is CC-BY-4.0 meant?"),
-        ("MIT AND reserch", "no licence 'reserch', so what it demands cannot be told"),
+        ("CC-BYY-4.0", "Did you mean 'CC-BY-4.0'?"),
+        ("MIT AND reserch", "not know the licence 'reserch', so its demands are unknown"),
     ],
 )
 def test_an_odd_wording_is_named_with_what_may_be_meant(licence: str, meant: str) -> None:

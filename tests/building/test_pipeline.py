@@ -120,7 +120,7 @@ def test_a_plan_says_perhaps_where_a_source_may_come_out_the_same(recipe, tmp_pa
     manifest.write_text(manifest.read_text() + "\n")
     done = keju("build", recipe, "--plan", cwd=tmp_path)
     told = [line.partition(": ")[2].split(",")[0] for line in done.stdout.splitlines()]
-    assert told == ["to do", "stands", "perhaps", "perhaps", "perhaps"]
+    assert told == ["pending", "up to date", *["may need rebuilding"] * 3]
     _, lines = built(recipe, tmp_path / "trial")
     assert sum("stood already" in line for line in lines) == 4, "it did come out the same"
     recipe.write_text(RECIPE.replace('"trial"', '"trial"\nversion = "2"'))
@@ -298,7 +298,7 @@ def test_one_build_at_a_time(recipe, tmp_path):
 def test_the_command_builds_plans_and_says_what_stands(recipe, tmp_path):
     done = keju("build", recipe, "--out", tmp_path / "b", "--plan")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("to do") == 5
+    assert done.stdout.count("pending") == 5
     assert not (tmp_path / "b").exists()
     done = keju("build", recipe, "--out", tmp_path / "b")
     assert done.returncode == 0, done.stderr
@@ -313,7 +313,7 @@ def test_what_is_confused_with_a_dataset_model_or_format_is_named(recipe, tmp_pa
     assert "no model 'majority'. Did you mean 'baseline:majority'?" in model.stderr
     source = keju("data", "import", "rows", recipe, "--out", tmp_path / "d", "--licence", "x",
                   "--source", "y")  # fmt: skip
-    assert "'rows' is no format but a source of a recipe" in source.stderr
+    assert "'rows' is a source of a recipe and not a format" in source.stderr
     assert {done.returncode for done in (given, model, source)} == {2}
 
 
@@ -323,10 +323,10 @@ def test_a_step_is_also_a_command(tmp_path):
     assert done.returncode == 0, done.stderr
     assert Dataset.open(tmp_path / "out").manifest.items == 1
     again = keju("build", "select", given, "--out", tmp_path / "out", "--limit", "1")
-    assert "it stood already" in again.stdout
+    assert "it existed already" in again.stdout
     other = keju("build", "select", given, "--out", tmp_path / "out", "--limit", "2")
     assert other.returncode == 2
-    assert "already holds a dataset" in other.stderr
+    assert "already contains a dataset" in other.stderr
 
 
 def test_a_step_that_is_not_there_is_one_line(tmp_path):

@@ -65,7 +65,7 @@ def test_all_tasks_are_answered_and_scored_and_it_says_by_whom(demo):
     folder, _, text, _ = demo
     rows = list(table_rows(aggregate(score_run(RunFolder.open(folder)))))
     assert {row.task for row in rows} == {task.id for task in published_tasks()}
-    assert "55 of 55 tasks answered and scored" in text
+    assert "55 of 55 tasks are answered and scored" in text
     assert "ppocr (engine)" in text
     for row in rows:
         task = next(each for each in published_tasks() if each.id == row.task)

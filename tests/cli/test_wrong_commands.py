@@ -44,7 +44,7 @@ def test_a_command_without_its_group_is_named_whole(path: tuple[str, ...], keju:
 
 def test_a_command_in_a_wrong_group_is_named_whole(keju: Keju) -> None:
     assert (
-        "Did you mean: keju run scans --model ppocr"
+        "Did you mean 'keju run scans --model ppocr'?"
         in keju(*["data", "run", "scans", "--model", "ppocr"]).err
     )
 
@@ -53,7 +53,7 @@ def test_a_command_in_a_wrong_group_is_named_whole(keju: Keju) -> None:
 def test_a_renamed_command_is_named_as_it_is_called_now(old: str, new: str, keju: Keju) -> None:
     done = keju(old, "run")
     assert done.status == WRONG_USE
-    assert f"Did you mean: keju {new} run" in " ".join(done.err.split())
+    assert f"Did you mean 'keju {new} run'?" in " ".join(done.err.split())
 
 
 def test_a_name_that_is_no_command_gets_no_command(keju: Keju) -> None:

@@ -206,11 +206,14 @@ def test_geometry_orders_a_page_that_states_no_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("<PcGts/>", "its root is <PcGts>, not <alto>"),
-        ("<alto/>", "0 pages in it"),
-        ("<alto><Layout><Page/><Page/></Layout></alto>", "2 pages in it. Keep one page a file"),
+        ("<PcGts/>", "the root element is <PcGts>, not <alto>"),
+        ("<alto/>", "the file has 0 pages"),
+        (
+            "<alto><Layout><Page/><Page/></Layout></alto>",
+            "the file has 2 pages. Keep one page per file",
+        ),
         ('<alto><Layout><Page ID="p" WIDTH="x"/></Layout></alto>', "p: 'x' is not a number"),
-        ('<!DOCTYPE alto [<!ENTITY e "x">]><alto>&e;</alto>', "it carries a DOCTYPE"),
+        ('<!DOCTYPE alto [<!ENTITY e "x">]><alto>&e;</alto>', "the XML has a DOCTYPE"),
         ("<alto>", "not well-formed XML"),
     ],
 )
@@ -245,5 +248,5 @@ def test_the_resolution_is_an_option(tmp_path: Path) -> None:
     items, _ = imported(path, tmp_path / "out", dpi="300")
     assert items["p1"].lines[0].polygon[0] == (10, 2.5)
     for wrong in ("many", "0", "nan"):
-        with pytest.raises(UsageError, match="say the resolution of the scans"):
+        with pytest.raises(UsageError, match="give the resolution of the scans"):
             imported(path, tmp_path / f"out{wrong}", dpi=wrong)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw
 
-from keju.datasets.readers.boxes import Canvas, Drawn, fitted
+from keju.datasets.readers.boxes import Canvas, Drawn, fit_boxes
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, UsageError
 from keju.items import Box
@@ -49,7 +49,7 @@ def turned(orientation: int, size: tuple[int, int]) -> bytes:
     ],
 )
 def test_a_box_that_leaves_its_image_by_a_pixel_is_clipped(drawn, inside):
-    found = fitted([Drawn(drawn, HERE)], Canvas(40, 60))
+    found = fit_boxes([Drawn(drawn, HERE)], Canvas(40, 60))
     assert found.boxes == (inside,)
     assert found.clipped == (drawn != inside)
 
@@ -59,8 +59,8 @@ def test_a_box_that_leaves_its_image_by_a_pixel_is_clipped(drawn, inside):
 )
 def test_a_faulty_box_is_refused_or_skipped(drawn):
     with pytest.raises(DataError, match="skip-faulty=yes"):
-        fitted([Drawn(drawn, HERE)], Canvas(40, 60))
-    found = fitted([Drawn(drawn, HERE), Drawn(box(1, 1, 2, 2), HERE)], Canvas(40, 60),
+        fit_boxes([Drawn(drawn, HERE)], Canvas(40, 60))
+    found = fit_boxes([Drawn(drawn, HERE), Drawn(box(1, 1, 2, 2), HERE)], Canvas(40, 60),
                    skip_faulty=True)  # fmt: skip
     assert (found.boxes, found.skipped) == ((box(1, 1, 2, 2),), 1)
 
@@ -75,14 +75,14 @@ def test_boxes_on_the_stored_image_are_turned_as_exif_turns_it(orientation):
     stored.info["exif"] = exif.tobytes()
     out = io.BytesIO()
     stored.save(out, "PNG", exif=exif)
-    from keju.datasets.readers.boxes import canvas_of
+    from keju.datasets.readers.boxes import read_canvas
     from keju.images import open_image
 
     upright = open_image(out.getvalue(), name="p.png")
-    canvas = canvas_of(out.getvalue(), Path("p.png"))
+    canvas = read_canvas(out.getvalue(), Path("p.png"))
     assert canvas == (*upright.size, orientation)
     size = (40.0, 60.0) if orientation >= 5 else (0.0, 0.0)
-    found = fitted([Drawn(box(4, 7, 14, 27), HERE, size)], canvas).boxes[0]
+    found = fit_boxes([Drawn(box(4, 7, 14, 27), HERE, size)], canvas).boxes[0]
     if orientation in {1, 5, 6, 7, 8}:
         dark = Image.eval(upright.convert("L"), lambda value: 255 - value).getbbox()
         assert (found.x0, found.y0, found.x1, found.y1) == dark
@@ -109,7 +109,7 @@ def test_several_forms_are_named_and_one_can_be_chosen(read, tmp_path):
         assert part in str(refused.value)
     by_form = [read("obi-recognition", src, form=name).items for name in ("voc", "yolo")]
     assert by_form[0] == by_form[1]
-    with pytest.raises(UsageError, match="form=png: say one of voc, "):
+    with pytest.raises(UsageError, match="form=png: use one of voc, "):
         read("obi-recognition", src, form="png")
 
 
@@ -224,9 +224,9 @@ def test_a_list_that_does_not_fit_is_refused(read, tmp_path, text, says):
 
 
 HOSTILE = {
-    "YOLO with NaN": ("p.txt", "0 nan 0.5 0.2 0.2\n", "values that are not shares"),
-    "YOLO in pixels": ("p.txt", "0 20 30 10 10\n", "values that are not shares"),
-    "YOLO with text": ("p.txt", "0 0.5 0.5 0.2 0.2\nhello\n", "is not a line of YOLO"),
+    "YOLO with NaN": ("p.txt", "0 nan 0.5 0.2 0.2\n", "values that are not fractions"),
+    "YOLO in pixels": ("p.txt", "0 20 30 10 10\n", "values that are not fractions"),
+    "YOLO with text": ("p.txt", "0 0.5 0.5 0.2 0.2\nhello\n", "is not a line of a YOLO file"),
     "nested JSON": ("p.json", '{"shapes": ' + "[" * 100_000, "not readable as JSON boxes"),
     "ann of texts": ("p.json", '{"ann": [["a", "b", "c", "d"]]}', "'a' is not a number"),
     "ann of truth": ("p.json", '{"ann": [[true, 1, 2, 3]]}', "'True' is not a number"),
@@ -249,7 +249,7 @@ HOSTILE = {
         '"annotations": [{"image_id": 1, "segmentation": {"counts": "abc", "size": [1, 1]}}]}',
         "neither a bbox nor polygons",
     ),
-    "labelme without points": ("p.json", '{"shapes": [{"points": []}]}', "a shape without points"),
+    "labelme without points": ("p.json", '{"shapes": [{"points": []}]}', "the shape has no points"),
     "VIA of unequal points": (
         "v.json",
         '{"a": {"filename": "p.png", "regions": [{"shape_attributes": '

@@ -10,12 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from keju.cli import app
-from keju.cli.output.detected_formats import as_data, lines
+from keju.cli.output.detected_formats import as_data, describe_findings
 from keju.datasets.examine import examine
 from keju.datasets.preview import preview
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.base import Detection, Reader
-from keju.datasets.readers.detecting import best
+from keju.datasets.readers.detecting import find_best
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
@@ -30,7 +30,7 @@ LAYOUTS = {layout.name: layout for layout in layouts()}
 
 
 def detected(src):
-    return "\n".join(lines(examine(src)))
+    return "\n".join(describe_findings(examine(src)))
 
 
 def test_the_command_that_is_printed_imports_the_source(tmp_path, monkeypatch):
@@ -66,12 +66,12 @@ def test_the_items_shown_are_those_that_are_imported(tmp_path):
 def test_answers_of_every_form_are_shown(tmp_path):
     FORMS["obi-rejoining"].build(tmp_path / "OBI-rejoin")
     text = detected(tmp_path / "OBI-rejoin")
-    assert "    answer:   relevant: image 2" in text
+    assert "    answer:   relevant images: 2" in text
     FORMS["obi-recognition, boxes.csv"].build(tmp_path / "boxes")
     found = examine(tmp_path / "boxes")
     boxes = {item["query"]: item["boxes"] for item in as_data(found)["preview"]["items"]}
     assert boxes["Where"] == [[1, 1, 9, 20], [10, 1, 20, 20]]
-    assert "    answer:   2 boxes" in "\n".join(lines(found))
+    assert "    answer:   2 boxes" in "\n".join(describe_findings(found))
 
 
 def test_untrusted_text_is_printed_without_control_characters(tmp_path):
@@ -97,10 +97,10 @@ def test_a_source_that_nothing_fits_is_described(tmp_path):
     table(tmp_path / "talk.csv", ("when", "who"), ("1911", "王"))
     put(tmp_path / "notes.odt", b"x")
     found = examine(tmp_path)
-    assert found.seen.suffixes == {".csv": 1, ".odt": 1}
-    assert found.seen.tables == {"talk.csv": ("when", "who")}
+    assert found.files.suffixes == {".csv": 1, ".odt": 1}
+    assert found.files.tables == {"talk.csv": ("when", "who")}
     assert found.preview is None
-    text = "\n".join(lines(found))
+    text = "\n".join(describe_findings(found))
     assert "No format fits." in text
     assert "talk.csv: when, who" in text
     assert CliRunner().invoke(app, ["data", "detect", str(tmp_path)]).exit_code == 1
@@ -116,7 +116,7 @@ def test_folders_inside_that_fit_are_named_where_the_whole_does_not(tmp_path):
     (tmp_path / "pages/book/p3.xml").write_text("<x/>")
     found = examine(tmp_path)
     assert [(path.name, each.reader.name) for path, each in found.inner] == [("crops", "idx")]
-    assert f"keju data import idx {tmp_path}/crops" in "\n".join(lines(found))
+    assert f"keju data import idx {tmp_path}/crops" in "\n".join(describe_findings(found))
 
 
 @pytest.mark.parametrize("text", ["<!--" * 50_000, "<?xml" * 50_000, "<!" * 50_000, "[" * 200_000])
@@ -222,7 +222,7 @@ def test_a_link_out_of_the_source_is_not_shown(tmp_path):
     put(tmp_path / "secret.csv", "password,user\nx,y\n")
     (tmp_path / "src").mkdir()
     (tmp_path / "src/table.csv").symlink_to(tmp_path / "secret.csv")
-    assert examine(tmp_path / "src").seen.tables == {"table.csv": ()}
+    assert examine(tmp_path / "src").files.tables == {"table.csv": ()}
 
 
 def fixed(fit, missing=""):
@@ -238,16 +238,16 @@ def test_the_best_reader_is_chosen_only_where_it_is_alone(tmp_path):
     put(tmp_path / "a.txt", "x")
     listing = Listing(tmp_path)
     high, low = reader("high", fixed(0.9)), reader("low", fixed(0.6))
-    assert best(listing, [low, high]).reader is high
+    assert find_best(listing, [low, high]).reader is high
     with pytest.raises(UsageError) as equal:
-        best(listing, [high, reader("same", fixed(0.9)), low])
+        find_best(listing, [high, reader("same", fixed(0.9)), low])
     assert "keju data import high" in str(equal.value)
     assert "keju data import same" in str(equal.value)
     assert "import low" not in str(equal.value)
     with pytest.raises(UsageError, match="The nearest is low"):
-        best(listing, [reader("low", fixed(0.3))])
+        find_best(listing, [reader("low", fixed(0.3))])
     with pytest.raises(DataError, match="part fits, but it needs label"):
-        best(listing, [reader("part", fixed(1.0, "label.csv")), low])
+        find_best(listing, [reader("part", fixed(1.0, "label.csv")), low])
 
 
 def test_a_preview_stops_after_three_items_and_at_its_time_limit(tmp_path):
@@ -309,7 +309,7 @@ def test_no_damage_of_a_source_breaks_detection(tmp_path, form):
         FORMS[form].build(src)
         damage.do(src)
         found = examine(src, seconds=5)
-        assert list(lines(found))
+        assert list(describe_findings(found))
         json.dumps(as_data(found))
 
 
@@ -374,7 +374,7 @@ def test_both_scripts_of_an_answer_are_shown(tmp_path):
 
 def test_several_relevant_images_are_listed(tmp_path):
     LAYOUTS["OBC306"].write(tmp_path)
-    assert "relevant: images 2, 3, 4, 5" in detected(tmp_path)
+    assert "relevant images: 2, 3, 4, 5" in detected(tmp_path)
 
 
 def test_formats_are_listed_and_one_is_shown_whole():

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from keju.datasets.readers import FORMATS, import_dataset
-from keju.datasets.readers.detecting import LOWEST, candidates
+from keju.datasets.readers.detecting import LOWEST, find_candidates
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import Dataset
 from keju.errors import DataError
@@ -154,7 +154,7 @@ def test_two_texts_of_one_page_are_refused_and_the_same_text_is_read_once(
 @pytest.mark.parametrize("corners", [("x1", "y1", "x2", "y2"), ("x", "y", "width", "height")])
 def test_boxes_in_shares_are_not_read_as_pixels(read: Read, corners: tuple[str, ...]) -> None:
     boxes = f"image,{','.join(corners)}\na.png,0.1,0.2,0.5,0.6\n"
-    with pytest.raises(DataError, match="shares of the image"):
+    with pytest.raises(DataError, match="fractions of the image"):
         read({"boxes.csv": boxes}, ["a.png"], "obi-recognition")
 
 
@@ -173,7 +173,7 @@ def test_sources_without_chinese_are_of_no_chinese_benchmark(
     tmp_path: Path, files: dict[str, Any]
 ) -> None:
     listing = Listing(write(tmp_path, files, ["1.png"]))
-    found = candidates(listing, FORMATS.values())
+    found = find_candidates(listing, FORMATS.values())
     assert not [each.reader.name for each in found if each.detection.fit >= LOWEST]
 
 
@@ -200,5 +200,5 @@ def test_texts_of_pages_with_a_zero_in_other_numbers_are_refused(
     read: Read, tmp_path: Path, numbers: tuple[int, ...]
 ) -> None:
     scanned(tmp_path / "src", *numbers)
-    with pytest.raises(DataError, match="counted from 0"):
+    with pytest.raises(DataError, match="numbered from 0"):
         read({}, [], "pages")

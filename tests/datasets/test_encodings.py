@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keju.datasets.readers import FORMATS, import_dataset
-from keju.datasets.readers.encodings import decoded
+from keju.datasets.readers.encodings import decode
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.tables import read_table
 from keju.datasets.store import Dataset
@@ -44,7 +44,7 @@ def test_the_encoding_is_detected(kind, encoding):
     text = TEXTS[kind]
     if encoding == "big5":
         text = "".join(char for char in text if char.encode("big5", "ignore"))
-    found = decoded(text.encode(encoding), FILE)
+    found = decode(text.encode(encoding), FILE)
     assert found.text == text
     if not text.isascii():
         assert found.encoding == ENCODINGS[encoding]
@@ -52,18 +52,18 @@ def test_the_encoding_is_detected(kind, encoding):
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_the_user_can_name_the_encoding(encoding):
-    assert decoded("天地玄黃".encode(encoding), FILE, encoding) == ("天地玄黃", encoding)
+    assert decode("天地玄黃".encode(encoding), FILE, encoding) == ("天地玄黃", encoding)
 
 
 @pytest.mark.parametrize("text", ["裏", "恒", "嫺", "粧"])
 def test_big5_with_the_characters_of_windows_is_read(text):
     text = f"學而時習之，不亦說乎？{text}"
-    assert decoded(text.encode("cp950"), FILE) == (text, "Big5")
+    assert decode(text.encode("cp950"), FILE) == (text, "Big5")
 
 
 @pytest.mark.parametrize("text", ["", "plain text\n", "\t\r\n\f", "a\0b", "caf\u00e9 and 天"])
 def test_utf8_stays_utf8(text):
-    assert decoded(text.encode(), FILE) == (text, "utf-8-sig")
+    assert decode(text.encode(), FILE) == (text, "utf-8-sig")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_utf8_stays_utf8(text):
 )
 def test_a_text_in_no_known_encoding_is_refused_in_one_line(data, words):
     with pytest.raises(DataError, match=words) as refused:
-        decoded(data, FILE)
+        decode(data, FILE)
     assert "--option encoding=NAME" in refused.value.hint
     assert "\n" not in str(refused.value)
 
@@ -93,23 +93,23 @@ def test_a_text_in_no_known_encoding_is_refused_in_one_line(data, words):
 )
 def test_a_spreadsheet_in_place_of_a_text_is_named(data, what):
     with pytest.raises(DataError, match=f"{what}.* not a text. Save it as plain text"):
-        decoded(data, FILE)
+        decode(data, FILE)
 
 
 @pytest.mark.parametrize("name", ["none", "rot13", "hex", "a\0b", "x" * 5000])
 def test_an_encoding_that_does_not_exist_is_refused(name):
     with pytest.raises(UsageError, match="option encoding="):
-        decoded(b"a", FILE, name)
+        decode(b"a", FILE, name)
 
 
 def test_a_text_that_is_not_in_the_named_encoding_is_refused():
     with pytest.raises(DataError, match="the text is not GB18030: byte 3 is not valid"):
-        decoded(b"abc\xff", FILE, "gb18030")
+        decode(b"abc\xff", FILE, "gb18030")
 
 
 def test_the_encoding_of_a_large_file_is_found():
     data = ("天地玄黃" * 4_000_000).encode("gb18030")
-    ends(lambda: decoded(data, FILE))
+    ends(lambda: decode(data, FILE))
 
 
 def test_tables_are_read_in_their_encoding_and_it_is_reported(tmp_path):
@@ -148,5 +148,5 @@ def test_readers_of_texts_have_the_option():
 )
 def test_a_japanese_text_is_not_read_as_chinese(text):
     with pytest.raises(DataError, match="Shift_JIS"):
-        decoded(text.encode("shift_jis"), Path("a.txt"))
-    assert decoded(text.encode("shift_jis"), Path("a.txt"), "shift_jis").text == text
+        decode(text.encode("shift_jis"), Path("a.txt"))
+    assert decode(text.encode("shift_jis"), Path("a.txt"), "shift_jis").text == text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keju.datasets.readers import FORMATS, import_dataset
-from keju.datasets.readers.base import flag, image_files, inside, listed
+from keju.datasets.readers.base import image_files, inside, join_names, parse_flag
 from keju.errors import DataError, UsageError
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0", "source": "s"}
@@ -78,7 +78,7 @@ def test_a_name_in_the_data_never_leads_out_of_its_folder(tmp_path: Path, name: 
     root.mkdir()
     (root / "link").symlink_to(tmp_path)
     (root / "out.png").symlink_to(tmp_path / "out.png")
-    with pytest.raises(DataError, match="must lie under"):
+    with pytest.raises(DataError, match="must be inside"):
         inside(root, name, file=root / "data.json", item="1")
 
 
@@ -100,13 +100,13 @@ def test_image_files_are_found_in_order_and_links_to_folders_are_not_followed(
 
 
 def test_yes_and_no_are_the_values_of_a_flag() -> None:
-    assert flag({"skip": "Yes"}, "skip")
-    assert not flag({"skip": "no"}, "skip")
-    assert not flag({}, "skip")
-    with pytest.raises(UsageError, match="skip=maybe: say yes or no"):
-        flag({"skip": "maybe"}, "skip")
+    assert parse_flag({"skip": "Yes"}, "skip")
+    assert not parse_flag({"skip": "no"}, "skip")
+    assert not parse_flag({}, "skip")
+    with pytest.raises(UsageError, match="skip=maybe: use yes or no"):
+        parse_flag({"skip": "maybe"}, "skip")
 
 
 def test_a_long_list_of_names_is_cut() -> None:
-    assert listed("abc") == "a, b, c"
-    assert listed("abcdefgh") == "a, b, c, d, e and 3 more"
+    assert join_names("abc") == "a, b, c"
+    assert join_names("abcdefgh") == "a, b, c, d, e and 3 more"

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from keju.datasets.readers import FORMATS, import_dataset
-from keju.datasets.readers.detecting import best, candidates
+from keju.datasets.readers.detecting import find_best, find_candidates
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import Dataset
 from keju.errors import DataError
@@ -70,7 +70,7 @@ def test_detection_names_the_reader_of_a_layout_and_no_other_fits_as_well(tmp_pa
     layout = BY_NAME[name]
     found = {
         reader.name: detection.fit
-        for reader, detection in candidates(
+        for reader, detection in find_candidates(
             Listing(layout.write(tmp_path / "src")), FORMATS.values()
         )
     }
@@ -88,7 +88,7 @@ def test_a_detected_layout_imports_by_auto_as_by_its_reader(tmp_path, name):
     layout = BY_NAME[name]
     src = layout.write(tmp_path / "src")
     auto = import_dataset("auto", src, tmp_path / "auto", **ABOUT)
-    options = {**best(Listing(src), FORMATS.values()).detection.options, **layout.options}
+    options = {**find_best(Listing(src), FORMATS.values()).detection.options, **layout.options}
     given = import_dataset(layout.reader, src, tmp_path / "given", **ABOUT, options=options)
     assert auto.manifest.hash == given.manifest.hash
     assert auto.manifest.made == given.manifest.made

@@ -50,7 +50,7 @@ def test_any_other_link_to_outside_is_refused(tmp_path, target, repository, revi
     assert leads_out(folder / "imgs/a.png", folder)
     with pytest.raises(DataError, match="leads out"):
         kept_inside(folder / "imgs/a.png", folder)
-    with pytest.raises(DataError, match="must lie under"):
+    with pytest.raises(DataError, match="must be inside"):
         inside(folder, "imgs/a.png", file=folder, item="1")
 
 

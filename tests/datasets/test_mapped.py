@@ -243,14 +243,14 @@ def test_a_missing_image_is_an_error_or_a_note(tmp_path, quiz):
 def test_names_in_the_data_stay_inside_the_source(tmp_path, quiz, name):
     put(tmp_path / "secret.png", picture(3))
     table(quiz / "q.csv", ("n", "ask", "opts", "right", "img"), ("1", "何", "甲|乙", "1", name))
-    with pytest.raises(DataError, match="must lie under"):
+    with pytest.raises(DataError, match="must be inside"):
         items_of(tmp_path, quiz, QUIZ)
     pattern = QUIZ.replace('tables = "q.csv"', 'tables = "q.csv"\nimage_path = "{img}"')
-    with pytest.raises(DataError, match="must lie under"):
+    with pytest.raises(DataError, match="must be inside"):
         items_of(tmp_path, quiz, pattern)
     texts = QUIZ.replace('tables = "q.csv"', 'tables = "q.csv"\ntexts = "{img}"')
     table(quiz / "q.csv", ("n", "ask", "opts", "right", "img"), ("1", "何", "甲|乙", "1", name))
-    with pytest.raises(DataError, match="must lie under"):
+    with pytest.raises(DataError, match="must be inside"):
         items_of(tmp_path, quiz, texts.replace('image = "img"\n', 'image = "n"\n'))
 
 
@@ -273,9 +273,9 @@ def test_two_records_of_one_id_are_refused(tmp_path, quiz):
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("[source]", "[sorce]", "unknown key 'sorce'. Did you mean source?"),
-        ("tables =", "table =", "unknown key 'table'. Did you mean tables?"),
-        ("question =", "questions =", "[fields]: unknown key 'questions'. Did you mean question?"),
+        ("[source]", "[sorce]", "no key 'sorce'. Did you mean 'source'?"),
+        ("tables =", "table =", "no key 'table'. Did you mean 'tables'?"),
+        ("question =", "questions =", "[fields]: no key 'questions'. Did you mean 'question'?"),
         ('"from-0"', '"from-2"', "answer_is: Invalid enum value 'from-2'. Use text, from-0"),
         ('id = "n"', "id = 1", "fields"),
         ('"T7"', '"TODO"', "constants.task: this value of the draft is still TODO"),

@@ -91,7 +91,7 @@ def test_a_page_without_a_wanted_line_is_left_out_and_said_so(tmp_path: Path) ->
     _, items, notes = imported(tmp_path / "src", tmp_path / "out", text="notes")
     assert list(items) == ["book/p1"]
     assert any("skipped, since" in note and "book/p2.xml" in note for note in notes)
-    with pytest.raises(DataError, match="none has a line of the wanted kind"):
+    with pytest.raises(DataError, match="none has a line of the selected kind"):
         imported(tmp_path / "src/book/p2.xml", tmp_path / "none", text="notes")
 
 
@@ -158,7 +158,7 @@ def test_outlines_are_in_pixels_of_the_picture(tmp_path: Path) -> None:
 def test_a_picture_of_another_shape_is_refused(tmp_path: Path) -> None:
     src = page_file(tmp_path / "src", region(line("l")))
     picture(tmp_path / "src/p1.png", (400, 300))
-    with pytest.raises(DataError, match="a page of 300x400, but its picture has 400x300 pixels"):
+    with pytest.raises(DataError, match="the page is 300x400, but its image has 400x300 pixels"):
         imported(src, tmp_path / "out")
 
 
@@ -176,9 +176,9 @@ def test_an_export_folder_is_no_edition(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"text": "none"}, "text 'none': say one of all, body, main, notes"),
-        ({"order": "best"}, "order 'best': say one of auto, document, geometry"),
-        ({"task": "T10"}, "task 'T10' asks for no transcription"),
+        ({"text": "none"}, "text 'none': use one of all, body, main, notes"),
+        ({"order": "best"}, "order 'best': use one of auto, document, geometry"),
+        ({"task": "T10"}, "task 'T10' does not ask for a transcription"),
         ({"kinds": "Glose"}, "'Glose' is not WORD=KIND"),
         ({"kinds": "Glose=gloss"}, "'Glose=gloss' is not WORD=KIND"),
         ({"images": "nowhere"}, "nowhere: no such folder of images"),
@@ -194,7 +194,7 @@ def test_a_wrong_option_is_answered_with_the_right_ones(
 
 def test_a_folder_without_pages_is_refused(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
-    with pytest.raises(DataError, match=r"no \.xml file in it"):
+    with pytest.raises(DataError, match=r"contains no \.xml file"):
         imported(tmp_path / "src", tmp_path / "out")
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.datasets.pages import order_used, page_in_reading_order
+from keju.datasets.pages import effective_order, page_in_reading_order
 from keju.datasets.readers.pages.page_xml import read_page
 from keju.errors import DataError
 
@@ -180,7 +180,7 @@ def test_geometry_needs_an_outline_somewhere(tmp_path: Path) -> None:
     bare = "<TextLine><TextEquiv><Unicode>{}</Unicode></TextEquiv></TextLine>"
     page = read_page(page_file(tmp_path, region("a", bare.format("甲"), bare.format("乙"))))
     assert [found.text for found in page_in_reading_order(page)] == ["甲", "乙"]
-    assert order_used(page, "auto") == "document"
+    assert effective_order(page, "auto") == "document"
     with pytest.raises(DataError, match=r"p1\.xml: no line has an outline"):
         page_in_reading_order(page, order="geometry")
 
@@ -285,13 +285,13 @@ def test_a_user_can_say_what_a_type_means(tmp_path: Path) -> None:
     [
         ("", "not well-formed XML"),
         ("<PcGts><Page>", "not well-formed XML"),
-        ("<alto/>", "its root is <alto>, not <PcGts>"),
-        ("<PcGts/>", "no Page in it"),
+        ("<alto/>", "the root element is <alto>, not <PcGts>"),
+        ("<PcGts/>", "the file has no Page element"),
         ('<PcGts><Page imageWidth="wide"/></PcGts>', "Page: 'wide' is not a number"),
         (
             '<PcGts><Page><TextRegion><TextLine id="l7"><Coords points="1,2 3"/></TextLine>'
             "</TextRegion></Page></PcGts>",
-            "l7: an outline with an odd number of values",
+            "l7: the outline has an odd number of values",
         ),
         (
             '<PcGts><Page><TextRegion><TextLine id="l7"><Coords points="1,2 nan,4"/></TextLine>'
@@ -339,7 +339,7 @@ def test_entities_are_never_resolved(tmp_path: Path, entity: str, encoding: str)
     if encoding != "utf-8":
         document = f'<?xml version="1.0" encoding="{encoding}"?>{document}'
     path.write_bytes(document.encode(encoding))
-    with pytest.raises(DataError, match=r"evil\.xml: (it carries a DOCTYPE|not well-formed XML)"):
+    with pytest.raises(DataError, match=r"evil\.xml: (the XML has a DOCTYPE|not well-formed XML)"):
         read_page(path)
 
 

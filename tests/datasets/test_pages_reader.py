@@ -153,7 +153,7 @@ def test_a_broken_image_is_named(src: Path) -> None:
 def test_a_pipe_among_the_pages_is_named_and_not_waited_for(src: Path) -> None:
     os.mkfifo(src / "pipe.png")
     (src / "pipe.txt").write_text("天", "utf-8")
-    with pytest.raises(DataError, match=r"pipe\.png: this is no file"):
+    with pytest.raises(DataError, match=r"pipe\.png: not a file"):
         read(src)
 
 

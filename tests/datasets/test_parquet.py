@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import polars as pl
 import pytest
 from msgspec.structs import replace
@@ -17,6 +16,7 @@ from keju.datasets.table import frame_of
 from keju.datasets.validate import validate
 from keju.errors import DataError
 from keju.items import Item, Line
+from tests.support.needing import needs
 
 ABOUT = {"name": "n", "version": "2", "licence": "CC0", "source": "s"}
 PAGE = Item(id="p", benchmark="MCS-Bench", task="T1", answer="天")
@@ -52,7 +52,7 @@ def test_a_path_that_leads_out_and_a_missing_image_are_named(make: Callable[...,
     dataset = make(PAGE)
     items = read_items(dataset.items_path)
     ref = items[0].images[0]
-    for path, says in (("../../x.png", "must lie under"), ("images/x.png", "x.png: no such file")):
+    for path, says in (("../../x.png", "must be inside"), ("images/x.png", "x.png: no such file")):
         write_items(dataset.items_path, [replace(items[0], images=(replace(ref, path=path),))])
         with pytest.raises(DataError, match=says):
             read(dataset.path)
@@ -64,8 +64,11 @@ def test_a_folder_without_items_is_named(tmp_path: Path) -> None:
         read(tmp_path / "x")
 
 
+@needs("pandas", "make install-semantic")
 def test_a_table_that_pandas_wrote_is_the_same_dataset(make: Callable[..., Dataset]) -> None:
     """pandas gives columns without values no type, and stores the index of filtered rows."""
+    import pandas as pd
+
     line = Line(id="l1", text="天", polygon=((0, 0), (5, 0), (5, 5)))
     dataset = make(
         PAGE, replace(PAGE, id="q", lines=(line,), fields={"a": "b"}), replace(PAGE, id="r")

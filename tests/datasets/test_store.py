@@ -70,7 +70,7 @@ def test_a_full_disk_is_not_laid_to_the_image_that_is_copied(tmp_path: Path, mon
 
     monkeypatch.setattr("keju.datasets.writing._store", full)
     writer = DatasetWriter(tmp_path / "two", **ABOUT)
-    with pytest.raises(DataError, match=r"two.*cannot be written: No space left.*Make room"):
+    with pytest.raises(DataError, match=r"two.*cannot be written: No space left.*Free disk space"):
         writer.link_image(tmp_path / "one" / ref.path, ref, copy=True)
     writer.abandon()
 
@@ -160,7 +160,9 @@ def test_a_manifest_of_another_format_is_refused(make: Callable[..., Dataset]) -
     dataset = make(page())
     file = dataset.path / "dataset.json"
     file.write_text(file.read_text().replace("keju-dataset-1", "keju-dataset-9"))
-    with pytest.raises(DataError, match="'keju-dataset-9', but this keju reads 'keju-dataset-1'"):
+    with pytest.raises(
+        DataError, match="'keju-dataset-9', but this version of keju reads 'keju-dataset-1'"
+    ):
         Dataset.open(dataset.path)
 
 
@@ -205,7 +207,7 @@ def test_no_image_path_leaves_the_dataset(make: Callable[..., Dataset], path: st
     (dataset.path / "linked").symlink_to(dataset.path.parent)
     ref = ImageRef(path=path, sha256="", width=1, height=1, size=outside.stat().st_size)
     for read in (dataset.image_path, dataset.image_bytes):
-        with pytest.raises(DataError, match="must stay inside the dataset"):
+        with pytest.raises(DataError, match="must be inside the dataset"):
             read(ref)
 
 
@@ -229,7 +231,7 @@ def test_a_writer_touches_no_folder_that_holds_something_else(tmp_path: Path) ->
 def test_a_writer_does_not_overwrite_a_dataset(make: Callable[..., Dataset]) -> None:
     dataset = make(page())
     before = files(dataset.path)
-    with pytest.raises(UsageError, match="already holds a dataset"):
+    with pytest.raises(UsageError, match="already contains a dataset"):
         DatasetWriter(dataset.path, **ABOUT)
     assert files(dataset.path) == before
 

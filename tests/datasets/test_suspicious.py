@@ -22,7 +22,7 @@ from keju.datasets.suspicious import (
 )
 from keju.datasets.validate import validate
 from keju.images import open_image
-from keju.ink import Parts, parts_of
+from keju.ink import Parts, find_parts
 from keju.items import ImageRef, Item
 from keju.text import counted
 
@@ -149,7 +149,7 @@ def shrunk(data: bytes, share: float) -> Image.Image:
 def test_no_bundled_image_has_a_text_of_the_wrong_length(share: float) -> None:
     pages = known_pages()
     assert len(pages) >= 70
-    found = [name for name, n, data in pages if extent_fault(n, parts_of(shrunk(data, share)))]
+    found = [name for name, n, data in pages if extent_fault(n, find_parts(shrunk(data, share)))]
     assert found == []
 
 
@@ -160,7 +160,7 @@ def test_real_pages_are_sound_and_an_eighth_or_thirty_times_their_text_is_not(
     texts = json.loads((real / "gt.json").read_text("utf-8"))
     assert texts
     for name, text in texts.items():
-        parts = parts_of(open_image((real / f"{name}.jpg").read_bytes(), name=name))
+        parts = find_parts(open_image((real / f"{name}.jpg").read_bytes(), name=name))
         assert extent_fault(len(text), parts) is None
         assert "too short" in extent_fault(len(text) // 8, parts)[0]
         assert "too long" in extent_fault(len(text) * 30, parts)[0]

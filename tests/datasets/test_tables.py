@@ -147,7 +147,7 @@ _ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>' + _sheet(_in
 
 
 HOSTILE = {
-    "a cell in the last corner": (sheet_of(_CORNER, "A1:XFD1048576"), "a table without lines"),
+    "a cell in the last corner": (sheet_of(_CORNER, "A1:XFD1048576"), "the table has no lines"),
     "a row far away": (sheet_of(_FAR), "has too many rows"),
     "entities": (_ENTITIES, "declares XML entities"),
     "entities in UTF-16": (_ENTITIES.encode("utf-16"), "declares XML entities"),
@@ -158,7 +158,7 @@ HOSTILE = {
         _sheet(_inline("a"), _inline("1", "2")),
         "2 cells, but there should be 1 column",
     ),
-    "no cells": (_sheet(), "a table without lines"),
+    "no cells": (_sheet(), "the table has no lines"),
 }
 
 

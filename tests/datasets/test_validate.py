@@ -83,7 +83,7 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
 @pytest.mark.parametrize(
     ("item", "says"),
     [
-        (ocr(answer=" \n"), "notice: p1: no reference (1 of 2 items): it can be asked, and"),
+        (ocr(answer=" \n"), "notice: p1: no reference (1 of 2 items): models are asked, but"),
         (ocr(task="T99"), "error: p1: no task 'T99'. Did you mean"),
         (ocr(benchmark="AncientDoc"), "error: p1: benchmark 'AncientDoc', but task T1 is of MCS"),
         (ocr(query="What"), "error: p1: task 'T1' has no query 'What'"),
@@ -99,8 +99,8 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
         (mcq(options=(), verbatim=True, question="哪本？"), "error: p1: 0 options found in the"),
         (mcq(options=("一",), answer="A"), "error: p1: 1 option found"),
         (mcq(options=tuple("一二三四五六七八九十" * 3)), "error: p1: 30 options, but letters end"),
-        (obi("Where", boxes=()), "notice: p1: no reference (1 of 2 items): it can be asked, and"),
-        (obi("How", answer="three"), "error: p1: the answer 'three' is no number"),
+        (obi("Where", boxes=()), "notice: p1: no reference (1 of 2 items): models are asked, but"),
+        (obi("How", answer="three"), "error: p1: the answer 'three' is not a number"),
         (obi("Yes-or-No", answer="是"), "error: p1: the answer '是' is neither Yes nor No"),
         (
             obi("Where", boxes=(Box(x0=1, y0=1, x1=9, y1=9), Box(x0=5, y0=5, x1=5, y1=9))),
@@ -114,23 +114,23 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
         (obi("Where", boxes=(Box(x0=-2, y0=0, x1=4, y1=9),)), "error: p1: box 1 (-2, 0, 4, 9) le"),
         (
             ocr(lines=(Line(id="in", polygon=((1, 1),)), Line(id="out", polygon=((90, 90),)))),
-            "warning: p1: 1 of 2 lines lie outside the image, the first 'out'",
+            "warning: p1: 1 of 2 lines are outside the image, the first is 'out'",
         ),
         (
             ocr(answer="天地玄黃", transcription="天地玄皇"),
-            "warning: p1: the answer and the transcription are two texts ('黃' and '皇' at",
+            "warning: p1: the answer differs from the transcription ('黃' and '皇' at",
         ),
         (
             ocr(answer="天地\n玄黃", lines=(Line(id="l", text="天地"), Line(id="m", text="玄皇"))),
-            "warning: p1: its lines say something else than the answer. Mend",
+            "warning: p1: the text of its lines differs from the answer. Correct",
         ),
         (
             obi("How", task="classification", answer="大", relevant=(1,)),
-            "error: p1: 1 image, but the task compares one with its candidates. Give it two",
+            "error: p1: 1 image, but the task compares one with its candidates. Add its candidates",
         ),
         (
             ocr(benchmark="OBI-Bench", task="classification", split="reference", answer=""),
-            "error: p1: a reference without its label",
+            "error: p1: the reference has no label",
         ),
     ],
 )
@@ -177,10 +177,11 @@ def test_text_without_an_image_is_legal_and_one_notice_says_what_follows(make: M
     write_items(translations.items_path, items)
     alone = with_manifest(translations, hash=items_hash(items), images=0)
     assert findings(alone) == [
-        "notice: p1 and 1 more: text without an image, so only --setting gold-text can ask it. "
+        "notice: p1 and 1 more: text without an image, so it can be asked only with --setting "
+        "gold-text. "
         "Import again with the images beside it, if you have them.",
-        "notice: p3: text without an image, so nobody can be asked to read it, but it holds the "
-        "truth. Import again with the images beside it, if you have them.",
+        "notice: p3: text without an image, so no model can be asked to read it; its text is only "
+        "a reference. Import again with the images beside it, if you have them.",
     ]
 
 
@@ -188,14 +189,14 @@ def test_drafts_whose_answer_is_yet_to_be_written_are_one_notice_a_task(make: Ma
     where = obi("Where", id="b", answer="", draft=True)
     dataset = make(ocr("a", answer="", draft=True), ocr("c", answer=" ", draft=True), where)
     assert findings(dataset) == [
-        "notice: a and 1 more: a draft of T1, its answer yet to be written. Have a model draft it "
+        "notice: a and 1 more: a draft of T1 without answer. Have a model draft it "
         "(keju build draft) or people write it (keju build review).",
-        "notice: b: a draft of recognition, its boxes yet to be written. Have a model draft it "
+        "notice: b: a draft of recognition without boxes. Have a model draft it "
         "(keju build draft) or people write it (keju build review).",
     ]
     done = rewritten(dataset, draft=False)
     assert findings(done)[-1] == (
-        "notice: a: no reference (1 of 3 items): it can be asked, and its responses are not "
+        "notice: a: no reference (1 of 3 items): models are asked, but their responses are not "
         "scored. Import again with the answers, if you have them."
     )
 
@@ -204,8 +205,8 @@ def test_an_item_without_image_and_transcription_shows_nothing(make: Make) -> No
     dataset = make(ocr(task="T2"))
     shutil.rmtree(dataset.images_dir)
     assert findings(with_manifest(rewritten(dataset, images=()), images=0)) == [
-        "error: p1: neither an image nor a transcription, so nothing of it can be shown. "
-        "Import it again with its image beside it."
+        "error: p1: the item has neither an image nor a transcription, so a model gets "
+        "nothing to read. Import it again with its image beside it."
     ]
 
 
@@ -232,18 +233,18 @@ def test_equal_and_empty_ids_are_named(make: Make) -> None:
         ({"question": "天\x07"}, "question", "U+0007"),
     ],
 )
-def test_characters_that_are_not_seen_are_a_warning(
+def test_invisible_characters_are_a_warning(
     make: Make, changes: dict[str, str], field: str, codes: str
 ) -> None:
     dataset = make(ocr(**changes))
-    [found] = [each for each in validate(dataset.path) if "not seen" in each.problem]
+    [found] = [each for each in validate(dataset.path) if "invisible" in each.problem]
     assert found.severity == "warning"
-    assert found.problem == f"its {field} contains characters that are not seen: {codes}"
+    assert found.problem == f"its {field} contains invisible characters: {codes}"
 
 
 def test_line_breaks_tabs_and_variation_selectors_of_texts_are_no_warning(make: Make) -> None:
     dataset = make(ocr(answer="天\n地\t\ufe00玄\u3000黃"))
-    assert not [each for each in findings(dataset) if "not seen" in each]
+    assert not [each for each in findings(dataset) if "invisible" in each]
 
 
 def test_a_missing_image_is_named_with_every_item_that_shows_it(make: Make) -> None:
@@ -256,7 +257,7 @@ def test_a_missing_image_is_named_with_every_item_that_shows_it(make: Make) -> N
     found = findings(dataset)
     assert found[0].startswith(f"error: a and 1 more: {ref[0].path}: the image is missing")
     assert found[1].startswith("warning: images/")
-    assert "no item shows this file" in found[1]
+    assert "no item uses this file" in found[1]
     assert len(found) == 2
 
 
@@ -277,7 +278,7 @@ def test_an_image_that_says_another_size_is_named(make: Make) -> None:
     dataset = make(ocr())
     ref = replace(dataset.items()[0].images[0], width=60, height=40)
     (found,) = findings(rewritten(dataset, images=(ref,)))
-    assert "40x60 pixels, but the item says 60x40" in found
+    assert "40x60 pixels, but the item has 60x40" in found
 
 
 def test_an_image_that_does_not_decode_is_named(make: Make) -> None:
@@ -294,7 +295,7 @@ def test_an_image_path_that_leaves_the_dataset_is_named_and_not_followed(make: M
     dataset = make(ocr())
     ref = replace(dataset.items()[0].images[0], path="../../../etc/passwd")
     found = findings(rewritten(dataset, images=(ref,)))
-    assert "must stay inside the dataset" in found[0]
+    assert "must be inside the dataset" in found[0]
 
 
 def test_pages_and_turns_that_models_may_not_see_are_warned_of(
@@ -313,20 +314,22 @@ def test_pages_and_turns_that_models_may_not_see_are_warned_of(
     found = list(validate(tmp_path / "d"))
     assert [finding.severity for finding in found] == ["warning", "warning"]
     assert "2 pages or frames" in found[0].problem
-    assert "EXIF turns this image" in found[1].problem
+    assert "EXIF rotates this image" in found[1].problem
 
 
 def test_a_stray_file_is_a_warning(make: Make) -> None:
     dataset = make(ocr())
     (dataset.images_dir / "notes.txt").write_text("x")
     assert list(validate(dataset.path)) == [
-        Finding("warning", "images/notes.txt", "no item shows this file", "Remove it.")
+        Finding("warning", "images/notes.txt", "no item uses this file", "Remove it.")
     ]
 
 
 def test_a_manifest_that_does_not_fit_the_items_is_named(make: Make) -> None:
     dataset = make(ocr())
-    assert "its hash is not that of the items" in findings(with_manifest(dataset, hash="0"))[0]
+    assert (
+        "its hash differs from that of the items" in findings(with_manifest(dataset, hash="0"))[0]
+    )
     dataset = with_manifest(dataset, hash=items_hash(dataset_items(dataset)), tasks={"T1": 2})
     assert "the counts by task differ" in findings(dataset)[0]
     dataset = with_manifest(dataset, tasks={"T1": 1}, licence=" ", source="")

@@ -49,7 +49,7 @@ def test_rows_become_items_of_the_task_that_is_named(read, tmp_path: Path) -> No
     assert prompt_of(item) == (
         "第0問？\nA、說苑 B、論語\n要求：只输出选项对应的字母，不要输出其他无关内容。"
     )
-    with pytest.raises(UsageError, match=r"T7\.tsv: say which task its questions are"):
+    with pytest.raises(UsageError, match=r"T7\.tsv: give the task of its questions"):
         read("vlmevalkit-tsv", tmp_path / "src")
     with pytest.raises(UsageError, match="no task 'T99'"):
         read("vlmevalkit-tsv", tmp_path / "src", task="T99")
@@ -109,19 +109,19 @@ def test_a_row_may_have_several_images_another_rows_or_paths(
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"image": "@@@@" * 30}, "line 2: its image is no base64. Fetch"),
+        ({"image": "@@@@" * 30}, "line 2: its image is not valid base64. Fetch"),
         (
             {"image": b64encode(b"not a picture at all, but text" * 9).decode()},
             "line 2: not an ima",
         ),
         ({"image": "7"}, "line 2: no row '7' above it has an image"),
-        ({"image": ""}, "line 2: without an image"),
-        ({"image": "[]"}, "line 2: without an image. Fill image or image_path"),
-        ({"image": "", "image_path": "[ ]"}, "line 2: without an image. Fill"),
+        ({"image": ""}, "line 2: the row has no image"),
+        ({"image": "[]"}, "line 2: the row has no image. Fill image or image_path"),
+        ({"image": "", "image_path": "[ ]"}, "line 2: the row has no image. Fill"),
         ({"image": "", "image_path": "b.png"}, "line 2: the image 'b.png' is missing. Give its"),
-        ({"image": "", "image_path": "../b.png"}, "line 2: image '../b.png' must lie under"),
+        ({"image": "", "image_path": "../b.png"}, "line 2: image '../b.png' must be inside"),
         ({"question": " "}, "line 2: the question is empty"),
-        ({"index": ""}, "line 2: without an index"),
+        ({"index": ""}, "line 2: the row has no index"),
     ],
 )
 def test_a_wrong_row_is_named(read, tmp_path: Path, changed: dict[str, object], says: str) -> None:
@@ -137,7 +137,7 @@ def test_a_table_without_a_column_or_rows_is_named(read, tmp_path: Path) -> None
     with pytest.raises(DataError, match=r"no column answer; found index, question, image"):
         read("vlmevalkit-tsv", tmp_path / "a.tsv", task="T7")
     put(tmp_path / "b.tsv", "index\tquestion\timage\tanswer\n")
-    with pytest.raises(DataError, match=r"b\.tsv: a table without rows"):
+    with pytest.raises(DataError, match=r"b\.tsv: the table has no rows"):
         read("vlmevalkit-tsv", tmp_path / "b.tsv", task="T7")
 
 
@@ -153,5 +153,7 @@ def test_what_somebody_changed_in_our_table_is_never_passed_over(read, tmp_path:
     tsv(file, {head: cell for head, cell in (ours | {"answer": "A"}).items() if head != "keju"})
     assert read("vlmevalkit-tsv", file, task="T7").items[0].answer == "A"
     tsv(file, ours | {"keju": "{}"})
-    with pytest.raises(DataError, match=r"the cell keju holds no item: .*Take out the column keju"):
+    with pytest.raises(
+        DataError, match=r"the cell in the column keju is not an item: .*Remove the column keju"
+    ):
         read("vlmevalkit-tsv", file)

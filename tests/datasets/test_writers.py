@@ -1,4 +1,4 @@
-"""Exporting: what comes out is read again to the same items, and what is left out is said."""
+"""Exporting: what comes out is read again to the same items, and what is skipped is noted."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_bundled_set_goes_through_vlmevalkits_tables(read, tmp_path: Path) -
     bundled = Dataset.open(mini.path()).items()
     items = {item.id: item for item in bundled if not task(item.task).of_pairs}
     notes = export_dataset("vlmevalkit-tsv", mini.path(), tmp_path / "out")
-    assert sum(int(note.split()[2]) for note in notes) == len(bundled) - len(items)
+    assert sum(int(note.split()[1]) for note in notes) == len(bundled) - len(items)
     assert {item.id: item for item in read("vlmevalkit-tsv", tmp_path / "out").items} == items
     seen = 0
     for file in (tmp_path / "out").iterdir():
@@ -99,7 +99,7 @@ def test_of_multiple_choice_the_question_is_the_stem() -> None:
     assert stem_of("沒有選項", ("甲", "乙")) == "沒有選項"
 
 
-def test_what_a_form_cannot_hold_is_left_out_and_said(tmp_path: Path, about) -> None:
+def test_what_a_format_does_not_support_is_skipped_and_noted(tmp_path: Path, about) -> None:
     with DatasetWriter(tmp_path / "d", **about) as writer:
         one, two = (writer.add_image(picture(n), "p") for n in range(2))
         plain = Item(id="1", benchmark="MCS-Bench", task="T1", images=(one,), answer="天")
@@ -111,14 +111,14 @@ def test_what_a_form_cannot_hold_is_left_out_and_said(tmp_path: Path, about) -> 
         writer.add(Item(id="5", benchmark="AncientDoc", task="reasoning_qa", images=(two,),
                         question="q", answer="a"))  # fmt: skip
     assert export_dataset("vlmevalkit-tsv", tmp_path / "d", tmp_path / "tsv") == (
-        "left out 1 item of T1: without an image",
-        "left out 1 item of rejoining: a task of pairs, and a row holds one question",
+        "skipped 1 item of T1: without an image",
+        "skipped 1 item of rejoining: a task of pairs, but a row has one question",
     )
     assert export_dataset("mcs-bench", tmp_path / "d", tmp_path / "mcs") == (
-        "left out 1 item of T1: of the reference split, which the form does not know",
-        "left out 1 item of T1: without an image",
-        "left out 1 item of reasoning_qa: no task of MCS-Bench",
-        "left out 1 item of rejoining: no task of MCS-Bench",
+        "skipped 1 item of T1: of the reference split, which the format does not have",
+        "skipped 1 item of T1: without an image",
+        "skipped 1 item of reasoning_qa: no task of MCS-Bench",
+        "skipped 1 item of rejoining: no task of MCS-Bench",
     )
     assert [record["ID"] for record in json.loads((tmp_path / "mcs/data.json").read_text())] == [
         "1"
@@ -130,7 +130,9 @@ def test_what_a_form_cannot_hold_is_left_out_and_said(tmp_path: Path, about) -> 
 def test_nothing_to_export_is_an_error_that_says_why(read, tmp_path: Path) -> None:
     FORMS["obi-rejoining"].build(tmp_path / "src")
     done = read("obi-rejoining", tmp_path / "src")
-    with pytest.raises(DataError, match=r"can hold: left out 10 items of rejoining: a task of pai"):
+    with pytest.raises(
+        DataError, match=r"exported as .*: skipped 10 items of rejoining: a task of pai"
+    ):
         export_dataset("vlmevalkit-tsv", done.path, tmp_path / "out")
 
 

@@ -249,9 +249,9 @@ def test_a_requirement_is_the_last_line_of_its_template() -> None:
 
 def test_a_task_is_found_by_its_id_and_a_slip_is_answered_with_near_ones() -> None:
     assert task("T1").name_zh == "文本OCR"
-    with pytest.raises(UsageError, match=r"no task 'recogniton'\. Did you mean recognition"):
+    with pytest.raises(UsageError, match=r"no task 'recogniton'\. Did you mean 'recognition'"):
         task("recogniton")
-    with pytest.raises(UsageError, match="T1 "):
+    with pytest.raises(UsageError, match="'T1'"):
         task("t1")
     with pytest.raises(UsageError, match="keju tasks"):
         task("")

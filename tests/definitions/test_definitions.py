@@ -8,15 +8,15 @@ import pytest
 from keju.definitions import (
     benchmark,
     benchmark_title,
+    definition_texts,
     definitions,
     is_shipped,
-    know,
     load_benchmark,
     parse_definition,
+    register_definition,
     registry,
     task,
     tasks,
-    texts_of,
 )
 from keju.definitions.draft import sample_prompts, write_draft
 from keju.errors import DataError, KejuError, UsageError
@@ -81,7 +81,7 @@ def registered() -> Iterator[None]:
 
 
 def test_a_definition_has_its_tasks_with_prompts_and_metrics() -> None:
-    found = know(TEXT, "studies.toml")
+    found = register_definition(TEXT, "studies.toml")
     dating, seals = found.tasks
     assert (dating.benchmark, dating.domain_zh, dating.count) == ("Studies", "敦煌", 12)
     assert dating.queries[0].template == "{question}\n{options}\n只输出字母。"
@@ -93,7 +93,7 @@ def test_a_definition_has_its_tasks_with_prompts_and_metrics() -> None:
     assert tasks()[-2:] == (dating, seals)
     assert benchmark_title("Studies") == "Manuscript Studies"
     assert not is_shipped("Studies")
-    assert texts_of(["Studies", "MCS-Bench", "nobody's"]) == {"Studies": TEXT}
+    assert definition_texts(["Studies", "MCS-Bench", "nobody's"]) == {"Studies": TEXT}
 
 
 def test_the_shipped_definitions_come_first_and_through_the_same_parser() -> None:
@@ -207,7 +207,7 @@ def test_a_strict_metric_of_any_benchmark_can_be_used() -> None:
     text = TEXT.replace('form = "letter"', 'form = "text"').replace(
         '["Acc", "Acc_chance_corrected"]', '["BERTScore_floor", "cosine_floor", "chrF"]'
     )
-    found = know(text, "studies.toml")
+    found = register_definition(text, "studies.toml")
     check_metrics(found, "studies.toml")
     assert found.tasks[0].queries[0].strict == ("BERTScore_floor", "cosine_floor", "chrF")
 
@@ -215,45 +215,49 @@ def test_a_strict_metric_of_any_benchmark_can_be_used() -> None:
 def test_official_metrics_are_those_of_the_benchmark_that_official_as_names() -> None:
     text = TEXT.replace('version = "1"', 'version = "1"\nofficial_as = "MCS-Bench"')
     text = text.replace('form = "letter"', 'form = "letter"\nofficial = ["Acc"]')
-    found = know(text, "studies.toml")
+    found = register_definition(text, "studies.toml")
     check_metrics(found, "studies.toml")
     assert found.tasks[0].has_official
     with pytest.raises(DataError, match=r"'pages'.*MCS-Bench, AncientDoc, OBI-Bench"):
-        know(text.replace("MCS-Bench", "pages").replace("Studies", "Other"), "other.toml")
+        register_definition(
+            text.replace("MCS-Bench", "pages").replace("Studies", "Other"), "other.toml"
+        )
 
 
 def test_a_shipped_name_with_another_content_is_refused() -> None:
     with pytest.raises(UsageError, match=r"studies\.toml: keju ships a benchmark 'AncientDoc'"):
-        know(TEXT.replace('"Studies"', '"AncientDoc"'), "studies.toml")
+        register_definition(TEXT.replace('"Studies"', '"AncientDoc"'), "studies.toml")
 
 
 def test_a_copy_of_a_shipped_definition_is_accepted() -> None:
     text = (shipped_folders()[1] / "benchmark.toml").read_text("utf-8")
-    assert know(f"# copied\n{text}", "copy.toml") == benchmark("AncientDoc")
+    assert register_definition(f"# copied\n{text}", "copy.toml") == benchmark("AncientDoc")
 
 
 def test_two_definitions_of_one_name_are_refused_with_both_places() -> None:
-    know(TEXT, "a.toml")
-    know(f"# a comment more\n{TEXT}", "same.toml")
+    register_definition(TEXT, "a.toml")
+    register_definition(f"# a comment more\n{TEXT}", "same.toml")
     with pytest.raises(UsageError, match=r"b\.toml: another definition of 'Studies'.*a\.toml"):
-        know(TEXT.replace("count = 12", "count = 13"), "b.toml")
+        register_definition(TEXT.replace("count = 12", "count = 13"), "b.toml")
 
 
 def test_a_task_of_two_benchmarks_is_refused_with_both_names() -> None:
     with pytest.raises(UsageError, match=r"'recognition' of Third.*OBI-Bench"):
-        know(TEXT.replace('"Studies"', '"Third"').replace("tasks.seals", "tasks.recognition"), "c")
-    know(TEXT, "a.toml")
+        register_definition(
+            TEXT.replace('"Studies"', '"Third"').replace("tasks.seals", "tasks.recognition"), "c"
+        )
+    register_definition(TEXT, "a.toml")
     with pytest.raises(UsageError, match=r"b\.toml: the task 'dating' of Others.*Studies.*a\.toml"):
-        know(TEXT.replace('"Studies"', '"Others"'), "b.toml")
+        register_definition(TEXT.replace('"Studies"', '"Others"'), "b.toml")
     assert [each.name for each in definitions()][-1] == "Studies"
 
 
 def test_a_missing_plugin_is_named() -> None:
     text = TEXT.replace('version = "1"', 'version = "1"\nplugins = ["keju", "no-such-plugin"]')
     with pytest.raises(PluginError, match=r"studies\.toml: .* no-such-plugin, which is missing"):
-        know(text, "studies.toml")
+        register_definition(text, "studies.toml")
     with pytest.raises(PluginError, match=r"--plugin none\.py \(in Python: import it\)"):
-        know(text.replace("no-such-plugin", "none.py"), "studies.toml")
+        register_definition(text.replace("no-such-plugin", "none.py"), "studies.toml")
     with pytest.raises(UsageError):
         task("dating")
 

@@ -28,7 +28,7 @@ ITEMS = [obi("a", "How"), obi("b", "Where"), obi("c", "What", "deciphering")]
 )
 def test_a_form_takes_its_own_questions(names: list[str] | None, taken: str):
     forms = QuestionForms(names)
-    assert "".join(item.id for item in ITEMS if forms.take(item)) == taken
+    assert "".join(item.id for item in ITEMS if forms.takes(item)) == taken
 
 
 def test_a_form_that_does_not_exist_names_those_that_do():

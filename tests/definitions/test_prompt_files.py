@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keju.definitions import prompt_of, read_prompts, task
-from keju.definitions.wordings import declare, wording
+from keju.definitions.wordings import register_wordings, wording
 from keju.errors import DataError
 from keju.items import Item
 
@@ -64,7 +64,7 @@ def test_the_name_has_the_hash_of_what_is_sent(written):
     assert one != other
     assert one.partition("@")[0] == "a"
     with pytest.raises(DataError, match="hash"):
-        declare({one: wording(other)})
+        register_wordings({one: wording(other)})
 
 
 def test_a_system_prompt_alone_asks_every_task(written):
@@ -84,14 +84,14 @@ def test_question_forms_are_worded_one_by_one(written):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[tasks.T7]\nask = '{optoins}'", ("line 2", "{optoins}", "Did you mean {options}?")),
+        ("[tasks.T7]\nask = '{optoins}'", ("line 2", "{optoins}", "Did you mean 'options'?")),
         ("[tasks.T7]\nask = 'x {options} {colour_of}'", ("line 2", "{colour_of}", "Blanks: ")),
         ("\n[tasks.T7]\nask = 'Which?'", ("line 2", "lacks the blank {options}")),
         ("[tasks.T6]\nask = 'Which?'", ("line 1", "lacks the blank {question}")),
-        ("[tasks.T77]\nask = 'x'", ("line 1", "no task 'T77'", "Did you mean T7")),
-        ("[tasks.T7]\naks = 'x'", ("line 2", "'aks'", "Did you mean ask?")),
+        ("[tasks.T77]\nask = 'x'", ("line 1", "no task 'T77'", "Did you mean 'T7'")),
+        ("[tasks.T7]\naks = 'x'", ("line 2", "'aks'", "Did you mean 'ask'?")),
         ("[tasks.recognition]\nask = 'x'", ("recognition.queries.What",)),
-        ("[tasks.recognition.queries.Were]\nask = 'x'", ("line 1", "Did you mean Where?")),
+        ("[tasks.recognition.queries.Were]\nask = 'x'", ("line 1", "Did you mean 'Where'?")),
         ("[tasks.recognition.queries.Where]\nask = 'x'", ("lacks the blank {box_format}",)),
         ("[benchmarks.AncientDoc.tasks.T7]\nask = 'x'", ("line 1", "of MCS-Bench, not of")),
         ("[tasks.T7]\nask = ''", ("line 2", "empty")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from keju.datasets.checks import check_item, unscored
+from keju.datasets.checks import check_item, unscored_reason
 from keju.definitions import NO_REFERENCE, Query, Task, has_reference, missing_reference
 from keju.definitions.references import NO_BOXES
 from keju.items import Item
@@ -47,9 +47,9 @@ def test_a_missing_reference_is_no_flaw_but_is_counted_where_a_metric_waits_for_
     bare = without(asked(kind, query))
     assert list(check_item(bare)) == []
     measured = bool(query.official or query.strict)
-    assert unscored(bare) == (NO_REFERENCE if measured else "")
-    assert unscored(replace(bare, draft=True)) == ""
-    assert unscored(asked(kind, query)) == ""
+    assert unscored_reason(bare) == (NO_REFERENCE if measured else "")
+    assert unscored_reason(replace(bare, draft=True)) == ""
+    assert unscored_reason(asked(kind, query)) == ""
 
 
 @pytest.mark.parametrize(

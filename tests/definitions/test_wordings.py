@@ -10,7 +10,7 @@ import pytest
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import prompt_of
-from keju.definitions.wordings import not_worded, wording, wordings
+from keju.definitions.wordings import wording, wording_skip_reason, wordings
 from keju.errors import UsageError
 from keju.items import Box, Item
 from keju.models import ModelOptions
@@ -177,9 +177,9 @@ def test_every_declared_wording_has_a_prompt_for_each_of_its_forms(dataset: Path
     items = {item.id: item for item in Dataset.open(dataset).items()}
     assert prompt_of(items["a#Where"], wording=GEMINI) == PROMPT
     assert prompt_of(items["a#What"], wording=GEMINI) == prompt_of(items["a#What"])
-    assert not_worded(items["a#Where"], GEMINI) == ""
-    assert "recognition/Where" in not_worded(items["a#How"], GEMINI)
-    assert "no prompt" in not_worded(items["a#What"], GEMINI)
+    assert wording_skip_reason(items["a#Where"], GEMINI) == ""
+    assert "recognition/Where" in wording_skip_reason(items["a#How"], GEMINI)
+    assert "no prompt" in wording_skip_reason(items["a#What"], GEMINI)
     for each in wordings().values():
         assert each.what
         assert each.source

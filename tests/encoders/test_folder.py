@@ -49,7 +49,7 @@ def test_what_lacks_is_named(folder):
     with pytest.raises(DataError, match=r"no model\.safetensors"):
         weights_hash(folder)
     (folder / "config.json").write_text('{"model_type": "t5"}')
-    with pytest.raises(DataError, match="'t5' is none of bert, roberta"):
+    with pytest.raises(DataError, match="'t5' is not supported, only bert, roberta"):
         weights_hash(folder)
     (folder / "config.json").unlink()
     with pytest.raises(DataError, match="no such file"):

@@ -76,7 +76,7 @@ def test_another_model_and_a_folder_without_weights_are_named(folder, tmp_path):
     with pytest.raises(DataError, match="no such file"):
         PictureEncoder(tmp_path)
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
-    with pytest.raises(DataError, match="none of clip, chinese_clip"):
+    with pytest.raises(DataError, match="only clip, chinese_clip"):
         PictureEncoder(tmp_path)
     (tmp_path / "config.json").write_bytes((folder / "config.json").read_bytes())
     with pytest.raises(DataError, match=r"no model\.safetensors"):

@@ -45,7 +45,7 @@ def test_without_weights_the_reason_says_where_to_get_them(monkeypatch, tmp_path
     assert "make install-semantic" in encoders.missing("minilm")
     with pytest.raises(PrerequisiteError, match="--semantic bert-base-chinese=DIR"):
         encoders.bert_score(BERT, [("天", "地")])
-    with pytest.raises(UsageError, match="no encoder is named 'gpt'"):
+    with pytest.raises(UsageError, match="no encoder 'gpt'"):
         encoders.missing("gpt")
 
 

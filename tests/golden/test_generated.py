@@ -25,7 +25,7 @@ from keju.models import ModelOptions
 from keju.running import Policy, run
 from keju.runs import RunFolder
 from keju.scoring import read_scores, score_responses, score_run
-from keju.text import content_of
+from keju.text import read_content
 from tests.support import authors_rules
 from tests.support.authors_rules import ABSENT
 from tests.support.chat_server import asked_for
@@ -142,7 +142,7 @@ def test_with_reasoning_of_a_field_it_is_the_authors_value_of_both_together(
 def _has_own_value(content: object) -> bool:
     """Whether keju scores a content at which the script stops: nothing, null, parts of a text."""
     return content is MISSING or (
-        not isinstance(content, str) and content_of(content).not_text == ""
+        not isinstance(content, str) and read_content(content).not_text == ""
     )
 
 

@@ -35,7 +35,7 @@ def test_every_verdict_is_the_golden_one(golden):
 
 def convert_before_clean(monkeypatch):
     def swapped(case):
-        truth = official_clean(mcs_texts.truth(case))
+        truth = official_clean(mcs_texts.simplified_answer(case))
         return Pair(truth, official_clean(official_convert(case.text)))
 
     monkeypatch.setattr(mcs_texts, "cleaned_pair", swapped)

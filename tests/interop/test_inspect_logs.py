@@ -22,6 +22,7 @@ from keju.runs import RunFolder, file_name
 from keju.scoring import score_run
 from tests.support.making import make_dataset, page_item, picture
 from tests.support.needing import inspect_missing
+from tests.support.policies import policy_of
 from tests.support.serving import Chat
 
 pytestmark = inspect_missing
@@ -73,7 +74,7 @@ def test_every_score_comes_back_failures_rounds_and_settings_included(
     )
     options = ModelOptions(base_url=chat.url)
     run(dataset, [MODEL], tmp_path / "r", selection=selection, options=options,
-        policy=Policy(first_wait=0.01, dead_after=1000))  # fmt: skip
+        policy=policy_of(first_wait=0.01, dead_after=1000))  # fmt: skip
     before = score_run(RunFolder.open(tmp_path / "r"))
     written = list(export_inspect(tmp_path / "r", tmp_path / "logs"))
     assert {each.file.name for each in written} == {

@@ -16,11 +16,12 @@ from keju.datasets import mini
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.models import ModelOptions
-from keju.running import Policy, Selection, run
+from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.support.making import picture
 from tests.support.needing import inspect_missing
+from tests.support.policies import policy_of
 from tests.support.serving import Chat
 
 pytestmark = inspect_missing
@@ -70,7 +71,7 @@ def test_an_eval_asks_and_scores_as_keju_does(chat: Chat, tmp_path: Path):
     chat.plan(modes=["reasoning"], times=-1, images=True)
     os.environ.pop("OPENAI_API_KEY", None)
     run(mini.path(), ["openai:served"], tmp_path / "r", selection=selection,
-        options=ModelOptions(base_url=chat.url), policy=Policy(first_wait=0.01))  # fmt: skip
+        options=ModelOptions(base_url=chat.url), policy=policy_of(first_wait=0.01))  # fmt: skip
     ours = shown(chat)
     chat.plan(modes=["reasoning"], times=-1, images=True)
     done = inspect_eval(tmp_path, chat, "keju/mcs_bench", "-T", f"task={','.join(TASKS)}")
@@ -155,12 +156,12 @@ def test_a_setting_sends_what_keju_run_sends(setting: str, images: int):
 @pytest.mark.parametrize(
     ("task", "more", "words"),
     [
-        ("keju/obi_bench", ["task=rejoining"], "pairs of pictures"),
+        ("keju/obi_bench", ["task=rejoining"], "pairs of images"),
         ("keju/mcs_bench", ["task=T99"], "no task 'T99'"),
         ("keju/mcs_bench", ["task=page_level_ocr"], "no task of MCS-Bench"),
         ("keju/mcs_bench", ["dataset=nowhere"], "no dataset"),
-        ("keju/mcs_bench", ["setting=own-ocr"], "asks twice"),
-        ("keju/mcs_bench", ["setting=gold-ocr", "task=T1"], "is asked with gold-ocr"),
+        ("keju/mcs_bench", ["setting=own-ocr"], "sends two requests"),
+        ("keju/mcs_bench", ["setting=gold-ocr", "task=T1"], "is sent with gold-ocr"),
     ],
 )
 def test_wrong_use_is_said_without_a_traceback(task: str, more: list[str], words: str):

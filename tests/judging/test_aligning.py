@@ -13,7 +13,7 @@ from keju.errors import DataError, UsageError
 from keju.judging import align, read_ratings
 from keju.judging.aligning import PERSON
 from keju.judging.answers import AnswerId
-from keju.judging.ratings import Rated, Ratings
+from keju.judging.ratings import RatedAnswer, Ratings
 from tests.support.workbooks import write_workbook
 
 TASKS = ("T2", "T6")
@@ -33,7 +33,7 @@ def simulated(seed: int = 0, *, raters: int = 3, items: int = 50) -> tuple[Ratin
             which = AnswerId("m", f"{task}-{place}", task)
             truth = generator.normal(5, 1.5)
             given = {f"rater {n}": truth + generator.normal(0, 0.5) for n in range(raters)}
-            rated.append(Rated(which, f"page {place // 2}", given, {}))
+            rated.append(RatedAnswer(which, f"page {place // 2}", given, {}))
             for judge, (bias, noise) in JUDGES.items():
                 grades[judge][which] = truth - bias + generator.normal(0, noise)
     return Ratings(rated, 0), grades
@@ -127,7 +127,7 @@ def test_raters_agree_as_their_noise_allows():
 
 def test_a_person_is_held_against_the_others_alone():
     given = {"Li": 4.0, "Wang": 6.0, "Zhao": 8.0}
-    rated = [Rated(AnswerId("m", name, "T2"), "", given, {}) for name in "ab"]
+    rated = [RatedAnswer(AnswerId("m", name, "T2"), "", given, {}) for name in "ab"]
     mae = estimate(align(Ratings(rated, 0), {}, resamples=10), PERSON, "T2", "mae")
     # 4 against 7, 6 against 6, 8 against 5.
     assert mae.value == 2
@@ -201,12 +201,12 @@ def test_a_sheet_is_read_in_each_form_that_a_spreadsheet_writes(
         ((1, 4, "nan"), "score is 'nan'"),
         ((1, 6, "-1"), "judge:gpt is '-1'"),
         ((2, 6, "9"), "line 3: gpt gives this answer two grades"),
-        ((2, 3, "Li"), "line 3: Li rated a of m before"),
+        ((2, 3, "Li"), "line 3: Li already rated a of m"),
         ((1, 3, ""), "line 2: no rater is named"),
         ((1, 2, ""), "line 2: no model"),
         ((0, 4, "mark"), "no column score"),
         ((0, 0, "thing"), "no column item"),
-        ((0, 1, "item"), "column 'item' is there twice"),
+        ((0, 1, "item"), "column 'item' exists twice"),
     ],
 )
 def test_a_slip_in_a_sheet_names_file_line_and_mend(tmp_path, change, says):
@@ -224,7 +224,7 @@ def test_files_that_are_no_sheets_are_refused(tmp_path):
     with pytest.raises(DataError, match="UTF-8"):
         read_ratings([tmp_path / "bytes.csv"])
     (tmp_path / "empty.csv").write_bytes(b"")
-    with pytest.raises(DataError, match="nobody rated anything"):
+    with pytest.raises(DataError, match="no answer is rated"):
         read_ratings([tmp_path / "empty.csv"])
     with pytest.raises(DataError, match="8 cells for 7 columns"):
         read_ratings([write(tmp_path / "w.csv", [*SHEET, ["x"] * 8])])

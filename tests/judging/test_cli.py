@@ -58,7 +58,7 @@ def test_the_whole_way(context, answers, keju, chat):
     overall = next(row for row in aligned["tasks"] if not row["task"])
     assert overall["answers"] == 6
     assert overall["measures"]["mae"]["value"] == pytest.approx(2 + 2 * 0.25)
-    assert "People among themselves" in keju("align", "Li.csv", "--run", "run")
+    assert "Agreement among people" in keju("align", "Li.csv", "--run", "run")
 
 
 def test_a_judge_is_asked_with_the_fields_that_a_run_has(context, chat, keju):

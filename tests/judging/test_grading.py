@@ -13,7 +13,7 @@ from keju.definitions import tasks
 from keju.errors import DataError, UsageError
 from keju.items import Item, Response
 from keju.judging import (
-    Chosen,
+    AnswerSelection,
     JudgementFolder,
     answers_of,
     ask_judges,
@@ -214,7 +214,7 @@ def test_a_judge_that_decodes_otherwise_is_refused(context, answers):
     context.ask(asked)
     warm = ModelOptions(base_url=context.chat.url, decoding=Decoding(temperature=1.0))
     judges = open_judges([JUDGE], warm)
-    with pytest.raises(UsageError, match="judged here otherwise: temperature"):
+    with pytest.raises(UsageError, match="judged this run with different settings: temperature"):
         ask_judges(context.folder, judges, lambda _: asked)
 
 
@@ -276,10 +276,10 @@ def test_one_question_form_can_be_graded(tmp_path):
                          task="deciphering", query=query, status="answered", text="a king")
             )  # fmt: skip
     rubrics = read_rubrics()
-    found = answers_of(run, rubrics, Chosen(tasks=("deciphering/What",)))
+    found = answers_of(run, rubrics, AnswerSelection(tasks=("deciphering/What",)))
     assert [each.id.query for each in found.judged] == ["What"]
     with pytest.raises(UsageError, match="none for recognition/Where"):
-        answers_of(run, rubrics, Chosen(tasks=("recognition/Where",)))
+        answers_of(run, rubrics, AnswerSelection(tasks=("recognition/Where",)))
 
 
 def test_only_open_tasks_unless_others_are_named(context, judged_run):
@@ -289,19 +289,19 @@ def test_only_open_tasks_unless_others_are_named(context, judged_run):
     assert {task.id for task in tasks() if task.benchmark == "AncientDoc"} <= set(
         rubrics.open_tasks()
     )
-    only = answers_of(judged_run, rubrics, Chosen(tasks=("T6",), limit=2, models=(GOOD,)))
+    only = answers_of(judged_run, rubrics, AnswerSelection(tasks=("T6",), limit=2, models=(GOOD,)))
     assert [each.id.item for each in only.judged] == ["q0", "q1"]
     # The files of other tasks are not even read.
     judged_run.responses_path(GOOD, "T2").write_text("damaged\n")
-    answers_of(judged_run, rubrics, Chosen(tasks=("T6",)))
+    answers_of(judged_run, rubrics, AnswerSelection(tasks=("T6",)))
     with pytest.raises(DataError):
-        answers_of(judged_run, rubrics, Chosen(tasks=("T2",)))
+        answers_of(judged_run, rubrics, AnswerSelection(tasks=("T2",)))
     with pytest.raises(UsageError, match="none for T5"):
-        answers_of(judged_run, rubrics, Chosen(tasks=("T5",)))
+        answers_of(judged_run, rubrics, AnswerSelection(tasks=("T5",)))
     with pytest.raises(UsageError, match="no model 'nobody'"):
-        answers_of(judged_run, rubrics, Chosen(models=("nobody",)))
+        answers_of(judged_run, rubrics, AnswerSelection(models=("nobody",)))
     with pytest.raises(UsageError, match="no answers to grade"):
-        answers_of(judged_run, rubrics, Chosen(tasks=("T1",)))
+        answers_of(judged_run, rubrics, AnswerSelection(tasks=("T1",)))
 
 
 @pytest.mark.parametrize("judge", ["ppocr", "baseline:chance", "baseline:copy"])

@@ -53,7 +53,7 @@ def test_each_rubric_says_what_ten_and_nothing_are():
 def test_a_changed_word_is_another_set_of_rubrics(tmp_path):
     changed = own(tmp_path / "r.toml", "空话和重复不加分", "空话不加分")
     assert read_rubrics(changed).id != read_rubrics().id
-    assert read_rubrics(own(tmp_path / "s.toml", "# What a judge", "# what a judge")).id == (
+    assert read_rubrics(own(tmp_path / "s.toml", "# The prompt", "# the prompt")).id == (
         read_rubrics().id
     )
 
@@ -61,7 +61,7 @@ def test_a_changed_word_is_another_set_of_rubrics(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("{answer}", "", "the template lacks the blank {answer}"),
+        ("{answer}", "", "the template does not contain the blank {answer}"),
         ('"T2"', '"T99"', "no such query: T99"),
         ('"T6"', '"T2"', "a query has two rubrics"),
         ('version = "2"', "version = 2", "not a file of rubrics"),

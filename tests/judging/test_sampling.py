@@ -11,7 +11,7 @@ import pytest
 from keju.errors import DataError
 from keju.items import Item
 from keju.judging import (
-    Chosen,
+    AnswerSelection,
     align,
     answers_of,
     code_of,
@@ -23,14 +23,14 @@ from keju.judging import (
     sampled_codes,
     write_sample,
 )
-from keju.judging.answers import AnswerId, Judged
+from keju.judging.answers import AnswerId, GradableAnswer
 from keju.judging.tables import plain_code, sheet_code
 from tests.support.judged import GOOD, JUDGE, POOR
 
 
-def many(models: int, items: int) -> list[Judged]:
+def many(models: int, items: int) -> list[GradableAnswer]:
     return [
-        Judged(
+        GradableAnswer(
             AnswerId(f"model {m}", f"i{place}", "T2"),
             Item(
                 id=f"i{place}", benchmark="MCS-Bench", task="T2", answer="a", group=f"p{place % 7}"
@@ -98,7 +98,7 @@ def test_from_a_run_to_the_alignment(context, tmp_path):
     sheet = tmp_path / "sheet.csv"
     write_sample(sheet, draw_sample(everything, run, per_task=3))
     # The judge is asked about the sample alone.
-    only = answers_of(run, rubrics, Chosen(only=sampled_codes(sheet))).judged
+    only = answers_of(run, rubrics, AnswerSelection(only=sampled_codes(sheet))).judged
     assert len(only) == 6
     asked = list(grading_requests(only, context.folder, 1))
     context.rule(asked, lambda request: "分数：3" if "T2" in request.item else "分数：6")
@@ -127,7 +127,7 @@ def test_a_rating_of_another_answer_is_refused(context, tmp_path):
         sheet.write_text(f'{head}{row}"{answer}"\n', "utf-8")
         assert read_ratings([sheet], known).rated[0].raters == {"Li": 7}
     sheet.write_text(f'{head}{row}"{one.text}改"\n', "utf-8")
-    with pytest.raises(DataError, match="is another one in the run") as refused:
+    with pytest.raises(DataError, match="differs from that in the run") as refused:
         read_ratings([sheet], known)
     assert refused.value.item == "line 2"
 
@@ -135,7 +135,9 @@ def test_a_rating_of_another_answer_is_refused(context, tmp_path):
 def test_a_sample_that_is_not_all_of_this_run_is_told(context, answers):
     code = code_of(answers.judged[0])
     found = answers_of(
-        context.folder.run, context.folder.rubrics, Chosen(only=frozenset({code, "0" * 16}))
+        context.folder.run,
+        context.folder.rubrics,
+        AnswerSelection(only=frozenset({code, "0" * 16})),
     )
     assert [code_of(each) for each in found.judged] == [code]
     assert found.left_out == {"answers of the sample are not among those": 1}

@@ -1,7 +1,7 @@
 """Twenty pages of nine printed editions, ordered by hand, against the order by geometry.
 
 The pages are those of chi-know-po, which carry no reading order of their own. ``hand_order/*.csv``
-hold the rank of every line, empty for an aside; both parts were ordered by reading the text.
+hold the rank of every line, empty for a marginal line; both parts were ordered by reading the text.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ def test_geometry_reads_twenty_pages_as_people_do(shared: Path, capsys, bare: bo
             type(line)(id=line.id, polygon=line.polygon) if bare else line for line in page.lines
         ]
         order = order_lines(lines, width=page.width, height=page.height)
-        found = [line.id for line in order.reading + order.asides]
+        found = [line.id for line in order.reading + order.marginalia]
         assert set(found) == set(ranks)
         ranked = {line: int(rank) for line, rank in ranks.items() if rank}
         taus[name] = kendall_tau(found, sorted(ranked, key=lambda line: ranked[line]))
-        confused += len({line.id for line in order.asides} ^ (ranks.keys() - ranked.keys()))
+        confused += len({line.id for line in order.marginalia} ^ (ranks.keys() - ranked.keys()))
     with capsys.disabled():
         print()
         for name, tau in sorted(taus.items(), key=lambda it: it[1]):
             print(f"  {tau:.4f}  {name}")
-        print(f"  {mean(taus.values()):.4f}  mean of {len(taus)} pages, {confused} asides mistaken")
+        print(f"  {mean(taus.values()):.4f}  mean of {len(taus)} pages, {confused} lines mistaken")
     assert len(taus) == 20
     assert mean(taus.values()) >= 0.98
     assert min(taus.values()) >= 0.9

@@ -38,7 +38,7 @@ def test_notes_are_read_in_place_right_half_first(seed: int, lean: float, count:
     maker.columns(count, 2500)
     order = ordered(turned(maker.page.lines, lean), seed)
     assert ids(order.reading) == ids(maker.page.reading)
-    assert order.asides == ()
+    assert order.marginalia == ()
 
 
 @made
@@ -70,8 +70,8 @@ def test_a_spread_is_read_right_leaf_first_and_its_centre_column_set_aside(
     maker.columns(count, WIDTH / 2 - 40)
     order = ordered(turned(maker.page.lines, lean), seed)
     assert ids(order.reading) == ids(maker.page.reading)
-    assert Counter(ids(order.asides)) == Counter(ids(maker.page.asides))
-    assert {line.kind for line in order.asides} == {"centre"}
+    assert Counter(ids(order.marginalia)) == Counter(ids(maker.page.marginalia))
+    assert {line.kind for line in order.marginalia} == {"centre"}
 
 
 @made
@@ -85,8 +85,8 @@ def test_head_notes_and_half_a_centre_column_at_the_edge_are_set_aside(
     maker.head_note(2200)
     order = ordered(turned(maker.page.lines, lean), seed)
     assert ids(order.reading) == ids(maker.page.reading)
-    assert {line.id: line.kind for line in order.asides} == dict(
-        zip(ids(maker.page.asides), ("centre", "centre", "head"), strict=True)
+    assert {line.id: line.kind for line in order.marginalia} == dict(
+        zip(ids(maker.page.marginalia), ("centre", "centre", "head"), strict=True)
     )
 
 
@@ -116,7 +116,7 @@ def rough_lines() -> st.SearchStrategy[list[Line]]:
 @given(rough_lines())
 def test_no_line_is_ever_lost_or_doubled(lines: list[Line]):
     order = order_lines(lines, width=WIDTH, height=HEIGHT)
-    assert Counter(ids(order.reading + order.asides)) == Counter(ids(lines))
+    assert Counter(ids(order.reading + order.marginalia)) == Counter(ids(lines))
 
 
 @settings(max_examples=30, deadline=None)
@@ -137,7 +137,7 @@ def test_scale_and_place_do_not_matter(seed: int, factor: float, shift: int):
     here = order_lines(maker.page.lines, width=WIDTH, height=HEIGHT)
     there = order_lines(moved, width=WIDTH * factor, height=HEIGHT * factor)
     assert ids(there.reading) == ids(here.reading)
-    assert ids(there.asides) == ids(here.asides)
+    assert ids(there.marginalia) == ids(here.marginalia)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_scale_and_place_do_not_matter(seed: int, factor: float, shift: int):
 )
 def test_degenerate_pages_come_back_whole(lines: list[Line]):
     order = order_lines(lines, width=0, height=0)
-    assert sorted(ids(order.reading + order.asides)) == sorted(ids(lines))
+    assert sorted(ids(order.reading + order.marginalia)) == sorted(ids(lines))
 
 
 def test_a_line_without_an_outline_follows_its_predecessor():
@@ -164,22 +164,22 @@ def test_a_line_without_an_outline_follows_its_predecessor():
     lines = [columns[0], Line(id="lost"), columns[1], columns[2], number, Line(id="more")]
     order = order_lines(lines, width=1000, height=1000)
     assert ids(order.reading) == ["a", "lost", "b", "c"]
-    assert ids(order.asides) == ["number", "more"]
+    assert ids(order.marginalia) == ["number", "more"]
 
 
 def test_lines_without_any_outline_keep_their_order():
     lines = [Line(id=name) for name in "cab"] + [Line(id="seal", kind="seal")]
     order = order_lines(lines, width=1000, height=1000)
     assert ids(order.reading) == ["c", "a", "b"]
-    assert ids(order.asides) == ["seal"]
+    assert ids(order.marginalia) == ["seal"]
 
 
-def test_the_source_s_word_for_an_aside_is_taken():
+def test_the_source_s_word_for_a_marginal_line_is_used():
     lines = [box(str(n), 900 - 100 * n, 0, 980 - 100 * n, 900) for n in range(5)]
     lines.append(box("seal", 520, 100, 680, 260, kind="seal"))
     order = order_lines(lines, width=1000, height=1000)
     assert ids(order.reading) == ["0", "1", "2", "3", "4"]
-    assert [(line.id, line.kind) for line in order.asides] == [("seal", "seal")]
+    assert [(line.id, line.kind) for line in order.marginalia] == [("seal", "seal")]
 
 
 def test_title_and_author_side_by_side_in_one_column_are_read_right_to_left():
@@ -222,4 +222,4 @@ def test_five_thousand_boxes_are_put_in_order():
         lines.append(box(str(n), x, y, x + draw.uniform(1, 100), y + draw.uniform(1, 500)))
     ends(lambda: order_lines(lines, width=5000, height=5000))
     order = order_lines(lines, width=5000, height=5000)
-    assert len(order.reading) + len(order.asides) == 5000
+    assert len(order.reading) + len(order.marginalia) == 5000

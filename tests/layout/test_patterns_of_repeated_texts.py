@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from keju.layout import reading_pattern
-from keju.layout.anchors import anchors
+from keju.layout import find_reading_pattern
+from keju.layout.anchors import find_anchors
 from keju.text import counted_alike
 from tests.support.drawn_readings import REPEATED, SHAPES, UNREPEATED, drawn, misread, reading
 
@@ -38,7 +38,7 @@ def found(texts: list[str]) -> Iterator[tuple[str, str | None]]:
                     continue
                 for share in ERRORS:
                     said = misread(reading(glyphs, variant, seed), share, seed)
-                    yield variant, reading_pattern(*counted_alike([true, said]), notes)
+                    yield variant, find_reading_pattern(*counted_alike([true, said]), notes)
 
 
 @pytest.mark.parametrize(
@@ -63,15 +63,15 @@ def test_rows_of_a_page_of_few_characters_are_not_merged_columns():
 
 def test_repeated_characters_are_anchors_as_parts_of_runs():
     text = "無眼耳鼻舌身意無色聲香味觸法無眼界"
-    by_themselves = anchors(text, text, repeated=False)
+    by_themselves = find_anchors(text, text, repeated=False)
     assert len(by_themselves) == 12
-    assert [(each.true, each.read) for each in anchors(text, text)] == [
+    assert [(each.true, each.read) for each in find_anchors(text, text)] == [
         (place, place) for place in range(len(text))
     ]
 
 
 def test_each_place_is_an_anchor_once():
     text = "采采芣苢薄言采之采采芣苢薄言有之"
-    there = anchors(text, text[8:] + text[:8])
+    there = find_anchors(text, text[8:] + text[:8])
     assert len({each.read for each in there}) == len({each.true for each in there}) == len(there)
-    assert anchors("", text) == anchors(text, "") == []
+    assert find_anchors("", text) == find_anchors(text, "") == []

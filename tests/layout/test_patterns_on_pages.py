@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from keju.datasets.readers.pages.page_xml import read_page
 from keju.items import Line
-from keju.layout import bounds_of, group_columns, order_lines, reading_pattern
+from keju.layout import bounds_of, find_reading_pattern, group_columns, order_lines
 from keju.metrics import error_parts
 from keju.text import counted
 
@@ -93,7 +93,7 @@ def test_the_pattern_of_real_pages_is_named(shared: Path, way: str):
         said = read(lines, way)
         assert error_parts(truth, said).recognition == 0
         for share, counts in found.items():
-            counts[reading_pattern(truth, misread(said, share), notes)] += 1
+            counts[find_reading_pattern(truth, misread(said, share), notes)] += 1
     for counts in found.values():
         assert counts.total() == 208
         assert counts[name] >= least, counts

@@ -19,7 +19,6 @@ SYNTHETIC = ROOT / "packages/keju-synthetic/src/keju_synthetic"
 BENCHMARKS = sorted(each.parent for each in CORE.glob("benchmarks/*/messages"))
 
 PLAIN = {
-    "annotation",
     "notebook.py",
     "telemetry.py",
 }
@@ -31,11 +30,18 @@ ERRORS = re.compile(
 )
 
 
+PAGES = {"analysis", "annotation", "figures", "reporting"}
+"""Packages whose texts are used by id in templates and scripts too."""
+
+RECOGNISED = {"stored", "analysis", "figures", "reporting"}
+"""Catalogues with texts that are recognised where files and other packages have them in English."""
+
+
 class Call(NamedTuple):
-    """One use of a message."""
+    """One use of a message; `fields` is None where the place does not fill them."""
 
     id: str
-    fields: frozenset[str]
+    fields: frozenset[str] | None
     place: str
 
 
@@ -47,6 +53,13 @@ def trees() -> Iterator[tuple[Path, ast.Module]]:
 
 def name_of(call: ast.Call) -> str:
     return getattr(call.func, "id", "") or getattr(call.func, "attr", "")
+
+
+def columns_of(call: ast.Call, path: Path) -> Iterator[Call]:
+    """The headings that a call of `name_columns` names, which are messages without fields."""
+    for each in call.args:
+        if isinstance(each, ast.Constant):
+            yield Call(f"columns.{each.value}", frozenset(), f"{path.name}:{call.lineno}")
 
 
 def is_text(node: ast.expr) -> bool:
@@ -62,13 +75,68 @@ def is_text(node: ast.expr) -> bool:
     return False
 
 
+def inside(text: str, start: int) -> str:
+    """The text from a place to the parenthesis that closes the one before it."""
+    depth = 1
+    for place in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if depth == 0:
+            return text[start:place]
+    raise AssertionError(text[start : start + 80])
+
+
+def at_top(text: str) -> str:
+    """A text without what is in parentheses, brackets, braces and quotes."""
+    before = ""
+    while text != before:
+        before = text
+        text = re.sub(r'"[^"]*"|\([^()]*\)|\[[^\[\]]*\]|`[^`]*`', "", text)
+    return text
+
+
+def uses_in_pages() -> Iterator[Call]:
+    """Uses in templates, ``text("id", a=value)``, and in scripts, ``say("id", { a: value })``."""
+    for package in PAGES:
+        for path in sorted((CORE / package).rglob("assets/*")):
+            if path.suffix not in {".j2", ".js"}:
+                continue
+            code = path.read_text("utf-8")
+            for found in re.finditer(r"""\b(?:text|say)\((["'])([a-z-]+\.[a-z0-9-]+)\1""", code):
+                rest = at_top(inside(code, found.end()))
+                if path.suffix == ".j2":
+                    names = re.findall(r"(\w+)\s*=", rest)
+                else:
+                    names = re.findall(r"(?:\{|,)\s*(\w+)(?=\s*[:,}])", rest)
+                yield Call(found[2], frozenset(names), path.name)
+            for name in re.findall(rf'"({package}\.[a-z0-9-]+)"', code):
+                yield Call(name, None, path.name)
+
+
+def ids_in(path: Path, tree: ast.Module) -> Iterator[Call]:
+    """The ids that a package of pages names without filling their fields, in constants."""
+    if path.relative_to(CORE.parent).parts[1] not in PAGES:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            package, _, name = node.value.partition(".")
+            if package in PAGES and re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name):
+                yield Call(node.value, None, f"{path.name}:{node.lineno}")
+
+
 @pytest.fixture(scope="module")
 def calls() -> list[Call]:
-    found = [Call("messages.or", frozenset({"first", "last"}), "either")]
-    found.append(Call("messages.and", frozenset({"first", "last"}), "both"))
+    found = list(uses_in_pages())
+    both = frozenset({"first", "last"})
+    found += [Call("messages.or", both, "either"), Call("messages.and", both, "both")]
     for path, tree in trees():
+        if path.is_relative_to(CORE):
+            found += ids_in(path, tree)
         for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or name_of(node) != "message" or not node.args:
+            if not isinstance(node, ast.Call):
+                continue
+            if name_of(node) == "name_columns":
+                found += columns_of(node, path)
+            if name_of(node) != "message" or not node.args:
                 continue
             name = node.args[0]
             if isinstance(name, ast.Constant) and isinstance(name.value, str):
@@ -101,15 +169,16 @@ def test_every_message_that_the_code_uses_exists_with_its_fields(calls, packages
         package, _, name = call.id.partition(".")
         if package not in packages or name not in templates(package, "en"):
             wrong.append(f"{call.place}: no message {call.id}")
-        elif fields_of(package, name, "en") != call.fields:
+        elif call.fields is not None and fields_of(package, name, "en") != call.fields:
             wrong.append(f"{call.place}: {call.id} has other fields")
     assert not wrong
 
 
 def test_every_message_is_used(calls, packages):
     used = {call.id for call in calls}
-    there = {f"{package}.{name}" for package in packages for name in templates(package, "en")}
-    unused = {each for each in there - used if not each.startswith("nouns.")}
+    by_id = packages.keys() - RECOGNISED - {"nouns"}
+    there = {f"{package}.{name}" for package in by_id for name in templates(package, "en")}
+    unused = there - used
     assert not unused
 
 
@@ -157,6 +226,7 @@ def test_errors_of_the_core_have_messages_with_ids():
                 continue
             given = [*node.args, *(each.value for each in node.keywords if each.arg == "hint")]
             first = given[1:] if name_of(node) == "AskError" else given
+            first = first[:1] if name_of(node) == "OutOfDateError" else first
             if name_of(node) != "PrerequisiteError" and any(map(is_text, first)):
                 plain.append(f"{path.relative_to(CORE)}:{node.lineno}")
     assert not plain

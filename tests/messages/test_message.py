@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from keju.errors import DataError, UsageError, recorded
+from keju.errors import DataError, UsageError, english_problem
 from keju.messages import Message, both, either, language, message, noun, register, using
 from keju.messages._template import Template
 
@@ -65,7 +65,7 @@ def test_an_error_is_shown_in_chinese_with_its_nested_messages():
 def test_files_store_what_is_wrong_in_english():
     with using("zh"):
         errors = [DataError(missing(), file="a.csv"), ValueError(missing()), OSError("no space")]
-        assert [*map(recorded, errors)] == [
+        assert [*map(english_problem, errors)] == [
             "2 pages are missing from 'book'",
             "2 pages are missing from 'book'",
             "no space",

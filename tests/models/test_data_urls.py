@@ -38,7 +38,7 @@ def test_the_window_is_bounded_in_bytes_and_forgets_the_longest_unused():
     urls = DataUrls(capacity=3500)
     for name in ("a", "b", "c", "a", "d"):
         urls.get(ref(name), read)
-    assert urls.held <= 3500
+    assert urls.size <= 3500
     before = read.count
     urls.get(ref("a"), read)
     assert read.count == before
@@ -49,7 +49,7 @@ def test_the_window_is_bounded_in_bytes_and_forgets_the_longest_unused():
 def test_an_image_larger_than_the_window_is_sent_and_not_kept():
     urls, read = DataUrls(capacity=10), Reader()
     assert urls.get(ref("x"), read)
-    assert urls.held == 0
+    assert urls.size == 0
 
 
 @pytest.mark.parametrize(

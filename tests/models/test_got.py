@@ -139,7 +139,7 @@ def write_other(weights: Path, folder: Path) -> Path:
     ("change", "why"),
     [
         (lambda at: (at / "model.safetensors").unlink(), "no model.safetensors"),
-        (lambda at: (at / "config.json").write_text('{"model_type": "bert"}'), "none of got_ocr2"),
+        (lambda at: (at / "config.json").write_text('{"model_type": "bert"}'), "only got_ocr2"),
     ],
 )
 def test_a_folder_of_something_else_is_named_at_once(weights: Path, tmp_path: Path, change, why):
@@ -154,7 +154,7 @@ def test_a_folder_of_something_else_is_named_at_once(weights: Path, tmp_path: Pa
     ("change", "why"),
     [
         (lambda at: (at / "processor_config.json").unlink(), "no preprocessor_config.json"),
-        (lambda at: (at / "model.safetensors").write_bytes(b"x" * 100), "can't be loaded"),
+        (lambda at: (at / "model.safetensors").write_bytes(b"x" * 100), "cannot be loaded"),
     ],
 )
 def test_a_broken_folder_is_named_when_it_is_loaded(weights: Path, tmp_path: Path, change, why):

@@ -278,7 +278,7 @@ def test_what_is_no_service_is_wrong_use(tmp_path: Path):
     for spec, why in (
         ("", "needs an address"),
         ("baidu", "needs an address"),
-        ("http://user:pass@host/x", "holds no user"),
+        ("http://user:pass@host/x", "contains no user"),
         ("nowhere.toml", "no such file"),
     ):
         with pytest.raises(KejuError, match=why):

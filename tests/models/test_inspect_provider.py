@@ -16,11 +16,12 @@ from keju.items import ImageRef, Request
 from keju.models import Answer, AskError, Decoding, Fit, ModelOptions, open_model
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_errors import error_of_provider
-from keju.running import Policy, Selection, run
+from keju.running import Selection, run
 from keju.runs import RunFolder
 from tests.support.api_keys import set_api_keys
 from tests.support.making import make_dataset, picture
 from tests.support.needing import inspect_missing
+from tests.support.policies import policy_of
 from tests.support.serving import Chat
 
 pytestmark = inspect_missing
@@ -219,7 +220,7 @@ def test_a_run_is_kejus_own_and_no_key_is_written(
              "error-object", "drop-before", "drop-body", "echo-key-401", "echo-key"]  # fmt: skip
     chat.plan(modes=storm, times=1, after="0.1")
     options = ModelOptions(base_url=chat.url)
-    policy = Policy(first_wait=0.01, concurrency=4, dead_after=100)
+    policy = policy_of(first_wait=0.01, concurrency=4, dead_after=100)
     summary = run(dataset, [OWN], tmp_path / "r", options=options, policy=policy)
     seen = chat.stats()
     assert seen["requests"] == summary.models[0].attempts > 24
@@ -227,7 +228,7 @@ def test_a_run_is_kejus_own_and_no_key_is_written(
     assert summary.models[0].failures.keys() == {"auth"}
     again = run(
         dataset, [OWN], tmp_path / "r", options=options,
-        policy=Policy(first_wait=0.01, retry_failed=True),
+        policy=policy_of(first_wait=0.01, retry_failed=True),
     )  # fmt: skip
     assert again.complete
     manifest = RunFolder.open(tmp_path / "r").manifest()
@@ -275,7 +276,7 @@ def test_a_plan_needs_neither_sdk_nor_key():
         ("inspect:nobody/model", {}, "nobody"),
         ("inspect:openai-api/other/model", {}, "OTHER_API_KEY"),
         (OPENAI, {"api_key_env": "NO_SUCH_KEY"}, "Set the environment variable NO_SUCH_KEY"),
-        (OPENAI, {"base_url": "http://user:pw@host/v1"}, "holds no user, password"),
+        (OPENAI, {"base_url": "http://user:pw@host/v1"}, "contains no user, password"),
     ],
 )
 def test_wrong_use_is_said_in_a_line(spec: str, options: dict[str, str], words: str):

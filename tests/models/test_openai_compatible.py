@@ -253,7 +253,7 @@ def test_identity_holds_what_decides_the_answer_and_no_key(monkeypatch: pytest.M
 
 def test_a_key_that_no_header_can_carry_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-\n-line")
-    with pytest.raises(UsageError, match="holds characters") as caught:
+    with pytest.raises(UsageError, match="contains characters") as caught:
         open_model("openai:m", ModelOptions())
     assert "sk-" not in str(caught.value)
 

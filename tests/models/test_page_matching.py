@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from keju.datasets.page_names import NamedPage, named_pages, scan_page
+from keju.datasets.page_names import NamedPage, find_named_pages, scan_page
 from keju.errors import DataError
 from keju.items import ImageRef, Item
 from keju.models.page_matching import Matches, ResultFile, match_files
@@ -155,7 +155,7 @@ def test_the_names_of_a_page_are_those_of_source_item_export_and_image():
                     metadata=metadata)  # fmt: skip
 
     given = [item("a/x", file="a/p1.jpg"), item("b/002", file="b.pdf", page="2"), item("c", 2)]
-    pages = named_pages(given)
+    pages = find_named_pages(given)
     assert [each.names for each in pages[:2]] == [
         (("a", "p1"), ("a", "x")), (("b", scan_page(2)), ("b", "002")),
     ]  # fmt: skip

@@ -23,7 +23,7 @@ from keju.models import ModelOptions, open_model, open_models
 from keju.models.base import Answer, AskError
 from keju.running import Selection, run
 from keju.running.cache_key import key_of
-from keju.running.dataset_lending import lend
+from keju.running.dataset_access import attach_dataset
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
 from keju.scoring import stored_scores
@@ -84,7 +84,7 @@ def results(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 def options(dataset: Path) -> ModelOptions:
     opened = Dataset.open(dataset)
-    return lend(opened, opened.items(), ModelOptions())
+    return attach_dataset(opened, opened.items(), ModelOptions())
 
 
 def answers(dataset: Path, folder: Path) -> dict[str, Answer | AskError]:
@@ -250,10 +250,10 @@ BOMB = (
     ("files", "problem"),
     [
         ({"lunyu/p1.txt": b"\xff\xfe\xff\xff\x81"}, r"lunyu/p1\.txt: .*Convert the file to UTF-8"),
-        ({"lunyu/p1.xml": BOMB}, r"lunyu/p1\.xml: it carries a DOCTYPE"),
+        ({"lunyu/p1.xml": BOMB}, r"lunyu/p1\.xml: the XML has a DOCTYPE"),
         ({"lunyu/p1.xml": "<PcGts><Page>"}, r"lunyu/p1\.xml: not well-formed XML"),
         ({"lunyu/p1.xml": ALTO.replace("</Layout>", "<Page/></Layout>")},
-         r"lunyu/p1\.xml: 2 pages in it"),
+         r"lunyu/p1\.xml: the file has 2 pages"),
         ({"lunyu/p1.hocr": b"\x81\xff ocr_page"}, r"p1\.hocr: .*Convert the file to UTF-8"),
         ({"lunyu/p1.hocr": HOCR.format("p1.png", "")[:-8]}, r"p1\.hocr: it ends without </html>"),
         ({"lunyu/p1.txt": "學" * 2_100_000}, r"p1\.txt: more than 1,000,000 characters"),
@@ -262,7 +262,7 @@ BOMB = (
         ({"p1.txt": "學"}, r"p1\.txt: the name fits several pages: lunyu/p1, shiji/p1"),
         ({"zhuangzi/p1.txt": "北冥有魚"},
          r"none of the files is named like a page.*zhuangzi/p1.*Pages: lunyu/p1, lunyu/p2"),
-        ({"book.docx": "x"}, r"no \.txt, PAGE-XML, ALTO or hOCR file in it.*book\.docx"),
+        ({"book.docx": "x"}, r"contains no \.txt, PAGE-XML, ALTO or hOCR file.*book\.docx"),
         ({"p1.xml": "<document/>"}, r"no \.txt.*p1\.xml \(<document>, not PAGE-XML or ALTO\)"),
     ],
 )  # fmt: skip
@@ -293,7 +293,7 @@ def test_a_link_that_leads_out_is_not_followed(dataset, tmp_path):
     secret.write_text("secret")
     folder = results(tmp_path / "results", {"lunyu/p2.txt": "有朋"})
     (folder / "lunyu" / "p1.txt").symlink_to(secret)
-    with pytest.raises(KejuError, match="a link that leads out"):
+    with pytest.raises(KejuError, match="the link leads out"):
         open_model(f"replay:Engine={folder}", options(dataset))
 
 

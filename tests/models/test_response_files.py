@@ -21,7 +21,7 @@ from keju.items import Item, Request
 from keju.models import ModelOptions, open_model
 from keju.models.other_harnesses import ReplayedAnswer
 from keju.models.row_matching import item_names
-from keju.running import lend, run
+from keju.running import attach_dataset, run
 from keju.runs import RunFolder
 from tests.support.making import picture
 
@@ -64,7 +64,7 @@ def answers(data: Path, spec: Path, out: Path) -> tuple[dict[str, tuple[str, str
 
 def opened(data: Path, spec: Path) -> None:
     there = Dataset.open(data)
-    open_model(f"replay:{spec}", lend(there, there.items(), ModelOptions()))
+    open_model(f"replay:{spec}", attach_dataset(there, there.items(), ModelOptions()))
 
 
 @pytest.mark.parametrize("beside", [0, 2])
@@ -127,7 +127,7 @@ def test_rows_without_prompts_are_those_of_the_only_table_of_that_size(tmp_path:
     ("beside", "rows", "words"),
     [
         (3, [sample(n, "天") for n in range(3)], r"fit several tables \(T1, T11\)"),
-        (0, [sample(n, "天") for n in range(2)], "rows of no exported table of this size"),
+        (0, [sample(n, "天") for n in range(2)], "rows of an exported table of this size"),
         (0, [sample(n, "天", input=f"何{n}") for n in range(3)], "no prompt decides"),
         (0, [sample(0, ["天", "地"])], "line 1: .*2 responses to one item"),
         (0, [sample(0, {"a": 1})], "line 1: .*the response is not text"),
@@ -151,7 +151,7 @@ def test_a_part_of_the_rows_is_matched_by_their_prompts(tmp_path: Path):
 
 def test_one_prompt_of_two_items_decides_nothing(tmp_path: Path):
     there = Dataset.open(dataset(tmp_path / "d", beside=2))
-    lent = lend(there, there.items(), ModelOptions()).prompts_of
+    lent = attach_dataset(there, there.items(), ModelOptions()).prompts_of
     assert lent is not None
     page = lent()[0].texts[0]
     rows = [

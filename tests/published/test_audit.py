@@ -134,15 +134,25 @@ def test_sections_are_sorted_by_size(audit):
     assert first == ["t9-copies-t8", "metrics-follow-the-judge", "classification-in-one-round"]
 
 
-def keju(*args):
+def keju(*args, language="en"):
     return subprocess.run(
         [sys.executable, "-m", "keju", "audit", *args],
         capture_output=True,
         encoding="utf-8",
         check=False,
         timeout=120,
-        env={**os.environ, "COLUMNS": "200"},
+        env={**os.environ, "COLUMNS": "200", "KEJU_LANG": language},
     )
+
+
+def test_the_command_finds_the_same_in_chinese():
+    english, chinese = (
+        keju("published", "--benchmark", "AncientDoc", language=each) for each in ("en", "zh")
+    )
+    assert (english.returncode, chinese.returncode) == (0, 0), chinese.stderr
+    counts = [re.findall(r"\d+", each.stdout.splitlines()[-1]) for each in (english, chinese)]
+    assert counts[0] == counts[1] != []
+    assert "项发现" in chinese.stdout
 
 
 def test_the_command_prints_the_summary_first_and_the_rest_on_request():

@@ -19,7 +19,7 @@ from keju.datasets.readers import import_dataset
 from keju.datasets.stats import stats
 from keju.figures.bars import own_class_rows
 from keju.items import Item
-from keju.published.own import audit_run
+from keju.published.run_audit import audit_run
 from keju.reporting import write_csv, write_report
 from keju.reporting.paper_tables import build_paper_tables
 from keju.running import Selection, run

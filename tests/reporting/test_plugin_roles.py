@@ -10,7 +10,7 @@ from keju.analysis.swapped import swapped_in, swapped_of
 from keju.cli.output.reading_lines import reading_lines
 from keju.datasets.readers import import_dataset
 from keju.models import role_of
-from keju.running.shown import Shown
+from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from keju.scoring.aggregate import aggregate
@@ -81,7 +81,7 @@ def test_a_request_is_made_again_with_the_role_of_a_reader_that_is_not_loaded(
     assert role_of("my-reader") is None
     assert folder.manifest().roles["my-reader"] == "model"
     items = {item.id: item for item in folder.items()}
-    shown = Shown(folder)
+    shown = RequestRebuilder(folder)
     sources = {shown.request(items[each.item], each).source for each in folder.responses()}
     assert sources
     assert all(source and source.startswith("讀") for source in sources)

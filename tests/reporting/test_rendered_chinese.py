@@ -111,7 +111,7 @@ def test_punctuation_and_spaces_of_the_table_of_times(own, tmp_path, others, col
     timed = timed_engine(tmp_path, replace(TIMED, others=others))
     view = build_view(run_set, title="mine")._replace(times=time_table(timed, collection))
     words = Words("zh", own_pages=True)
-    page = b"".join(render(view, Browser(run_set, words.task_title), words, single=True))
+    page = b"".join(render(view, Browser(run_set, words), words, single=True))
     tree = html.fromstring(page.decode())
     texts = sentences(tree)
     assert any("下限" in text for text in texts) == (others > 0.5)
@@ -124,11 +124,11 @@ def test_a_report_on_own_pages_has_no_exam_words(own):
 
 
 def test_words_of_the_item_browser_have_no_exam_words_on_own_pages():
-    table = Words("zh", own_pages=True).table
-    said = "{} of {} items", "show {} more", "no item fits", "its own true text", "Every item"
-    assert [table[text] for text in said if "题" in table[text]] == []
-    assert "题" in Words("zh").table["Every item"]
-    assert REASON in table
+    words = Words("zh", own_pages=True)
+    names = "items-of-all", "show-more", "no-item-fits", "every-item"
+    assert [name for name in names if "题" in words.source(f"reporting.{name}")] == []
+    assert "题" in Words("zh").text("reporting.every-item")
+    assert words(REASON) != REASON
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

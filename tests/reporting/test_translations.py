@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 
 import pytest
 from lxml import html
@@ -19,29 +18,15 @@ from keju.text import in_script
 from keju.translations import Words
 from tests.support.scored_runs import HOSTILE
 
-ASSETS = files("keju.reporting") / "assets"
 ZH = Words("zh")
 ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
 EXEMPT = re.compile(r"keju [a-z-]+( [a-z]+)?( RUN)?|--[\w-]+[ =]\S+|\w+\|\S*( \w+\|\S*)?")
 """Commands, options and signatures, which are the same in every language."""
 
 
-def said(name: str, pattern: str) -> set[str]:
-    found = re.findall(pattern, (ASSETS / name).read_text("utf-8"))
-    return {text.replace('\\"', '"') for text in found}
-
-
-def test_every_word_of_the_page_and_its_scripts_is_in_the_table():
-    used = said("report.html.j2", r'_\("((?:[^"\\]|\\.)*)"\)')
-    used |= said("report.js", r'say\(\s*"([^"]*)"') | said("views.js", r'say\("([^"]*)"')
-    used |= said("report.js", r'const UNDRAWN = "([^"]*)"')
-    used |= {*ROLES.values(), *_KINDS.values(), *HEADS, *CHAINS.values(), *VERDICTS[1:]}
-    assert len(used) > 100
+def test_every_fixed_word_of_the_data_is_in_the_table():
+    used = {*ROLES.values(), *_KINDS.values(), *HEADS, *CHAINS.values(), *VERDICTS[1:]}
     assert used - set(ZH.table) == set()
-
-
-def test_a_translation_keeps_the_blanks():
-    assert all(key.count("{}") == value.count("{}") for key, value in ZH.table.items())
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,11 @@ import pytest
 
 from keju.errors import DataError, UsageError
 from keju.models import Decoding, ModelOptions
-from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
+from keju.running import Budget, RateLimits, RunSummary, Selection, run
 from keju.running import batching as module
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
+from tests.support.policies import policy_of
 from tests.support.serving import Chat, run_command
 
 MODEL = "openai:served"
@@ -53,7 +54,7 @@ def go(
         [MODEL],
         out,
         options=ModelOptions(base_url=server.url),
-        policy=Policy(batch=batch, first_wait=0.01, **policy),
+        policy=policy_of(batch=batch, first_wait=0.01, **policy),
     )
 
 
@@ -158,7 +159,7 @@ def test_a_batch_that_the_server_refused_is_named_and_not_submitted_over_and_ove
 ):
     go(dataset, out, server)
     server.post("work", {"status": "failed"})
-    with pytest.raises(DataError, match=r"refused batch batch_0: .*not a model of ours"):
+    with pytest.raises(DataError, match=r"rejected batch batch_0: .*not a model of ours"):
         go(dataset, out, server)
     assert server.get("seen")["batches"] == 1
 
@@ -177,7 +178,7 @@ def test_a_batch_records_what_its_requests_were_sent_with_in_a_later_session_too
     body = {"error": {"message": "Unrecognized request argument supplied: top_k"}}
     server.plan(images=True, refusals=[{"has": ["top_k"], "status": 400, "body": body}])
     options = ModelOptions(base_url=server.url, decoding=Decoding(temperature=0.5, top_k=50))
-    policy = Policy(batch=True, first_wait=0.01)
+    policy = policy_of(batch=True, first_wait=0.01)
     run(dataset, [MODEL], out, options=options, policy=policy)
     server.post("work", {})
     done = run(dataset, [MODEL], out, options=options, policy=policy)
@@ -216,8 +217,8 @@ def test_while_a_batch_is_under_way_nothing_is_asked_beside_it(
     [
         (["baseline:copy"], {}, {}, "baseline:copy has no batch endpoints"),
         ([MODEL], {}, {"budget": Budget(max_requests=3)}, "budgets and limits"),
-        ([MODEL], {}, {"limits": Limits(images=3)}, "budgets and limits"),
-        ([MODEL], {"settings": ("own-ocr",)}, {}, "images cannot be read first"),
+        ([MODEL], {}, {"limits": RateLimits(images=3)}, "budgets and limits"),
+        ([MODEL], {"settings": ("own-ocr",)}, {}, "images are transcribed first"),
     ],
 )
 def test_what_batches_cannot_do_is_refused(
@@ -227,7 +228,7 @@ def test_what_batches_cannot_do_is_refused(
     with pytest.raises(UsageError, match=words):
         run(
             dataset, models, out, selection=Selection(**how),
-            options=ModelOptions(base_url=server.url), policy=Policy(batch=True, **policy),
+            options=ModelOptions(base_url=server.url), policy=policy_of(batch=True, **policy),
         )  # fmt: skip
     assert not (out / "run.json").exists()
 

@@ -11,12 +11,13 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError
 from keju.items import Box, Item
 from keju.models import ModelOptions
-from keju.running import Policy, Selection, merge, run
+from keju.running import Selection, merge, run
 from keju.running.box_conventions import parse_boxes
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.support.commanding import keju
 from tests.support.making import picture
+from tests.support.policies import policy_of
 from tests.support.serving import Chat
 
 SIDE = 200
@@ -57,7 +58,7 @@ def go(dataset: Path, out: Path, chat: Chat, *models: str, **chosen: object) -> 
         out,
         selection=Selection(tasks=("recognition/Where",), **chosen),
         options=ModelOptions(base_url=chat.url),
-        policy=Policy(concurrency=2, first_wait=0.01),
+        policy=policy_of(concurrency=2, first_wait=0.01),
     )
     assert summary.complete
 
@@ -119,6 +120,6 @@ def test_conventions_that_make_no_sense_are_wrong_use(chat: Chat, dataset: Path,
     for values in (["m=zz"], ["xyxy", "yxyx"], ["m=xyxy", "m=yxyx"]):
         with pytest.raises(UsageError):
             parse_boxes(values)
-    with pytest.raises(UsageError, match=r"openai:nobody.*not asked.*openai:served"):
+    with pytest.raises(UsageError, match=r"openai:nobody.*not a model of this run.*openai:served"):
         go(dataset, tmp_path / "r", chat, "openai:served", boxes_of={"openai:nobody": "xyxy"})
     assert not (tmp_path / "r").exists()

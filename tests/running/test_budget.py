@@ -12,11 +12,12 @@ from keju.cli.output.run_summary import trouble_lines, usage_lines
 from keju.errors import UsageError
 from keju.items import Request, Usage
 from keju.models import ModelOptions
-from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
+from keju.running import Budget, RateLimits, RunSummary, Selection, run
 from keju.running.budget import UNLIMITED_OUTPUT, BudgetTracker, CostEstimator
 from keju.running.prices import Price, Prices
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
+from tests.support.policies import policy_of
 from tests.support.serving import Chat, run_command
 
 ITEMS = 20
@@ -44,7 +45,7 @@ def go(dataset: Path, out: Path, chat: Chat, *, limit: int | None = None, **poli
         out,
         selection=Selection(limit=limit),
         options=ModelOptions(base_url=chat.url),
-        policy=Policy(**{"concurrency": 4, "first_wait": 0.01, **policy}),
+        policy=policy_of(**{"concurrency": 4, "first_wait": 0.01, **policy}),
     )
 
 
@@ -60,7 +61,7 @@ def test_no_more_requests_are_sent_than_allowed_and_all_that_was_sent_is_kept(
     assert chat.stats()["requests"] == stored(out) == 7
     assert (summary.left, summary.complete, summary.interrupted) == (13, False, False)
     assert summary.used_up == "--max-requests 7: so many have been sent"
-    assert summary.advice == "Run the same command again to go on"
+    assert summary.advice == "Run the same command again to continue"
     assert go(dataset, out, chat, budget=Budget(max_requests=13)).complete
     assert chat.stats()["requests"] == ITEMS
 
@@ -82,7 +83,9 @@ def test_why_requests_were_sent_again_is_said_though_the_budget_ended_first(
     assert kind == "server"
     assert "500" in message
     (line,) = trouble_lines(summary)
-    assert line.startswith(f"{summary.models[0].model}: stopped while asking again, for server: ")
+    assert line.startswith(
+        f"{summary.models[0].model}: stopped while sending requests again after server: "
+    )
 
 
 def test_a_budget_that_is_just_enough_leaves_nothing(chat: Chat, dataset: Path, out: Path):
@@ -126,7 +129,7 @@ def test_what_failed_and_may_be_paid_for_is_counted():
         tracker = BudgetTracker(Budget(max_cost=2.5 * each, prices=PRICES))
         for kind, spent in (("rate", 0), ("server", 0), ("timeout", 1), ("bad-response", 2)):
             taken = await tracker.take(estimator, REQUEST, lambda: True)
-            tracker.give_back(taken, kind)
+            tracker.release(taken, kind)
             assert tracker.spent == pytest.approx(spent * each)
         assert await tracker.take(estimator, REQUEST, lambda: True) is None
         assert tracker.used_up
@@ -212,8 +215,8 @@ def test_a_model_on_this_machine_costs_nothing():
         ({"budget": Budget(max_cost=-1, prices=PRICES)}, "--max-cost must be 0 or more"),
         ({"budget": Budget(max_hours=float("nan"))}, "--max-hours must be 0 or more, not nan"),
         ({"budget": Budget(max_cost=1, prices=Prices(currency="X"))}, f"no price for {MODEL}"),
-        ({"limits": Limits(requests=0)}, "--per-minute must be more than 0"),
-        ({"limits": Limits(tokens=float("inf"))}, "--tokens-per-minute must be more than 0"),
+        ({"limits": RateLimits(requests=0)}, "--per-minute must be more than 0"),
+        ({"limits": RateLimits(tokens=float("inf"))}, "--tokens-per-minute must be more than 0"),
     ],
 )
 def test_wrong_limits_are_refused_before_anything_is_written(
@@ -230,7 +233,7 @@ def test_the_command_says_what_is_left_and_ends_with_1(chat: Chat, dataset: Path
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "Stopped: --max-requests 5: so many have been sent" in done.stdout
-    assert "15 without a response yet. Run the same command again to go on" in done.stdout
+    assert "15 without a response yet. Run the same command again to continue" in done.stdout
     assert done.stderr.count("Traceback") == 0
 
 

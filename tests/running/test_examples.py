@@ -11,15 +11,15 @@ from lxml import html
 
 from keju.datasets.store import Dataset, DatasetWriter, write_items
 from keju.definitions import prompt_of
-from keju.definitions.wordings import shots_of
+from keju.definitions.wordings import parse_few_shot
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Box, Item
 from keju.models import ModelOptions
 from keju.running import Selection, merge, request_key, run
 from keju.running.examples import Examples, with_examples
+from keju.running.request_rebuilding import RequestRebuilder
 from keju.running.selecting import RequestVariant
-from keju.running.shown import Shown
 from keju.runs import RunFolder
 from keju.scoring import score_responses, score_run
 from tests.support.commanding import keju
@@ -103,7 +103,7 @@ def test_what_was_shown_is_recorded_and_remade(chat: Chat, dataset: Path, tmp_pa
     for name in "ab":
         response = stored[name, TWO]
         assert response.examples == tuple(each.id for each in chosen(dataset, name))
-        request = Shown(folder).request(known[name], response)
+        request = RequestRebuilder(folder).request(known[name], response)
         assert request_key(request, folder.manifest().models["openai:served"]) == response.key
     assert {each.id for each in folder.examples()} == {
         name for each in stored.values() for name in each.examples
@@ -120,7 +120,7 @@ def test_what_was_shown_is_recorded_and_remade(chat: Chat, dataset: Path, tmp_pa
 
 def test_an_item_never_gets_an_example_of_its_own_group(dataset: Path):
     for seed in range(20):
-        wording = shots_of("released")._replace(examples=3, seed=seed).name
+        wording = parse_few_shot("released")._replace(examples=3, seed=seed).name
         assert "p" not in {each.id for each in chosen(dataset, "a", wording)}
     drawn = {
         tuple(each.id for each in chosen(dataset, "b", f"released+3-shot.{seed}"))

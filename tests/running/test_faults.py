@@ -11,9 +11,10 @@ import pytest
 
 from keju.items import Response
 from keju.models import ModelOptions
-from keju.running import Policy, run
+from keju.running import run
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
+from tests.support.policies import policy_of
 from tests.support.serving import Chat, run_command
 
 MODEL = "openai:served"
@@ -49,7 +50,7 @@ def test_in_a_storm_every_item_ends_answered_or_classified(
     chat.plan(modes=PASSING, share=0.3, times=2, after="0.05", slow=0.1)
     summary = run(
         dataset, [MODEL], tmp_path / "run", options=ModelOptions(base_url=chat.url),
-        policy=Policy(**QUICK),
+        policy=policy_of(**QUICK),
     )  # fmt: skip
     seen = chat.stats()
     model = summary.models[0]
@@ -66,7 +67,7 @@ def test_what_lasts_is_classified_and_no_words_of_a_failure_are_an_answer(
     chat: Chat, dataset: Path, tmp_path: Path
 ):
     chat.plan(modes=list(LASTING), share=0.3, times=-1, hang=3)
-    policy = Policy(**QUICK, timeout=0.5, attempts=2)
+    policy = policy_of(**QUICK, timeout=0.5, attempts=2)
     summary = run(
         dataset, [MODEL], tmp_path / "run", options=ModelOptions(base_url=chat.url), policy=policy
     )
@@ -100,7 +101,7 @@ def test_a_full_disk_stops_the_run_cleanly_and_with_room_it_goes_on(
     assert stopped.returncode == 2
     last = stopped.stderr.splitlines()[-1]
     assert "could not be written" in last
-    assert "Make room, then run the same command again" in last
+    assert "Free disk space, then run the same command again" in last
     assert "Traceback" not in stopped.stderr
     kept = {r.item for r in RunFolder.open(out).responses()}
     assert 0 < len(kept) < 120

@@ -16,6 +16,7 @@ from keju.running import Policy, RunSummary, run
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
 from tests.support.needing import inspect_missing
+from tests.support.policies import policy_of
 from tests.support.serving import Chat
 
 pytestmark = inspect_missing
@@ -68,7 +69,7 @@ def go(dataset: Path, out: Path, server: Chat, **policy: object) -> RunSummary:
         [MODEL],
         out,
         options=ModelOptions(base_url=server.url),
-        policy=Policy(**{"batch": True, "first_wait": 0.01, **policy}),
+        policy=policy_of(**{"batch": True, "first_wait": 0.01, **policy}),
     )
 
 
@@ -142,7 +143,7 @@ def test_a_wrong_key_is_seen_before_anything_is_submitted(
 
 
 def test_a_provider_without_batches_is_refused(server: Chat, dataset: Path, tmp_path: Path):
-    with pytest.raises(UsageError, match="Inspect has batches of anthropic, google, grok"):
+    with pytest.raises(UsageError, match="Inspect supports batches of anthropic, google, grok"):
         run(dataset, ["inspect:mockllm/model"], tmp_path / "r", policy=Policy(batch=True))
 
 

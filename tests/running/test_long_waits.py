@@ -13,11 +13,12 @@ import pytest
 from rich.console import Console
 
 from keju.models import ModelOptions
-from keju.running import Policy, RunSummary, run
+from keju.running import RunSummary, run
 from keju.running.progress import Pace
 from keju.running.request_runner import ModelQueue
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
+from tests.support.policies import policy_of
 from tests.support.serving import Chat
 
 MODEL = "openai:served"
@@ -33,7 +34,7 @@ def go(dataset: Path, out: Path, chat: Chat, **policy: float) -> RunSummary:
     console = Console(file=io.StringIO())
     return run(
         dataset, [MODEL], out, options=ModelOptions(base_url=chat.url),
-        policy=Policy(**{"first_wait": 0.01, **policy}), console=console,
+        policy=policy_of(**{"first_wait": 0.01, **policy}), console=console,
     )  # fmt: skip
 
 
@@ -55,7 +56,7 @@ def test_a_wait_of_days_stops_the_model_and_the_run_resumes_later(
     assert f"asks to wait until {day}" in model.halted
     assert "at most 30 minutes: HTTP 429: slower, please" in model.halted
     assert (model.left, model.statuses, summary.complete) == (12, {}, False)
-    assert summary.advice == "Run the same command again to go on"
+    assert summary.advice == "Run the same command again to continue"
     assert list(RunFolder.open(tmp_path / "r").responses()) == []
     chat.plan()
     assert go(dataset, tmp_path / "r", chat).complete

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.models import Decoding, ModelOptions
-from keju.running import Policy, RunSummary, Selection, merge, run
+from keju.running import RunSummary, Selection, merge, run
 from keju.running.selecting import in_shard
 from keju.runs import RunFolder
 from tests.support.making import make_dataset, page_item, picture
+from tests.support.policies import policy_of
 from tests.support.serving import Chat
 
 MODEL = "openai:served"
@@ -43,7 +44,7 @@ def go(dataset: Path, out: Path, chat: Chat, *models: str, seed: int | None = No
         out,
         selection=Selection(**chosen),
         options=ModelOptions(base_url=chat.url, decoding=Decoding(seed=seed)),
-        policy=Policy(concurrency=4, first_wait=0.01),
+        policy=policy_of(concurrency=4, first_wait=0.01),
     )
 
 
@@ -192,7 +193,7 @@ def test_runs_that_were_begun_otherwise_are_refused(chat: Chat, dataset: Path, t
     refused("the shard 1/2 is given twice", shard="1/2")
     with pytest.raises(UsageError, match="not a run"):
         merge([first, dataset], tmp_path / "m")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         merge([first], first)
 
 
@@ -240,7 +241,7 @@ def test_a_shard_keeps_its_number_and_its_items(chat: Chat, dataset: Path, tmp_p
     go(dataset, tmp_path / "s", chat, shard="1/2", limit=2)
     with pytest.raises(UsageError, match=r"--shard \(1/2, now 2/2\)"):
         go(dataset, tmp_path / "s", chat, shard="2/2", limit=2)
-    with pytest.raises(UsageError, match="divide them otherwise"):
+    with pytest.raises(UsageError, match="change the shards"):
         go(dataset, tmp_path / "s", chat, shard="1/2", limit=3)
 
 

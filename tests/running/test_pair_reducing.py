@@ -11,21 +11,22 @@ from msgspec.structs import replace
 
 from keju.analysis.run_set import load_runs
 from keju.datasets.store import Dataset, DatasetWriter
-from keju.definitions.pair_forms import asked_candidates, pair_form, reduction_of
+from keju.definitions.pair_forms import pair_form, reduced_form, sent_candidates
 from keju.errors import UsageError
 from keju.formatting import NOTHING
 from keju.items import ImageRef, Item
 from keju.models import ModelOptions, open_model
 from keju.reporting import write_report
 from keju.reporting.page import Report
-from keju.running import Policy, Selection, estimate, merge, run
-from keju.running.pair_reducing import reduced
+from keju.running import Selection, estimate, merge, run
+from keju.running.pair_reducing import reduce_pairs
 from keju.running.plan_forms import form_names, with_forms
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.support.commanding import keju
 from tests.support.making import picture
+from tests.support.policies import policy_of
 from tests.support.serving import Chat
 
 MODEL = "openai:served"
@@ -58,7 +59,7 @@ def go(dataset: Path, out: Path, chat: Chat, **chosen: object) -> RunFolder:
         out,
         selection=Selection(**chosen),
         options=ModelOptions(base_url=chat.url),
-        policy=Policy(concurrency=2, first_wait=0.01),
+        policy=policy_of(concurrency=2, first_wait=0.01),
     )
     assert summary.complete
     return RunFolder.open(out)
@@ -100,7 +101,7 @@ def test_once_asks_each_pair_in_one_direction_the_earlier_item_first(
 def test_once_counts_the_answer_for_both_fragments(chat: Chat, dataset: Path, tmp_path: Path):
     chat.plan(says="0.5")
     folder = go(dataset, tmp_path / "run", chat, pairs="once", tasks=("rejoining/How",))
-    asked = {item.id: asked_candidates(item) for item in folder.items()}
+    asked = {item.id: sent_candidates(item) for item in folder.items()}
     assert asked == {f"f{n}#How": FRAGMENTS - 1 - n for n in range(FRAGMENTS)}
     lines = [json.loads(line) for line in folder.response_files()[0].read_text().splitlines()]
     for line in lines:
@@ -145,7 +146,7 @@ def test_a_gallery_has_all_relevant_candidates_and_is_one_for_all_question_forms
         assert own == galleries["Yes-or-No", number]
         assert (len(own), number ^ 1 in own) == (3, True)
     for item in folder.items():
-        assert reduction_of(item) == "gallery=3,seed=1"
+        assert reduced_form(item) == "gallery=3,seed=1"
         assert len(item.images) == 4
         (mate,) = item.relevant
         numbers = pictures_of(dataset)
@@ -153,7 +154,7 @@ def test_a_gallery_has_all_relevant_candidates_and_is_one_for_all_question_forms
     (signature,) = {s.signature.split("|pairs:")[1] for s in score_run(folder, ("official",))}
     assert signature == "gallery=3,seed=1"
     whole = Dataset.open(dataset).items()
-    draws = {seed: reduced(whole, pair_form(f"gallery=3,seed={seed}")) for seed in (1, 2)}
+    draws = {seed: reduce_pairs(whole, pair_form(f"gallery=3,seed={seed}")) for seed in (1, 2)}
     assert draws[1] == folder.items()
     assert draws[1] != draws[2]
 
@@ -161,10 +162,10 @@ def test_a_gallery_has_all_relevant_candidates_and_is_one_for_all_question_forms
 def test_a_ranked_form_asks_the_first_and_ranks_the_rest_below(dataset: Path):
     item = next(each for each in Dataset.open(dataset).items() if each.id == "f2#How")
     # Candidates of fragment 2 are 0 1 3 4 5 6 7; the baseline likes the last ones.
-    (shown,) = reduced([item], pair_form("edges=2"), lambda each: range(len(each.images) - 1))
+    (shown,) = reduce_pairs([item], pair_form("edges=2"), lambda each: range(len(each.images) - 1))
     numbers = pictures_of(dataset)
     assert [numbers[ref.sha256] for ref in shown.images] == [2, 7, 6, 5, 4, 3, 1, 0]
-    assert (shown.relevant, asked_candidates(shown)) == ((5,), 2)
+    assert (shown.relevant, sent_candidates(shown)) == ((5,), 2)
     asked = [numbers[request.images[1].sha256] for request in requests_for(shown)]
     assert asked == [7, 6]
 
@@ -217,7 +218,7 @@ def test_a_run_resumes_only_in_the_same_form_and_keeps_its_pairs(
     before = go(dataset, limited, chat, pairs="edges=2", limit=3).items()
     after = go(dataset, limited, chat, pairs="edges=2", limit=6).items()
     assert [item for item in after if item.id in {each.id for each in before}] == before
-    assert {asked_candidates(item) for item in after} == {2}
+    assert {sent_candidates(item) for item in after} == {2}
 
 
 def test_answers_are_replayed_in_their_own_form_alone(chat: Chat, dataset: Path, tmp_path: Path):

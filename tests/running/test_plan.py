@@ -14,7 +14,7 @@ from keju.errors import UsageError
 from keju.items import Item, Request
 from keju.models import Model, ModelOptions, open_model
 from keju.running import Selection, estimate, requests
-from keju.running.requests import to_ask
+from keju.running.requests import item_to_send
 from keju.running.selecting import NO_TRANSCRIPTION, select
 from tests.support.making import make_dataset, page_item, picture
 
@@ -208,7 +208,7 @@ def test_t1s_text_of_the_same_image_is_sent_although_t1_is_not_selected(tmp_path
     assert {item.id: request.source for item, request in asked} == {
         **dict.fromkeys(("T2", "T3", "T4", "T5", "T6"), "天地"), "own": "自有", "two": "天地\n玄黃",
     }  # fmt: skip
-    held = dataset.items(partial(to_ask, transcription=True))
+    held = dataset.items(partial(item_to_send, transcription=True))
     chosen = select(held, Selection(settings=("gold-text",), tasks=tasks), path)
     assert [(item.id, item.answer) for item in chosen if item.transcription == "天地"] == [
         (name, "") for name in ("T2", "T3", "T4", "T5", "T6")

@@ -15,11 +15,11 @@ from keju.errors import DataError, UsageError
 from keju.items import Request, Response
 from keju.models import Answer, AskError
 from keju.running.outcomes import Job
-from keju.running.policy import Policy
+from keju.running.policy import RetryPolicy
 from keju.running.request_runner import FIRST, ModelQueue, RequestRunner
 from tests.support.making import make_dataset
 
-QUICK = Policy(first_wait=0.001, longest_wait=0.002)
+QUICK = RetryPolicy(first_wait=0.001, longest_wait=0.002)
 Reply = Callable[[str, int], Answer]
 
 
@@ -89,9 +89,9 @@ def queue(
     return ModelQueue(model, jobs, total=count, ceiling=ceiling, succeeded=succeeded)
 
 
-def ask(dataset: Dataset, *queues: ModelQueue, policy: Policy = QUICK) -> list[Response]:
+def ask(dataset: Dataset, *queues: ModelQueue, retry: RetryPolicy = QUICK) -> list[Response]:
     kept: list[Response] = []
-    runner = RequestRunner(dataset, queues, kept.append, policy)
+    runner = RequestRunner(dataset, queues, kept.append, retry)
     asyncio.run(asyncio.wait_for(runner.run(), 30))
     return kept
 
@@ -174,8 +174,8 @@ def test_a_refusal_by_policy_is_filtered_and_not_asked_again(dataset: Dataset):
 def test_the_deadline_ends_a_request_that_only_gets_429(dataset: Dataset):
     error = AskError("rate", "slower", retryable=True, overloaded=True)
     model = Scripted(failing(error, 10**9))
-    policy = Policy(first_wait=0.01, longest_wait=0.02, deadline=0.2, dead_after=99)
-    kept = ask(dataset, queue(model, dataset, 4), policy=policy)
+    retry = RetryPolicy(first_wait=0.01, longest_wait=0.02, deadline=0.2, dead_after=99)
+    kept = ask(dataset, queue(model, dataset, 4), retry=retry)
     assert {(r.status, r.error.kind) for r in kept if r.error} == {("failed", "rate")}
 
 
@@ -198,8 +198,8 @@ def test_retry_after_is_honoured(dataset: Dataset):
 
 
 def test_an_attempt_that_takes_too_long_is_a_timeout(dataset: Dataset):
-    policy = Policy(timeout=0.05, attempts=2, first_wait=0.001)
-    [response] = ask(dataset, queue(Scripted(fine, seconds=5), dataset, 1), policy=policy)
+    retry = RetryPolicy(timeout=0.05, attempts=2, first_wait=0.001)
+    [response] = ask(dataset, queue(Scripted(fine, seconds=5), dataset, 1), retry=retry)
     assert response.error is not None
     assert (response.error.kind, response.attempts) == ("timeout", 2)
 

@@ -23,6 +23,7 @@ from keju.runs import RunFolder
 from keju.scoring import score_run, stored_scores
 from tests.support import children
 from tests.support.making import make_dataset, page_item, picture
+from tests.support.policies import policy_of
 from tests.support.serving import Chat, run_command
 
 KEY = "sk-run-0123456789abcdefABCDEF"
@@ -57,7 +58,7 @@ def go(
         models or [MODEL],
         out,
         options=options or ModelOptions(base_url=url),
-        policy=policy or Policy(concurrency=8, first_wait=0.02),
+        policy=policy or policy_of(concurrency=8, first_wait=0.02),
         **settings,
     )
 
@@ -119,7 +120,7 @@ def test_a_storm_of_all_faults_ends_with_every_item_answered(chat: Chat, dataset
 
 def test_a_server_that_bears_few_at_once_is_asked_slower(chat: Chat, dataset: Path, out: Path):
     chat.plan(cap=3, delay=0.02)
-    summary = go(dataset, out, chat.url, policy=Policy(concurrency=32, first_wait=0.05))
+    summary = go(dataset, out, chat.url, policy=policy_of(concurrency=32, first_wait=0.05))
     assert summary.models[0].statuses == {"answered": 40}
     seen = chat.stats()
     assert len(seen["answered"]) == 40
@@ -166,14 +167,15 @@ def test_the_summary_of_a_retry_at_a_dead_server_is_what_is_stored(
     """20 answered, some failed, the rest never asked: the retry is stopped before the end."""
     chat.plan()
     go(dataset, out, chat.url, selection=Selection(limit=20))
-    quick = Policy(concurrency=2, attempts=1, first_wait=0.01, dead_after=4)
+    quick = policy_of(concurrency=2, attempts=1, first_wait=0.01, dead_after=4)
     chat.plan(modes=["drop-before"], times=-1)
     go(dataset, out, chat.url, policy=quick)
     stored = Counter(r.status for r in RunFolder.open(out).responses())
     assert stored["answered"] == 20
     assert 4 <= stored["failed"] < 20
     chat.plan(modes=modes, times=-1)
-    summary = go(dataset, out, chat.url, policy=replace(quick, retry_failed=True, dead_after=2))
+    again = replace(quick, retry_failed=True, retry=replace(quick.retry, dead_after=2))
+    summary = go(dataset, out, chat.url, policy=again)
     stored = Counter(r.status for r in RunFolder.open(out).responses())
     kinds = Counter(r.error.kind for r in RunFolder.open(out).responses() if r.error)
     model = summary.models[0]
@@ -221,7 +223,7 @@ def test_rounds_are_asked_and_may_be_added(chat: Chat, dataset: Path, out: Path)
     [
         ({"decoding": Decoding(seed=5)}, {}, r"seed of openai:served \(unset, now 5\)"),
         ({"base_url": "http://127.0.0.1:1/v2"}, {}, r"endpoint of openai:served \("),
-        ({}, {"limit": 3}, "holds 2 items not chosen now, such as i0003"),
+        ({}, {"limit": 3}, "contains 2 items that are not selected now, such as i0003"),
         ({}, {"limit": 5, "rounds": 1}, r"--rounds \(2, now 1\)"),
     ],
 )  # fmt: skip
@@ -338,8 +340,8 @@ def test_wrong_use_is_refused_before_anything_is_written(chat: Chat, dataset: Pa
         ({"models": [MODEL, MODEL]}, "given twice"),
         ({"models": ["openai"]}, "needs a model's name"),
         ({"models": [MODEL], "policy": Policy(concurrency=0)}, "--concurrency must be 1"),
-        ({"models": [MODEL], "policy": Policy(timeout=0)}, "--timeout must be more than 0"),
-        ({"models": [MODEL], "policy": Policy(timeout=nan)}, "--timeout must be more than 0"),
+        ({"models": [MODEL], "policy": policy_of(timeout=0)}, "--timeout must be more than 0"),
+        ({"models": [MODEL], "policy": policy_of(timeout=nan)}, "--timeout must be more than 0"),
         ({"decoding": Decoding(temperature=nan)}, "--temperature must be a number, not nan"),
         ({"decoding": Decoding(top_p=inf)}, "--top-p must be a number, not inf"),
     ]:
@@ -354,12 +356,12 @@ def test_wrong_use_is_refused_before_anything_is_written(chat: Chat, dataset: Pa
 
 def test_a_folder_of_something_else_is_not_written_into(chat: Chat, dataset: Path, tmp_path: Path):
     (tmp_path / "thesis.tex").write_text("x")
-    with pytest.raises(UsageError, match=r"holds something that is no run \(thesis\.tex\)"):
+    with pytest.raises(UsageError, match=r"is not a keju run directory \(found thesis\.tex\)"):
         go(dataset, tmp_path, chat.url)
-    with pytest.raises(UsageError, match=r"holds something that is no run \(thesis\.tex\)"):
+    with pytest.raises(UsageError, match=r"is not a keju run directory \(found thesis\.tex\)"):
         go(dataset, tmp_path / "new" / "sub" / ".." / "..", chat.url)
     assert not (tmp_path / "new").exists()
-    with pytest.raises(UsageError, match="not a folder"):
+    with pytest.raises(UsageError, match="not a directory"):
         go(dataset, tmp_path / "thesis.tex", chat.url)
 
 
@@ -385,7 +387,7 @@ def test_an_altered_image_fails_its_item_and_no_other(chat: Chat, tmp_path: Path
 
 def test_the_key_is_in_no_file_of_the_run(chat: Chat, dataset: Path, out: Path):
     chat.plan(modes=["echo-key", "echo-key-401", "500"], share=0.9, times=2)
-    go(dataset, out, chat.url, policy=Policy(dead_after=1000, first_wait=0.01))
+    go(dataset, out, chat.url, policy=policy_of(dead_after=1000, first_wait=0.01))
     assert chat.stats()["keys"] == [f"Bearer {KEY}"]
     files = [path for path in out.rglob("*") if path.is_file()]
     assert len(files) >= 4
@@ -432,7 +434,7 @@ def test_a_signal_stops_the_run_cleanly_and_tells_how_to_go_on(
     assert process.returncode == 1
     assert "Traceback" not in errors
     assert "Waiting for 4 answers under way" in errors
-    assert "Run the same command again to go on" in said
+    assert "Run the same command again to continue" in said
     seen = chat.stats()
     # All that was sent was waited for and kept.
     assert sum(items_of(out).values()) == seen["requests"] < 40

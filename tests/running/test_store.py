@@ -208,7 +208,7 @@ def test_a_full_disk_leaves_no_half_line(folder: RunFolder, monkeypatch: pytest.
     with ResponseStore(folder) as store:
         store.append(response("a"))
         monkeypatch.setattr(os, "write", full)
-        with pytest.raises(DataError, match=r"b: .*No space left on device\. Make room"):
+        with pytest.raises(DataError, match=r"b: .*No space left on device\. Free disk space"):
             store.append(response("b"))
         monkeypatch.undo()
         assert stored(folder) == [response("a")]

@@ -7,7 +7,7 @@ from time import monotonic
 
 import pytest
 
-from keju.running.throttle import Bucket, Limits, Throttle
+from keju.running.throttle import Bucket, RateLimits, Throttle
 
 
 def run(body: Callable[[], Awaitable[None]]) -> None:
@@ -151,7 +151,7 @@ def test_what_was_expected_too_high_is_let_back_in():
 
 def test_requests_a_minute_are_spread_and_all_come_through():
     async def body() -> None:
-        throttle = Throttle(50, Limits(requests=3000, images=6000))
+        throttle = Throttle(50, RateLimits(requests=3000, images=6000))
         times: list[float] = []
 
         async def one() -> None:
@@ -169,7 +169,7 @@ def test_requests_a_minute_are_spread_and_all_come_through():
 
 def test_tokens_that_were_not_used_open_the_way_earlier():
     async def body() -> None:
-        throttle = Throttle(4, Limits(tokens=6000))
+        throttle = Throttle(4, RateLimits(tokens=6000))
         assert await throttle.enter(tokens=6000)
         waiting = asyncio.create_task(throttle.enter(tokens=1))
         await asyncio.sleep(0.01)
@@ -182,7 +182,7 @@ def test_tokens_that_were_not_used_open_the_way_earlier():
 
 def test_stop_ends_a_wait_for_the_next_minute():
     async def body() -> None:
-        throttle = Throttle(4, Limits(requests=1))
+        throttle = Throttle(4, RateLimits(requests=1))
         assert await throttle.enter()
         waiting = asyncio.create_task(throttle.enter())
         await asyncio.sleep(0.01)

@@ -17,7 +17,7 @@ from keju.models import Answer
 from keju.running import Selection, merge, run
 from keju.running.machine import Clocks, Machine, cores, this_machine
 from keju.running.outcomes import Job
-from keju.running.policy import Policy
+from keju.running.policy import RetryPolicy
 from keju.running.request_runner import ModelQueue, RequestRunner
 from keju.running.timing import Timing, read_timings
 from keju.runs import RunFolder
@@ -75,7 +75,7 @@ def queue(engine: Engine, dataset: Dataset, count: int = 9) -> ModelQueue:
 
 def ask(dataset: Dataset, *queues: ModelQueue) -> list[Response]:
     kept: list[Response] = []
-    asyncio.run(RequestRunner(dataset, queues, kept.append, Policy()).run())
+    asyncio.run(RequestRunner(dataset, queues, kept.append, RetryPolicy()).run())
     return kept
 
 

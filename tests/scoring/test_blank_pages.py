@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from keju.definitions import as_blank, has_reference, is_blank, missing_reference
+from keju.definitions import has_reference, is_blank, mark_blank, missing_reference
 from keju.definitions.blank import REASON
 from keju.items import Item, Response
 from keju.scoring import aggregate, score_answer
-from keju.scoring.blank_pages import Invented, invented, invented_characters
+from keju.scoring.blank_pages import InventedText, count_invented_characters, measure_invented_text
 
-BLANK = as_blank(
+BLANK = mark_blank(
     Item(id="b", benchmark="MCS-Bench", task="T1", answer="天地", transcription="天地")
 )
 PAGE = Item(id="p", benchmark="MCS-Bench", task="T1", answer="天地玄黃")
@@ -50,16 +50,16 @@ def test_only_a_marked_item_without_a_text_is_a_blank_page() -> None:
     ],
 )
 def test_what_is_invented_is_counted_and_a_statement_is_not(text: str, count: int) -> None:
-    assert invented_characters(said(text)) == count
+    assert count_invented_characters(said(text)) == count
 
 
 def test_whatever_an_engine_returns_is_invented() -> None:
-    assert invented_characters(said("空白"), engine=True) == 2
+    assert count_invented_characters(said("空白"), engine=True) == 2
 
 
 def test_a_failure_is_no_answer() -> None:
-    assert invented_characters(said("天", status="failed")) is None
-    assert invented([("b", said("", status="failed"))]) is None
+    assert count_invented_characters(said("天", status="failed")) is None
+    assert measure_invented_text([("b", said("", status="failed"))]) is None
 
 
 def test_pages_and_characters_are_summed_and_the_worst_page_is_named() -> None:
@@ -69,8 +69,8 @@ def test_pages_and_characters_are_summed_and_the_worst_page_is_named() -> None:
         ("c", said("天")),
         ("d", said("", status="failed")),
     ]
-    found = invented(answers)
-    assert found == Invented(pages=3, with_text=2, characters=5, most=4, where="b")
+    found = measure_invented_text(answers)
+    assert found == InventedText(pages=3, with_text=2, characters=5, most=4, where="b")
     assert found.per_page == pytest.approx(5 / 3)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from keju.scoring import body_of, transcription_of
-from keju.scoring.extraction import json_answer, unfenced
+from keju.scoring.extraction import json_answer, without_fence
 from tests.support.hanging import ends
 
 
@@ -28,10 +28,10 @@ def test_reasoning_is_cut_out(text, body):
 
 
 def test_a_code_fence_around_everything_is_taken_off():
-    assert unfenced("```text\n天地\n玄黄\n```").strip() == "天地\n玄黄"
-    assert unfenced("天地 ``` 玄黄") == "天地 ``` 玄黄"
-    assert unfenced("```") == "```"
-    assert unfenced("```a\nx\n```\nand\n```b\ny\n```").startswith("```a")
+    assert without_fence("```text\n天地\n玄黄\n```").strip() == "天地\n玄黄"
+    assert without_fence("天地 ``` 玄黄") == "天地 ``` 玄黄"
+    assert without_fence("```") == "```"
+    assert without_fence("```a\nx\n```\nand\n```b\ny\n```").startswith("```a")
 
 
 def test_a_json_object_with_one_answer_gives_it():

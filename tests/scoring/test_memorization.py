@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from keju.items import Item, Response
-from keju.scoring.memorization import measure_memorization, outcome, outcomes, page_outcome, places
+from keju.scoring.memorization import (
+    altered_places,
+    measure_memorization,
+    page_outcome,
+    place_outcome,
+    place_outcomes,
+)
 
 TEXT = "天地玄黃宇宙洪荒日月盈昃\n辰宿列張寒來暑往秋收冬藏\n閏餘成歲律呂調陽雲騰致雨"
 ALTERED = "天地玄黃宇宙洪芒日月盈昃\n辰宿列張寒來暑往秋收冬藏\n閏餘成威律呂調陽雲騰致雨"
@@ -15,41 +21,46 @@ BLANKED = "天地玄黃宇宙\u3000荒日月盈昃\n辰宿列張寒來暑往秋�
 
 @pytest.mark.parametrize("page", [ALTERED, SWAPPED, BLANKED])
 def test_a_reader_reads_and_a_reciter_recites(page):
-    assert set(outcomes(page, TEXT, page)) == {"read"}
-    assert set(outcomes(page, TEXT, TEXT)) == {"recited"}
+    assert set(place_outcomes(page, TEXT, page)) == {"read"}
+    assert set(place_outcomes(page, TEXT, TEXT)) == {"recited"}
 
 
 def test_each_altered_place_is_one():
-    assert [len(places(page, TEXT)) for page in (ALTERED, SWAPPED, BLANKED, TEXT)] == [2, 1, 1, 0]
+    assert [len(altered_places(page, TEXT)) for page in (ALTERED, SWAPPED, BLANKED, TEXT)] == [
+        2,
+        1,
+        1,
+        0,
+    ]
 
 
 def test_the_order_of_columns_and_mistakes_elsewhere_change_nothing():
     columns = ALTERED.split("\n")
-    assert outcomes(ALTERED, TEXT, "\n".join(reversed(columns))) == ["read", "read"]
-    assert outcomes(ALTERED, TEXT, ALTERED.replace("洪", "共")) == ["read", "read"]
+    assert place_outcomes(ALTERED, TEXT, "\n".join(reversed(columns))) == ["read", "read"]
+    assert place_outcomes(ALTERED, TEXT, ALTERED.replace("洪", "共")) == ["read", "read"]
 
 
 def test_one_place_read_and_one_recited():
-    assert outcomes(ALTERED, TEXT, ALTERED.replace("威", "歲")) == ["read", "recited"]
+    assert place_outcomes(ALTERED, TEXT, ALTERED.replace("威", "歲")) == ["read", "recited"]
 
 
 def test_a_third_character_is_neither():
     answer = ALTERED.replace("芒", "鴻").replace("成威律", "成律")
-    assert outcomes(ALTERED, TEXT, answer) == ["neither", "neither"]
+    assert place_outcomes(ALTERED, TEXT, answer) == ["neither", "neither"]
 
 
 @pytest.mark.parametrize("answer", ["", "我看不清這張圖片。", "天地玄黃"])
 def test_what_is_not_in_the_answer_is_missed(answer):
-    assert outcomes(ALTERED, TEXT, answer) == ["missed", "missed"]
+    assert place_outcomes(ALTERED, TEXT, answer) == ["missed", "missed"]
 
 
 def test_an_answer_that_gives_both_readings_proves_nothing():
-    assert outcomes(ALTERED, TEXT, ALTERED + TEXT) == ["neither", "neither"]
+    assert place_outcomes(ALTERED, TEXT, ALTERED + TEXT) == ["neither", "neither"]
 
 
 def test_other_scripts_and_punctuation_do_not_hide_a_reading():
     assert (
-        outcomes(ALTERED, TEXT, "天地玄黄，宇宙洪芒。日月盈昃，闰馀成威，律吕调阳。")
+        place_outcomes(ALTERED, TEXT, "天地玄黄，宇宙洪芒。日月盈昃，闰馀成威，律吕调阳。")
         == ["read"] * 2
     )
 
@@ -59,7 +70,7 @@ def test_of_two_pages_the_nearer_is_told():
     assert page_outcome(other, TEXT, other[:-2]) == "read"
     assert page_outcome(other, TEXT, TEXT) == "recited"
     assert page_outcome(other, TEXT, "") == "missed"
-    assert outcome(places(ALTERED, TEXT)[0], other) == "missed"
+    assert place_outcome(altered_places(ALTERED, TEXT)[0], other) == "missed"
 
 
 def item(name: str, answer: str, **metadata: str) -> Item:

@@ -332,7 +332,7 @@ def test_a_report_without_the_plugin_names_it(made):
     assert run(made, "score", "run", file=made / "mine.py").returncode == 0
     done = run(made, "report", "run", "-o", "r.html")
     assert done.returncode != 0
-    assert "FirstChar is of the plug-in mine.py" in done.stderr
+    assert "FirstChar comes from the plug-in mine.py" in done.stderr
     assert "--plugin" in done.stderr
     assert run(made, "score", "run").returncode == 0
     assert run(made, "report", "run", "-o", "r.html").returncode == 0

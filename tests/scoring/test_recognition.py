@@ -151,7 +151,7 @@ def _queries():
 
 def test_what_the_item_lacks_is_said(ask):
     assert "true boxes" in by_metric(ask("Where", NO_BOXES, "[1,2,3,4]"))["strict", "mIoU"].reason
-    assert "no number" in by_metric(ask("How", "many", "3"))["strict", "CountAcc"].reason
+    assert "not a number" in by_metric(ask("How", "many", "3"))["strict", "CountAcc"].reason
     assert "neither" in by_metric(ask("Yes-or-No", "月", "Yes"))["official", "Acc"].reason
 
 

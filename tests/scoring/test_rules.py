@@ -4,7 +4,7 @@ import pytest
 
 from keju.definitions import task, tasks
 from keju.scoring import PROTOCOLS
-from keju.scoring.rules import counting, lower_is_better, steps
+from keju.scoring.rules import counting_rule, list_steps, lower_is_better
 from tests.support.degenerate import earned, families
 
 QUERIES = [
@@ -18,7 +18,7 @@ QUERIES = [
 @pytest.mark.parametrize(("declared", "query", "protocol"), QUERIES)
 def test_every_metric_of_every_task_has_its_steps_in_words(declared, query, protocol):
     for metric in getattr(query, protocol):
-        found = steps(protocol, declared, query, metric)
+        found = list_steps(protocol, declared, query, metric)
         assert [step.name for step in found] == [
             "what is taken of the response", "how texts are prepared", "what is counted",
             "a task's value", "a failed call",
@@ -28,8 +28,8 @@ def test_every_metric_of_every_task_has_its_steps_in_words(declared, query, prot
 
 
 def test_a_benchmark_may_count_otherwise_under_the_same_name():
-    assert "not BERTScore" in counting("official", "MCS-Bench", "text", "BERTScore")
-    assert "token matching" in counting("official", "OBI-Bench", "text", "BERTScore")
+    assert "not BERTScore" in counting_rule("official", "MCS-Bench", "text", "BERTScore")
+    assert "token matching" in counting_rule("official", "OBI-Bench", "text", "BERTScore")
 
 
 @pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
@@ -44,7 +44,7 @@ def test_what_a_rule_says_of_the_tasks_value_is_what_scoring_does(family):
     found = earned(family, texts)
     for protocol in PROTOCOLS:
         for metric, result in found[protocol].items():
-            over = steps(protocol, declared, query, metric)[3].what
+            over = list_steps(protocol, declared, query, metric)[3].what
             if over == "the mean over the items":
                 assert result.value == pytest.approx(result.item_mean, abs=1e-12), metric
             elif family.name in {"OCR, MCS-Bench", "OCR, AncientDoc", "punctuation"}:

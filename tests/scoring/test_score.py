@@ -10,8 +10,8 @@ from keju.errors import DataError
 from keju.items import Item, Line, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import (
+    join_json,
     metric_of,
-    pieces,
     read_scores,
     score_answer,
     score_models,
@@ -259,7 +259,7 @@ def test_models_shared_out_over_processes_get_the_same_scores(tmp_path, make):
     folder.write_items([pairs[0][0]])
     summaries = list(score_models(folder, summarise_with_json, variants=True, workers=2))
     assert [sum(summary.strays.values()) for summary in summaries] == [1, 1, 1, 1]
-    whole = json.loads(b"".join(pieces(summary.json for summary in summaries)))
+    whole = json.loads(b"".join(join_json(summary.json for summary in summaries)))
     assert list(whole) == ["a", "b/c", "d", "e:f"]
     expected = {score.metric: score.value for score in alone[:13] if score.protocol == "official"}
     assert whole["d"]["official"]["tasks"]["1"] == {name: expected[name] for name in expected}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keju.scoring.unanswered import only_declines, reason_for_none
+from keju.scoring.unanswered import no_answer_reason, only_declines
 
 WHICH = "这块匾额挂在哪里？"
 SAME = "图中两个字是否相同？"
@@ -32,7 +32,7 @@ SAME = "图中两个字是否相同？"
     ],
 )
 def test_a_refusal_and_unfinished_reasoning_are_no_answer(form, question, text, reason):
-    assert reason_for_none(text, form, question) == reason
+    assert no_answer_reason(text, form, question) == reason
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_refusal_and_unfinished_reasoning_are_no_answer(form, question, text, 
     ],
 )
 def test_what_was_committed_before_is_kept(form, question, text):
-    assert reason_for_none(text, form, question) == ""
+    assert no_answer_reason(text, form, question) == ""
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_what_was_committed_before_is_kept(form, question, text):
     ],
 )
 def test_all_options_are_no_choice(text, options, none):
-    assert bool(reason_for_none(text, "letter", "", options)) is none
+    assert bool(no_answer_reason(text, "letter", "", options)) is none
 
 
 def test_a_long_refusal_with_a_list_of_reasons_only_declines():

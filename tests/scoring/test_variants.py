@@ -7,7 +7,7 @@ import pytest
 from keju.benchmarks.mcs_bench.formulas import PAPER_FORMS
 from keju.scoring import aggregate, score_answer, to_json, variant_results
 from keju.scoring.scoring_sample import Defect, ScoringSample
-from keju.scoring.variants import variant_scores, variants_of, watched
+from keju.scoring.variants import collect_variant_scores, variant_scores, variants_of
 
 
 def scores_of(*pairs, defect=None):
@@ -78,7 +78,7 @@ def test_a_task_has_the_mean_of_its_items(make):
 def test_no_value_of_a_protocol_changes_by_them(make):
     pair = make("T6", "学而时习", "学而")
     beside = []
-    list(watched([ScoringSample(*pair)], beside))
+    list(collect_variant_scores([ScoringSample(*pair)], beside))
     scores = score_answer(*pair)
     alone, both = to_json(scores), to_json(scores, beside)
     assert set(both) - set(alone) == {"variants"}

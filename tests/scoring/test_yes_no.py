@@ -25,8 +25,8 @@ from keju.scoring import extract_yes_no, first_yes_no
         ("Yes, there is no doubt about it.", "Yes", "first word"),
         ("是的，这是甲骨文。", "Yes", "first word"),
         ("不是甲骨文", "No", "first word"),
-        ("是否为甲骨文？是。", "Yes", "word that stands apart"),
-        ("Is this an oracle bone? No.", "No", "word that stands apart"),
+        ("是否为甲骨文？是。", "Yes", "separate word"),
+        ("Is this an oracle bone? No.", "No", "separate word"),
     ],
 )
 def test_what_says_yes_or_no_is_taken_and_says_by_which_rule(text, answer, rule):

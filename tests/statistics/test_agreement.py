@@ -105,11 +105,11 @@ def test_many_distinct_values_need_little_memory():
 
 
 def test_without_variation_or_pairs_there_is_no_value():
-    with pytest.raises(UndefinedMetricError, match="differ"):
+    with pytest.raises(UndefinedMetricError, match="all ratings are equal"):
         krippendorff_alpha([[2, 2], [2, 2]], measure="nominal")
-    with pytest.raises(UndefinedMetricError, match="two ratings"):
+    with pytest.raises(UndefinedMetricError, match="two or more ratings"):
         krippendorff_alpha([[1, _], [_, 2]], measure="nominal")
-    with pytest.raises(UndefinedMetricError, match="two ratings"):
+    with pytest.raises(UndefinedMetricError, match="two or more ratings"):
         krippendorff_alpha([], measure="nominal")
 
 

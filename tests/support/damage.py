@@ -246,25 +246,25 @@ def _name_of_picture(new: str) -> Callable[[Path], str | None]:
 
 
 DAMAGES: dict[str, Damage] = {
-    "a picture is missing": Damage(
+    "an image is missing": Damage(
         to_picture(Path.unlink), otherwise={"page-xml": "said", "alto": "said", "hocr": "said",
                                             "obi-classification": "said", "obi-retrieval": "said"},
     ),
-    "a picture is cut off": Damage(to_picture(_half)),
-    "a picture is empty": Damage(to_picture(lambda path: path.write_bytes(b""))),
-    "a picture is a web page": Damage(
+    "an image is cut off": Damage(to_picture(_half)),
+    "an image is empty": Damage(to_picture(lambda path: path.write_bytes(b""))),
+    "an image is a web page": Damage(
         to_picture(lambda path: path.write_bytes(b"<!DOCTYPE html><html>404"))
     ),
-    "a picture is a folder": Damage(
+    "an image is a folder": Damage(
         to_picture(_folder_instead), otherwise={"page-xml": "said", "alto": "said", "hocr": "said",
                                                 "obi-classification": "said",
                                                 "obi-retrieval": "said"},
     ),
-    "a picture is a pipe": Damage(
+    "an image is a pipe": Damage(
         to_picture(_pipe_instead), otherwise={"page-xml": "said", "alto": "said", "hocr": "said"}
     ),
-    "a picture is a link to outside": Damage(to_picture(_link_out)),
-    "a picture claims ten gigapixels": Damage(to_picture(_bomb)),
+    "an image is a link to outside": Damage(to_picture(_link_out)),
+    "an image claims ten gigapixels": Damage(to_picture(_bomb)),
     "a file is cut off": Damage(to_file(_half)),
     "a file is empty": Damage(
         # A page of M5HisDoc without any line is a blank page.
@@ -280,7 +280,7 @@ DAMAGES: dict[str, Damage] = {
                                               "obi-recognition": "error"},
     ),
     "a text is in UTF-16": Damage(to_text(_recode("utf-16")), "same"),
-    "an item stands there twice": Damage(_repeat_record),
+    "an item occurs twice": Damage(_repeat_record),
     "a required column is missing": Damage(
         # The category is also the name of a folder.
         _drop_column, otherwise={"ancientdoc, label.csv": "same"},
@@ -302,21 +302,21 @@ DAMAGES: dict[str, Damage] = {
         cells("*.csv", (r"\n([^\n]+)\n", r"\n\1,more\n")),
         cells("*.tsv", (r"\n([^\n]+)\n", r"\n\1\tmore\n")),
     )),
-    "JSON holds half a character": Damage(any_of(
+    "JSON contains half a character": Damage(any_of(
         cells("data.json", (r'"學習"', r'"學\\ud800習"'), says="a3"),
         cells("data.jsonl", (r'"好学。"', r'"好\\udc00学。"'), says="line 2"),
     )),
     "XML with entities that swell": Damage(to_text(_bomb_xml, ".xml")),
     "a name leads out of the folder": Damage(_name_of_picture("../../secret.png")),
     "a name is absolute": Damage(_name_of_picture("/etc/passwd")),
-    "a name holds a null byte": Damage(
+    "a name contains a null byte": Damage(
         any_of(
             cells("data.json", (r'"Image": "p1\.png"', r'"Image": "p\\u0000.png"'), says="a1"),
             cells("data.jsonl", (r'"image": "[^"]*"', r'"image": "p\\u0000"'), says="record 1"),
         )
     ),
     "a name is of 5,000 characters": Damage(_name_of_picture("x" * 5000)),
-    "a name is nobody's": Damage(_name_of_picture("nobody.png")),
+    "a name belongs to no file": Damage(_name_of_picture("nobody.png")),
     "the task is unknown": Damage(any_of(
         cells("data.json", (r'"Task_ID": 1,', '"Task_ID": 99,'), says="a1"),
         cells("data.jsonl", ("Page-level OCR", "Poetry"), says="record 1"),
@@ -333,11 +333,11 @@ DAMAGES: dict[str, Damage] = {
         cells("descriptions.csv", ("It means king.", ""), says="line 2"),
         cells("p0.txt", (r"(?s).+", "\n")),
     ), "said", {"pages": "error"}),
-    "the answer is no letter on offer": Damage(any_of(
+    "the answer is not a letter of an option": Damage(any_of(
         cells("data.json", (r'"Answer": "B"', '"Answer": "Q"'), says="a2"),
         cells("T7.tsv", ("論語\tB\t", "論語\tQ\t"), says="0"),
     ), "said"),
-    "a number is no number": Damage(any_of(
+    "a number is not numeric": Damage(any_of(
         cells("boxes.csv", (r",1,1,9,20", ",1,one,9,20"), says="line 2"),
         cells("bone1.xml", ("<xmin>1<", "<xmin>one<")),
         cells("descriptions.csv", (",700", ",often"), says="line 3"),
@@ -348,7 +348,7 @@ DAMAGES: dict[str, Damage] = {
         cells("bone1.xml", ("<xmax>10<", "<xmax>1e999<")),
         cells("p1.xml", ("30,1", "1e99,1")), cells("p1.xml", ('HPOS="30"', 'HPOS="1e99"')),
     )),
-    "a box leaves its picture": Damage(any_of(
+    "a box leaves its image": Damage(any_of(
         cells("boxes.csv", (r",1,1,9,20", ",1,1,90,20"), says="line 2"),
         cells("bone1.xml", ("<xmax>10<", "<xmax>100<")),
     )),
@@ -357,12 +357,12 @@ DAMAGES: dict[str, Damage] = {
         cells("bone1.xml", ("<xmax>10<", "<xmax>1<")),
     )),
     "a class has too few images": Damage(_small_class, "said"),
-    "a picture lies in no class": Damage(_no_class),
-    "one picture bears two labels": Damage(
+    "an image belongs to no class": Damage(_no_class),
+    "one image has two labels": Damage(
         # Used in neither class by default: `duplicates=drop`.
         _same_picture, otherwise={"obi-classification": "said", "obi-retrieval": "said"}
     ),
-    "a fragment adjoins one that is not there": Damage(any_of(
+    "a fragment adjoins a missing one": Damage(any_of(
         cells("adjacency.csv", ("b1/3", "b1/9"), says="line 3"),
         cells("adjacency.json", (r'"b1/3"\]', '"b1/9"]'), says="b1/2"),
     )),
@@ -376,5 +376,5 @@ DAMAGES: dict[str, Damage] = {
     "adjacency goes one way": Damage(
         cells("adjacency.json", (r', "b1/3"\]', "]"), says="b1/3")
     ),
-    "litter of desktops and archives": Damage(_litter, "same"),
+    "files of desktops and archives": Damage(_litter, "same"),
 }  # fmt: skip

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from keju.items import Item, Request
 from keju.judging import JudgementFolder, ask_judges, open_judges
 from keju.models import ModelOptions
-from keju.running import Policy
 from tests.support.chat_server import asked_for
+from tests.support.policies import policy_of
 from tests.support.serving import Chat
 
 KEY = "sk-judge-0123456789abcdefABCDEF"
@@ -52,4 +52,4 @@ class StepContext:
         asked = list(requests)
         opened = open_judges(judges or [JUDGE], ModelOptions(base_url=self.chat.url))
         policy = {"concurrency": 4, "first_wait": 0.02, **policy}
-        return ask_judges(self.folder, opened, lambda _: asked, policy=Policy(**policy))
+        return ask_judges(self.folder, opened, lambda _: asked, policy=policy_of(**policy))

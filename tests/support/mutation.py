@@ -31,7 +31,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from keju.cli.output.detected_formats import as_data, lines
+from keju.cli.output.detected_formats import as_data, describe_findings
 from keju.datasets.examine import examine
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
@@ -191,7 +191,7 @@ def _outcome(source: Source, src: Path, out: Path) -> tuple[str, str, str]:
     """What became of a source, what was said, and what is wrong with that."""
     try:
         found = examine(src, seconds=5)
-        json.dumps([list(lines(found)), as_data(found)])
+        json.dumps([list(describe_findings(found)), as_data(found)])
     except KejuError as error:
         if fault := _wrong(error):
             return "refused", str(error), f"detect: {fault}"

@@ -16,15 +16,15 @@ TOP = 300.0
 
 @dataclass
 class MadePage:
-    """Lines in reading order, and asides; `notes` are the ids of halves of notes."""
+    """Lines in reading order, and marginalia; `notes` are the ids of halves of notes."""
 
     reading: list[Line] = field(default_factory=list)
-    asides: list[Line] = field(default_factory=list)
+    marginalia: list[Line] = field(default_factory=list)
     notes: set[str] = field(default_factory=set)
 
     @property
     def lines(self) -> list[Line]:
-        return self.reading + self.asides
+        return self.reading + self.marginalia
 
 
 class Maker:
@@ -52,12 +52,12 @@ class Maker:
 
     def centre_column(self, x: float) -> None:
         """A running title and a page number in smaller writing, around `x`."""
-        self._aside(x, TOP + 0.2 * HEIGHT, 4 * SMALL)
-        self._aside(x, TOP + 0.7 * HEIGHT, SMALL)
+        self._marginal(x, TOP + 0.2 * HEIGHT, 4 * SMALL)
+        self._marginal(x, TOP + 0.7 * HEIGHT, SMALL)
 
     def head_note(self, x: float) -> None:
         """A few small characters above the frame."""
-        self._aside(x, TOP - 5 * SMALL, 3 * SMALL)
+        self._marginal(x, TOP - 5 * SMALL, 3 * SMALL)
 
     def _column(self, x: float, *, notes: bool) -> None:
         y, end = TOP, TOP + HEIGHT
@@ -90,8 +90,8 @@ class Maker:
                 self.page.notes.add(line.id)
             y += piece * size
 
-    def _aside(self, x: float, y: float, height: float) -> None:
-        self.page.asides.append(self._box(x, y, height, SMALL))
+    def _marginal(self, x: float, y: float, height: float) -> None:
+        self.page.marginalia.append(self._box(x, y, height, SMALL))
 
     def _box(self, x: float, y: float, height: float, width: float) -> Line:
         off = [self.random.uniform(-1, 1) * self.jitter * PITCH for _ in range(4)]

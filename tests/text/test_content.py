@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from keju.text import content_of
+from keju.text import read_content
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from keju.text import content_of
     ],
 )
 def test_text_null_and_parts_with_text_are_text(value, text):
-    assert content_of(value) == (text, "")
+    assert read_content(value) == (text, "")
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,6 @@ def test_text_null_and_parts_with_text_are_text(value, text):
      ({}, ""), ({"text": "天"}, "")],
 )  # fmt: skip
 def test_anything_else_is_kept_in_json(value, text):
-    content = content_of(value)
+    content = read_content(value)
     assert content.text == text
     assert json.loads(content.not_text) == value

@@ -2,7 +2,7 @@
 
 import pytest
 
-from keju.text import answer_part, with_reasoning
+from keju.text import add_reasoning, answer_part
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,6 @@ def test_the_answer_is_what_follows_the_reasoning(content, answer):
 
 
 def test_reasoning_of_a_field_goes_before_the_content_with_nothing_between():
-    assert with_reasoning("\nB", "\nhm\n") == "<think>\nhm\n</think>\nB"
-    assert with_reasoning("B", "") == "B"
-    assert answer_part(with_reasoning("B", "A?")) == "B"
+    assert add_reasoning("\nB", "\nhm\n") == "<think>\nhm\n</think>\nB"
+    assert add_reasoning("B", "") == "B"
+    assert answer_part(add_reasoning("B", "A?")) == "B"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.text import said_once
+from keju.text import unrepeated_share
 
 PROSE = (
     "北冥有魚其名為鯤鯤之大不知其幾千里也化而為鳥其名為鵬鵬之背不知其幾千里也怒而飛其翼若垂天之雲"
@@ -12,27 +12,27 @@ PROSE = (
 
 
 def test_a_text_three_times_over_is_a_third_new():
-    assert said_once(PROSE) == 1
-    assert said_once(PROSE * 3) == pytest.approx(1 / 3)
-    assert said_once(f"{PROSE}。\n{PROSE}！{PROSE}") == pytest.approx(1 / 3)
+    assert unrepeated_share(PROSE) == 1
+    assert unrepeated_share(PROSE * 3) == pytest.approx(1 / 3)
+    assert unrepeated_share(f"{PROSE}。\n{PROSE}！{PROSE}") == pytest.approx(1 / 3)
 
 
 def test_words_count_as_characters_do():
     said = "The image shows a turtle plastron with carved inscriptions and a few deep cracks. "
-    assert said_once(said) == 1
-    assert said_once(said * 2) == 0.5
+    assert unrepeated_share(said) == 1
+    assert unrepeated_share(said * 2) == 0.5
 
 
 def test_titles_and_short_answers_may_be_repeated():
-    assert said_once("《清明上河圖》是張擇端所作。《清明上河圖》現藏故宮博物院。") == 1
-    assert said_once("moon moon moon") == 1
-    assert said_once("") == 1
+    assert unrepeated_share("《清明上河圖》是張擇端所作。《清明上河圖》現藏故宮博物院。") == 1
+    assert unrepeated_share("moon moon moon") == 1
+    assert unrepeated_share("") == 1
 
 
 def test_a_loop_is_hardly_anything():
-    assert said_once("天地玄黃" * 500) < 0.02
+    assert unrepeated_share("天地玄黃" * 500) < 0.02
 
 
 @given(st.text(alphabet="天地玄黃宇宙ab ，。", max_size=300))
 def test_a_share_is_a_share(text):
-    assert 0 < said_once(text) <= 1
+    assert 0 < unrepeated_share(text) <= 1

@@ -15,13 +15,18 @@ from keju.errors import number_of, shortened
 from keju.items import PromptVariant, Response, variant_of
 from keju.runs import RunFolder
 from keju.scoring import Summary
-from keju.scoring.blank_pages import FEWEST_BLANK, Invented, invented, invented_characters
+from keju.scoring.blank_pages import (
+    FEWEST_BLANK,
+    InventedText,
+    count_invented_characters,
+    measure_invented_text,
+)
 from keju.scoring.export import json_task_name, result_names
 
 _Row = tuple[str, str]
 """A model's name and a task."""
 
-InventedBy = dict[tuple[str, PromptVariant], dict[tuple[str, str], Invented]]
+InventedBy = dict[tuple[str, PromptVariant], dict[tuple[str, str], InventedText]]
 """Invented text by model and prompt variant, then by task and query."""
 
 
@@ -33,7 +38,7 @@ class InventedRow(NamedTuple):
 
     model: str
     task: str
-    found: Invented
+    found: InventedText
     place: int
 
 
@@ -53,7 +58,8 @@ def invented_rows(run_set: RunSet) -> list[InventedRow]:
     return [
         InventedRow(model, name, found, places.get(found.where, 0))
         for (model, name), responses in answers.items()
-        if (found := invented(responses, engine=_is_engine(run_set, model))) is not None
+        if (found := measure_invented_text(responses, engine=_is_engine(run_set, model)))
+        is not None
     ]
 
 
@@ -77,7 +83,7 @@ def invented_in(run: RunFolder) -> InventedBy:
     counted: InventedBy = {}
     for (model, variant, task, query), responses in answers.items():
         engine = model_role(manifest, model) == "engine"
-        found = invented(responses, engine=engine)
+        found = measure_invented_text(responses, engine=engine)
         if found is not None:
             counted.setdefault((model, variant), {})[task, query] = found
     asked = list(manifest.models)
@@ -109,7 +115,7 @@ def blank_page_rows(run_set: RunSet) -> list[dict[str, object]]:
             "group": asked.item.group,
             "round": answer.response.round,
             "status": answer.response.status,
-            "invented_characters": invented_characters(
+            "invented_characters": count_invented_characters(
                 answer.response, engine=_is_engine(run_set, answer.model)
             ),
         }

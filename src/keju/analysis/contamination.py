@@ -38,7 +38,7 @@ from keju.analysis.swapped import Place, place_of
 from keju.definitions import options_of, prompt_of, query_of
 from keju.errors import KejuError
 from keju.items import Item
-from keju.metrics.shared_runs import longest_shared, shared_runs, stands_in
+from keju.metrics.common_substrings import find_common_substrings, find_longest_common, occurs_in
 from keju.running.reading import name_of_images
 from keju.runs import RunFolder
 from keju.scoring import body_of
@@ -208,7 +208,7 @@ def _elsewhere(
     for start in range(len(said) - RUN + 1):
         gram = said[start : start + RUN]
         others = [found for found in index.get(gram, ()) if found[0] != each.place]
-        if not others or gram in strange or stands_in(gram, each.own):
+        if not others or gram in strange or occurs_in(gram, each.own):
             continue
         strange.add(gram)
         for place, name, text in others:
@@ -217,7 +217,7 @@ def _elsewhere(
     best, where = "", ""
     for place, _ in counts.most_common(_MOST_TEXTS):
         name, text = texts[place]
-        for run in shared_runs(said, text, least=RUN):
+        for run in find_common_substrings(said, text, least=RUN):
             longer = len(run.text) > len(best) and _holds(run.text, strange)
             if longer and _beyond(run.text, each.own) >= BEYOND:
                 best, where = run.text, name
@@ -229,7 +229,7 @@ def _beyond(run: str, own: Sequence[str]) -> int:
 
     One wrong character at the end of a text on the page matches some other text by chance.
     """
-    return len(run) - max((len(longest_shared(run, text)) for text in own), default=0)
+    return len(run) - max((len(find_longest_common(run, text)) for text in own), default=0)
 
 
 def _holds(run: str, grams: Collection[str]) -> bool:
@@ -238,9 +238,9 @@ def _holds(run: str, grams: Collection[str]) -> bool:
 
 def _withheld(said: str, truth: str, reading: str, own: Sequence[str]) -> str:
     best = ""
-    for run in shared_runs(said, truth, least=RUN):
-        new = len(run.text) - len(longest_shared(run.text, reading)) >= BEYOND
-        if new and not stands_in(run.text, own) and len(run.text) > len(best):
+    for run in find_common_substrings(said, truth, least=RUN):
+        new = len(run.text) - len(find_longest_common(run.text, reading)) >= BEYOND
+        if new and not occurs_in(run.text, own) and len(run.text) > len(best):
             best = run.text
     return best
 
@@ -248,11 +248,11 @@ def _withheld(said: str, truth: str, reading: str, own: Sequence[str]) -> str:
 def _blind(said: str, truth: str, own: Sequence[str], others: Sequence[str]) -> str:
     """The longest run of the true text, if it is sufficiently longer than of any other text."""
     asked = [text for text in own if text and text != truth]
-    runs = [r.text for r in shared_runs(said, truth, least=RUN)]
-    best = max((run for run in runs if not stands_in(run, asked)), key=len, default="")
+    runs = [r.text for r in find_common_substrings(said, truth, least=RUN)]
+    best = max((run for run in runs if not occurs_in(run, asked)), key=len, default="")
     if not best:
         return ""
-    floor = max((len(longest_shared(said, text)) for text in others), default=0)
+    floor = max((len(find_longest_common(said, text)) for text in others), default=0)
     return best if len(best) >= floor + BEYOND else ""
 
 

@@ -47,7 +47,7 @@ class Spread(NamedTuple):
     task: str
     items: int
     everybody: int
-    nobody: int
+    no_model: int
 
 
 class Dropped(NamedTuple):
@@ -95,8 +95,8 @@ def difficulty(run_set: RunSet, without_results: Collection[str] = ()) -> Diffic
     spreads, left_out = [], []
     for name, of_task in by_task.items():
         everybody = sum(min(each.values.values()) >= 1 for each in of_task)
-        nobody = sum(max(each.values.values()) <= 0 for each in of_task)
-        spreads.append(Spread(name, len(of_task), everybody, nobody))
+        no_model = sum(max(each.values.values()) <= 0 for each in of_task)
+        spreads.append(Spread(name, len(of_task), everybody, no_model))
         means = _means(of_task)
         absent = without_results if query_of(of_task[0].item).form == "transcription" else ()
         whole = {model: mean for model, mean in means.items() if model not in absent}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from keju.analysis.run_set import RunSet
-from keju.definitions.pair_forms import reduction_of
+from keju.definitions.pair_forms import reduced_form
 from keju.items import MIXED_GALLERY, Item
 from keju.published import paper, paper_galleries, papers
 
@@ -26,7 +26,7 @@ def galleries(run_set: RunSet) -> dict[Place, Gallery]:
     asked = {
         place: item
         for place, item in run_set.items.items()
-        if item.relevant and not reduction_of(item)
+        if item.relevant and not reduced_form(item)
     }
     sources: dict[tuple[str, ...], set[str]] = {}
     for item in asked.values():
@@ -52,7 +52,7 @@ def other_galleries(found: Mapping[Place, Gallery]) -> dict[Place, Gallery]:
 
 def reduced_forms(run_set: RunSet) -> dict[Place, str]:
     """The items with pairs that were not compared, each with its reduced form."""
-    forms = ((place, reduction_of(item)) for place, item in run_set.items.items())
+    forms = ((place, reduced_form(item)) for place, item in run_set.items.items())
     return {place: form for place, form in forms if form}
 
 

@@ -6,7 +6,7 @@ import re
 
 from keju.definitions import task
 from keju.items import AnswerForm, Protocol
-from keju.scoring import counting, metric_of, pooling
+from keju.scoring import counting_rule, metric_of, pooling_rule
 
 _NUMBERED = re.compile(r"[A-Za-z]{0,2}[0-9]+")
 
@@ -37,12 +37,12 @@ def higher_is_better(name: str, query: str, protocol: Protocol, metric: str) -> 
 
 def metric_pooling(name: str, query: str, protocol: Protocol, metric: str) -> str:
     """How a task's value of a metric is computed from its items' values."""
-    return pooling(protocol, task(name).benchmark, _form(name, query), metric)
+    return pooling_rule(protocol, task(name).benchmark, _form(name, query), metric)
 
 
 def metric_definition(name: str, query: str, protocol: Protocol, metric: str) -> str:
     """The definition of a task's metric, in one sentence."""
-    return counting(protocol, task(name).benchmark, _form(name, query), metric)
+    return counting_rule(protocol, task(name).benchmark, _form(name, query), metric)
 
 
 def _form(name: str, query: str) -> AnswerForm:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from keju.analysis.labels import task_name
 from keju.items import Item, Line, Response
-from keju.layout import Placed, bounds_of, order_read, order_said
+from keju.layout import Placed, bounds_of, order_of_lines, order_of_text
 from keju.scoring import body_of
 from keju.text import normalise
 
@@ -95,9 +95,9 @@ def true_order(item: Item) -> Json | None:
 def _order(truth: Sequence[Line], response: Response) -> tuple[list[Placed], str]:
     """The order by the outlines of an engine, else by the positions of the lines' texts."""
     if any(line.polygon for line in response.lines):
-        return order_read(truth, response.lines), "outlines"
+        return order_of_lines(truth, response.lines), "outlines"
     folded = [replace(line, text=normalise(line.text)) for line in truth]
-    return order_said(folded, normalise(body_of(response.text)[:20_000])), "text"
+    return order_of_text(folded, normalise(body_of(response.text)[:20_000])), "text"
 
 
 def _mark(placed: Placed) -> list[Any]:

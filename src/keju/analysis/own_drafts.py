@@ -24,7 +24,7 @@ def own_draft_line(name: str, model: str, items: Iterable[Item]) -> str:
     if not own:
         return ""
     open_ = sum(item.draft for item in own)
-    since = f"{open_} of them accepted by nobody" if open_ else "accepted or corrected by a person"
+    since = f"{open_} of them not yet accepted" if open_ else "accepted or corrected by a person"
     return (
         f"{name}: {len(own)} of {len(answered)} items were drafted by this model itself ({since}), "
         "which favours it"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from keju.analysis.labels import task_name
 from keju.definitions import is_blank
 from keju.items import Item, Response
-from keju.layout import ReadingPattern, bounds_of, reading_pattern
+from keju.layout import ReadingPattern, bounds_of, find_reading_pattern
 from keju.scoring import transcription_of
 from keju.text import counted, counted_alike
 
@@ -105,7 +105,7 @@ def pattern_of(item: Item, response: Response) -> ReadingPattern | None:
     """The pattern of a transcription, from the texts as strict scoring counts them."""
     read = transcription_of(response.text[:_LONGEST]).answer or ""
     truth, said = counted_alike([item.answer or item.answer_simplified, read])
-    return reading_pattern(truth, said, _notes(item, truth))
+    return find_reading_pattern(truth, said, _notes(item, truth))
 
 
 def _notes(item: Item, truth: str) -> list[int]:

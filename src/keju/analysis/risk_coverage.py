@@ -37,7 +37,7 @@ _RESAMPLES = 500
 _LONGEST = 1000
 """Maximum characters of an answer that are compared with those of another round."""
 
-_LAYERS = {"exact": "as they stand", "script": "variants accepted"}
+_LAYERS = {"exact": "as written", "script": "variants accepted"}
 
 
 class PostEditCost(NamedTuple):

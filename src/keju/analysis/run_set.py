@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from keju.analysis.roles import model_role
 from keju.analysis.run_names import names_of_datasets, run_name, shared_ids
-from keju.definitions import query_of, status_for
+from keju.definitions import counted_status, query_of
 from keju.definitions.shared_answers import SharedAnswers
 from keju.definitions.wordings import RELEASED
 from keju.errors import UsageError
@@ -289,7 +289,7 @@ def _add_run(
         renamed = [replace(score, model=label, item=named) for score in found]
         shown = _ranking(response, found) if response.candidate else response
         model_responses.add_item(
-            status_for(run_set.asked[key].item, shown.status), response.benchmark
+            counted_status(run_set.asked[key].item, shown.status), response.benchmark
         )
         run_set.asked[key].answers.append(Answer(label, shown, renamed))
     _add_readings(run_set, run, folder)

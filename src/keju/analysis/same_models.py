@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from keju.analysis.run_set import ModelResponses, RunSet
-from keju.errors import UsageError
-from keju.messages import either, message
+from keju.errors import UsageError, did_you_mean, nearest_names
+from keju.messages import message
 from keju.published import published_model, published_models
 
 _SHOWN = "image"
@@ -41,8 +40,7 @@ def read_same_as(lines: Iterable[str]) -> tuple[SameAs, ...]:
         if not equals or not model or not printed:
             raise UsageError(message("analysis.same-as-form", line=line))
         if printed not in known:
-            near = get_close_matches(printed, sorted(known), n=2, cutoff=0.5)
-            hint = message("analysis.did-you-mean", near=either(near)) if near else ""
+            hint = did_you_mean(nearest_names(printed, sorted(known), most=2))
             raise UsageError(
                 message("analysis.same-as-no-printed-model", line=line, printed=printed, hint=hint)
             )

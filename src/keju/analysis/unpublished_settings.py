@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keju.analysis.run_set import RunSet
-from keju.definitions.wordings import RELEASED, is_own, shots_of, wording
+from keju.definitions.wordings import RELEASED, is_own_wording, parse_few_shot, wording
 from keju.running.box_conventions import OF_MODEL
 from keju.runs import RunManifest
 
@@ -44,7 +44,7 @@ def otherwise_lines(manifest: RunManifest) -> Iterator[str]:
 def _wording_lines(manifest: RunManifest) -> Iterator[str]:
     for name in manifest.wordings:
         if name != RELEASED:
-            shots = shots_of(name)
+            shots = parse_few_shot(name)
             if shots.examples:
                 yield (
                     f"Wording {name}: {shots.examples} examples of the reference split, drawn with "
@@ -54,7 +54,7 @@ def _wording_lines(manifest: RunManifest) -> Iterator[str]:
                 continue
             found = wording(name)
             yield f"Wording {name}: {found.what}. Source: {found.source}"
-            if is_own(name):
+            if is_own_wording(name):
                 continue  # Their texts are shown completely, under "Own prompts".
             for form, prompt in found.prompts.items():
                 yield f"Wording {name}, {form}: {prompt.ask}"

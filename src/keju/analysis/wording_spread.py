@@ -20,7 +20,7 @@ from keju.statistics import (
     macro_variant_spread,
     variant_spread,
 )
-from keju.statistics.bootstrap import Floats, numbered
+from keju.statistics.bootstrap import Floats, number_groups
 
 _Series = tuple[str, str, str, str]
 """Run, model, setting and script: the rows of one series differ only in the wording."""
@@ -122,7 +122,7 @@ def _overall(protocol: Protocol, kept_of: Mapping[str, list[_Kept]]) -> Iterator
 def _macro(by_task: Sequence[Sequence[Sequence[Score]]]) -> VariantSpread:
     """The spread of the mean over tasks; no interval and p where a task is not a ratio of sums."""
     names = [score.group or f"{score.task} {score.item}" for task in by_task for score in task[0]]
-    places, count = numbered(names)
+    places, count = number_groups(names)
     if not all(is_ratio_of_sums(task[0][0]) for task in by_task):
         values = np.mean([[task_value(each) or 0.0 for each in task] for task in by_task], axis=0)
         return _plain(values.tolist(), count)
@@ -176,7 +176,7 @@ def _row(protocol: Protocol, task: str, model: str, kept: _Kept) -> SpreadRow:
     first = next(iter(kept.values()))
     names = [score.group or score.item for score in first]
     if is_ratio_of_sums(first[0]):
-        found = variant_spread(*_sums(list(kept.values()), *numbered(names)))
+        found = variant_spread(*_sums(list(kept.values()), *number_groups(names)))
     else:
         values = [task_value(scores) or 0.0 for scores in kept.values()]
         found = _plain(values, len(set(names)))

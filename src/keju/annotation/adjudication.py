@@ -21,7 +21,7 @@ from keju.files import cell_text
 from keju.items import Item, Record, Response
 from keju.runs import FORMAT_1, RunFolder
 from keju.scoring import answer_code, is_unclear
-from keju.scoring.adjudicated import CODE, LETTER, NONE
+from keju.scoring.decisions import CODE, LETTER, NONE
 from keju.text import answer_part
 
 COLUMNS = (

@@ -35,9 +35,11 @@ from keju.errors import UsageError, number_of
 from keju.files import sha256_bytes, write_atomic
 from keju.items import Item
 from keju.judging import answers_of, draw_sample, read_rubrics
+from keju.messages import message
 from keju.running import Selection
+from keju.running.run_contents import RunContents
+from keju.running.run_start import start_run
 from keju.running.selecting import RequestVariant, in_shard, select
-from keju.running.session import Session
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 
@@ -80,10 +82,7 @@ class AnnotationApp:
         self.signer = Signer(self.events.key())
         if self.events.dataset(self.dataset.manifest.hash) != self.dataset.manifest.hash:
             self.events.close()
-            raise UsageError(
-                f"{self.run.path}: contains people's answers about another dataset. "
-                "Choose another --out"
-            )
+            raise UsageError(message("annotation.other-dataset", run=self.run.path))
         self._everything = self.dataset.items()
         self.images = {ref.sha256: ref for item in self._everything for ref in item.images}
         self.closed: dict[str, str] = {}
@@ -102,7 +101,7 @@ class AnnotationApp:
                 self.queues[name] = queue
         self.authoring = Authoring(self.dataset, self._everything)
         if not self.images:
-            self.closed["authoring"] = "The dataset has no images."
+            self.closed["authoring"] = message("annotation.dataset-no-images")
 
     @property
     def people(self) -> Path:
@@ -142,7 +141,8 @@ class AnnotationApp:
         answers = {person: responses_of(self.events, exam, person) for person in new}
         if any(answers.values()) and not self.run.exists():
             with ResponseStore(self.run) as store:
-                Session(self.dataset, [], self._chosen(), self._selection, store).begin()
+                contents = RunContents(self.dataset, [], self._chosen(), self._selection)
+                start_run(contents, store)
         if new and self.run.exists():
             enter(self.run, answers)
             self._entered |= {person: events[person] for person in new}
@@ -190,7 +190,7 @@ class AnnotationApp:
         except UsageError as error:
             if name == "exam" and self.choice.selection is not None:
                 raise  # the user selected it explicitly
-            self.closed[name] = str(error)
+            self.closed[name] = error.message
             return None
 
     @property
@@ -208,13 +208,10 @@ class AnnotationApp:
             self.run.check_writable()
             manifest = self.run.manifest()
             chosen = self.choice.selection
-            if chosen is not None and chosen.said != manifest.settings:
-                raise UsageError(
-                    f"{self.run.path}: was begun with other items or words. "
-                    "Give the same options or none, or choose another --out"
-                )
-            if "image" not in manifest.shown:
-                raise UsageError("The run does not ask about images, which is what people see.")
+            if chosen is not None and chosen.manifest_settings != manifest.settings:
+                raise UsageError(message("annotation.other-selection", run=self.run.path))
+            if "image" not in manifest.input_settings:
+                raise UsageError(message("annotation.run-does-not-ask"))
             items = in_shard(self.run.items(), manifest.settings.get("shard"))
             way = _way(manifest.settings)
         references = [item for item in self._everything if item.split == "reference"]
@@ -234,12 +231,12 @@ class AnnotationApp:
     def _adjudication(self) -> Adjudication:
         queue = Adjudication(self._begun())
         if not queue.subjects(""):
-            raise UsageError("No answer is unclear: a rule takes one option of each.")
+            raise UsageError(message("annotation.no-answer-unclear-rule"))
         return queue
 
     def _begun(self) -> RunFolder:
         if not self.run.exists():
-            raise UsageError("The run has no answers of models yet.")
+            raise UsageError(message("annotation.run-no-answers-models"))
         return self.run
 
 
@@ -249,25 +246,20 @@ def _opened(what: Path, out: Path | None) -> tuple[RunFolder, Dataset]:
         manifest = run.manifest()
         place = run.path / manifest.dataset_path
         if not manifest.dataset_path or not (place / "dataset.json").is_file():
-            raise UsageError(
-                f"{what}: its dataset, which has the pictures, is not at {place}. "
-                f"Name it: keju serve DATASET --out {what}"
-            )
+            raise UsageError(message("annotation.dataset-moved", run=what, place=place))
         dataset = Dataset.open(place)
         if dataset.manifest.hash != manifest.dataset_hash:
-            raise UsageError(f"{place}: not the dataset that {what} was asked from")
+            raise UsageError(message("annotation.not-the-dataset", dataset=place, run=what))
         return run, dataset
     dataset = Dataset.open(what)
     if out is None:
-        raise UsageError(
-            f"{what}: a dataset; say with --out RUN where what people do is to be kept"
-        )
+        raise UsageError(message("annotation.out-missing", dataset=what))
     run = RunFolder(out)
     if run.exists():
         if run.manifest().dataset_hash != dataset.manifest.hash:
-            raise UsageError(f"{out}: a run of another dataset. Choose another --out")
+            raise UsageError(message("annotation.run-of-other-dataset", run=out))
     elif out.exists() and not _takes_people(out):
-        raise UsageError(f"{out}: holds something that is no run. Choose another --out")
+        raise UsageError(message("annotation.not-a-run", out=out))
     return run, dataset
 
 

@@ -34,6 +34,7 @@ from keju.annotation.signed_forms import (
 from keju.annotation.signing import content_hash
 from keju.errors import UsageError
 from keju.items import Item
+from keju.messages import message
 
 _PAGE = 120
 """Images on one page."""
@@ -98,7 +99,7 @@ class AuthorPages:
         person, subject = person_at(request), request.match_info["subject"]
         form, queue, events = await form_of(request), self.app.authoring, self.app.events
         if not person:
-            raise OutOfDateError(NO_NAME, "/authoring")
+            raise OutOfDateError(message(NO_NAME), "/authoring")
         ticket = form.get("ticket", "")[:64]
         if subject != "new" and self._mine(person, subject) is None:
             raise web.HTTPNotFound
@@ -129,10 +130,10 @@ class AuthorPages:
         # The item was changed by the same page, sent again because its response was lost.
         again = subject != "new" and self.app.events.sent_last(person, "authoring", subject, ticket)
         if seen.subject != subject:
-            raise OutOfDateError(UNSIGNED, "/authoring")
+            raise OutOfDateError(message(UNSIGNED), "/authoring")
         if seen.content != now.content and not again:
             raise OutOfDateError(
-                CHANGED, f"/authoring/{subject}" if subject != "new" else "/authoring"
+                message(CHANGED), f"/authoring/{subject}" if subject != "new" else "/authoring"
             )
 
     def _mine(self, person: str, subject: str) -> Item | None:

@@ -16,6 +16,7 @@ from keju.definitions import prompt_of, tasks
 from keju.definitions.catalogue import box_format
 from keju.errors import DataError, UsageError
 from keju.items import AnswerForm, ImageRef, Item, Provenance
+from keju.messages import message
 
 STEP = "authoring"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -87,10 +88,10 @@ class Authoring:
         """
         image = self.images.get(form.get("image", ""))
         if image is None:
-            raise UsageError("Please choose an image")
+            raise UsageError(message("annotation.please-choose-an-image"))
         kind = next((each for each in kinds() if each.spelled == form.get("kind")), None)
         if kind is None:
-            raise UsageError("Please choose a task")
+            raise UsageError(message("annotation.please-choose-a-task"))
         task_id, _, query = kind.spelled.partition("/")
         options = lines_of(form, "options")
         options = options if kind.form == "letter" else ()
@@ -116,7 +117,7 @@ class Authoring:
         except DataError as error:
             raise UsageError(error.hint or error.problem) from None
         if kind.form == "boxes" and not boxes:
-            raise UsageError("Please draw at least one box")
+            raise UsageError(message("annotation.please-draw-least-one"))
         if kind.form == "transcription" and item.transcription is None:
             item = msgspec.structs.replace(item, transcription=item.answer)
         return item
@@ -162,12 +163,12 @@ class Authoring:
 
 
 def _answer(form: Form, kind: Kind, options: tuple[str, ...]) -> str:
-    answer = text_of(form, "answer", needed="Please give the answer")
+    answer = text_of(form, "answer", needed="annotation.reference-missing")
     if kind.form != "letter":
         return answer
     if len(options) < 2 or len(options) > len(_LETTERS):
-        raise UsageError("Please give two options or more, one a line")
+        raise UsageError(message("annotation.options-missing"))
     letter = answer.upper()
     if letter not in _LETTERS[: len(options)]:
-        raise UsageError("The answer must be the letter of one of the options")
+        raise UsageError(message("annotation.answer-not-a-letter"))
     return letter

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Literal, NamedTuple
 
 from keju.errors import DataError
+from keju.messages import message
 
 FORMAT = 0x6B656A31
 """``kej1``: the application id of these SQLite files."""
@@ -93,11 +94,11 @@ class EventLog:
             self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._open()
         except (OSError, sqlite3.OperationalError) as error:
-            raise DataError(f"people's answers cannot be opened: {error}", file=path,
-                            hint="Let it be written, and no program hold it") from None  # fmt: skip
+            why = message("annotation.answers-not-opened", reason=error)
+            raise DataError(why, file=path) from None
         except sqlite3.Error as error:
-            raise DataError(f"not a file of people's answers: {error}", file=path,
-                            hint="Move it away to begin a new one") from None  # fmt: skip
+            why = message("annotation.answers-not-a-database", reason=error)
+            raise DataError(why, file=path) from None
 
     def _open(self) -> None:
         self._file.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
@@ -111,7 +112,7 @@ class EventLog:
                 f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA application_id = {FORMAT}; COMMIT;"
             )
         elif mark != FORMAT:
-            raise sqlite3.DatabaseError("another program's")
+            raise sqlite3.DatabaseError(message("annotation.other-program"))
 
     def close(self) -> None:
         """Close the file."""
@@ -189,8 +190,8 @@ class EventLog:
             with self._turn:
                 done = self._file.execute(_INSERT, (*values, ticket, kind, value))
         except sqlite3.Error as error:
-            raise DataError(f"an answer could not be stored: {error}", file=self.path,
-                            hint="Send it again when the disk takes it") from None  # fmt: skip
+            why = message("annotation.answer-not-stored", reason=error)
+            raise DataError(why, file=self.path) from None
         return done.rowcount == 1
 
     def progress(self, queue: str, person: str | None = None) -> dict[tuple[str, str], Event]:

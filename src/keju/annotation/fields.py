@@ -10,10 +10,11 @@ import msgspec
 from keju.annotation.queue import Form, text_of
 from keju.errors import UsageError
 from keju.items import Box, Record, Request
+from keju.messages import message
 from keju.metrics.boxes import box_convention, from_pixels
 
 MOST_BOXES = 2000
-_EMPTY = "Please give an answer, or say that you do not know"
+_EMPTY = "annotation.answer-missing"
 
 
 class Given(Record, frozen=True, kw_only=True):
@@ -61,7 +62,7 @@ def one_of(form: Form, choices: tuple[str, ...]) -> str:
     """
     if (said := form.get("answer", "")) in choices:
         return said
-    raise UsageError(_EMPTY)
+    raise UsageError(message(_EMPTY))
 
 
 def boxes_of(form: Form) -> tuple[Box, ...]:
@@ -73,9 +74,9 @@ def boxes_of(form: Form) -> tuple[Box, ...]:
     try:
         rows = msgspec.json.decode(form.get("boxes") or "[]", type=list[tuple[float, ...]])
     except msgspec.DecodeError:
-        raise UsageError("The boxes cannot be read") from None
+        raise UsageError(message("annotation.boxes-unreadable")) from None
     if len(rows) > MOST_BOXES or any(len(row) != 4 or not all(map(isfinite, row)) for row in rows):
-        raise UsageError("The boxes cannot be read")
+        raise UsageError(message("annotation.boxes-unreadable"))
     sorted_rows = ((*sorted((a, c)), *sorted((b, d))) for a, b, c, d in rows)
     return tuple(
         Box(x0=left, y0=top, x1=right, y1=bottom)
@@ -94,9 +95,10 @@ def _number(form: Form, most: int, *, whole: bool = False) -> float:
     try:
         number = float(int(said)) if whole else float(said)
     except (ValueError, OverflowError):
-        raise UsageError(_EMPTY if not said else "Please give a number") from None
+        empty = not said
+        raise UsageError(message(_EMPTY if empty else "annotation.number-missing")) from None
     if not 0 <= number <= most:
-        raise UsageError("This number is not possible here")
+        raise UsageError(message("annotation.number-not-possible"))
     return number
 
 

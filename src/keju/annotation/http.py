@@ -8,22 +8,22 @@ from urllib.parse import quote
 from aiohttp import web
 
 from keju.annotation.auth import by_script
-from keju.annotation.pages import LANGUAGES, render
+from keju.annotation.pages import LANGUAGES, render, words_in
 from keju.annotation.queue import Form
 from keju.annotation.sessions import session_of, ticket_of
-from keju.annotation.signed_forms import TITLE, OutOfDateError
+from keju.annotation.signed_forms import CURRENT_CARD, TITLE, OutOfDateError
 from keju.errors import KejuError
-from keju.translations import Words
+from keju.messages import message
 
 _YEAR = 365 * 24 * 3600
 BODY_SECONDS = 60.0
 """Maximum seconds for the body of a form."""
 
 
-def message(request: web.Request, status: int, title: str, text: str) -> web.Response:
+def message_page(request: web.Request, status: int, title: str, text: str) -> web.Response:
     """A page with one message."""
     return page(request, "message.html.j2", status=status, title=translated(request, title),
-                text=translated(request, text))  # fmt: skip
+                message=translated(request, text))  # fmt: skip
 
 
 def page(
@@ -54,13 +54,12 @@ def refused(request: web.Request, error: KejuError, *, status: int = 400) -> web
 
 def out_of_date(request: web.Request, error: OutOfDateError) -> web.Response:
     """A submission was not stored: the reason, with a link to the current page."""
-    text = translated(request, error.why).replace("{}", error.person)
-    label = translated(request, "Open the card as it is now")
+    text, label = translated(request, error.why), translated(request, message(CURRENT_CARD))
     if by_script(request):
-        told = {"error": text, "link": error.link, "label": label}
-        return web.json_response(told, status=409)
-    return page(request, "message.html.j2", status=409, title=translated(request, TITLE),
-                text=text, link=error.link, label=label)  # fmt: skip
+        answer = {"error": text, "link": error.link, "label": label}
+        return web.json_response(answer, status=409)
+    return page(request, "message.html.j2", status=409, title=translated(request, message(TITLE)),
+                message=text, link=error.link, label=label)  # fmt: skip
 
 
 def see(there: str) -> web.Response:
@@ -79,9 +78,13 @@ async def form_of(request: web.Request) -> Form:
         async with asyncio.timeout(BODY_SECONDS):
             posted = await request.post()
     except TimeoutError:
-        raise web.HTTPRequestTimeout(text="The form took too long to arrive") from None
+        raise web.HTTPRequestTimeout(
+            text=translated(request, message("annotation.form-too-slow"))
+        ) from None
     except (ValueError, LookupError, RuntimeError, web.RequestPayloadError):
-        raise web.HTTPBadRequest(text="What was sent cannot be read") from None
+        raise web.HTTPBadRequest(
+            text=translated(request, message("annotation.form-unreadable"))
+        ) from None
     return {name: value for name, value in posted.items() if isinstance(value, str)}
 
 
@@ -107,12 +110,12 @@ def language_at(request: web.Request) -> str:
 
 def said_to(request: web.Request, error: KejuError) -> str:
     """An error in that language."""
-    return translated(request, str(error))
+    return error.render(language_at(request))
 
 
 def translated(request: web.Request, text: str) -> str:
     """A text in that language."""
-    return Words(language_at(request), "keju.annotation")(text)
+    return words_in(language_at(request))(text)
 
 
 def number_in(said: str | None) -> int:

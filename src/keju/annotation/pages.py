@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from keju.translations import Words
 
 LANGUAGES = ("en", "zh")
 _ROOM = "keju.annotation"
+_TEXT_OF_SCRIPT = re.compile(r'say\("([a-z0-9.-]+)"')
 _SHARED = {"tokens.css": "keju"}
 _TYPES = {
     "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
@@ -29,19 +31,19 @@ class QueueTexts(NamedTuple):
 
 QUEUE_TEXTS = {
     "exam": QueueTexts(
-        "試", "The exam", "Answer the questions that models are asked, in the same words and order."
+        "試", "annotation.exam", "annotation.exam-about"
     ),
     "rating": QueueTexts(
-        "評", "Rate answers", "Answers from 0 to 10 beside the reference, blind to whose they are."
+        "評", "annotation.rating", "annotation.rating-about"
     ),
     "review": QueueTexts(
-        "審", "Review items", "Accept, mend or reject what was proposed, and say why."
+        "審", "annotation.review", "annotation.review-about"
     ),
     "authoring": QueueTexts(
-        "撰", "Write new items", "From a picture: a question, its answer, a transcription, boxes."
+        "撰", "annotation.authoring", "annotation.authoring-about"
     ),
     "adjudication": QueueTexts(
-        "裁", "Settle unclear answers", "Say which option an answer chose where no rule can tell."
+        "裁", "annotation.adjudication", "annotation.adjudication-about"
     ),
 }  # fmt: skip
 
@@ -62,14 +64,26 @@ def render(template: str, language: str, **shown: object) -> str:
 
     Texts of people, models and datasets are escaped, or data and never markup.
     """
-    words = Words(language, _ROOM)
+    words = words_in(language)
     shown = {"error": "", "person": "", "boxes": [], "truth_boxes": [], **shown}
     return _environment().get_template(template).render(
         _=words,
+        text=words.text,
         language=language,
-        script_words=msgspec.json.encode(words.table).decode() if words.table else "{}",
+        script_words=msgspec.json.encode(_script_texts(words)).decode(),
         **shown,
     )  # fmt: skip
+
+
+@cache
+def words_in(language: str) -> Words:
+    """The texts of the pages in a language."""
+    return Words(language, ("annotation", "stored"))
+
+
+def _script_texts(words: Words) -> dict[str, str]:
+    script = _read(_ROOM, "queue.js").decode()
+    return {name: words.source(name) for name in _TEXT_OF_SCRIPT.findall(script)}
 
 
 def asset(name: str) -> tuple[bytes, str] | None:

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from keju.annotation.events import Event, EventLog
 from keju.errors import UsageError
+from keju.messages import message
 
 LONGEST = 300_000
 """The maximum length of one field in characters; a page of a book has a thousand."""
@@ -85,12 +86,12 @@ def person_of(name: str) -> str:
     """
     plain = " ".join(unicodedata.normalize("NFC", name).split())
     if not plain:
-        raise UsageError("Please give your name")
+        raise UsageError(message("annotation.name-missing"))
     if len(plain) > _LONGEST_NAME:
-        raise UsageError("This name is too long: 60 characters at most")
+        raise UsageError(message("annotation.name-too-long"))
     unseen = {"Cc", "Cf", "Cs", "Co", "Cn"}
     if any(char in _BLANK or unicodedata.category(char) in unseen for char in plain):
-        raise UsageError("This name holds characters that cannot be seen")
+        raise UsageError(message("annotation.name-unprintable"))
     return plain
 
 
@@ -107,15 +108,15 @@ def text_of(form: Form, field: str, *, needed: str = "") -> str:
     """A text of a form, with uniform line ends.
 
     Raises:
-        UsageError: it is too long, or empty although `needed`, which is the message, is given.
+        UsageError: it is too long, or empty although `needed`, the id of the message, is given.
     """
     text = form.get(field, "").replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(text) > LONGEST:
-        raise UsageError("This text is too long: 300,000 characters at most")
+        raise UsageError(message("annotation.text-too-long"))
     if any(0xD800 <= ord(char) <= 0xDFFF for char in text):
-        raise UsageError("This text holds half a character")
+        raise UsageError(message("annotation.text-half-character"))
     if needed and not text:
-        raise UsageError(needed)
+        raise UsageError(message(needed))
     return text
 
 

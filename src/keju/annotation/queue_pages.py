@@ -27,6 +27,7 @@ from keju.annotation.queue import Form, Queue, progress_of, seconds_of
 from keju.annotation.signed_forms import NO_NAME, OutOfDateError, Shown, bound, card_of, shown_in
 from keju.annotation.signing import content_hash
 from keju.errors import UsageError
+from keju.messages import message
 
 
 class QueuePages:
@@ -98,7 +99,7 @@ class QueuePages:
         queue, person = self._queue(request), person_at(request)
         form = await form_of(request)
         if not person:
-            raise OutOfDateError(NO_NAME, self._here(request))
+            raise OutOfDateError(message(NO_NAME), self._here(request))
         seen = self._seen(request, form, queue, person)
         what, ticket = form.get("act", "answer"), form.get("ticket", "")[:64]
         if what == "undo":

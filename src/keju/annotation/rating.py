@@ -16,9 +16,10 @@ from keju.definitions import prompt_of, task
 from keju.errors import UsageError
 from keju.files import cell_text, sha256_bytes
 from keju.items import Record
-from keju.judging import Judged, Rubrics, code_of
+from keju.judging import GradableAnswer, Rubrics, code_of
 from keju.judging.grades import LEAST, MOST
 from keju.judging.tables import CODE
+from keju.messages import message
 
 COLUMNS = (CODE, "task", "query", "rater", "score", "seconds")
 
@@ -40,7 +41,7 @@ class Rating:
 
     name = "rating"
 
-    def __init__(self, sample: Sequence[Judged], rubrics: Rubrics, seed: int = 0) -> None:
+    def __init__(self, sample: Sequence[GradableAnswer], rubrics: Rubrics, seed: int = 0) -> None:
         self._judged = {code_of(each): each for each in sample}
         self._rubrics = rubrics
         self._seed = seed
@@ -96,7 +97,7 @@ class Rating:
         except ValueError:
             score = -1.0
         if not LEAST <= score <= MOST:
-            raise UsageError("Please give a number from 0 to 10")
+            raise UsageError(message("annotation.please-give-number-from"))
         return Rated(score=score)
 
     def is_shown_again(self, subject: str) -> bool:

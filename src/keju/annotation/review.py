@@ -17,6 +17,7 @@ from keju.building.reviewing import Decision, Mended, Verdict, on_one_text, seal
 from keju.definitions import prompt_of, query_of, task
 from keju.errors import DataError, UsageError
 from keju.items import Item
+from keju.messages import message
 
 _DECISIONS: tuple[Decision, ...] = get_args(Decision)
 LONGEST_REASON = 10_000
@@ -79,16 +80,16 @@ class Review:
         said = form.get("act", "")
         decision = next((known for known in _DECISIONS if known == said), None)
         if decision is None:
-            raise UsageError("Please accept, mend or reject")
+            raise UsageError(message("annotation.decision-missing"))
         reason = text_of(form, "reason")
         if len(reason) > LONGEST_REASON:
-            raise UsageError("This reason is too long: 10,000 characters at most")
+            raise UsageError(message("annotation.reason-too-long"))
         if decision == "reject" and not reason:
-            raise UsageError("Please say why it is rejected")
+            raise UsageError(message("annotation.reason-missing"))
         item = self._items[subject]
         mended = _mended(item, form) if decision == "mend" else Mended()
         if decision == "mend" and not mended.fields():
-            raise UsageError("Nothing is changed: change a field, or accept")
+            raise UsageError(message("annotation.nothing-changed"))
         verdict = Verdict(
             item=subject,
             person="-",
@@ -103,7 +104,7 @@ class Review:
         try:
             on_one_text(item, verdict)
         except DataError:
-            raise UsageError("Answer and transcription are one text here: change one") from None
+            raise UsageError(message("annotation.answer-transcription-one-text")) from None
         return verdict
 
     def _marks(self, form: Form) -> dict[str, int]:
@@ -112,7 +113,7 @@ class Review:
             said = form.get(scale.key, "")
             marks = {str(mark): mark for mark in range(1, len(scale.marks) + 1)}
             if said and said not in marks:
-                raise UsageError("Please choose one of the marks, or none")
+                raise UsageError(message("annotation.please-choose-one-marks"))
             if said:
                 given[scale.name] = marks[said]
         return given

@@ -14,7 +14,7 @@ from keju.annotation.author_pages import AuthorPages
 from keju.annotation.http import (
     ask_name,
     form_of,
-    message,
+    message_page,
     out_of_date,
     page,
     person_at,
@@ -32,6 +32,7 @@ from keju.annotation.sessions import session_of
 from keju.annotation.signed_forms import OutOfDateError
 from keju.errors import KejuError, UsageError
 from keju.images import thumbnail
+from keju.messages import message
 
 BODY_BYTES = 4 << 20
 """The maximum size of a form: three bytes per character, with reserve."""
@@ -41,7 +42,7 @@ _SHOWN_AS_IS = frozenset({"jpg", "png", "webp", "gif", "bmp"})
 _THUMB = 320
 _THUMBS = 2000
 _FILES = ("ratings.csv", "verdicts.jsonl", "adjudicated.csv")
-OLD_FORM = "This form is from another session. Please give your name again."
+OLD_FORM = "annotation.old-form"
 
 
 class Server:
@@ -107,7 +108,7 @@ class Server:
         there = there if ours and there.isascii() and there.isprintable() else "/"
         sessions, session = self._access.sessions, session_of(request)
         if not sessions.has_ticket(session, form.get("ticket", "")):
-            return ask_name(request, there, translated(request, OLD_FORM), 409)
+            return ask_name(request, there, translated(request, message(OLD_FORM)), 409)
         try:
             person = person_of(form.get("name", ""))
         except UsageError as error:
@@ -218,12 +219,13 @@ async def _settings(request: web.Request, handler: Handler) -> web.StreamRespons
     except OutOfDateError as stale:
         return out_of_date(request, stale)
     except web.HTTPNotFound:
-        return message(request, 404, "Not found", "There is no such page here.")
+        title, text = message("annotation.not-found"), message("annotation.no-such-page")
+        return message_page(request, 404, title, text)
     except web.HTTPRequestEntityTooLarge:
-        error: KejuError = UsageError("This text is too long: 300,000 characters at most")
-        status, title = 413, "Too long"
+        error: KejuError = UsageError(message("annotation.text-too-long"))
+        status, title = 413, message("annotation.too-long")
     except KejuError as raised:
-        error, status, title = raised, 500, "Something is wrong with the data"
+        error, status, title = raised, 500, message("annotation.data-damaged")
     if by_script(request):
         return refused(request, error, status=status)
-    return message(request, status, title, str(error))
+    return message_page(request, status, title, said_to(request, error))

@@ -5,21 +5,18 @@ from __future__ import annotations
 from keju.annotation.queue import Form, Queue
 from keju.annotation.signing import Signer, content_hash
 from keju.items import Record
+from keju.messages import message
 
 FIELD = "shown"
 """The form field that contains the signed `Shown`."""
 
-TITLE = "This page is out of date"
-NO_NAME = (
-    "No name is given in this browser. Give your name, then send this page again. "
-    "Nothing was stored."
-)
-OTHER_PERSON = "This page was shown to {}. Somebody else is signed in now. Nothing was stored."
-CHANGED = "What this page shows has changed since it was opened. Nothing was stored."
-GONE = "The card of this page does not exist any more. Nothing was stored."
-UNSIGNED = (
-    "This page was not made by this server for this card, or it was changed. Nothing was stored."
-)
+CURRENT_CARD = "annotation.open-current-card"
+TITLE = "annotation.page-out-of-date"
+NO_NAME = "annotation.no-name"
+OTHER_PERSON = "annotation.other-person"
+CHANGED = "annotation.card-changed"
+GONE = "annotation.card-gone"
+UNSIGNED = "annotation.page-not-signed"
 _PURPOSE = "shown"
 
 
@@ -60,9 +57,10 @@ def shown_in(signer: Signer, form: Form, queue: str, person: str, link: str) -> 
     """
     shown = signer.read(_PURPOSE, form.get(FIELD, ""), Shown)
     if shown is None or shown.queue != queue:
-        raise OutOfDateError(UNSIGNED, link)
+        raise OutOfDateError(message(UNSIGNED), link)
     if shown.person != person:
-        raise OutOfDateError(OTHER_PERSON, link, shown.person, shown.subject)
+        why = message(OTHER_PERSON, person=shown.person)
+        raise OutOfDateError(why, link, shown.person, shown.subject)
     return shown
 
 
@@ -74,8 +72,8 @@ def card_of(queue: Queue, shown: Shown) -> int:
     """
     subjects = queue.subjects(shown.person)
     if shown.subject not in subjects:
-        raise OutOfDateError(GONE, f"/{queue.name}")
+        raise OutOfDateError(message(GONE), f"/{queue.name}")
     number = list(subjects).index(shown.subject) + 1
     if content_hash(queue.content(shown.subject)) != shown.content:
-        raise OutOfDateError(CHANGED, f"/{queue.name}/{number}")
+        raise OutOfDateError(message(CHANGED), f"/{queue.name}/{number}")
     return number

@@ -16,6 +16,7 @@ from keju.annotation.auth import AccessControl
 from keju.annotation.connections import Connections, ignore_exhaustion, quiet_logger
 from keju.annotation.server import Server
 from keju.errors import UsageError
+from keju.messages import message
 
 LOOPBACK = "127.0.0.1"
 _BACKLOG = 128
@@ -100,7 +101,10 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
     except OSError as error:
-        taken = error.errno == errno.EADDRINUSE
-        why = "is in use. Choose another --port" if taken else f"not possible: {error.strerror}"
-        raise UsageError(f"{host}:{port}: {why}") from None
+        if error.errno == errno.EADDRINUSE:
+            raise UsageError(message("annotation.port-in-use", host=host, port=port)) from None
+        reason = error.strerror
+        raise UsageError(
+            message("annotation.address-not-possible", host=host, port=port, reason=reason)
+        ) from None
     return listening

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, get_type_hints
 
 import msgspec
+
+from keju.errors import did_you_mean, nearest_names
+from keju.messages import message
 
 _P = ParamSpec("_P")
 _C = TypeVar("_C")
@@ -23,9 +25,10 @@ def called_as(make: Callable[_P, _C]) -> Callable[[Callable[[_C], _T]], Callable
         @wraps(function)
         def called(*args: _P.args, **options: _P.kwargs) -> _T:
             if unknown := next((name for name in options if name not in signature.parameters), ""):
-                near = get_close_matches(unknown, signature.parameters, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
-                raise TypeError(f"{function.__name__}() has no option {unknown!r}.{hint}")
+                near = did_you_mean(nearest_names(unknown, signature.parameters))
+                raise TypeError(
+                    message("api.no-option", function=function.__name__, name=unknown, near=near)
+                )
             return function(make(*args, **options))
 
         returned = inspect.signature(function).return_annotation

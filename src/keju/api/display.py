@@ -10,7 +10,7 @@ from pathlib import Path
 from keju.api.data import lines_of
 from keju.api.inputs import AnyPath, path_of
 from keju.datasets import Dataset
-from keju.datasets.page_view import outlines_of, page_html, small
+from keju.datasets.page_view import encode_for_notebook, number_outlines, page_html
 from keju.datasets.pages import Page, page_in_reading_order
 from keju.errors import number_of
 from keju.files import bounded_bytes
@@ -55,7 +55,7 @@ def show(what: Page | Item | Iterable[Line], image: AnyPath | Dataset | None = N
         raise TypeError("image is a Dataset. For a page, give the path of its image")
     data = None if image is None else bounded_bytes(path_of(image))
     if isinstance(what, Page):
-        return View(page_html(what, page_in_reading_order(what), data), what.image_name)
+        return View(_page_html(what, data), what.image_name)
     lines = lines_of(what)
     size = probe_image(data, name=os.fspath(image or "")) if data else None
     page = Page(
@@ -63,19 +63,24 @@ def show(what: Page | Item | Iterable[Line], image: AnyPath | Dataset | None = N
         width=size.width if size else 0, height=size.height if size else 0,
         lines=tuple(lines), explicit_order=False,
     )  # fmt: skip
-    return View(page_html(page, page_in_reading_order(page), data), page.image_name or "lines")
+    return View(_page_html(page, data), page.image_name or "lines")
+
+
+def _page_html(page: Page, image: bytes | None) -> Markup:
+    ordered, size = page_in_reading_order(page), (page.width, page.height)
+    return page_html(ordered, file=page.file, image_name=page.image_name, size=size, image=image)
 
 
 def _item_html(item: Item, dataset: Dataset) -> Markup:
     parts: list[object] = []
     for place, ref in enumerate(item.images[:_MOST_IMAGES]):
-        outlines = outlines_of(item.lines) if not place else []
+        outlines = number_outlines(item.lines) if not place else []
         if not place:
             corners = [((b.x0, b.y0), (b.x1, b.y0), (b.x1, b.y1), (b.x0, b.y1)) for b in item.boxes]
             outlines += [Outline(points, str(n)) for n, points in enumerate(corners, start=1)]
         if place in item.relevant:
             parts.append("relevant:")
-        jpeg = small(dataset.image_bytes(ref))
+        jpeg = encode_for_notebook(dataset.image_bytes(ref))
         parts.append(picture(ref.width, ref.height, outlines, jpeg))
     if (more := len(item.images) - _MOST_IMAGES) > 0:
         parts.append(f"and {number_of(more, 'more image')}")

@@ -52,7 +52,7 @@ class TextMetric:
 
     @property
     def rule(self) -> str:
-        """What the metric counts, in one sentence."""
+        """A sentence on what the metric counts."""
         return self._metric.rule
 
     @property

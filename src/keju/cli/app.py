@@ -81,7 +81,7 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(DONE)
     except MemoryError:
-        _fail("not enough memory for this input. Split it, or run on a machine with more")
+        _fail(message("cli.out-of-memory"))
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}")
@@ -141,8 +141,8 @@ def _misused(error: TyperException, root: Any) -> NoReturn:  # noqa: ANN401 - Ty
     _fail(see.format(problem=error_text(said), command=command))
 
 
-def _fail(message: str) -> NoReturn:
-    for line in message.splitlines():
+def _fail(text: str) -> NoReturn:
+    for line in text.splitlines():
         note(f"keju: {line}")
     sys.exit(WRONG_USE)
 

@@ -61,7 +61,7 @@ def plan(
     from keju.cli.output.run_summary import unlike_paper
     from keju.datasets.store import Dataset
     from keju.models import open_models
-    from keju.running import estimate, lend
+    from keju.running import attach_dataset, estimate
     from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
     from keju.running.plan import planned_items
     from keju.running.plan_forms import with_forms
@@ -73,7 +73,7 @@ def plan(
     options.as_in.check(prompts.preset, opened.manifest.tasks)
     selection = options.selection()
     model_options = with_own_prompts(replace(options.model_options(), asking=False), selection)
-    models = open_models(model, lend(opened, opened.items(), model_options))
+    models = open_models(model, attach_dataset(opened, opened.items(), model_options))
     check_takes_prompts(models, selection)
     there = RunFolder(folder) if folder else None
     costs = read_prices(paid.prices) if paid.prices else None

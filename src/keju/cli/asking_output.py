@@ -85,7 +85,7 @@ def _failure_lines(summary: RunSummary, folder: Path) -> Iterator[str]:
     yield from failure_lines(folder, summary)
     yield from trouble_lines(summary)
     yield from halted_lines(summary)
-    counts = [(summary.failures, "failed"), (summary.left, "without a response yet")]
-    said = ", ".join(f"{count} {what}" for count, what in counts if count)
+    counts = [message("terminal.failed-count", count=summary.failures)] * bool(summary.failures)
+    counts += [message("terminal.left-count", count=summary.left)] * bool(summary.left)
     if summary.advice:
-        yield f"{said}. {summary.advice}"
+        yield message("terminal.counts-and-advice", counts=", ".join(counts), advice=summary.advice)

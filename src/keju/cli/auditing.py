@@ -11,7 +11,7 @@ import typer
 from keju.cli.app import app, note, out, say
 from keju.cli.benchmark_files import load_checked
 from keju.cli.options import AsJson
-from keju.errors import number_of
+from keju.messages import message
 
 
 @app.command()
@@ -77,7 +77,7 @@ def audit(
         found = audit_run(Path(what)) if Path(what).is_dir() else audit_leaderboard(Path(what))
     if csv is not None:
         write_cells(found, csv)
-        note(f"Wrote {csv}")
+        note(message("terminal.wrote", file=csv))
     if as_json:
         print_json(found)
         return
@@ -85,8 +85,7 @@ def audit(
         out.print(*audit_report(found, name, everything=everything), "", sep="\n")
     topics = {(each.benchmark, each.topic) for each in found.findings}
     places = len(found.findings)
-    rest = "" if everything or Path(what).is_file() else "--all prints the rest, "
-    say(
-        f"{number_of(len(topics), 'finding')} in {number_of(places, 'place')}; "
-        f"{rest}--csv FILE or --json every cell"
-    )
+    if everything or Path(what).is_file():
+        say(message("terminal.audit-counts", count=len(topics), places=places))
+    else:
+        say(message("terminal.audit-counts-of-summary", count=len(topics), places=places))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from keju.cli.app import app, out, say
 from keju.cli.benchmark_files import load_checked
 from keju.cli.options import AsJson
-from keju.errors import number_of
+from keju.messages import message
+
+if TYPE_CHECKING:
+    from keju.definitions.draft import SamplePrompt
 
 benchmark_app = typer.Typer(
     no_args_is_help=True,
@@ -36,8 +39,8 @@ def new(
 
     path = file or Path(f"{name}.toml")
     write_draft(name, path)
-    say(f"Draft: {path}")
-    say(f"Next: change it, then keju benchmark check {shell_word(str(path))}")
+    say(message("terminal.draft-written", file=path))
+    say(message("terminal.next-check-benchmark", file=shell_word(str(path))))
 
 
 @benchmark_app.command()
@@ -57,13 +60,20 @@ def check(
         for protocol in ("official", "strict"):
             if metrics := getattr(each.query, protocol):
                 say(f"  {protocol}: {', '.join(metrics)}")
-        answer = f"{each.query.form}, one of {each.letters}" if each.letters else each.query.form
-        say(f"  answer: {answer}")
-        say("  prompt:")
+        say("  " + _describe_answer(each))
+        say("  " + message("terminal.prompt-head"))
         for line in each.text.splitlines():
             say(f"    {line}")
-    tasks = number_of(len(definition.tasks), "task")
-    say(f"{definition.name} {definition.version}: {tasks}, no error in {file}")
+    name = f"{definition.name} {definition.version}"
+    count = len(definition.tasks)
+    say(message("terminal.definition-valid", benchmark=name, count=count, file=file))
+
+
+def _describe_answer(each: SamplePrompt) -> str:
+    form = each.query.form
+    if each.letters:
+        return message("terminal.answer-one-of", form=form, letters=each.letters)
+    return message("terminal.answer-form", form=form)
 
 
 @benchmark_app.command()
@@ -72,11 +82,11 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print what a known benchmark is, how to cite it, and its licence."""
-    from keju.cli.output.console import print_json
-    from keju.definitions import benchmark, know_all_installed
+    from keju.cli.output.console import name_columns, print_json
+    from keju.definitions import benchmark, register_all_installed
     from keju.definitions.registry import place_of
 
-    know_all_installed()
+    register_all_installed()
     found = benchmark(name)
     rows = {
         "name": found.name,
@@ -90,18 +100,20 @@ def show(
     if as_json:
         print_json(rows)
         return
-    for key, value in rows.items():
-        say(f"{key}: {value or 'not stated'}")
+    heads = name_columns("name", "version", "tasks", "from", "url", "licence", "citation")
+    for head, value in zip(heads, rows.values(), strict=True):
+        stated = value or message("terminal.not-stated")
+        say(message("terminal.name-and-value", name=head, value=stated))
 
 
 @benchmark_app.command("list")
 def list_(as_json: AsJson = False) -> None:
     """List the benchmarks that keju ships and those that installed packages provide."""
-    from keju.cli.output.console import plain_table, print_json
-    from keju.definitions import definitions, know_all_installed
+    from keju.cli.output.console import name_columns, plain_table, print_json
+    from keju.definitions import definitions, register_all_installed
     from keju.definitions.registry import place_of
 
-    know_all_installed()
+    register_all_installed()
     rows = [
         {
             "name": each.name,
@@ -115,7 +127,9 @@ def list_(as_json: AsJson = False) -> None:
     if as_json:
         print_json(rows)
         return
-    table = plain_table("benchmark", "version", "tasks", "licence", "from", right=[2])
+    table = plain_table(
+        *name_columns("benchmark", "version", "tasks", "licence", "from"), right=[2]
+    )
     for row in rows:
         table.add_row(*(str(value) for value in row.values()))
     out.print(table)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -28,14 +27,16 @@ from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, say
 from keju.cli.help_texts import STEP, step_text, translate_made_command, word
 from keju.cli.options import DatasetPath, NewDataset
-from keju.errors import UsageError, number_of
+from keju.errors import UsageError, did_you_mean, nearest_names
 from keju.messages import message
 from keju.registry import PluginError
 
 if TYPE_CHECKING:
+    from keju.building.build_record import Planned
     from keju.building.engine import EngineName
     from keju.building.step import Settings, Step
     from keju.datasets.readers import Reader
+    from keju.datasets.store import DatasetManifest
 
 EngineOption = Annotated[
     Literal["native", "ray"],
@@ -90,7 +91,7 @@ class BuildGroup(TyperGroup):
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as above
-        """A TOML file stands for ``recipe`` with that file."""
+        """Read a TOML file as the command ``recipe`` with that file."""
         from keju.building.steps import STEPS
 
         if args and args[0].endswith(".toml"):
@@ -100,8 +101,7 @@ class BuildGroup(TyperGroup):
 
             if args[0] in STEPS.elsewhere:
                 raise STEPS.unknown(args[0])
-            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
-            hint = message("cli.did-you-mean", near=near[0]) if near else ""
+            hint = did_you_mean(nearest_names(args[0], self.list_commands(ctx)))
             raise UsageError(message("cli.no-step-or-recipe", name=args[0], hint=hint))
         if args and super().get_command(ctx, args[0]) is None and args[0] in STEPS:
             STEPS[args[0]]  # Raises for a step whose package is missing, with the reason.
@@ -148,12 +148,19 @@ def recipe(
     folder = out or _folder_named(read.head.name)
     if plan:
         for part in pipeline.plan(read, folder):
-            told = "perhaps, if what comes before it changes" if part.perhaps else "to do"
-            say(f"{part.folder}: {'stands' if part.stands else told}")
+            say(_describe_state(part))
         return
     pipeline.build(read, folder, engine=Engine(engine, address=ray_address, console=err), say=say)
     for line in pipeline.last_words(folder):
         say(line)
+
+
+def _describe_state(part: Planned) -> str:
+    if part.stands:
+        return message("terminal.step-complete", folder=part.folder)
+    if part.perhaps:
+        return message("terminal.step-may-change", folder=part.folder)
+    return message("terminal.step-pending", folder=part.folder)
 
 
 def _folder_named(name: str) -> Path:
@@ -177,7 +184,7 @@ def sources(
             say(f"{source.name}: {source.described(lambda form: form.summary)}")
         for each in FORMATS.entries():
             say(f"{each.name}: {each.described(_format_summary)}")
-        say("The keys of one: keju build sources FORM")
+        say(message("terminal.keys-of-form"))
         return
     found = source_form(form, place="keju build sources")
     say(f'form = "{form}": {found.summary}')
@@ -186,13 +193,15 @@ def sources(
     if form == "web":
         from keju.building.sources.saved_pages import Sidecar
 
-        say("keys of NAME.html.toml beside NAME.html:")
+        say(message("terminal.keys-of-sidecar"))
         for key in keys_of(Sidecar):
             say(f"  {key.name} ({key.told}): {key.says}")
 
 
 def _format_summary(reader: Reader) -> str:
-    return f"a format of data import: {reader.what}"
+    from keju.cli.output.console import translate
+
+    return message("terminal.format-as-source", what=translate(reader.what))
 
 
 @build_app.command()
@@ -213,7 +222,17 @@ def synth(
     for note in form.make(settings, Site(dataset, dataset, Engine(console=err))):
         say(note)
     made = Dataset.open(dataset).manifest
-    say(f"{number_of(made.items, 'item')}, hash {made.hash}")
+    say(message("terminal.drawn", count=made.items, hash=made.hash))
+
+
+def say_built(made: DatasetManifest, folder: Path, *, existed: bool = False) -> None:
+    """Print how many items and images a step has written, or that they existed already."""
+    items, images, mark = made.items, made.images, made.hash[:12]
+    if existed:
+        line = message("terminal.existed", items=items, images=images, dataset=folder, hash=mark)
+    else:
+        line = message("terminal.imported", items=items, images=images, dataset=folder, hash=mark)
+    say(line)
 
 
 def _command(step: Step[Any]) -> Callable[..., None]:
@@ -233,7 +252,6 @@ def _command(step: Step[Any]) -> Callable[..., None]:
         from keju.building.running import Work, run_step
         from keju.building.settings import settings_from
         from keju.datasets.store import Dataset
-        from keju.errors import number_of
 
         table = {name: value for name, value in given.items() if value not in (None, [])}
         settings: Settings = settings_from(
@@ -243,9 +261,7 @@ def _command(step: Step[Any]) -> Callable[..., None]:
         done = run_step(work, out, engine=Engine(engine, address=ray_address, console=err))
         for line in done.record.notes:
             say(line)
-        made, stood = done.manifest, "" if done.anew else "; it stood already"
-        what = f"{number_of(made.items, 'item')}, {number_of(made.images, 'image')}"
-        say(f"{what} in {out} (hash {made.hash[:12]}{stood})")
+        say_built(done.manifest, out, existed=not done.anew)
 
     fixed: dict[str, tuple[Any, Any]] = {
         "dataset": (DatasetPath, inspect.Parameter.empty),
@@ -280,20 +296,20 @@ def _option(step: str, info: FieldInfo, hint: Any) -> Any:  # noqa: ANN401 - ann
         each.description for each in getattr(hint, "__metadata__", ()) if isinstance(each, Meta)
     ]
     shown_default = info.default if info.default not in (NODEFAULT, "", (), None) else None
-    told = step_text(step, info.name, " ".join(part or "" for part in said))
+    text = step_text(step, info.name, " ".join(part or "" for part in said))
     default = word("setting_default", " (default: {})")
     if kind is bool:
-        told += default.format(word("on", "on") if info.default is True else word("off", "off"))
-        return Annotated[bool, typer.Option(help=told, show_default=False)]
+        text += default.format(word("on", "on") if info.default is True else word("off", "off"))
+        return Annotated[bool, typer.Option(help=text, show_default=False)]
     if shown_default is not None:
-        told += default.format(shown_default)
+        text += default.format(shown_default)
     many = get_origin(kind) in {tuple, list}
     if many:
-        kind, told = get_args(kind)[0], told + word("several", " May be given several times.")
+        kind, text = get_args(kind)[0], text + word("several", " May be given several times.")
     metavar = {int: "N", float: "X", Path: "PATH"}.get(kind, "TEXT")
     if get_origin(kind) is Literal:
         metavar = "|".join(map(str, get_args(kind)))
-    option = typer.Option(metavar=metavar, help=told, show_default=False)
+    option = typer.Option(metavar=metavar, help=text, show_default=False)
     return Annotated[list[str] | None if many else str | None, option]
 
 

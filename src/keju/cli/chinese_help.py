@@ -14,7 +14,7 @@ from keju.registry import shipped_folders
 
 
 class ErrorText(Struct):
-    """What Typer reports, as a regular expression, and its text; `near` if it suggests names."""
+    """A report of Typer as a regular expression, with its texts; `near` suggests names."""
 
     said: str
     text: str

@@ -22,7 +22,7 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
     from msgspec.structs import asdict
 
     from keju.building.choices import leaks
-    from keju.cli.output.console import plain_table, print_json
+    from keju.cli.output.console import name_columns, plain_table, print_json, translate
     from keju.datasets.store import Dataset
     from keju.errors import DataError
 
@@ -34,29 +34,31 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
         print_json([asdict(row) for row in rows])
     else:
         table = plain_table(
-            "task", "check", "questions", "seen", "95 %", "chance", "p", "verdict",
+            *name_columns(
+                "task", "check", "questions", "seen", "interval-short", "chance", "p", "verdict"
+            ),
             right=(2, 3, 4, 5, 6),
-        )  # fmt: skip
-        told = [row for row in rows if row.verdict != "too few"]
-        for row in told:
+        )
+        tested = [row for row in rows if row.verdict != "too few"]
+        for row in tested:
             share = "" if isnan(row.low) else f"{row.low:.2f}–{row.high:.2f}"
             table.add_row(
                 row.task,
-                row.check,
+                translate(row.check),
                 f"{row.questions:,}",
                 f"{row.seen:.3g}",
                 share,
                 f"{row.expected:.3g}",
                 f"{row.adjusted:.2g}",
-                row.verdict,
+                translate(row.verdict),
             )
-        if told:
+        if tested:
             out.print(table)
-        if len(told) < len(rows):
-            few = len(rows) - len(told)
-            say(f"{few} checks have fewer than {leaks.FEWEST} questions to go by")
+        if len(tested) < len(rows):
+            few = len(rows) - len(tested)
+            say(message("terminal.checks-with-few-questions", count=few, least=leaks.FEWEST))
         for line in leaks.told(found):
-            say(line)
-        say(f"{len(found)} leaks in {len(rows)} checks")
+            say(translate(line))
+        say(message("terminal.leaks-in-checks", count=len(found), checks=len(rows)))
     if found:
         raise typer.Exit(WITH_FAILURES)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from keju.cli.help_texts import word
-from keju.errors import printable
+from keju.errors import did_you_mean, printable
 
 _NO_COMMAND = re.compile(r"No such command '(.+?)'")
 _EXTRA = "Got unexpected extra argument"
@@ -42,11 +42,7 @@ def _whole_commands(name: str, words: Sequence[str], command: Any) -> str:  # no
     rest = words[words.index(name) + 1 :]
     paths = [path for path in _leaves(command) if path[-1] == RENAMED.get(name, name)]
     lines = [" ".join(["keju", *path, *map(shell_word, rest)]) for path in paths]
-    return (
-        word("did_you_mean", "Did you mean: {}").format(word("or", " or: ").join(lines))
-        if lines
-        else ""
-    )
+    return did_you_mean(lines).strip()
 
 
 def _leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:  # noqa: ANN401

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.table import Table
 
 from keju.analysis.labels import higher_is_better, metric_label
-from keju.cli.output.console import plain_table
+from keju.cli.output.console import name_columns, plain_table, translate
 from keju.datasets import mini
 from keju.definitions import published_tasks, tasks
-from keju.errors import number_of
 from keju.formatting import NOTHING, percent
+from keju.messages import language, message
 from keju.models import model_kinds, role_of
 from keju.reporting import write_csv, write_report
 from keju.running import run
@@ -66,25 +66,20 @@ def demonstrate(folder: Path, console: Console) -> Path:
         PrerequisiteError: the OCR engine is not installed.
     """
     dataset = mini.path()
-    console.print(
-        "The bundled set is synthetic: its scores say that the way works, not how good an engine "
-        "is.",
-        highlight=False,
-    )
+    console.print(message("terminal.demo-synthetic"), highlight=False)
     summary = run(dataset, MODELS, folder, console=console)
     if not any(model.asked for model in summary.models):
-        console.print(f"All answers were there already: delete {folder} to ask again.")
+        console.print(message("terminal.demo-complete", folder=folder))
     scores = score_run(RunFolder.open(folder))
     report = folder / "report.html"
-    run_set = write_report([folder], report, title="keju demo")
+    run_set = write_report([folder], report, title="keju demo", language=language())
     write_csv(run_set, folder / "csv")
     rows = list(table_rows(aggregate(scores)))
     console.print(_table(rows))
     for line in _notes(rows):
         console.print(line, highlight=False, markup=False)
-    console.print(
-        f"{number_of(summary.items, 'item')} · report: {report}", highlight=False, soft_wrap=True
-    )
+    line = message("terminal.demo-report", count=summary.items, report=report)
+    console.print(line, highlight=False, soft_wrap=True)
     return report
 
 
@@ -118,8 +113,11 @@ def _row(task: str, query: str, metric: str, found: dict[str, float]) -> Row:
 
 
 def _table(rows: Sequence[Row]) -> Table:
-    heads = (f"engine\n{ENGINE}", "floor\na baseline", "", "chance\na baseline")
-    table = plain_table("task", "strict metric, %", *heads, right=(2, 3, 5))
+    task, metric, engine, floor, chance = name_columns(
+        "task", "strict-metric-percent", "engine", "floor-baseline", "chance-baseline"
+    )
+    heads = (f"{engine}\n{ENGINE}", floor, "", chance)
+    table = plain_table(task, metric, *heads, right=(2, 3, 5))
     names = {task.id: task.name_zh for task in tasks()}
     last = ""
     for row in rows:
@@ -142,26 +140,22 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
     kinds = {kind.spelling: kind.what for kind in model_kinds()}
     answered = {row.task for row in rows}
     read = [row.task for row in rows if row.engine is not None]
-    yield (
-        f"{len(answered)} of {len(published_tasks())} tasks answered and scored. The engine "
-        f"answers {len(read)} of them ({', '.join(read)}); every other answer is a baseline's: a "
-        "floor, not a model. A vision-language model answers them all: keju run --help"
-    )
-    later = [row.task for row in rows if row.metric != _main_of(row)]
+    yield message(
+        "terminal.demo-answered", count=len(answered), tasks=len(published_tasks()),
+        engine=len(read), names=", ".join(read),
+    )  # fmt: skip
+    later = {row.task for row in rows if row.metric != _main_metric(row)}
     if later:
-        yield (
-            f"{number_of(len(set(later)), 'task shows', 'tasks show')} the second metric: the "
-            "first needs the encoders "
-            "(make install-semantic)"
-        )
+        yield message("terminal.demo-second-metric", count=len(later))
     if missing := conversion_missing():
-        yield f"Official scores that need the conversion of scripts are missing. {missing}"
-    yield "Under official, baseline:copy finds every right letter by repeating the options."
+        yield message("terminal.demo-no-conversion", hint=missing)
+    yield message("terminal.demo-copy")
     for name in MODELS:
-        yield f"{name} ({role_of(name)}): {kinds[name]}"
+        role, what = translate(role_of(name) or ""), translate(kinds[name])
+        yield message("terminal.demo-model", model=name, role=role, what=what)
 
 
-def _main_of(row: Row) -> str:
+def _main_metric(row: Row) -> str:
     query = next(
         query
         for task in tasks()

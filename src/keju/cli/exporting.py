@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, note, say
 from keju.cli.help_texts import translate_made_command, word
-from keju.errors import number_of
+from keju.messages import message
 from keju.registry import PluginError
 
 if TYPE_CHECKING:
@@ -69,14 +69,15 @@ def _run_command(form: RunExport) -> Callable[..., None]:
 
         for each in form.write(run, place):
             say(
-                f"{each.file}: {number_of(each.responses, 'response')} "
-                f"({number_of(each.failures, 'failure')})"
+                message(
+                    "terminal.exported-responses",
+                    file=each.file,
+                    count=each.responses,
+                    failures=each.failures,
+                )
             )
         if RunFolder(run).manifest().format == FORMAT_1:
-            note(
-                "note: keju 0.1.0 made this run and removed reasoning before storing. The files "
-                "have the rest, not the content as it was returned"
-            )
+            note(message("terminal.reasoning-removed"))
 
     command.__annotations__ = {
         "run": Annotated[Path, typer.Argument(metavar="RUN", help=form.run)],
@@ -120,12 +121,18 @@ def inspect(
         logs, samples, failures = logs + 1, samples + log.samples, failures + log.failures
         size += log.file.stat().st_size
     say(
-        f"{number_of(samples, 'response')} ({number_of(failures, 'failure')}) in "
-        f"{number_of(logs, 'log')}, {size / 1e6:.1f} MB: {folder}"
+        message(
+            "terminal.exported-logs",
+            count=samples,
+            failures=failures,
+            logs=logs,
+            megabytes=size / 1e6,
+            folder=folder,
+        )
     )
     if not any(RunFolder(run).scores_dir.glob("*.parquet")):
-        note(f"note: the run has no scores to go along. Make them with: keju score {run}")
-    say(f"Next: inspect view start --log-dir {folder}")
+        note(message("terminal.export-without-scores", run=run))
+    say(message("terminal.next-inspect", folder=folder))
 
 
 ModelOf = Annotated[
@@ -138,7 +145,7 @@ ModelOf = Annotated[
 ]
 
 
-def _page_command(form: str, what: str, next_step: str) -> None:
+def _page_command(form: str, what: str, *, reads_back: bool) -> None:
     """Declare ``keju export FORM``, which writes a file for each image."""
 
     def command(
@@ -171,13 +178,21 @@ def _page_command(form: str, what: str, next_step: str) -> None:
                 progress=progress,
             )  # fmt: skip
         counts = ", ".join(f"{count:,} {status}" for status, count in done.statuses.items())
-        say(f"{number_of(done.files, 'file')} by {done.model} ({counts}): {folder}")
-        if done.replaced:
-            note(
-                f"note: {number_of(done.replaced, 'control character')} replaced (column replaced "
-                "of index.csv)"
+        say(
+            message(
+                "terminal.exported-pages",
+                count=done.files,
+                model=done.model,
+                statuses=counts,
+                folder=folder,
             )
-        say(f"Next: {next_step.format(dir=folder)}")
+        )
+        if done.replaced:
+            note(message("terminal.control-characters-replaced", count=done.replaced))
+        if reads_back:
+            say(message("terminal.next-import-pages", format=form, folder=folder))
+        else:
+            say(message("terminal.next-index", folder=folder))
 
     export_app.command(form, help=f"{what}\n\n{_PAGES}")(command)
 
@@ -193,20 +208,20 @@ _page_command(
     "page-xml",
     "Write transcriptions as PAGE-XML (2019-07-15), for correction in eScriptorium, Transkribus "
     "or OCR-D.",
-    "keju data import page-xml {dir} --out DATASET reads the corrected files",
+    reads_back=True,
 )
 _page_command(
     "alto",
     "Write transcriptions as ALTO 4.4, for correction in eScriptorium, or for a library's system.",
-    "keju data import alto {dir} --out DATASET reads the corrected files",
+    reads_back=True,
 )
 _page_command(
     "hocr",
     "Write transcriptions as hOCR 1.2 (XHTML), for viewers and searchable PDF.",
-    "see {dir}/index.csv",
+    reads_back=False,
 )
 _page_command(
     "txt",
     "Write transcriptions as text in reading order, UTF-8, a row for each column.",
-    "see {dir}/index.csv",
+    reads_back=False,
 )

@@ -82,7 +82,7 @@ def figures(
 def draw_all(
     drawn: Iterable[Drawn], folder: Path, formats: str, language: str, *, quiet: bool = False
 ) -> bool:
-    """Write figures and say where, on standard error if `quiet`.
+    """Write figures and print where they are, on standard error if `quiet`.
 
     Returns:
         Whether there was something to draw, and every character of it is drawn by some font.
@@ -90,42 +90,38 @@ def draw_all(
     from keju.figures import Undrawn, write_figure
     from keju.translations import Words
 
-    chosen, tell = formats_of(formats), note if quiet else say
+    chosen, report = parse_formats(formats), note if quiet else say
     words = Words(language)
     blank: dict[str, None] = {}
-    left_out: dict[tuple[str, str], list[str]] = {}
+    undrawn: dict[tuple[str, str], list[str]] = {}
     count = 0
     for each in drawn:
         if isinstance(each, Undrawn):
-            left_out.setdefault((each.kind, each.why), []).append(each.of)
+            undrawn.setdefault((each.kind, each.why), []).append(each.of)
             continue
         written = write_figure(each, folder, chosen, words)
         blank |= dict.fromkeys(written.undrawable)
         count += 1
         suffixes = ", ".join(path.suffix.removeprefix(".") for path in written.paths)
-        tell(f"{folder / each.name}: {suffixes}")
-    for (kind, why), names in left_out.items():
-        of = f" ({', '.join(names)})" if any(names) else ""
-        tell(f"{kind}{of}: not drawn: {why}")
+        report(f"{folder / each.name}: {suffixes}")
+    for (kind, why), names in undrawn.items():
+        figure = f"{kind} ({', '.join(names)})" if any(names) else kind
+        report(message("terminal.not-drawn", figure=figure, reason=words(why)))
     if not count:
-        note("keju: nothing could be drawn of this")
+        note("keju: " + message("terminal.nothing-drawn"))
     if blank:
         signs = ", ".join(f"{sign} (U+{ord(sign):04X})" for sign in blank)
-        note(
-            f"No installed font has these characters, which stand as blanks or boxes: {signs}. "
-            "Install one that has (Debian: fonts-noto-cjk, fonts-hanazono, fonts-cns11643-sung), "
-            "or set KEJU_FONTS to a folder that holds it"
-        )
+        note(message("terminal.no-font", characters=signs))
     return bool(count) and not blank
 
 
-def formats_of(said: str) -> tuple[Format, ...]:
+def parse_formats(given: str) -> tuple[Format, ...]:
     """The formats of a list joined by commas.
 
     Raises:
-        UsageError: there is no such format.
+        UsageError: a format does not exist.
     """
-    names = dict.fromkeys(name.strip().lower() for name in said.split(",") if name.strip())
+    names = dict.fromkeys(name.strip().lower() for name in given.split(",") if name.strip())
     for name in names:
         if name not in _FORMATS:
             raise UsageError(

@@ -123,7 +123,7 @@ def _translate_parameter(parameter: Any, texts: dict[str, str]) -> None:  # noqa
 
 
 def error_text(said: str) -> str:
-    """What Typer reports about a command line, in the current language."""
+    """Return a report of Typer about a command line in the current language."""
     if language() != "zh":
         return said
     for each in _chinese().errors:

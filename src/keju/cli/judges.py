@@ -74,15 +74,15 @@ class JudgeOptions(ServerOptions):
         Raises:
             DataError: the price file cannot be read.
         """
-        from keju.running import Budget, Limits, Policy
+        from keju.running import Budget, Policy, RateLimits, RetryPolicy
         from keju.running.prices import read_prices
 
         prices = read_prices(self.prices) if self.prices else None
         return Policy(
             concurrency=self.concurrency,
             retry_failed=self.retry_failed,
-            timeout=self.timeout,
-            limits=Limits(requests=self.per_minute),
+            retry=RetryPolicy(timeout=self.timeout),
+            limits=RateLimits(requests=self.per_minute),
             budget=Budget(max_cost=self.max_cost, prices=prices),
         )
 

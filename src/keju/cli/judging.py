@@ -15,7 +15,7 @@ from keju.cli.figures import FormatNames, draw_all
 from keju.cli.grouped_options import with_groups
 from keju.cli.judges import JudgeOptions, ask_judging, show_judging_plan
 from keju.cli.options import AsJson, SampleSeed, TaskIds
-from keju.errors import number_of
+from keju.messages import language, message
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -102,7 +102,7 @@ def grade(
     from keju.cli.output.console import print_json
     from keju.cli.output.judge_tables import agreement_table, grade_lines, grades_table
     from keju.judging import (
-        Chosen,
+        AnswerSelection,
         JudgementFolder,
         answers_of,
         grades_of,
@@ -114,15 +114,15 @@ def grade(
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
-    told = read_rubrics(rubrics)
-    chosen = Chosen(
+    used = read_rubrics(rubrics)
+    chosen = AnswerSelection(
         tasks=tuple(task) if task else None,
         limit=limit,
         models=tuple(of) if of else None,
         only=sampled_codes(only) if only else None,
     )
-    answers = answers_of(opened, told, chosen)
-    folder = JudgementFolder(opened, told)
+    answers = answers_of(opened, used, chosen)
+    folder = JudgementFolder(opened, used)
     complete = True
     if model:
         options = server.model_options(asking=not plan)
@@ -139,13 +139,13 @@ def grade(
     if as_json:
         print_json(graded)
     elif not graded.tasks:
-        say(f"{run}: nobody has judged it by the rubrics {told.id}. Name a judge with --model")
+        say(message("terminal.not-judged", run=run, rubrics=used.id))
     else:
         out.print(grades_table(graded))
         if graded.repeats:
-            out.print(agreement_table(graded.repeats, "Repeats of one judge"))
+            out.print(agreement_table(graded.repeats, message("terminal.repeats")))
         if graded.judges:
-            out.print(agreement_table(graded.judges, "Judges among themselves"))
+            out.print(agreement_table(graded.judges, message("terminal.judges-among-themselves")))
         for line in grade_lines(graded):
             say(line)
     if not complete:
@@ -180,9 +180,9 @@ def probe(
     from keju.cli.output.console import print_json
     from keju.cli.output.judge_tables import probe_lines, probes_table
     from keju.judging import (
-        Chosen,
+        AnswerSelection,
         JudgementFolder,
-        Probed,
+        ProbingResult,
         answers_of,
         declared_probes,
         draw_sample,
@@ -193,28 +193,28 @@ def probe(
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
-    told = read_rubrics(rubrics)
-    chosen = Chosen(tasks=tuple(task) if task else None, models=tuple(of) if of else None)
-    answers = answers_of(opened, told, chosen)
+    used = read_rubrics(rubrics)
+    chosen = AnswerSelection(tasks=tuple(task) if task else None, models=tuple(of) if of else None)
+    answers = answers_of(opened, used, chosen)
     drawn = draw_sample(answers.judged, opened, per_task=limit, seed=seed)
-    folder = JudgementFolder(opened, told)
+    folder = JudgementFolder(opened, used)
     options = server.model_options(asking=not plan)
     policy = server.policy()
 
     def questions(judge: Model) -> Iterable[Request]:
-        return (each.request for each in probings(drawn, told, judge.name))
+        return (each.request for each in probings(drawn, used, judge.name))
 
     if plan:
         show_judging_plan(folder, model or [], options, policy, questions, len(drawn), as_json)
         return
     complete = ask_judging(folder, model or [], options, policy, questions)
-    probed = Probed(
+    probed = ProbingResult(
         run=str(run),
-        rubrics=told.id,
+        rubrics=used.id,
         results=tuple(
             result
             for judge in model or []
-            for result in probe_results(folder, judge, list(probings(drawn, told, judge)))
+            for result in probe_results(folder, judge, list(probings(drawn, used, judge)))
         ),
         not_applicable=declared_probes().not_applicable,
     )
@@ -261,10 +261,10 @@ def align_(
 
     known, grades = None, {}
     if run is not None:
-        opened, told = RunFolder.open(run), read_rubrics(rubrics)
-        answers = graded_answers(opened, told)
+        opened, used = RunFolder.open(run), read_rubrics(rubrics)
+        answers = graded_answers(opened, used)
         known = {code_of(each): each for each in answers}
-        grades = judged_by(opened, told, answers)
+        grades = judged_by(opened, used, answers)
     found = align(read_ratings(sheets, known), grades)
     if as_json:
         print_json(found)
@@ -273,11 +273,11 @@ def align_(
         for line in alignment_lines(found):
             say(line)
         if not found.points:
-            say("No judge: name a run that was judged with --run, or add columns called judge:NAME")
+            say(message("terminal.no-judge"))
     if figure is not None:
         from keju.figures import judges
 
-        if not draw_all(judges(found), figure, formats, "en", quiet=as_json):
+        if not draw_all(judges(found), figure, formats, language(), quiet=as_json):
             raise typer.Exit(WITH_FAILURES)
 
 
@@ -300,17 +300,14 @@ def sample(
     Items are drawn evenly over books and pages and over models, in random order. Give each rater a
     copy; then: keju judge RUN --only FILE.csv --model M, and keju judge align.
     """
-    from keju.judging import Chosen, answers_of, draw_sample, read_rubrics, write_sample
+    from keju.judging import AnswerSelection, answers_of, draw_sample, read_rubrics, write_sample
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
-    chosen = Chosen(tasks=tuple(task) if task else None, models=tuple(of) if of else None)
+    chosen = AnswerSelection(tasks=tuple(task) if task else None, models=tuple(of) if of else None)
     answers = answers_of(opened, read_rubrics(rubrics), chosen)
     drawn = draw_sample(answers.judged, opened, per_task=per_task, seed=seed)
     write_sample(sheet, drawn)
     counts = Counter(each.item.task for each in drawn)
-    said = ", ".join(f"{count} of {name}" for name, count in counts.items())
-    say(
-        f"{sheet}: {number_of(len(drawn), 'answer')} ({said}). Raters fill the columns "
-        "rater and score, 0 to 10"
-    )
+    tasks = ", ".join(f"{name}: {count:,}" for name, count in counts.items())
+    say(message("terminal.rating-sheet", sheet=sheet, count=len(drawn), tasks=tasks))

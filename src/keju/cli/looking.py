@@ -9,6 +9,7 @@ import typer
 
 from keju.cli.app import app, out, say
 from keju.cli.options import AsJson
+from keju.messages import message
 
 
 @app.command()
@@ -35,10 +36,10 @@ def tasks(
     """List all tasks and how each is scored: published ones, own pages, and your own benchmarks."""
     from keju.cli.output.console import print_json
     from keju.cli.output.listings import tasks_tables
-    from keju.definitions import know_all_installed, task_row
+    from keju.definitions import register_all_installed, task_row
     from keju.definitions import tasks as all_tasks
 
-    know_all_installed()
+    register_all_installed()
     if as_json:
         print_json([task_row(task) for task in all_tasks()])
     elif prompts:
@@ -49,7 +50,7 @@ def tasks(
                     say(f"    {line}")
     else:
         out.print(*tasks_tables(all_tasks()))
-        say("official, strict: the main metric of each protocol; --json lists them all")
+        say(message("terminal.tasks-note"))
 
 
 @app.command()
@@ -66,7 +67,7 @@ def metrics(
         print_json([metric_row(metric) for metric in all_metrics()])
     else:
         out.print(metrics_table(all_metrics()))
-        say("↓: lower is better; --json has the preparation of texts and the source too")
+        say(message("terminal.metrics-note"))
 
 
 @app.command()

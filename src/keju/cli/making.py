@@ -10,7 +10,7 @@ import typer
 
 from keju.cli.app import WITH_FAILURES, data_app, err, note, out, say
 from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset
-from keju.errors import UsageError, number_of
+from keju.errors import UsageError
 from keju.items import UNKNOWN
 from keju.messages import message
 
@@ -43,19 +43,20 @@ def detect(
     SRC is not changed and no dataset is written.
     """
     from keju.cli.output.console import print_json
-    from keju.cli.output.detected_formats import as_data, lines
+    from keju.cli.output.detected_formats import as_data, describe_findings
     from keju.datasets.examine import examine, write_mapping
     from keju.datasets.readers.words import detect_command
 
     if write_map:
         write_mapping(src, write_map)
-        say(f"Complete {write_map}, then: {detect_command(src, write_map)}")
+        command = detect_command(src, write_map)
+        say(message("terminal.mapping-drafted", file=write_map, command=command))
         return
     found = examine(src, mapping=map_)
     if as_json:
         print_json(as_data(found))
     else:
-        for line in lines(found):
+        for line in describe_findings(found):
             say(line)
     if not found.candidates:
         raise typer.Exit(WITH_FAILURES)
@@ -113,7 +114,7 @@ def import_(
             options=options,
         )
     for each in done.notes:
-        note(f"note: {each}")
+        note(message("terminal.note", text=each))
     made = done.manifest
     say(
         message(
@@ -160,8 +161,8 @@ def export(
     from keju.datasets.writers import export_dataset
 
     for each in export_dataset(form, dataset, folder):
-        note(f"note: {each}")
-    say(f"{form} in {folder}")
+        note(message("terminal.note", text=each))
+    say(message("terminal.exported-dataset", format=form, folder=folder))
 
 
 @data_app.command()
@@ -172,6 +173,7 @@ def formats(
     ] = "",
 ) -> None:
     """List the formats that can be imported and exported, or show one: its files and options."""
+    from keju.cli.output.console import translate
     from keju.datasets.readers import FORMATS
     from keju.datasets.writers import FORMATS as WRITTEN
 
@@ -187,23 +189,26 @@ def formats(
                 for each in FORMATS.entries()]  # fmt: skip
         written = [(each.name, each.described(lambda writer: writer.what))
                    for each in WRITTEN.entries()]  # fmt: skip
-        for title, known in (("import", read), ("export", written)):
+        heads = (message("terminal.formats-read"), message("terminal.formats-written"))
+        for title, known in zip(heads, (read, written), strict=True):
             out.print(f"[b]{title}[/b]")
             for name, what in known:
-                say(f"  {name:{width}}  {what}")
-        say("Next: keju data formats FORMAT shows the files and options of one format;")
-        say("      keju data detect SRC reports the format of a file or folder")
+                say(f"  {name:{width}}  {translate(what)}")
+        say(message("terminal.next-format"))
+        say(message("terminal.next-detect"))
     if reader := FORMATS.get(form):
         plugin = FORMATS.plugin(form)
-        out.print(f"[b]import {reader.name}[/b]  {reader.what}{f' [{plugin}]' if plugin else ''}")
+        title, what = message("terminal.formats-read"), translate(reader.what)
+        out.print(f"[b]{title} {reader.name}[/b]  {what}{f' [{plugin}]' if plugin else ''}")
         for line in reader.layout.strip().splitlines():
-            say(f"    {line}")
+            say(f"    {translate(line)}")
         for name, text in reader.every_option.items():
-            say(f"    --option {name}=…  {text}")
+            say(f"    --option {name}=…  {translate(text)}")
     if writer := WRITTEN.get(form):
-        out.print(f"[b]export {writer.name}[/b]  {writer.what}")
+        title, what = message("terminal.formats-written"), translate(writer.what)
+        out.print(f"[b]{title} {writer.name}[/b]  {what}")
         for line in writer.layout.strip().splitlines():
-            say(f"    {line}")
+            say(f"    {translate(line)}")
 
 
 @data_app.command("validate")
@@ -215,11 +220,18 @@ def validate_(dataset: DatasetPath) -> None:
     for finding in validate(dataset):
         counts[finding.severity] += 1
         say(str(finding))
-    notices = f", {number_of(counts['notice'], 'notice')}" if counts["notice"] else ""
-    say(
-        f"{number_of(counts['error'], 'error')}, "
-        f"{number_of(counts['warning'], 'warning')}{notices} in {dataset}"
-    )
+    errors, warnings, notices = (counts[each] for each in ("error", "warning", "notice"))
+    if notices:
+        line = message(
+            "terminal.findings-with-notices",
+            errors=errors,
+            warnings=warnings,
+            notices=notices,
+            dataset=dataset,
+        )
+    else:
+        line = message("terminal.findings", errors=errors, warnings=warnings, dataset=dataset)
+    say(line)
     if counts["error"]:
         raise typer.Exit(WITH_FAILURES)
 

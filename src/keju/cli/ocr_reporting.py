@@ -28,7 +28,7 @@ _OPTIONS = {
     " with --retry-failed": "",
     "another --out": "another --work",
 }
-"""What hints say here instead of the options of `keju run`: failed pages are always read again."""
+"""Replacements for options of `keju run` in hints: failed pages are always read again."""
 
 
 @app.command("ocr-report", context_settings=LICENSE_TOO)

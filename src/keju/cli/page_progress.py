@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
+from keju.messages import message
+
 
 @contextmanager
 def page_bar(console: Console) -> Iterator[Callable[[int, int], None] | None]:
@@ -17,5 +19,5 @@ def page_bar(console: Console) -> Iterator[Callable[[int, int], None] | None]:
         return
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("writing pages", total=None)
+        task = bar.add_task(message("terminal.writing-pages"), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

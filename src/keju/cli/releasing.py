@@ -11,7 +11,7 @@ import typer
 from keju.cli.app import WITH_FAILURES, note, out, say
 from keju.cli.building import build_app
 from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath
-from keju.errors import number_of
+from keju.messages import message
 
 _SHOWN = 30
 
@@ -73,10 +73,10 @@ def release(
     )
     done = write_release(Dataset.open(dataset), folder, settings)
     for line in done.notes:
-        note(f"note: {line}")
+        note(message("terminal.note", text=line))
     passed = sum(check.passed for check in done.checks)
     say(f"{folder}: {', '.join(done.files)}")
-    say(f"{passed} of {len(done.checks)} checks passed; DATASHEET.md lists them")
+    say(message("terminal.checks-passed", count=passed, checks=len(done.checks)))
 
 
 @build_app.command()
@@ -107,7 +107,7 @@ def leaks(
     from msgspec.structs import asdict
 
     from keju.building.releasing.leaks import Leak, leaks_of
-    from keju.cli.output.console import plain_table, print_json
+    from keju.cli.output.console import name_columns, plain_table, print_json, translate
     from keju.csv_files import write_frame
 
     found = leaks_of(dataset, against or [], pictures=pictures)
@@ -118,21 +118,29 @@ def leaks(
     if as_json:
         print_json(found._asdict())
     else:
-        table = plain_table("what", "item", "task", "stands in", "there", "share", right=(5,))
+        table = plain_table(
+            *name_columns("what", "item", "task", "other-dataset", "other-item", "share"),
+            right=(5,),
+        )
         for leak in found.leaks[:_SHOWN]:
             share = f"{leak.share:.0%}"
-            table.add_row(leak.part, leak.item, leak.task, leak.against, leak.other, share)
+            table.add_row(
+                translate(leak.part), leak.item, leak.task, leak.against, leak.other, share
+            )
         if found.leaks:
             out.print(table)
         if len(found.leaks) > _SHOWN:
-            say(f"{len(found.leaks) - _SHOWN:,} more; --csv writes all")
+            say(message("terminal.more-leaks", count=len(found.leaks) - _SHOWN))
         by_kind = Counter((leak.kind, leak.against) for leak in found.leaks)
         for (kind, name), count in sorted(by_kind.items()):
-            say(f"{count:,} {kind}s in {name}")
-        say(
-            f"{len(found.leaks):,} leaks; compared {number_of(found.images, 'image')} and "
-            f"{found.texts:,} "
-            f"texts ({found.short:,} more are too short, or wording of a task)"
+            say(message("terminal.leaks-of-kind", count=count, kind=translate(kind), dataset=name))
+        line = message(
+            "terminal.leaks",
+            count=len(found.leaks),
+            images=found.images,
+            texts=found.texts,
+            short=found.short,
         )
+        say(line)
     if found.leaks:
         raise typer.Exit(WITH_FAILURES)

@@ -86,7 +86,7 @@ def score(
     from keju.runs import RunFolder
     from keju.scoring import (
         PROTOCOLS,
-        pieces,
+        join_json,
         read_decisions,
         score_file,
         score_models,
@@ -124,7 +124,7 @@ def score(
     if json_out is None:
         deque(parts(), maxlen=0)
     else:
-        write_atomic(json_out, pieces(parts()))
+        write_atomic(json_out, join_json(parts()))
     results = [result for summary in summaries for result in summary.results]
     for table in scores_tables(results, [summary.model for summary in summaries], width=out.width):
         out.print(table)
@@ -153,10 +153,7 @@ def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
     lines = [*unfinished_lines(path), *own_draft_lines(path), *otherwise_lines(run.manifest())]
     lines += [*swap_lines(swapped_in(run)), *invented_lines(run)]
     if adjudicated and (unused := unused_decisions(read_decisions(adjudicated), run)):
-        lines.append(
-            f"Decisions in {adjudicated} that do not count, because the run does not have the "
-            f"answer or the answer changed since: {unused:,}"
-        )
+        lines.append(message("terminal.unused-decisions", file=adjudicated, count=unused))
     return lines
 
 
@@ -223,10 +220,7 @@ def protocols(
         print_json(found)
         return
     if not found:
-        say(
-            "No task has a value under both protocols. Tasks of published benchmarks have an "
-            "official protocol, and those of a definition with official_as or official metrics"
-        )
+        say(message("terminal.no-official-values"))
         return
     out.print(*protocol_tables(found))
     for line in protocol_lines(found):
@@ -276,7 +270,7 @@ def compare(
     from keju.analysis.comparison import comparison_of
     from keju.analysis.comparison_sides import Wanted
     from keju.cli.output.comparison_table import comparison_table
-    from keju.cli.output.console import print_json
+    from keju.cli.output.console import print_json, translate
     from keju.reporting.comparison_text import comparison_lines
     from keju.runs import RunFolder
 
@@ -290,7 +284,7 @@ def compare(
         return
     out.print(comparison_table(compared))
     for line in comparison_lines(compared):
-        say(line)
+        say(translate(line))
 
 
 @app.command()
@@ -372,7 +366,7 @@ def report(
     if pages and made.view.times:
         for line in time_lines(made.view.times):
             say(line)
-    say(f"{made.page}: {made.size / 1e6:.1f} MB")
+    say(message("terminal.report-written", page=made.page, megabytes=made.size / 1e6))
     for folder, write in ((csv, write_csv), (latex, write_latex)):
         if folder is not None:
             for path in write(made, folder):

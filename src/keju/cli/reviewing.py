@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from keju.cli.app import err, say
-from keju.cli.building import build_app
+from keju.cli.building import build_app, say_built
 from keju.cli.options import DatasetPath, NewDataset, TaskIds
-from keju.errors import number_of
+from keju.messages import message
 
 Scales = Annotated[
     Path | None,
@@ -47,13 +47,14 @@ def export(
     from keju.definitions import QuestionForms
 
     given, forms = Dataset.open(dataset), QuestionForms(task)
-    items = [item for item in given.items() if forms.take(item) and (item.draft or not drafts)]
+    items = [item for item in given.items() if forms.takes(item) and (item.draft or not drafts)]
     export_review(form, given, items, out, review_form(scales) if scales else None)
-    say(f"{number_of(len(items), 'item')} in {out}")
+    say(message("terminal.review-exported", count=len(items), file=out))
     for line in how_to_see(form, given, out):
         say(line)
-    by = f" --scales {scales}" if scales else ""
-    say(f"Then: keju build review import {dataset} --reviewed {out}{by} --out NEW")
+    command = f"keju build review import {dataset} --reviewed {out}"
+    command += f" --scales {scales}" if scales else ""
+    say(message("terminal.next-review", command=f"{command} --out NEW"))
 
 
 @review_app.command("import")
@@ -110,8 +111,4 @@ def import_(
     done = run_step(Work(STEP, settings, Dataset.open(dataset)), out, engine=Engine(console=err))
     for line in done.record.notes:
         say(line)
-    made = done.manifest
-    say(
-        f"{number_of(made.items, 'item')}, {number_of(made.images, 'image')} in {out} "
-        f"(hash {made.hash[:12]})"
-    )
+    say_built(done.manifest, out)

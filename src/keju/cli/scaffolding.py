@@ -9,7 +9,7 @@ import typer
 
 from keju.cli.app import data_app, say
 from keju.cli.making import Source, option_pair
-from keju.errors import number_of
+from keju.messages import message
 
 
 @data_app.command("scaffold")
@@ -36,12 +36,13 @@ def scaffold_(
     SRC is not changed.
     """
     from keju.datasets.readers import FORMATS
-    from keju.datasets.readers.detecting import best
+    from keju.datasets.readers.detecting import find_best
     from keju.datasets.readers.listing import Listing
     from keju.datasets.scaffold import scaffold
 
     if form == "auto":
-        form = best(Listing(src), FORMATS.usable()).reader.name
+        form = find_best(Listing(src), FORMATS.usable()).reader.name
     for done in scaffold(form, src, folder, dict(option_pair(each) for each in option or ())):
-        say(f"{number_of(done.rows, 'row')} in {done.file}. Fill in: {', '.join(done.fill)}")
-        say(f"Next: {done.command}")
+        columns = ", ".join(done.fill)
+        say(message("terminal.table-to-complete", count=done.rows, file=done.file, columns=columns))
+        say(message("terminal.next-command", command=done.command))

@@ -102,15 +102,12 @@ def serve(
             pages.close()
     else:
         if not is_loopback(host):
-            note(
-                f"warning: everybody who reaches {host} and has the address can answer, and what "
-                "is sent can be read on the way (no TLS). Without --host only this machine can"
-            )
-        lines = serve_pages(pages, host=host, port=port, new_token=new_token, tell=_told)
-    for line in lines or ["nothing to write out yet"]:
+            note(message("terminal.open-to-others", host=host))
+        lines = serve_pages(pages, host=host, port=port, new_token=new_token, tell=_print_address)
+    for line in lines or [message("terminal.nothing-to-write")]:
         say(line)
 
 
-def _told(address: str) -> None:
-    say(f"Open this address: {address}")
-    note("It lets in whoever has it. Ctrl-C ends; what was submitted is kept")
+def _print_address(address: str) -> None:
+    say(message("terminal.open-address", address=address))
+    note(message("terminal.keep-address-secret"))

@@ -9,16 +9,16 @@ SLACK = 1.0
 
 
 def box_fault(box: Box, size: tuple[int, int] | None) -> str:
-    """What is wrong with a box on an image of that width and height, or an empty string."""
+    """The fault of a box on an image of that width and height, or an empty string."""
     if not (box.x0 < box.x1 and box.y0 < box.y1):
-        return f"{_shown(box)} has no area"
+        return f"{_format_box(box)} has no area"
     if size is None:
         return ""
     width, height = size
     if min(box.x0, box.y0) < -SLACK or box.x1 > width + SLACK or box.y1 > height + SLACK:
-        return f"{_shown(box)} leaves its image of {width}x{height} pixels"
+        return f"{_format_box(box)} leaves its image of {width}x{height} pixels"
     return ""
 
 
-def _shown(box: Box) -> str:
+def _format_box(box: Box) -> str:
     return f"({box.x0:g}, {box.y0:g}, {box.x1:g}, {box.y1:g})"

@@ -26,7 +26,7 @@ from keju.items import Item
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
-class Flaw(NamedTuple):
+class ItemDefect(NamedTuple):
     """An error or warning about an item; a grave one makes runs fail or scores wrong."""
 
     problem: str
@@ -40,7 +40,7 @@ class _Asked(NamedTuple):
     query: Query
 
 
-def without_image(item: Item) -> str:
+def text_only_notice(item: Item) -> str:
     """A notice on which models can answer a valid item without image; empty for one with an image.
 
     Text alone is permitted: pages are often shared without their scans.
@@ -52,14 +52,14 @@ def without_image(item: Item) -> str:
     except DataError:
         return ""
     if form == "transcription":
-        return "nobody can be asked to read it, but it holds the truth"
-    return "only --setting gold-text can ask it"
+        return "no model can be asked to read it; its text is only a reference"
+    return "it can be asked only with --setting gold-text"
 
 
-def awaited(item: Item) -> str:
-    """What a draft without an answer still lacks; empty for all other items.
+def missing_part(item: Item) -> str:
+    """The missing part of an unfinished draft: answer or boxes; empty for all other items.
 
-    A draft is not finished, so what it lacks is not an error; in a finished item it would be.
+    In a draft this is not an error; in a finished item it would be.
     """
     if not item.draft:
         return ""
@@ -74,7 +74,7 @@ def awaited(item: Item) -> str:
     return "" if item.answer.strip() else "answer"
 
 
-def unscored(item: Item) -> str:
+def unscored_reason(item: Item) -> str:
     """Why responses to a valid item will be unscored: it has no reference; empty for all others.
 
     Drafts, and items of a kind without a metric, need no reference.
@@ -89,15 +89,15 @@ def unscored(item: Item) -> str:
     return missing_reference(item)
 
 
-def check_item(item: Item) -> Iterator[Flaw]:
+def check_item(item: Item) -> Iterator[ItemDefect]:
     """Yield the errors of an item: task, prompt, images, answer, options, boxes."""
     try:
         kind = task(item.task)
     except UsageError as error:
-        yield Flaw(str(error), "Give it the id of a task.")
+        yield ItemDefect(str(error), "Use the id of a task.")
         return
     if item.benchmark != kind.benchmark:
-        yield Flaw(
+        yield ItemDefect(
             f"benchmark {item.benchmark!r}, but task {kind.id} is of {kind.benchmark}",
             f"Write {kind.benchmark}.",
         )
@@ -108,95 +108,97 @@ def check_item(item: Item) -> Iterator[Flaw]:
         asked = _Asked(item, kind, query_of(item))
         prompt_of(item)
     except DataError as error:
-        yield Flaw(error.problem, f"{error.hint or 'Mend the item'}.")
+        yield ItemDefect(error.problem, f"{error.hint or 'Correct the item'}.")
         return
     for check in _CHECKS:
         yield from check(asked)
 
 
-def _labelled(item: Item) -> Iterator[Flaw]:
+def _labelled(item: Item) -> Iterator[ItemDefect]:
     """Check the reference split of a pair task: single labelled images without a question."""
     if len(item.images) != 1:
-        yield Flaw(
-            f"{number_of(len(item.images), 'image')}, but a reference shows one",
-            "Give it one image.",
+        yield ItemDefect(
+            f"{number_of(len(item.images), 'image')}, but a reference has one",
+            "Keep one image.",
         )
     if not item.answer.strip():
-        yield Flaw("a reference without its label", "Write the class into the answer.")
+        yield ItemDefect("the reference has no label", "Write the class into the answer.")
 
 
-def _images(asked: _Asked) -> Iterator[Flaw]:
+def _images(asked: _Asked) -> Iterator[ItemDefect]:
     item = asked.item
     if asked.task.of_pairs:
         yield from _gallery(item)
     elif not asked.query.image:
         if item.images:
-            yield Flaw(
+            yield ItemDefect(
                 "it has an image, but the definition declares its task without images",
                 "Remove image = false from the task's family, or the image from the item.",
             )
     elif not item.images and item.transcription is None:
-        yield Flaw(
-            "neither an image nor a transcription, so nothing of it can be shown",
+        yield ItemDefect(
+            "the item has neither an image nor a transcription, so a model gets nothing to read",
             "Import it again with its image beside it.",
         )
 
 
-def _gallery(item: Item) -> Iterator[Flaw]:
+def _gallery(item: Item) -> Iterator[ItemDefect]:
     candidates = len(item.images) - 1
     if candidates < 1:
-        yield Flaw(
+        yield ItemDefect(
             f"{number_of(len(item.images), 'image')}, but the task compares one with its "
             "candidates",
-            "Give it two or more.",
+            "Add its candidates as images.",
         )
     elif not all(1 <= place <= candidates for place in item.relevant):
-        yield Flaw(
+        yield ItemDefect(
             f"relevant {list(item.relevant)[:5]}, but the candidates are 1 to {candidates}",
-            "Number them by their place after the first image.",
+            "Use the position of each candidate after the first image, from 1.",
         )
     elif len(set(item.relevant)) < len(item.relevant):
-        yield Flaw("a relevant candidate is named twice", "Name each once.")
+        yield ItemDefect("a relevant candidate is named twice", "Name each once.")
 
 
-def _blank(asked: _Asked) -> Iterator[Flaw]:
+def _blank(asked: _Asked) -> Iterator[ItemDefect]:
     """Check that a blank page has no text, and is a page to transcribe."""
     if asked.item.metadata.get(BLANK) != "yes":
         return
     if not is_blank(asked.item) or asked.query.form != "transcription":
-        yield Flaw(
-            f"its metadata says {BLANK}=yes, but it has a text or asks for no transcription",
+        yield ItemDefect(
+            f"its metadata has {BLANK}=yes, but it has a text or its task is not transcription",
             f"Remove the text or the metadata {BLANK}.",
             grave=False,
         )
 
 
-def _answer(asked: _Asked) -> Iterator[Flaw]:
+def _answer(asked: _Asked) -> Iterator[ItemDefect]:
     item, form = asked.item, asked.query.form
-    if asked.task.of_pairs or awaited(item):
+    if asked.task.of_pairs or missing_part(item):
         return
     if not item.answer.strip():
         return
     if form == "number" and not _NUMBER.fullmatch(item.answer.strip()):
-        yield Flaw(f"the answer {item.answer[:20]!r} is no number", "Write it in digits.")
+        yield ItemDefect(f"the answer {item.answer[:20]!r} is not a number", "Write it in digits.")
     elif form == "yes-no" and item.answer.strip().casefold() not in {"yes", "no"}:
-        yield Flaw(f"the answer {item.answer[:20]!r} is neither Yes nor No", "Write Yes or No.")
+        yield ItemDefect(
+            f"the answer {item.answer[:20]!r} is neither Yes nor No", "Write Yes or No."
+        )
 
 
-def _options(asked: _Asked) -> Iterator[Flaw]:
+def _options(asked: _Asked) -> Iterator[ItemDefect]:
     item = asked.item
     if asked.query.form != "letter":
         return
     options, choices = options_of(item), choices_of(item)
     if len(options) < 2:
-        yield Flaw(
+        yield ItemDefect(
             f"{number_of(len(options), 'option')} found"
             + (" in the question" if item.verbatim else ""),
             "Write them as A、… B、… or give the item its options.",
         )
         return
     if item.answer.strip() and item.answer not in choices:
-        yield Flaw(
+        yield ItemDefect(
             f"the answer {item.answer[:20]!r} is not one of the letters {''.join(choices)}",
             "Write the letter of the right option.",
         )
@@ -204,27 +206,27 @@ def _options(asked: _Asked) -> Iterator[Flaw]:
     for letter, option in zip(choices, options, strict=True):
         text = "".join(option.split())
         if not text:
-            yield Flaw(f"option {letter} is empty", "Write it, or take it out.")
+            yield ItemDefect(f"option {letter} is empty", "Fill it in, or remove it.")
         elif text in first:
-            yield Flaw(
+            yield ItemDefect(
                 f"options {first[text]} and {letter} are the same: {option[:20]!r}",
                 "Change one of them.",
             )
         first.setdefault(text, letter)
 
 
-def _boxes(asked: _Asked) -> Iterator[Flaw]:
+def _boxes(asked: _Asked) -> Iterator[ItemDefect]:
     item = asked.item
     size = (item.images[0].width, item.images[0].height) if item.images else None
     for number, box in enumerate(item.boxes, start=1):
         if fault := box_fault(box, size):
-            yield Flaw(
+            yield ItemDefect(
                 f"box {number} {fault}",
                 "Draw it again: left < right, top < bottom, inside the image.",
             )
 
 
-def _lines(asked: _Asked) -> Iterator[Flaw]:
+def _lines(asked: _Asked) -> Iterator[ItemDefect]:
     item = asked.item
     if not item.images:
         return
@@ -236,14 +238,15 @@ def _lines(asked: _Asked) -> Iterator[Flaw]:
         and not any(0 <= x <= ref.width and 0 <= y <= ref.height for x, y in line.polygon)
     ]
     if away:
-        yield Flaw(
-            f"{len(away)} of {len(item.lines)} lines lie outside the image, the first {away[0]!r}",
+        yield ItemDefect(
+            f"{len(away)} of {len(item.lines)} lines are outside the image, "
+            f"the first is {away[0]!r}",
             "Check that the image is the one that was transcribed.",
             grave=False,
         )
 
 
-def _one_text(asked: _Asked) -> Iterator[Flaw]:
+def _one_text(asked: _Asked) -> Iterator[ItemDefect]:
     """Check that answer, transcription and lines of a page to transcribe are the same text.
 
     Punctuation and the order of lines may differ. Lines are compared with the answer only where it
@@ -254,9 +257,9 @@ def _one_text(asked: _Asked) -> Iterator[Flaw]:
         return
     answer = _letters(item.answer)
     if (other := _letters(item.transcription or "")) and other != answer:
-        yield Flaw(
-            f"the answer and the transcription are two texts ({_apart(answer, other)})",
-            "Write the one that the image shows into both.",
+        yield ItemDefect(
+            f"the answer differs from the transcription ({_apart(answer, other)})",
+            "Write the text of the image into both.",
             grave=False,
         )
     texts = [_letters(line.text) for line in item.lines]
@@ -265,9 +268,9 @@ def _one_text(asked: _Asked) -> Iterator[Flaw]:
         and len(texts) == len(item.answer.strip().splitlines())
         and (sorted("".join(texts)) != sorted(answer))
     ):
-        yield Flaw(
-            "its lines say something else than the answer",
-            "Mend the lines' text, or leave the lines out.",
+        yield ItemDefect(
+            "the text of its lines differs from the answer",
+            "Correct the text of the lines, or remove the lines.",
             grave=False,
         )
 
@@ -278,13 +281,13 @@ def _letters(text: str) -> str:
 
 
 def _apart(one: str, other: str) -> str:
-    """A few characters of each of two texts from their first difference."""
+    """The first difference of two texts, with a few characters of each."""
     place = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
                  min(len(one), len(other)))  # fmt: skip
-    return f"{one[place : place + 6]!r} and {other[place : place + 6]!r} at letter {place + 1}"
+    return f"{one[place : place + 6]!r} and {other[place : place + 6]!r} at character {place + 1}"
 
 
-_CHECKS: tuple[Callable[[_Asked], Iterator[Flaw]], ...] = (
+_CHECKS: tuple[Callable[[_Asked], Iterator[ItemDefect]], ...] = (
     _images,
     _blank,
     _answer,

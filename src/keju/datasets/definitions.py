@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from keju.definitions import know, texts_of
+from keju.definitions import definition_texts, register_definition
 from keju.definitions.registry import FILE
 from keju.errors import DataError
 from keju.files import toml_text, write_atomic
@@ -35,14 +35,14 @@ def know_stored(folder: Path) -> None:
         PluginError: a plug-in that a definition names is missing.
     """
     for path in _files(folder):
-        know(toml_text(path, "not a benchmark definition"), str(path))
+        register_definition(toml_text(path, "not a benchmark definition"), str(path))
 
 
 def write_definitions(folder: Path, benchmarks: Iterable[str]) -> None:
     """Store the definitions of the benchmarks of these names, except bundled ones."""
     for path in _files(folder):
         path.unlink()
-    texts = texts_of(benchmarks)
+    texts = definition_texts(benchmarks)
     for name, text in texts.items():
         write_atomic(folder / (FILE if len(texts) == 1 else f"{FOLDER}/{name}.toml"), text)
 

@@ -19,7 +19,7 @@ _SHARES = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 _FEW = (0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def _asked(item: Item) -> list[float]:
+def _prompt_lengths(item: Item) -> list[float]:
     return [] if _unasked(item) else [_length(prompt_of(item))]
 
 
@@ -45,7 +45,7 @@ def _box_shares(item: Item) -> list[float]:
     return [(box.x1 - box.x0) * (box.y1 - box.y0) / area for box in item.boxes]
 
 
-class _Measured(NamedTuple):
+class _Quantity(NamedTuple):
     """A quantity of every item: its unit, and the lower ends of its bins."""
 
     unit: str
@@ -53,23 +53,23 @@ class _Measured(NamedTuple):
     values: Callable[[Item], Iterable[float]]
 
 
-_MEASURES: Mapping[str, _Measured] = {
-    "question": _Measured("characters", _LENGTHS, _asked),
-    "answer": _Measured("characters", _LENGTHS, lambda item: (
+_MEASURES: Mapping[str, _Quantity] = {
+    "question": _Quantity("characters", _LENGTHS, _prompt_lengths),
+    "answer": _Quantity("characters", _LENGTHS, lambda item: (
         [_length(item.answer)] * has_reference(item))),
-    "transcription": _Measured(
+    "transcription": _Quantity(
         "characters", _LENGTHS, lambda item: [_length(item.transcription)] * (
             item.transcription is not None)
     ),
-    "pixels": _Measured("pixels an image", _PIXELS, lambda item: (
+    "pixels": _Quantity("pixels an image", _PIXELS, lambda item: (
         ref.width * ref.height for ref in item.images)),
-    "aspect": _Measured("width / height", _RATIOS, lambda item: (
+    "aspect": _Quantity("width / height", _RATIOS, lambda item: (
         ref.width / max(1, ref.height) for ref in item.images)),
-    "images": _Measured("an item", _FEW, lambda item: [len(item.images)]),
-    "options": _Measured("an item", _FEW, lambda item: [len(item.options)] * bool(item.options)),
-    "lines": _Measured("an item", _FEW, lambda item: [len(item.lines)] * bool(item.lines)),
-    "boxes": _Measured("an item", _FEW, lambda item: [len(item.boxes)] * bool(item.boxes)),
-    "box": _Measured("share of the image", _SHARES, _box_shares),
+    "images": _Quantity("an item", _FEW, lambda item: [len(item.images)]),
+    "options": _Quantity("an item", _FEW, lambda item: [len(item.options)] * bool(item.options)),
+    "lines": _Quantity("an item", _FEW, lambda item: [len(item.lines)] * bool(item.lines)),
+    "boxes": _Quantity("an item", _FEW, lambda item: [len(item.boxes)] * bool(item.boxes)),
+    "box": _Quantity("share of the image", _SHARES, _box_shares),
 }  # fmt: skip
 
 _WORDS: Mapping[str, Callable[[Item], Iterable[str]]] = {
@@ -110,7 +110,7 @@ def distributions(items: Sequence[Item]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema)
 
 
-class Told(NamedTuple):
+class DistributionLine(NamedTuple):
     """A distribution in one line: its unit, and its bins or categories with their counts."""
 
     measure: str
@@ -118,13 +118,13 @@ class Told(NamedTuple):
     counts: str
 
 
-def told(frame: pl.DataFrame) -> list[Told]:
+def distribution_lines(frame: pl.DataFrame) -> list[DistributionLine]:
     """A line for each measure of `distributions`, without empty bins.
 
     Tasks have tables of their own.
     """
     return [
-        Told(
+        DistributionLine(
             str(measure),
             str(unit),
             ", ".join(

@@ -12,10 +12,10 @@ from keju.datasets.manifest import ITEMS, MANIFEST
 from keju.datasets.preview import SECONDS, Preview, preview
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import Detection
-from keju.datasets.readers.detecting import LOWEST, Candidate, candidates
+from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.mapped.draft import draft_mapping
-from keju.datasets.readers.obstacles import Obstacle, archives, obstacle
+from keju.datasets.readers.obstacles import Obstacle, find_archives, find_obstacle
 from keju.definitions import file_of
 from keju.errors import UsageError
 from keju.files import write_atomic
@@ -29,7 +29,7 @@ _INNER_SECONDS = 10.0
 _TABULAR = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet")
 
 
-class Examined(NamedTuple):
+class Examination(NamedTuple):
     """The result of examining a source.
 
     Attributes:
@@ -37,7 +37,7 @@ class Examined(NamedTuple):
         candidates: the readers that recognise it, the best first.
         preview: its first items as the best reader imports them; None if no reader fits.
         obstacle: why it contains no readable data yet.
-        seen: a summary of the files.
+        files: a summary of the files.
         dataset: whether it is a keju dataset already.
         benchmarks: the definition files, named by the user, of the benchmarks of its first items.
         inner: directories directly inside it that a reader recognises, if none recognises the
@@ -48,13 +48,13 @@ class Examined(NamedTuple):
     candidates: tuple[Candidate, ...]
     preview: Preview | None
     obstacle: Obstacle | None
-    seen: Seen
+    files: SourceFiles
     dataset: bool
     inner: tuple[tuple[Path, Candidate], ...] = ()
     benchmarks: tuple[Path, ...] = ()
 
 
-class Seen(NamedTuple):
+class SourceFiles(NamedTuple):
     """The files of a source: their numbers by suffix, the columns of tables, the first names."""
 
     files: int
@@ -65,7 +65,7 @@ class Seen(NamedTuple):
     archives: tuple[str, ...]
 
 
-def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS) -> Examined:
+def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS) -> Examination:
     """Examine a source without writing anything.
 
     Args:
@@ -83,14 +83,14 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     if not there:
         raise UsageError(message("datasets.no-source", src=src))
     listing = Listing(src)
-    found = None if mapping else obstacle(listing)
+    found = None if mapping else find_obstacle(listing)
     ranked: list[Candidate] = []
     if mapping is not None:
         options = {"map": str(mapping)}
         what = f"records described by {mapping}"
         ranked = [Candidate(FORMATS["mapped"], Detection(1, what, options))]
     elif found is None:
-        ranked = candidates(listing, FORMATS.usable())
+        ranked = find_candidates(listing, FORMATS.usable())
     first = None
     if ranked and ranked[0].detection.fit >= LOWEST and not ranked[0].detection.missing:
         reader, detection = ranked[0]
@@ -98,8 +98,8 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     fits = bool(ranked) and ranked[0].detection.fit >= LOWEST
     inner = () if fits or found else tuple(_inner(src))
     dataset = {PurePosixPath(MANIFEST), PurePosixPath(ITEMS)} <= set(listing.files)
-    seen, own = _seen(listing), _definition_files(first)
-    return Examined(src, tuple(ranked), first, found, seen, dataset, inner, own)
+    seen, own = _source_files(listing), _definition_files(first)
+    return Examination(src, tuple(ranked), first, found, seen, dataset, inner, own)
 
 
 def _definition_files(first: Preview | None) -> tuple[Path, ...]:
@@ -115,24 +115,24 @@ def _inner(src: Path) -> Iterator[tuple[Path, Candidate]]:
         sound = folder.is_dir() and not folder.is_symlink() and not is_litter(folder.name)
         if not sound or time.monotonic() > end:
             continue
-        ranked = candidates(Listing(folder), FORMATS.usable())
+        ranked = find_candidates(Listing(folder), FORMATS.usable())
         if ranked and ranked[0].detection.fit >= LOWEST:
             yield folder, ranked[0]
 
 
-def _seen(listing: Listing) -> Seen:
+def _source_files(listing: Listing) -> SourceFiles:
     suffixes = Counter(path.suffix.casefold() or "(none)" for path in listing.files)
     tables = {}
     for path in listing.ending(*_TABULAR)[:_TABLES]:
         columns = dict.fromkeys(key for row in listing.records(path, 5) for key in row)
         tables[path.as_posix()] = tuple(columns)[:_COLUMNS]
-    return Seen(
+    return SourceFiles(
         files=len(listing.files),
         complete=listing.complete,
         suffixes=dict(suffixes.most_common(12)),
         tables=tables,
         names=tuple(path.as_posix() for path in listing.files[:_NAMES]),
-        archives=tuple(path.as_posix() for path in archives(listing)[:_NAMES]),
+        archives=tuple(path.as_posix() for path in find_archives(listing)[:_NAMES]),
     )
 
 

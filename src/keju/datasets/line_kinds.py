@@ -46,21 +46,21 @@ def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -
     return "main" if all(_fold(part) in _unspecific() for part in parts) else "other"
 
 
-def states_kind(word: str, extra: Mapping[str, LineKind] | None = None) -> bool:
+def has_known_kind(word: str, extra: Mapping[str, LineKind] | None = None) -> bool:
     """Whether a word states a kind of line that keju knows."""
     parts = word.partition("#")[0].split(":")
     return any(_known(part, extra) is not None for part in parts)
 
 
-def says_something(word: str) -> bool:
+def is_specific(word: str) -> bool:
     """Whether a word is more than the default type of lines or regions."""
     return bool(word) and _fold(word) not in _unspecific()
 
 
-def telling_word(words: Sequence[str]) -> str:
+def most_specific_word(words: Sequence[str]) -> str:
     """The innermost meaningful word, else the innermost word."""
     given = [word for word in reversed(words) if word]
-    return next((word for word in given if says_something(word)), given[0] if given else "")
+    return next((word for word in given if is_specific(word)), given[0] if given else "")
 
 
 def parse_kinds(text: str) -> dict[str, LineKind]:

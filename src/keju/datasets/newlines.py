@@ -56,7 +56,7 @@ class Newlines:
         return converted.strip("\n")
 
     def notes(self) -> Iterator[str]:
-        """What was converted and what was kept, each with its number."""
+        """Notes on the texts that were converted and those that were kept, with their numbers."""
         if self._converted:
             yield (
                 rf"literal \n read as line breaks: {self._breaks} in "

@@ -54,7 +54,7 @@ def scan_page(number: int) -> str:
     return f"\0{number}"
 
 
-def named_pages(items: Iterable[Item]) -> list[NamedPage]:
+def find_named_pages(items: Iterable[Item]) -> list[NamedPage]:
     """The images of items with their names.
 
     These are: the name of the image in the source and the item's id; and in `alone` the name in an

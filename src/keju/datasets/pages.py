@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from keju.datasets.line_kinds import FLOW, says_something
+from keju.datasets.line_kinds import FLOW, is_specific
 from keju.errors import DataError, UsageError
 from keju.items import Line, LineKind, Record
 from keju.layout.order import order_lines
@@ -50,10 +50,15 @@ class Page(Record, frozen=True, kw_only=True):
         # Imported on demand: this loads the image decoder.
         from keju.datasets.page_view import page_html  # noqa: PLC0415
 
-        return page_html(self, page_in_reading_order(self))
+        return page_html(
+            page_in_reading_order(self),
+            file=self.file,
+            image_name=self.image_name,
+            size=(self.width, self.height),
+        )
 
 
-def text_choice(text: str) -> TextChoice:
+def parse_text_choice(text: str) -> TextChoice:
     """Parse a user's choice of lines.
 
     Raises:
@@ -65,7 +70,7 @@ def text_choice(text: str) -> TextChoice:
     raise UsageError(message("datasets.text-kind-invalid", text=text, kinds=", ".join(_KINDS)))
 
 
-def order_choice(order: str) -> OrderChoice:
+def parse_order_choice(order: str) -> OrderChoice:
     """Parse a user's choice of the order.
 
     Raises:
@@ -97,17 +102,17 @@ def page_in_reading_order(
         DataError: geometry is requested, but no line has an outline.
     """
     lines = page.lines
-    if order_used(page, order) == "geometry":
+    if effective_order(page, order) == "geometry":
         lines = _by_geometry(page)
-    return chosen(lines, kinds)
+    return select_lines(lines, kinds)
 
 
-def chosen(lines: Iterable[Line], kinds: TextChoice) -> tuple[Line, ...]:
+def select_lines(lines: Iterable[Line], kinds: TextChoice) -> tuple[Line, ...]:
     """The lines of the selected kinds, in their order."""
     return tuple(line for line in lines if line.kind in _KINDS[kinds])
 
 
-def order_used(page: Page, order: OrderChoice) -> Literal["stated", "document", "geometry"]:
+def effective_order(page: Page, order: OrderChoice) -> Literal["stated", "document", "geometry"]:
     """Which order `page_in_reading_order` uses for that page under that choice."""
     outlined = any(line.polygon for line in page.lines)
     if order == "geometry" or (order == "auto" and outlined and not page.explicit_order):
@@ -129,11 +134,11 @@ def _by_geometry(page: Page) -> tuple[Line, ...]:
     )
     return tuple(
         _with_kind(page.lines[int(line.id)], line.kind)
-        for line in (*ordered.reading, *ordered.asides)
+        for line in (*ordered.reading, *ordered.marginalia)
     )
 
 
 def _with_kind(line: Line, kind: LineKind) -> Line:
-    if line.kind != "main" or says_something(line.source_kind):
+    if line.kind != "main" or is_specific(line.source_kind):
         return line
     return msgspec.structs.replace(line, kind=kind)

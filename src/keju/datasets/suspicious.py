@@ -92,7 +92,7 @@ def text_fault(text: str) -> tuple[str, str] | None:
     bare = "".join(char if char.isalnum() else " " for char in text.casefold())
     bare = " ".join(bare.split())
     if _BLANK.fullmatch(bare):
-        return f"the text says that the page is blank ({text.strip()[:20]!r})", _AS_BLANK
+        return f"the text describes the page as blank ({text.strip()[:20]!r})", _AS_BLANK
     if _PLACEHOLDER.fullmatch(bare) or _INSIDE.search(text):
         shown = text.strip()[:20]
         return f"the text is a placeholder ({shown!r})", "Write what the image shows, or drop it."
@@ -164,7 +164,8 @@ def extent_fault(length: int, parts: Parts) -> tuple[str, str] | None:
     shown = f"{length:,} character{'' if length == 1 else 's'}"
     if not length and parts.number >= LEAST_PARTS:
         return (
-            f"a blank page by its text, but the image has {parts.number:,} parts of characters",
+            "the text is that of a blank page, but the image has "
+            f"{parts.number:,} parts of characters",
             "Check that the page is blank.",
         )
     if parts.number >= LEAST_PARTS and parts.number > MOST_PARTS * length:
@@ -177,7 +178,7 @@ def extent_fault(length: int, parts: Parts) -> tuple[str, str] | None:
     if length >= LEAST_LENGTH and (parts.number < FEWEST_PARTS or parts.ink < room):
         return (
             f"the text ({shown}) is far too long for the image",
-            "Check that it is the text of this page alone.",
+            "Check that it is the text of this page only.",
         )
     return None
 

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from keju.datasets.checks import awaited, check_item, unscored, without_image
+from keju.datasets.checks import check_item, missing_part, text_only_notice, unscored_reason
 from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
@@ -21,7 +21,7 @@ from keju.definitions.undeciphered import MARK
 from keju.errors import DataError, number_of, printable
 from keju.files import sha256_bytes
 from keju.images import open_image, probe_image
-from keju.ink import parts_of
+from keju.ink import find_parts
 from keju.items import UNKNOWN, ImageRef, Item
 
 Severity = Literal["error", "warning", "notice"]
@@ -103,14 +103,14 @@ def _manifest(dataset: Dataset, items: list[Item]) -> Iterator[Finding]:
                 "notice",
                 file,
                 f"the {word} is unknown, so no release can be made",
-                f"Give it to the release: keju build release --{word} …",
+                f"Name it for the release: keju build release --{word} …",
             )
     if items_hash(items) != manifest.hash:
         yield Finding(
             "error",
             file,
-            "its hash is not that of the items, so they were changed after the import",
-            "Take the changed items in with: keju data import parquet, or import again.",
+            "its hash differs from that of the items: they were changed after the import",
+            "Import the changed items with: keju data import parquet, or import again.",
         )
     images = len({ref.path for item in items for ref in item.images})
     tasks = dict(Counter(item.task for item in items))
@@ -131,10 +131,10 @@ def _items(items: list[Item]) -> Iterator[Finding]:
         name = item.id or f"item {number}"
         if item.id in taken or not item.id:
             problem = "another item has this id" if item.id else "the item has no id"
-            yield Finding("error", name, problem, "Give every item an id of its own.")
+            yield Finding("error", name, problem, "Give every item its own id.")
         taken.add(item.id)
         for field, codes in unseen_characters(item):
-            problem = f"its {field} contains characters that are not seen: {codes}"
+            problem = f"its {field} contains invisible characters: {codes}"
             yield Finding("warning", name, problem, "Remove them, and import again.")
         for flaw in check_item(item):
             yield Finding("error" if flaw.grave else "warning", name, flaw.problem, flaw.hint)
@@ -144,7 +144,7 @@ def _text_alone(items: list[Item]) -> Iterator[Finding]:
     """One notice for all items without an image that have the same consequence."""
     alone: dict[str, list[str]] = {}
     for item in items:
-        if follows := without_image(item):
+        if follows := text_only_notice(item):
             alone.setdefault(follows, []).append(item.id)
     for follows, names in alone.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -160,14 +160,14 @@ def _awaited(items: list[Item]) -> Iterator[Finding]:
     """One notice for all drafts of a task that lack the same."""
     waiting: dict[tuple[str, str], list[str]] = {}
     for item in items:
-        if what := awaited(item):
+        if what := missing_part(item):
             waiting.setdefault((item.task, what), []).append(item.id)
     for (name, what), names in waiting.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         yield Finding(
             "notice",
             f"{names[0]}{more}",
-            f"a draft of {name}, its {what} yet to be written",
+            f"a draft of {name} without {what}",
             "Have a model draft it (keju build draft) or people write it (keju build review).",
         )
 
@@ -176,24 +176,24 @@ def _unscored(items: list[Item]) -> Iterator[Finding]:
     """One notice for all items without a reference, undeciphered characters or blank pages each."""
     found: dict[str, list[Item]] = {}
     for item in items:
-        if reason := unscored(item):
+        if reason := unscored_reason(item):
             found.setdefault(reason, []).append(item)
     for reason, some in found.items():
         more = f" and {len(some) - 1} more" if len(some) > 1 else ""
         problem, hint = (
-            "an undeciphered character: it is asked, and its readings are not scored",
-            "Write its description where a reading is established.",
+            "an undeciphered character: models are asked, but their readings are not scored",
+            "Add its description if a reading is established.",
         )
         if reason == BLANK_PAGE:
             problem = (
-                f"a blank page ({len(some):,} of {len(items):,} items): text that a model invents "
-                "on it is counted, and nothing else"
+                f"a blank page ({len(some):,} of {len(items):,} items): only text "
+                "that a model invents is counted"
             )
-            hint = "Nothing is to be done if the page is blank."
+            hint = "If the page is blank, nothing needs to be done."
         elif reason == NO_REFERENCE:
             problem = (
                 f"no reference ({len(some):,} of {len(items):,} items): "
-                "it can be asked, and its responses are not scored"
+                "models are asked, but their responses are not scored"
             )
             hint = "Import again with the answers, if you have them."
             if any(query_of(item).form == "text" for item in some):
@@ -247,7 +247,7 @@ def _check_image(dataset: Dataset, picture: _Picture) -> list[Finding]:
             return list(_check_picture(dataset.image_bytes(ref), picture))
         path = dataset.image_path(ref)
         if path.exists() and not path.is_file():
-            return [Finding("error", picture.place, "this is no file", f"{_AGAIN}.")]
+            return [Finding("error", picture.place, "not a file", f"{_AGAIN}.")]
         size = path.stat().st_size
         data = path.read_bytes() if size == ref.size else b""
     except DataError as error:
@@ -276,26 +276,26 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
         yield Finding(
             "error",
             picture.place,
-            f"{facts.width}x{facts.height} pixels, but the item says {ref.width}x{ref.height}",
+            f"{facts.width}x{facts.height} pixels, but the item has {ref.width}x{ref.height}",
             f"{_AGAIN}.",
         )
     if facts.frames > 1:
         yield Finding(
             "warning",
             picture.place,
-            f"{number_of(facts.frames, 'page')} or frames in one file, of which OCR "
-            "engines see the first",
-            "Store each page as an image of its own.",
+            f"{number_of(facts.frames, 'page')} or frames in one file; OCR engines "
+            "read only the first",
+            "Store each page as a separate image.",
         )
     if facts.turned:
         yield Finding(
             "warning",
             picture.place,
-            "EXIF turns this image, and not every model obeys that",
+            "EXIF rotates this image, and not every model applies that",
             "Store it upright.",
         )
     if picture.length or picture.blank:
-        parts = parts_of(open_image(data, name=ref.path))
+        parts = find_parts(open_image(data, name=ref.path))
         if fault := extent_fault(picture.length, parts):
             yield Finding("warning", picture.place, *fault)
 
@@ -303,10 +303,10 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
 def _strays(dataset: Dataset, packed: Packed, pictures: dict[str, _Picture]) -> Iterator[Finding]:
     for name in packed:
         if name not in pictures:
-            yield Finding("warning", name, "no item shows this row", "Export the dataset again.")
+            yield Finding("warning", name, "no item uses this row", "Export the dataset again.")
     if not dataset.images_dir.is_dir():
         return
     for path in sorted(dataset.images_dir.rglob("*")):
         inside = path.relative_to(dataset.path).as_posix()
         if inside not in pictures and not path.is_dir():
-            yield Finding("warning", inside, "no item shows this file", "Remove it.")
+            yield Finding("warning", inside, "no item uses this file", "Remove it.")

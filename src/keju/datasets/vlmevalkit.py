@@ -24,7 +24,7 @@ _LABELS = "AＡ"
 _OPENING = "(（[【"
 
 
-def cells_of(item: Item) -> dict[str, str]:
+def build_row(item: Item) -> dict[str, str]:
     """The columns of an item, except its index and images.
 
     For multiple choice, ``question`` is the stem and each option has its column, since VLMEvalKit
@@ -37,7 +37,7 @@ def cells_of(item: Item) -> dict[str, str]:
     cells = {
         "id": item.id,
         "question": stem_of(prompt_of(item), options) if options else prompt_of(item),
-        "answer": answer_of(item),
+        "answer": format_answer(item),
         "category": item.task if not item.query else f"{item.task} {item.query}",
         "l2-category": task(item.task).domain,
         "split": item.split,
@@ -46,7 +46,7 @@ def cells_of(item: Item) -> dict[str, str]:
     return cells | dict(zip(ascii_uppercase, options, strict=False))
 
 
-def answer_of(item: Item) -> str:
+def format_answer(item: Item) -> str:
     """The answer as text: boxes in the format of the prompt."""
     if query_of(item).form != "boxes":
         return item.answer
@@ -61,7 +61,7 @@ def stem_of(prompt: str, options: tuple[str, ...]) -> str:
     return prompt
 
 
-def item_in(cell: str, place: str) -> Item:
+def parse_item(cell: str, place: str) -> Item:
     """The item in a cell ``keju``.
 
     Raises:

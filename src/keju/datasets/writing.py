@@ -211,7 +211,7 @@ class DatasetWriter:
             self._made[PLUGINS] = _BETWEEN.join(every)
 
     def close(self) -> DatasetManifest:
-        """Write the items, drop images that no item shows, and write dataset.json.
+        """Write the items, drop images that no item uses, and write dataset.json.
 
         Raises:
             DataError: there are no items, or one of them cannot be written.

@@ -1,6 +1,6 @@
 """Definitions of benchmarks and their tasks, as data."""
 
-from keju.definitions.blank import as_blank, is_blank, says_blank, status_for
+from keju.definitions.blank import counted_status, is_blank, mark_blank, says_blank
 from keju.definitions.catalogue import (
     OWN_BENCHMARK,
     OWN_PAGE,
@@ -34,14 +34,14 @@ from keju.definitions.prompt_files import read_prompts
 from keju.definitions.prompts import choices_of, options_of, prompt_of, query_of
 from keju.definitions.references import NO_REFERENCE, has_reference, missing_reference
 from keju.definitions.registry import (
+    definition_texts,
     definitions,
     file_of,
     folder_of,
     is_shipped,
-    know,
-    know_all_installed,
     load_benchmark,
-    texts_of,
+    register_all_installed,
+    register_definition,
 )
 from keju.definitions.tasks import Candidates, CountKind, Query, Task
 from keju.definitions.undeciphered import is_undeciphered
@@ -59,10 +59,11 @@ __all__ = [
     "QuestionForms",
     "Task",
     "TaskRow",
-    "as_blank",
     "benchmark",
     "benchmark_title",
     "choices_of",
+    "counted_status",
+    "definition_texts",
     "definitions",
     "file_of",
     "folder_of",
@@ -72,9 +73,8 @@ __all__ = [
     "is_shipped",
     "is_task_word",
     "is_undeciphered",
-    "know",
-    "know_all_installed",
     "load_benchmark",
+    "mark_blank",
     "means_of",
     "missing_reference",
     "name_in_chinese",
@@ -91,12 +91,12 @@ __all__ = [
     "question_forms_of",
     "read_prompts",
     "reading_task",
+    "register_all_installed",
+    "register_definition",
     "says_blank",
-    "status_for",
     "task",
     "task_row",
     "tasks",
     "tasks_named",
-    "texts_of",
     "without_official",
 ]

@@ -29,7 +29,7 @@ def says_blank(text: str) -> bool:
     return _BLANK_TEXT.fullmatch(text.strip()) is not None
 
 
-def as_blank(item: Item) -> Item:
+def mark_blank(item: Item) -> Item:
     """The item as a blank page: marked, and without a text."""
     metadata = item.metadata | {MARK: "yes"}
     return replace(item, answer="", transcription=None, lines=(), metadata=metadata)
@@ -44,6 +44,6 @@ def is_blank(item: Item) -> bool:
     return item.metadata.get(MARK) == "yes" and not any(text.strip() for text in texts)
 
 
-def status_for(item: Item, status: str) -> str:
+def counted_status(item: Item, status: str) -> str:
     """The status of a response for counting: an empty text is the right answer to a blank page."""
     return "answered" if status == "empty" and is_blank(item) else status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from itertools import chain
@@ -14,10 +13,10 @@ from typing import Literal, TypedDict
 from keju.definitions import registry
 from keju.definitions.definition import Definition, Mean
 from keju.definitions.tasks import CountKind, Task
-from keju.errors import UsageError
+from keju.errors import UsageError, did_you_mean, nearest_names
 from keju.files import read_toml
 from keju.items import Protocol
-from keju.messages import either, message
+from keju.messages import message
 from keju.metrics.boxes import box_convention
 
 OWN_PAGE = "page_ocr"
@@ -63,8 +62,7 @@ def task(task_id: str) -> Task:
     """
     found = registry.task(task_id)
     if found is None:
-        near = _near(task_id)
-        hint = message("definitions.did-you-mean", near=either(near)) if near else ""
+        hint = did_you_mean(_nearest_tasks(task_id))
         raise UsageError(message("definitions.no-task", task_id=task_id, hint=hint))
     return found
 
@@ -130,7 +128,7 @@ def benchmark(name: str) -> Definition:
     """The definition of the benchmark of that name.
 
     Raises:
-        UsageError: there is no benchmark of that name.
+        UsageError: no benchmark has that name.
     """
     found = registry.definition(name)
     if found is None:
@@ -160,7 +158,7 @@ def printed_metrics(name: str) -> Mapping[str, tuple[str, ...]]:
     score, or a judgement by eye).
 
     Raises:
-        UsageError: there is no benchmark of that name.
+        UsageError: no benchmark has that name.
     """
     return MappingProxyType(benchmark(name).printed_metrics)
 
@@ -169,7 +167,7 @@ def means_of(name: str) -> Mapping[str, Mean]:
     """The means of a benchmark in addition to its overall mean, by name.
 
     Raises:
-        UsageError: there is no benchmark of that name.
+        UsageError: no benchmark has that name.
     """
     return MappingProxyType(benchmark(name).means)
 
@@ -184,7 +182,7 @@ def benchmark_title(name: str) -> str:
     """A benchmark's name in headings, e.g. ``Own pages`` for ``pages``.
 
     Raises:
-        UsageError: there is no benchmark of that name.
+        UsageError: no benchmark has that name.
     """
     return benchmark(name).title or name
 
@@ -201,7 +199,7 @@ def box_format(convention: str) -> str:
     """A box convention as text in a prompt, e.g. ``[xmin, ymin, xmax, ymax]``.
 
     Raises:
-        UsageError: there is no such convention.
+        UsageError: the convention does not exist.
     """
     axes, scale = box_convention(convention)
     words = _box_formats()
@@ -214,10 +212,10 @@ def _box_formats() -> dict[Literal["axes", "scale"], dict[str, str]]:
     return read_toml(Path(str(file)), dict[Literal["axes", "scale"], dict[str, str]])
 
 
-def _near(task_id: str) -> list[str]:
-    names = {task.id.casefold(): task.id for task in tasks()}
+def _nearest_tasks(name: str) -> list[str]:
+    """The ids of the tasks whose id or name is most similar."""
+    ids = {task.id: task.id for task in tasks()}
     for task in tasks():
-        names.setdefault(task.name_en.casefold(), task.id)
-        names.setdefault(task.name_zh, task.id)
-    matches = get_close_matches(task_id.casefold(), names, n=3, cutoff=0.6)
-    return list(dict.fromkeys(names[match] for match in matches))
+        ids.setdefault(task.name_en, task.id)
+        ids.setdefault(task.name_zh, task.id)
+    return list(dict.fromkeys(ids[near] for near in nearest_names(name, ids, most=3, cutoff=0.6)))

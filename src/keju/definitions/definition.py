@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 
 import msgspec
 from msgspec import field
 
 from keju.definitions.tasks import AnswerLanguage, Candidates, CountKind, Query, Task
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError, shortened, unknown_name
 from keju.files import parse_toml
 from keju.items import AnswerForm, Record
-from keju.messages import either, message, noun
+from keju.messages import either, message
 from keju.metrics.boxes import box_convention
 
 _FORMS: tuple[str, ...] = get_args(AnswerForm)
@@ -355,18 +354,7 @@ class _Parser:
         there = list(known)
         for name in names:
             if name not in there:
-                near = get_close_matches(name, there, n=1)
-                mean = message("definitions.did-you-mean-quoted", near=near[0]) if near else ""
-                self._fail(
-                    message(
-                        "definitions.unknown-name",
-                        noun=noun(what),
-                        name=shortened(name),
-                        mean=mean,
-                        there=", ".join(sorted(there)) or message("definitions.none"),
-                    ),
-                    item=item,
-                )
+                self._fail(unknown_name(name, sorted(there), what), item=item)
 
     def _fail(self, problem: str, *, item: str = "", hint: str | None = None) -> NoReturn:
         raise DataError(problem, file=self._place, item=item or None, hint=hint) from None

@@ -37,7 +37,7 @@ class QuestionForms:
     def __init__(self, names: Iterable[str] | None) -> None:
         self.forms = None if names is None else tuple(map(question_form, names))
 
-    def take(self, item: Item) -> bool:
+    def takes(self, item: Item) -> bool:
         """Whether an item's question has one of these forms."""
         return self.forms is None or any(form.takes(item.task, item.query) for form in self.forms)
 

@@ -2,7 +2,7 @@
 
 A task that compares each image with all others, in several rounds and question forms, has millions
 of pairs. The forms are ours. Results of a reduced form are not the paper's experiment:
-`reduction_of` identifies their items, and signatures name the form.
+`reduced_form` identifies their items, and signatures name the form.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def pair_form(name: str) -> PairForm:
     raise UsageError(message("definitions.pairs-option-invalid", given=name))
 
 
-def marked(item: Item, form: PairForm, asked: int) -> Item:
+def mark_reduced(item: Item, form: PairForm, asked: int) -> Item:
     """The item with a record of the form and of the number of candidates that are sent.
 
     The first `asked` candidates are sent. For ``gallery`` the number is the size of the gallery,
@@ -99,13 +99,13 @@ def marked(item: Item, form: PairForm, asked: int) -> Item:
     return replace(item, provenance=(*item.provenance, Provenance(step=STEP, note=note)))
 
 
-def reduction_of(item: Item) -> str:
+def reduced_form(item: Item) -> str:
     """The reduced form of an item's pairs; empty where all of them are sent."""
     found = _note(item)
     return found["form"] if found else ""
 
 
-def asked_candidates(item: Item) -> int:
+def sent_candidates(item: Item) -> int:
     """The number of an item's candidates that are sent, from the first on."""
     found = _note(item)
     return int(found["asked"]) if found else len(item.images) - 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +13,8 @@ from msgspec.structs import replace
 from keju.definitions.catalogue import task
 from keju.definitions.prompts import BLANK
 from keju.definitions.tasks import Query, Task
-from keju.definitions.wordings import WordedPrompt, Wording, declare
-from keju.errors import DataError, UsageError
+from keju.definitions.wordings import WordedPrompt, Wording, register_wordings
+from keju.errors import DataError, UsageError, did_you_mean, nearest_names, unknown_name
 from keju.files import read_toml
 from keju.messages import message
 from keju.metrics.boxes import box_convention
@@ -95,7 +94,7 @@ def read_prompts(path: Path) -> dict[str, Wording]:
             )
         made = _made(source, name, each)
         found[f"{name}@{made.content_hash}"] = made
-    declare(found)
+    register_wordings(found)
     return found
 
 
@@ -105,11 +104,7 @@ def _invalid(source: _Source, said: str) -> DataError:
     if field is None:
         return DataError(message("definitions.prompt-file-invalid", reason=said), file=source.path)
     known = _Task.__struct_fields__ if "tasks[" in said else _File.__struct_fields__
-    near = get_close_matches(field[1], known, n=1)
-    hint = message("definitions.did-you-mean", near=near[0]) if near else f" {_FORM}"
-    return source.error(
-        message("definitions.prompt-file-no-field", field=field[1], hint=hint), field[1]
-    )
+    return source.error(f"{unknown_name(field[1], known, 'field')}. {_FORM}", field[1])
 
 
 def _made(source: _Source, name: str, given: _Wording) -> Wording:
@@ -186,16 +181,14 @@ def _prompts(source: _Source, known: Task, asked: _Task) -> Iterator[tuple[Query
         yield queries[""], asked
     for name, prompt in asked.queries.items():
         if name not in queries or not name:
-            near = get_close_matches(name, queries, n=1)
-            forms = ", ".join(filter(None, queries)) or message("definitions.question-forms-none")
-            hint = (
-                message("definitions.did-you-mean-form", near=near[0])
-                if near and near[0]
-                else message("definitions.question-forms-are", forms=forms)
-            )
             raise source.error(
                 message(
-                    "definitions.wording-no-question-form", task=known.id, name=name, hint=hint
+                    "definitions.wording-no-question-form",
+                    task=known.id,
+                    name=name,
+                    near=did_you_mean(nearest_names(name, queries)),
+                    forms=", ".join(filter(None, queries))
+                    or message("definitions.question-forms-none"),
                 ),
                 "[",
                 name,
@@ -233,18 +226,15 @@ def _check_blanks(source: _Source, form: str, query: Query, template: str, *, st
     for blank in there:
         if blank not in published and blank not in _ALWAYS:
             known = [*published, *sorted(_ALWAYS.difference(published))]
-            near = get_close_matches(blank, known, n=1)
-            hint = (
-                message("definitions.did-you-mean-blank", near=near[0])
-                if near
-                else (
-                    message(
-                        "definitions.blanks-are", known=", ".join(f"{{{each}}}" for each in known)
-                    )
-                )
-            )
             raise source.error(
-                message("definitions.no-blank", form=form, blank=blank, hint=hint), f"{{{blank}}}"
+                message(
+                    "definitions.no-blank",
+                    form=form,
+                    blank=blank,
+                    near=did_you_mean(nearest_names(blank, known)),
+                    known=", ".join(f"{{{each}}}" for each in known),
+                ),
+                f"{{{blank}}}",
             )
     if "prompt" in there:
         return

@@ -8,7 +8,7 @@ from string import ascii_uppercase
 from keju.definitions.catalogue import box_format, task
 from keju.definitions.options import MAX_OPTIONS, options_in
 from keju.definitions.tasks import Query
-from keju.definitions.wordings import RELEASED, worded
+from keju.definitions.wordings import RELEASED, prompt_in_wording
 from keju.errors import DataError, UsageError
 from keju.items import Item, PromptScript
 from keju.messages import message
@@ -56,10 +56,10 @@ def prompt_of(
     too.
 
     Raises:
-        UsageError: there is no such convention.
+        UsageError: the convention does not exist.
         DataError: a placeholder has no value, or there are more options than letters.
     """
-    own = worded(item, wording)
+    own = prompt_in_wording(item, wording)
     convention = (own.box_convention if own else "") or boxes or query_of(item).box_convention
     if own and own.ask:
         return _in_script(item, own.ask, convention, script)

@@ -2,7 +2,7 @@
 
 - keju bundles those of the directories in `keju.benchmarks`, and one for users' own pages.
 - `load_benchmark` reads the file that a user names. Datasets and runs contain the definitions of
-  their own benchmarks, which are read when they are opened (`know`).
+  their own benchmarks, which are read when they are opened (`register_definition`).
 - An installed distribution provides one through the entry-point group ``keju.benchmarks``. It is
   read when a task or benchmark is requested that is not registered otherwise. A dataset or run with
   a definition of its own therefore never depends on what is installed.
@@ -26,7 +26,7 @@ from keju.definitions.tasks import Task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import toml_text
 from keju.messages import message
-from keju.registry import PluginError, has_plugin_file, shipped_folders
+from keju.registry import Claim, PluginError, has_plugin_file, installed, shipped_folders
 
 ENTRY_POINTS = "keju.benchmarks"
 """The entry-point group of installed definitions.
@@ -41,7 +41,7 @@ _OWN_PAGES = "pages.toml"
 _NOT_ONE = "not a benchmark definition"
 
 
-class Known(NamedTuple):
+class RegisteredDefinition(NamedTuple):
     """A registered definition, with the text of its file, and its location for messages.
 
     `folder` has the file; None where the text is in a dataset or run.
@@ -54,7 +54,7 @@ class Known(NamedTuple):
     folder: Path | None = None
 
 
-_known: dict[str, Known] = {}
+_known: dict[str, RegisteredDefinition] = {}
 _tasks: dict[str, Task] = {}
 
 
@@ -73,14 +73,14 @@ def task(task_id: str) -> Task | None:
     """The task with that id, of a registered or installed benchmark."""
     _all()
     if task_id not in _tasks:
-        _know_installed(lambda each: any(own.id == task_id for own in each.tasks))
+        _register_installed(lambda each: any(own.id == task_id for own in each.tasks))
     return _tasks.get(task_id)
 
 
 def definition(name: str) -> Definition | None:
     """The definition of that name, registered or installed."""
     if name not in _all():
-        _know_installed(lambda each: each.name == name)
+        _register_installed(lambda each: each.name == name)
     found = _known.get(name)
     return found.definition if found else None
 
@@ -93,10 +93,10 @@ def load_benchmark(path: Path) -> Definition:
         UsageError: its name or one of its tasks is registered with another content.
         PluginError: a plug-in that it names is missing.
     """
-    return know(toml_text(path, _NOT_ONE), str(path), path.parent)
+    return register_definition(toml_text(path, _NOT_ONE), str(path), path.parent)
 
 
-def know(text: str, place: str, folder: Path | None = None) -> Definition:
+def register_definition(text: str, place: str, folder: Path | None = None) -> Definition:
     """Register the definition in a TOML text.
 
     Args:
@@ -112,7 +112,7 @@ def know(text: str, place: str, folder: Path | None = None) -> Definition:
     for each in _all().values():
         if each.text == text:
             return _in_folder(each, folder)
-    found = Known(parse_definition(text, place), text, place, folder=folder)
+    found = RegisteredDefinition(parse_definition(text, place), text, place, folder=folder)
     there = _known.get(found.definition.name)
     if there:
         _check_same(there, found)
@@ -123,20 +123,20 @@ def know(text: str, place: str, folder: Path | None = None) -> Definition:
     return found.definition
 
 
-def _in_folder(known: Known, folder: Path | None) -> Definition:
+def _in_folder(known: RegisteredDefinition, folder: Path | None) -> Definition:
     """Record the directory of a definition that was registered without one."""
     if folder and not known.folder:
         _known[known.definition.name] = known._replace(folder=folder)
     return known.definition
 
 
-def know_all_installed() -> None:
+def register_all_installed() -> None:
     """Register all installed definitions.
 
     Raises:
-        DataError, UsageError, PluginError: as `know`.
+        DataError, UsageError, PluginError: as `register_definition`.
     """
-    _know_installed(lambda _: True)
+    _register_installed(lambda _: True)
 
 
 def is_shipped(name: str) -> bool:
@@ -173,7 +173,7 @@ def place_of(name: str) -> str:
     return _all()[name].place
 
 
-def texts_of(names: Iterable[str]) -> dict[str, str]:
+def definition_texts(names: Iterable[str]) -> dict[str, str]:
     """The texts of the definitions of these benchmarks, without bundled ones.
 
     Datasets and runs store them. A benchmark that is not registered is skipped.
@@ -183,17 +183,17 @@ def texts_of(names: Iterable[str]) -> dict[str, str]:
     return {name: each.text for name, each in found.items() if not each.shipped}
 
 
-def _all() -> dict[str, Known]:
+def _all() -> dict[str, RegisteredDefinition]:
     if not _known:
         own_pages = files("keju.definitions").joinpath("data", _OWN_PAGES)
         for file in (*(each.joinpath(FILE) for each in shipped_folders()), own_pages):
             text, folder = file.read_text("utf-8"), Path(str(file)).parent
             read = parse_definition(text, file.name, published=True)
-            _add(Known(read, text, "keju", shipped=True, folder=folder))
+            _add(RegisteredDefinition(read, text, "keju", shipped=True, folder=folder))
     return _known
 
 
-def _add(found: Known) -> None:
+def _add(found: RegisteredDefinition) -> None:
     for each in found.definition.tasks:
         if (other := _tasks.get(each.id)) is not None:
             raise UsageError(
@@ -210,7 +210,7 @@ def _add(found: Known) -> None:
     _tasks.update((each.id, each) for each in found.definition.tasks)
 
 
-def _check_same(there: Known, found: Known) -> None:
+def _check_same(there: RegisteredDefinition, found: RegisteredDefinition) -> None:
     """Check that a definition has the content of the registered one of the same name."""
     name = found.definition.name
     same = parse_definition(found.text, found.place, published=there.shipped)
@@ -223,7 +223,7 @@ def _check_same(there: Known, found: Known) -> None:
     )
 
 
-def _check_plugins(found: Known) -> None:
+def _check_plugins(found: RegisteredDefinition) -> None:
     """Check that the plug-ins that a definition names are installed or loaded."""
     for name in found.definition.plugins:
         if not _has_plugin(name):
@@ -254,7 +254,7 @@ def _has_plugin(name: str) -> bool:
     return True
 
 
-def _check_official(found: Known) -> None:
+def _check_official(found: RegisteredDefinition) -> None:
     """Check that `official_as` names a benchmark whose official metrics keju computes."""
     source = found.definition.official_as
     published = [each.definition.name for each in _known.values() if _has_official(each)]
@@ -267,11 +267,11 @@ def _check_official(found: Known) -> None:
         )
 
 
-def _has_official(known: Known) -> bool:
+def _has_official(known: RegisteredDefinition) -> bool:
     return known.shipped and any(each.has_official for each in known.definition.tasks)
 
 
-def _know_installed(wanted: Callable[[Definition], bool]) -> None:
+def _register_installed(wanted: Callable[[Definition], bool]) -> None:
     _all()
     for each in _installed():
         if each.definition.name not in _known and wanted(each.definition):
@@ -281,8 +281,8 @@ def _know_installed(wanted: Callable[[Definition], bool]) -> None:
 
 
 @cache
-def _installed() -> tuple[Known, ...]:
-    return tuple(map(_read_installed, metadata.entry_points(group=ENTRY_POINTS)))
+def _installed() -> tuple[RegisteredDefinition, ...]:
+    return tuple(map(_read_installed, installed(ENTRY_POINTS)))
 
 
 def _installed_folder(wanted: Definition) -> Path | None:
@@ -290,36 +290,31 @@ def _installed_folder(wanted: Definition) -> Path | None:
 
 
 @cache
-def _loadable() -> tuple[Known, ...]:
+def _loadable() -> tuple[RegisteredDefinition, ...]:
     """The installed definitions, without those of broken packages.
 
     A dataset or run with a definition of its own must not depend on a package that is broken.
     """
     found = []
-    for point in metadata.entry_points(group=ENTRY_POINTS):
+    for claim in installed(ENTRY_POINTS):
         with suppress(DataError):
-            found.append(_read_installed(point))
+            found.append(_read_installed(claim))
     return tuple(found)
 
 
-def _read_installed(point: metadata.EntryPoint) -> Known:
-    package = point.dist.name if point.dist else point.value
+def _read_installed(claim: Claim) -> RegisteredDefinition:
+    package = claim.plugin.name
     place = f"the installed package {package}"
     try:
-        path = _path_of(point.load())
+        path = _path_of(claim.load())
     except Exception as error:
         raise DataError(
-            message(
-                "definitions.entry-point-not-loadable",
-                name=point.name,
-                error=error,
-                package=package,
-            ),
+            message("definitions.entry-point-not-loadable", error=error, package=package),
             file=place,
         ) from error
     text = toml_text(path, _NOT_ONE)
     read = parse_definition(text, f"{place} ({path})")
-    return Known(read, text, f"{place} ({path})", folder=path.parent)
+    return RegisteredDefinition(read, text, f"{place} ({path})", folder=path.parent)
 
 
 def _path_of(found: object) -> Path:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.definitions.pair_forms import asked_candidates, reduction_of
+from keju.definitions.pair_forms import reduced_form, sent_candidates
 from keju.definitions.wordings import RELEASED, wording, wordings
 from keju.items import Item, Response
 
@@ -51,14 +51,14 @@ class SharedAnswers:
                         for form, places in self._forms.items() for place in places}  # fmt: skip
 
     def _pair(self, items: Iterable[Item]) -> None:
-        once = [item for item in items if reduction_of(item) == "once"]
+        once = [item for item in items if reduced_form(item) == "once"]
         asked: dict[tuple[str, str, str, str], _Place] = {}
         for item in once:
-            for place in range(1, asked_candidates(item) + 1):
+            for place in range(1, sent_candidates(item) + 1):
                 pair = item.task, item.query, item.images[0].sha256, item.images[place].sha256
                 asked.setdefault(pair, _Place(item.task, item.query, item.id, place))
         for item in once:
-            for place in range(asked_candidates(item) + 1, len(item.images)):
+            for place in range(sent_candidates(item) + 1, len(item.images)):
                 turned = item.task, item.query, item.images[place].sha256, item.images[0].sha256
                 if lender := asked.get(turned):
                     borrower = _Place(item.task, item.query, item.id, place)

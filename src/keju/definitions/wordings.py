@@ -1,7 +1,7 @@
 """Prompt wordings in addition to the published ones: declared by keju, or a user's own.
 
 A user's own wording is named ``NAME@HASH`` after its content, so that no name has two
-texts. Reading a prompt file or a run declares its wordings (`declare`).
+texts. Reading a prompt file or a run declares its wordings (`register_wordings`).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         sent = msgspec.json.encode([self.prompts, self.system], order="sorted")
         return sha256_bytes(sent)[:8]
 
-    def asked_with(self, task_id: str, query: str) -> str:
+    def included_in(self, task_id: str, query: str) -> str:
         """The question form whose prompt includes this one; empty where there is none."""
         return next(
             (
@@ -79,7 +79,7 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class Shots(NamedTuple):
+class FewShotWording(NamedTuple):
     """A wording with few-shot examples: their number, and the seed with which they are drawn.
 
     Its name is that of the wording, followed by ``+4-shot`` or, with a seed, ``+4-shot.7``.
@@ -96,22 +96,26 @@ class Shots(NamedTuple):
         return f"{self.base}+{self.examples}-shot{seed}" if self.examples else self.base
 
 
-def shots_of(name: str) -> Shots:
+def parse_few_shot(name: str) -> FewShotWording:
     """The wording of a name and its examples."""
     found = _SHOTS.fullmatch(name)
-    return Shots(found[1], int(found[2]), int(found[3] or 0)) if found else Shots(name)
+    return (
+        FewShotWording(found[1], int(found[2]), int(found[3] or 0))
+        if found
+        else FewShotWording(name)
+    )
 
 
 _OWN: dict[str, Wording] = {}
 """The wordings of users that this process has read, by their name with the hash."""
 
 
-def is_own(name: str) -> bool:
+def is_own_wording(name: str) -> bool:
     """Whether a name is that of a user's own wording."""
     return "@" in name
 
 
-def declare(found: Mapping[str, Wording]) -> None:
+def register_wordings(found: Mapping[str, Wording]) -> None:
     """Register users' own wordings by their names.
 
     Raises:
@@ -125,7 +129,7 @@ def declare(found: Mapping[str, Wording]) -> None:
 
 def own_wordings(names: Iterable[str]) -> dict[str, Wording]:
     """Those of some wordings that are users' own, by name, without the number of examples."""
-    return {shots_of(name).base: wording(name) for name in names if is_own(name)}
+    return {parse_few_shot(name).base: wording(name) for name in names if is_own_wording(name)}
 
 
 def wording(name: str) -> Wording:
@@ -134,7 +138,7 @@ def wording(name: str) -> Wording:
     Raises:
         UsageError: there is none; the message lists those that there are.
     """
-    name = shots_of(name).base
+    name = parse_few_shot(name).base
     if name == RELEASED:
         return Wording(what="as the benchmark released its prompts", source="", prompts={})
     found = _OWN.get(name) or wordings().get(name)
@@ -146,21 +150,21 @@ def wording(name: str) -> Wording:
     return found
 
 
-def worded(item: Item, name: str) -> WordedPrompt | None:
+def prompt_in_wording(item: Item, name: str) -> WordedPrompt | None:
     """The prompt of an item in a wording; None for the released one."""
     return None if name == RELEASED else wording(name).prompt(item.task, item.query)
 
 
-def not_worded(item: Item, name: str) -> str:
+def wording_skip_reason(item: Item, name: str) -> str:
     """Return the skip reason of an item in a wording, or an empty string."""
-    if shots_of(name).base == RELEASED:
+    if parse_few_shot(name).base == RELEASED:
         return ""
     chosen = wording(name)
-    if within := chosen.asked_with(item.task, item.query):
+    if within := chosen.included_in(item.task, item.query):
         return f"the wording {name} asks it in the prompt of {within}; the response counts for both"
     if chosen.prompt(item.task, item.query) is None:
         return f"the wording {name} has no prompt for it"
-    if item.verbatim and not is_own(name):
+    if item.verbatim and not is_own_wording(name):
         return f"its prompt is asked as released, not in the wording {name}"
     return ""
 

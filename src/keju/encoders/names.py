@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.errors import UsageError
+from keju.errors import UsageError, unknown_name
 from keju.local_paths import check_local
 from keju.messages import message
 from keju.metrics.base import PRF
@@ -59,7 +58,11 @@ def parse_semantic(options: Sequence[str]) -> dict[str, Path]:
             named[name] = _folder(folder, option)
         elif equals and not Path(option).expanduser().is_dir():
             raise UsageError(
-                message("encoders.no-encoder-named", option=option, name=name, near=_near(name))
+                message(
+                    "encoders.no-encoder-named",
+                    option=option,
+                    problem=unknown_name(name, NAMES, "encoder"),
+                )
             )
         elif bare is not None:
             raise UsageError(message("encoders.two-unnamed-folders"))
@@ -74,12 +77,3 @@ def _folder(text: str, option: str) -> Path:
     if not text or not path.is_dir():
         raise UsageError(message("encoders.no-folder", option=option, text=text))
     return path
-
-
-def _near(name: str) -> str:
-    near = get_close_matches(name, NAMES, n=1)
-    return (
-        message("encoders.did-you-mean", near=near[0])
-        if near
-        else message("encoders.known", names=", ".join(NAMES))
-    )

@@ -20,7 +20,7 @@ from keju.encoders.folder import (
 from keju.encoders.matching import Matcher, Pair
 from keju.encoders.names import ENCODERS
 from keju.encoders.text import Counts, Device, Precision, TextEncoder, Vector
-from keju.errors import PrerequisiteError, UsageError
+from keju.errors import PrerequisiteError, UsageError, unknown_name
 from keju.messages import message
 from keju.metrics.base import PRF
 from keju.metrics.semantic import (
@@ -77,9 +77,7 @@ class Encoders:
             UsageError: no encoder has this name.
         """
         if name not in ENCODERS:
-            raise UsageError(
-                message("encoders.no-encoder", name=name, encoders=", ".join(ENCODERS))
-            )
+            raise UsageError(unknown_name(name, ENCODERS, "encoder"))
         if package := packages_missing():
             return f"needs the package {package}: {INSTALL}"
         if name not in self.paths:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from itertools import chain
 from typing import TypeVar
 
-from keju.errors import UsageError
+from keju.errors import UsageError, did_you_mean, nearest_names
 from keju.figures import (
     bars,
     boxes,
@@ -91,8 +90,6 @@ def of_papers(which: Sequence[str] = ()) -> Iterator[Drawn]:
 def _chosen(made: Mapping[str, Source], which: Sequence[str], of: str) -> list[Source]:
     for name in which:
         if name not in made:
-            near = get_close_matches(name, made, n=1)
-            hint = message("figures.did-you-mean", near=near[0]) if near else ""
-            known = ", ".join(made)
+            hint, known = did_you_mean(nearest_names(name, made)), ", ".join(made)
             raise UsageError(message("figures.no-figure", name=name, of=of, hint=hint, known=known))
     return [make for name, make in made.items() if not which or name in which]

@@ -19,7 +19,6 @@ from keju.errors import printable, shortened
 from keju.figures.breaking import wrapped
 from keju.figures.figure import Figure, Row
 from keju.figures.glyphs import missing, use_fonts
-from keju.figures.pdf import in_order
 from keju.figures.theme import DARK, themed
 from keju.files import write_atomic
 from keju.translations import Words
@@ -52,7 +51,7 @@ def write_figure(figure: Figure, folder: Path, formats: Sequence[Format], words:
     if "png" in formats:
         made["png"] = _smaller(vl_convert.svg_to_png(drawing, scale=_SCALE))
     if "pdf" in formats:
-        made["pdf"] = in_order(vl_convert.svg_to_pdf(drawing))
+        made["pdf"] = vl_convert.svg_to_pdf(drawing)
     paths = []
     for suffix in formats:
         paths.append(folder / f"{figure.name}.{suffix}")

@@ -22,7 +22,7 @@ import keju.definitions
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.definitions import query_of
-from keju.errors import UsageError, recorded
+from keju.errors import UsageError, english_problem
 from keju.interop.inspect_scores import score_of
 from keju.items import OWN_READING, Failure, ImageRef, Item, Response
 from keju.messages import message
@@ -67,7 +67,7 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
                 setting=setting,
             )
         )
-    several = len(set(map(_asked, items))) > 1
+    several = len(set(map(_task_and_query, items))) > 1
     return Task(
         dataset=MemoryDataset(
             [_sample(item, way, opened) for item in items], name=opened.manifest.name
@@ -109,11 +109,11 @@ def _sample(item: Item, way: RequestVariant, opened: Dataset) -> Sample:
         id=item.id,
         input=[asked],
         target=item.answer,
-        metadata={"task": _asked(item), "group": item.group or item.id},
+        metadata={"task": _task_and_query(item), "group": item.group or item.id},
     )
 
 
-def _asked(item: Item) -> str:
+def _task_and_query(item: Item) -> str:
     """The task, with its query if it has several."""
     return "/".join(filter(None, (item.task, item.query)))
 
@@ -157,9 +157,9 @@ def _both(item: Item, response: Response) -> Score:
             continue
         main = own[0].value
         values[protocol] = math.nan if main is None else main
-        told = score_of(own, item, response.text)
-        words.append(f"{protocol}\n\n{told.explanation}")
-        about[protocol] = {"values": told.value, **(told.metadata or {})}
+        score = score_of(own, item, response.text)
+        words.append(f"{protocol}\n\n{score.explanation}")
+        about[protocol] = {"values": score.value, **(score.metadata or {})}
     strict = [each for each in scores if each.protocol == "strict"]
     answer = next((each.extracted for each in strict if each.extracted), answer_part(response.text))
     return Score(value=values, answer=answer, explanation="\n\n".join(words), metadata=about)
@@ -183,7 +183,7 @@ def _response(item: Item, way: RequestVariant, state: TaskState) -> Response:
     try:
         answer = answer_of(state.output)
     except AskError as error:
-        failure = Failure(kind=error.kind, message=recorded(error))
+        failure = Failure(kind=error.kind, message=english_problem(error))
         return made(status="filtered" if error.kind == "refused" else "failed", error=failure)
     return made(
         text=answer.text,

@@ -25,7 +25,7 @@ from keju.items import Item, PromptVariant, Response, Score, variant_of
 from keju.local_paths import check_local
 from keju.messages import message
 from keju.models.decoding import not_sent
-from keju.running.shown import Shown
+from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import RunFolder, RunManifest, file_name
 from keju.scoring import check_scores, stored_scores
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _UNKNOWN_TIME = "1970-01-01T00:00:00+00:00"
 
 
-class Written(NamedTuple):
+class WrittenLog(NamedTuple):
     """A log that was written: its file, and its numbers of samples and failures."""
 
     file: Path
@@ -64,7 +64,7 @@ class _Place(NamedTuple):
     round: int
 
 
-def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Written]:
+def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[WrittenLog]:
     """Write a run's responses as logs, one for each model, task, query and prompt variant.
 
     Args:
@@ -83,7 +83,7 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(message("interop.logs-out-not-empty", out=out))
     manifest = folder.manifest()
-    shown = Shown(folder, folder.dataset() if images else None)
+    rebuilder = RequestRebuilder(folder, folder.dataset() if images else None)
     items = {item.id: item for item in folder.items()}
     scored = any(folder.scores_dir.glob("*.parquet"))
     if scored:
@@ -93,8 +93,8 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
         place = out / file_name(model)
         scores = _Scores(folder, model, scored=scored)
         for path in folder.response_files(model):
-            yield from _task_logs(folder, path, model, items, scores, shown, place)
-        if readings := list(shown.readings_of(model)):
+            yield from _task_logs(folder, path, model, items, scores, rebuilder, place)
+        if readings := list(rebuilder.readings_of(model)):
             samples = [reading_of(each) for each in readings]
             spec = _spec(manifest, model, "keju/reading", "what was read of the images first")
             yield _write(place / "readings.eval", spec, samples, [])
@@ -106,9 +106,9 @@ def _task_logs(
     model: str,
     items: Mapping[str, Item],
     scores: _Scores,
-    shown: Shown,
+    rebuilder: RequestRebuilder,
     place: Path,
-) -> Iterator[Written]:
+) -> Iterator[WrittenLog]:
     """The logs of one response file, of one task, by query and setting."""
 
     def part_of(response: Response) -> _Part:
@@ -117,13 +117,15 @@ def _task_logs(
     name = {file_name(each.task): each.task for each in items.values()}.get(path.stem, path.stem)
     found = [each for each in folder.responses(model, [name]) if each.item in items]
     for part, responses in groupby(sorted(found, key=part_of), key=part_of):
-        samples = [sample_of(each, items[each.item], shown, scores.of(each)) for each in responses]
+        samples = [
+            sample_of(each, items[each.item], rebuilder, scores.of(each)) for each in responses
+        ]
         asked = task(part.task)
         about = f"{asked.benchmark}: {asked.name_en} {asked.name_zh}, sent: {part.variant.setting}"
         title = "/".join(filter(None, ("keju", part.task, part.query)))
-        identity = shown.manifest.models.get(model, {})
+        identity = rebuilder.manifest.models.get(model, {})
         dropped = {name for each in found for name in not_sent(identity, each.decoding)}
-        spec = _spec(shown.manifest, model, title, about, part.variant, dropped)
+        spec = _spec(rebuilder.manifest, model, title, about, part.variant, dropped)
         variant = part.variant.label().replace(" · ", "-")
         stem = "-".join(filter(None, (part.task, part.query, variant)))
         yield _write(place / f"{file_name(stem)}.eval", spec, samples, scores.parts.get(part, []))
@@ -193,7 +195,7 @@ def _spec(
 
 def _write(
     path: Path, spec: EvalSpec, samples: Sequence[EvalSample], scores: Sequence[Score]
-) -> Written:
+) -> WrittenLog:
     from inspect_ai.log import EvalLog, EvalStats, write_eval_log  # noqa: PLC0415
 
     failures = sum(sample.error is not None for sample in samples)
@@ -215,7 +217,7 @@ def _write(
         samples=list(samples),
     )
     write_eval_log(log, str(path), format="eval")
-    return Written(path, len(samples), failures)
+    return WrittenLog(path, len(samples), failures)
 
 
 def _check_installed() -> None:

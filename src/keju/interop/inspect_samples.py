@@ -14,7 +14,7 @@ from keju.files import sha256_bytes
 from keju.interop.inspect_scores import scores_of
 from keju.items import ImageRef, Item, Request, Response, Score
 from keju.models.data_urls import mime_of
-from keju.running.shown import Shown
+from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import FORMAT
 
 if TYPE_CHECKING:
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 _STOPS: dict[str, StopReason] = {"truncated": "max_tokens", "filtered": "content_filter"}
 
 
-def sample_of(response: Response, item: Item, shown: Shown, scores: Sequence[Score]) -> EvalSample:
+def sample_of(
+    response: Response, item: Item, rebuilder: RequestRebuilder, scores: Sequence[Score]
+) -> EvalSample:
     """The sample of one response, with its scores."""
-    request = shown.request(item, response)
-    sample = _answered(response, _messages(request, response, shown))
+    request = rebuilder.request(item, response)
+    sample = _answered(response, _messages(request, response, rebuilder))
     pair = f"#{response.candidate}" if response.candidate else ""
     return sample.model_copy(
         update={
@@ -57,7 +59,9 @@ def reading_of(response: Response) -> EvalSample:
     return _answered(response, [])
 
 
-def _messages(request: Request, response: Response, shown: Shown) -> list[ChatMessage]:
+def _messages(
+    request: Request, response: Response, rebuilder: RequestRebuilder
+) -> list[ChatMessage]:
     """The system prompt and the turns of the examples, if any; then the question."""
     from inspect_ai.model import (  # noqa: PLC0415
         ChatMessageAssistant,
@@ -66,27 +70,27 @@ def _messages(request: Request, response: Response, shown: Shown) -> list[ChatMe
     )
 
     found: list[ChatMessage] = []
-    if system := shown.system_of(request, response.model):
+    if system := rebuilder.system_of(request, response.model):
         found.append(ChatMessageSystem(id=_name(response, "system"), content=system))
     for place, each in enumerate(request.examples, start=1):
-        content = _content(each.images, each.prompt, shown)
+        content = _content(each.images, each.prompt, rebuilder)
         found.append(ChatMessageUser(id=_name(response, f"example {place}"), content=content))
         solved = _name(response, f"solved {place}")
         found.append(ChatMessageAssistant(id=solved, content=each.answer))
-    content = _content(request.images, request.prompt, shown)
+    content = _content(request.images, request.prompt, rebuilder)
     return [*found, ChatMessageUser(id=_name(response, "asked"), content=content)]
 
 
-def _content(images: Sequence[ImageRef], prompt: str, shown: Shown) -> list[Content]:
+def _content(images: Sequence[ImageRef], prompt: str, rebuilder: RequestRebuilder) -> list[Content]:
     """The images in order, then the prompt; without a dataset, the names of the images."""
     from inspect_ai.model import ContentImage, ContentText  # noqa: PLC0415
 
     found: list[Content] = []
     for ref in images:
-        if shown.dataset is None:
+        if rebuilder.dataset is None:
             found.append(ContentText(text=f"[{ref.path}, {ref.width} × {ref.height}]"))
             continue
-        data = base64.b64encode(shown.dataset.image_bytes(ref)).decode()
+        data = base64.b64encode(rebuilder.dataset.image_bytes(ref)).decode()
         found.append(ContentImage(image=f"data:{mime_of(ref)};base64,{data}"))
     return [*found, ContentText(text=prompt)]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def _task_of(folder: Traversable) -> Callable[..., Task]:
     """The task of a bundled benchmark."""
 
-    def asked(
+    def bundled(
         dataset: str = "mini",
         task: Names = "",
         setting: str = "image",
@@ -41,10 +41,10 @@ def _task_of(folder: Traversable) -> Callable[..., Task]:
 
         here = Path(str(folder))
         name = next(each.name for each in definitions() if folder_of(each.name) == here)
-        return _asked(name, dataset, task, setting, script)
+        return _open_task(name, dataset, task, setting, script)
 
-    asked.__name__ = asked.__qualname__ = folder.name
-    made: Callable[..., Task] = task(asked)
+    bundled.__name__ = bundled.__qualname__ = folder.name
+    made: Callable[..., Task] = task(bundled)
     return made
 
 
@@ -59,7 +59,7 @@ def pages(
     script: str = "released",
 ) -> Task:
     """Own pages: transcribing the pages of a dataset, under strict alone."""
-    return _asked("pages", dataset, task, setting, script)
+    return _open_task("pages", dataset, task, setting, script)
 
 
 @task  # type: ignore[untyped-decorator]
@@ -79,10 +79,10 @@ def own(
         setting: image; gold-ocr: the image and its true transcription; gold-text: that text alone.
         script: Chinese prompts as released, simplified or traditional.
     """
-    return _asked(benchmark, dataset, task, setting, script)
+    return _open_task(benchmark, dataset, task, setting, script)
 
 
-def _asked(benchmark: str, dataset: str, names: Names, setting: str, script: str) -> Task:
+def _open_task(benchmark: str, dataset: str, names: Names, setting: str, script: str) -> Task:
     from inspect_ai._util.error import PrerequisiteError  # noqa: PLC0415
 
     from keju.errors import KejuError  # noqa: PLC0415

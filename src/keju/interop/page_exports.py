@@ -16,7 +16,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
@@ -34,7 +33,7 @@ from keju.datasets.writers.pages.page import (
     rows_as_lines,
 )
 from keju.definitions import query_of
-from keju.errors import UsageError, number_of, shortened
+from keju.errors import UsageError, did_you_mean, nearest_names, number_of, shortened
 from keju.files import cell_text, write_atomic
 from keju.images import EXTENSIONS
 from keju.items import Item, Line, Response
@@ -153,7 +152,7 @@ def export_pages(
     )
 
 
-class _Chosen(NamedTuple):
+class _ResponseSelection(NamedTuple):
     """The selected responses of a run."""
 
     model: str
@@ -189,7 +188,7 @@ class _Writer:
         self,
         items: Sequence[Item],
         responses: Iterable[Response],
-        chosen: _Chosen,
+        chosen: _ResponseSelection,
         progress: Progress | None,
     ) -> list[PageRow]:
         """Write a file for each image of each response; return rows in the items' order."""
@@ -274,7 +273,9 @@ class _Writer:
         return stem, f"{stem}.{ending if ending in EXTENSIONS else 'img'}"
 
 
-def _chosen(manifest: RunManifest, run: Path, model: str, script: str, round_: int) -> _Chosen:
+def _chosen(
+    manifest: RunManifest, run: Path, model: str, script: str, round_: int
+) -> _ResponseSelection:
     """The responses of a run to export.
 
     Raises:
@@ -285,7 +286,9 @@ def _chosen(manifest: RunManifest, run: Path, model: str, script: str, round_: i
     if not 1 <= round_ <= manifest.rounds:
         raise UsageError(message("interop.no-round", round=round_, run=run, rounds=manifest.rounds))
     wordings = manifest.wordings
-    return _Chosen(one, prompts, "released" if "released" in wordings else wordings[0], round_)
+    return _ResponseSelection(
+        one, prompts, "released" if "released" in wordings else wordings[0], round_
+    )
 
 
 def _one_of(known: Sequence[str], given: str, run: Path, what: str, option: str) -> str:
@@ -293,16 +296,13 @@ def _one_of(known: Sequence[str], given: str, run: Path, what: str, option: str)
         return given
     listed = ", ".join(known) or message("interop.none")
     if given:
-        folded = {name.casefold(): name for name in known}
-        near = get_close_matches(given.casefold(), folded, n=1)
-        hint = message("interop.did-you-mean", near=folded[near[0]]) if near else ""
         raise UsageError(
             message(
                 "interop.not-in-run",
                 option=option,
                 given=given,
                 run=run,
-                hint=hint,
+                hint=did_you_mean(nearest_names(given, known)),
                 what=what,
                 listed=listed,
             )

@@ -1,13 +1,20 @@
 """Language models as judges: grading, probes of judges, and agreement with people."""
 
 from keju.judging.aligning import Alignment, Estimate, align
-from keju.judging.answers import AnswerId, Answers, Chosen, Judged, answers_of, code_of
+from keju.judging.answers import (
+    AnswerId,
+    Answers,
+    AnswerSelection,
+    GradableAnswer,
+    answers_of,
+    code_of,
+)
 from keju.judging.asking import ask_judges, open_judges, plan_judging
 from keju.judging.folder import JudgementFolder, stored_rubrics
 from keju.judging.grades import Grade, grade_of
 from keju.judging.grading import (
     Agreement,
-    Graded,
+    GradingResult,
     Judgement,
     TaskGrade,
     graded_answers,
@@ -17,7 +24,7 @@ from keju.judging.grading import (
     judgements_of,
 )
 from keju.judging.probes import Probing, declared_probes, probings
-from keju.judging.probing import Probed, ProbeResult, probe_results
+from keju.judging.probing import ProbeResult, ProbingResult, probe_results
 from keju.judging.ratings import read_ratings
 from keju.judging.rubrics import Rubric, Rubrics, check_rubrics, read_rubrics
 from keju.judging.sampling import draw_sample, sampled_codes, write_sample
@@ -26,17 +33,17 @@ __all__ = [
     "Agreement",
     "Alignment",
     "AnswerId",
+    "AnswerSelection",
     "Answers",
-    "Chosen",
     "Estimate",
+    "GradableAnswer",
     "Grade",
-    "Graded",
-    "Judged",
+    "GradingResult",
     "Judgement",
     "JudgementFolder",
     "ProbeResult",
-    "Probed",
     "Probing",
+    "ProbingResult",
     "Rubric",
     "Rubrics",
     "TaskGrade",

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from keju.items import Record
 from keju.judging.answers import AnswerId
-from keju.judging.ratings import Rated, Ratings
+from keju.judging.ratings import RatedAnswer, Ratings
 from keju.metrics.base import UndefinedMetricError
 from keju.statistics import (
     MEASURES,
@@ -59,7 +59,7 @@ class TaskAlignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     measures: dict[str, Estimate]
 
 
-class Best(Record, frozen=True, kw_only=True, omit_defaults=False):
+class BestJudge(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The best judge by one measure, over the answers that every judge graded.
 
     `difference` is its advantage over `runner_up`, with its interval by a paired bootstrap; `sure`
@@ -106,7 +106,7 @@ class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     blank: int
     raters: tuple[RaterAgreement, ...]
     tasks: tuple[TaskAlignment, ...]
-    best: tuple[Best, ...]
+    best: tuple[BestJudge, ...]
     ungraded: dict[str, int]
     points: tuple[Point, ...] = ()
 
@@ -155,7 +155,7 @@ def align(ratings: Ratings, grades: Grades, *, resamples: int = 2000) -> Alignme
     )
 
 
-def _merged(rated: Sequence[Rated], grades: Grades) -> dict[str, dict[AnswerId, float]]:
+def _merged(rated: Sequence[RatedAnswer], grades: Grades) -> dict[str, dict[AnswerId, float]]:
     """All judges' grades of the rated answers; those of a sheet have priority over a run's."""
     found: dict[str, dict[AnswerId, float]] = defaultdict(dict)
     for judge, given in grades.items():
@@ -168,9 +168,9 @@ def _merged(rated: Sequence[Rated], grades: Grades) -> dict[str, dict[AnswerId, 
     return dict(found)
 
 
-def _scopes(rated: Sequence[Rated]) -> Iterator[tuple[str, list[Rated]]]:
+def _scopes(rated: Sequence[RatedAnswer]) -> Iterator[tuple[str, list[RatedAnswer]]]:
     """Each task's answers, then all together where there is more than one task."""
-    tasks: dict[str, list[Rated]] = defaultdict(list)
+    tasks: dict[str, list[RatedAnswer]] = defaultdict(list)
     for each in rated:
         tasks[each.which.task].append(each)
     yield from tasks.items()
@@ -181,7 +181,7 @@ def _scopes(rated: Sequence[Rated]) -> Iterator[tuple[str, list[Rated]]]:
 def _alignment(
     judge: str,
     task: str,
-    chosen: Sequence[Rated],
+    chosen: Sequence[RatedAnswer],
     given: Mapping[AnswerId, float],
     resamples: int,
 ) -> TaskAlignment:
@@ -196,7 +196,7 @@ def _alignment(
     )
 
 
-def _people(task: str, chosen: Sequence[Rated], resamples: int) -> Iterator[TaskAlignment]:
+def _people(task: str, chosen: Sequence[RatedAnswer], resamples: int) -> Iterator[TaskAlignment]:
     """Each rating against the mean of the answer's other raters: a ceiling for judges.
 
     The bias is 0 by construction, so it is not reported.
@@ -244,8 +244,8 @@ def _estimate(found: Association, measure: AssociationMeasure) -> Estimate:
 
 
 def _best(
-    rated: Sequence[Rated], grades: Mapping[str, Mapping[AnswerId, float]], resamples: int
-) -> Iterator[Best]:
+    rated: Sequence[RatedAnswer], grades: Mapping[str, Mapping[AnswerId, float]], resamples: int
+) -> Iterator[BestJudge]:
     """The best judge by each measure; none with fewer than two judges, or no common answer."""
     common = [each for each in rated if all(each.which in given for given in grades.values())]
     if len(grades) < 2 or not common:
@@ -274,7 +274,7 @@ def _best(
             if other != best
         }
         beside = intervals[runner_up]
-        yield Best(
+        yield BestJudge(
             measure=measure,
             judge=best,
             runner_up=runner_up,
@@ -286,7 +286,7 @@ def _best(
         )
 
 
-def _agreement(task: str, chosen: Sequence[Rated]) -> RaterAgreement:
+def _agreement(task: str, chosen: Sequence[RatedAnswer]) -> RaterAgreement:
     raters = list(dict.fromkeys(rater for each in chosen for rater in each.raters))
     table = [[each.raters.get(rater) for each in chosen] for rater in raters]
     return RaterAgreement(

@@ -58,7 +58,7 @@ class AnswerId(NamedTuple):
         )  # fmt: skip
 
 
-class Judged(NamedTuple):
+class GradableAnswer(NamedTuple):
     """An answer that can be graded, with its item.
 
     `text` is the answer without the model's reasoning; it may be empty. `answered` is false where
@@ -79,7 +79,7 @@ class Judged(NamedTuple):
         return self.item.group or (images[0].sha256 if images else self.item.id)
 
 
-class Chosen(Record, frozen=True, kw_only=True):
+class AnswerSelection(Record, frozen=True, kw_only=True):
     """Which answers are graded.
 
     `tasks` are ids, None for those whose rubrics are open; `limit` is the number of items of each
@@ -96,17 +96,17 @@ class Chosen(Record, frozen=True, kw_only=True):
 class Answers(NamedTuple):
     """Answers in the order of the run's items, and the number of skipped ones, by reason."""
 
-    judged: list[Judged]
+    judged: list[GradableAnswer]
     left_out: dict[str, int]
 
 
-def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -> Answers:
+def answers_of(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection | None = None) -> Answers:
     """The answers of a run that a judge may grade.
 
     Raises:
         UsageError: a task has no rubric, a number is not valid, or nothing is left.
     """
-    chosen = chosen or Chosen()
+    chosen = chosen or AnswerSelection()
     if chosen.limit is not None and chosen.limit < 1:
         raise UsageError(message("judging.limit-too-small", limit=chosen.limit))
     known = list(run.manifest().models)
@@ -117,7 +117,7 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
     wanted = _wanted(run, rubrics, chosen)
     old = run.manifest().format == FORMAT_1
     items, left_out = _items(run, rubrics, wanted, chosen.limit)
-    found: list[Judged] = []
+    found: list[GradableAnswer] = []
     for name in chosen.models or known:
         for response in run.responses(name, {each.partition("/")[0] for each in wanted}):
             item = items.get((response.task, response.query, response.item))
@@ -125,7 +125,7 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
                 continue
             text = body_of(response.text).strip()
             answered = response.status not in {"failed", "filtered"}
-            judged = Judged(which := AnswerId.of(response), item, text, answered)
+            judged = GradableAnswer(which := AnswerId.of(response), item, text, answered)
             if old:
                 before = which._replace(setting=setting_in_format_1(which.setting))
                 judged = judged._replace(coded=before.spelled)
@@ -158,7 +158,7 @@ def _nothing_open(run: RunFolder, rubrics: Rubrics) -> str:
     return message("judging.no-task-with-rubric", path=run.path, asked=", ".join(sorted(asked)))
 
 
-def _wanted(run: RunFolder, rubrics: Rubrics, chosen: Chosen) -> tuple[str, ...]:
+def _wanted(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection) -> tuple[str, ...]:
     """The given tasks; else those of a sample, which may be any, or the open ones."""
     if chosen.tasks is not None:
         return rubrics.checked(chosen.tasks)
@@ -177,7 +177,7 @@ def _items(
     forms = QuestionForms(wanted)
     for each in run.items():
         item = replace(each, answer=each.answer_simplified) if not each.answer.strip() else each
-        if not forms.take(item) or rubrics.rubric(item.task, item.query) is None:
+        if not forms.takes(item) or rubrics.rubric(item.task, item.query) is None:
             continue
         if not has_reference(item):
             left_out["items without a reference answer"] += 1
@@ -188,7 +188,7 @@ def _items(
     return items, left_out
 
 
-def code_of(judged: Judged) -> str:
+def code_of(judged: GradableAnswer) -> str:
     """A short code that identifies an answer without naming its model: 16 hexadecimal digits.
 
     It also covers the text: an answer that was requested again since is another one.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from math import isfinite
 
 from rich.console import Console
@@ -12,10 +13,11 @@ from keju.errors import UsageError
 from keju.items import Request
 from keju.judging.folder import JudgementFolder
 from keju.messages import message
-from keju.models import Model, ModelOptions, Pipeline, open_model, role_of
-from keju.running import Asked, Plan, Policy, ResponseStore, RunSummary, plan_of
+from keju.models import Model, ModelOptions, capabilities_of, open_model, role_of
+from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
+from keju.running.given_requests import GivenRequests, send_requests
 from keju.running.prices import Prices
-from keju.running.request_queue import ask_questions, jobs_of
+from keju.running.store import RequestId
 
 OUTPUT_RULE = "a reply of 80 tokens: two sentences and the grade; thinking is not counted"
 REPLY_TOKENS = 80
@@ -39,7 +41,7 @@ def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
     for spec in specs:
         role = role_of(spec)
         judge = open_model(spec, options)
-        if role not in {"model", "answers"} or isinstance(judge, Pipeline):
+        if role not in {"model", "answers"} or capabilities_of(judge).reader:
             raise UsageError(message("judging.cannot-judge", spec=spec))
         judges.append(judge)
     return judges
@@ -71,7 +73,7 @@ def ask_judges(
     """
     with ResponseStore(folder) as store:
         folder.admit(judges)
-        return ask_questions(
+        return send_requests(
             store,
             judges,
             questions,
@@ -92,12 +94,15 @@ def plan_judging(
 ) -> Plan:
     """Count the requests to judges and estimate their cost; sends nothing."""
 
-    def asked() -> Iterator[Asked]:
+    def estimated() -> Iterator[EstimatedRequest]:
         for judge in judges:
             known = ResponseStore(folder).known(judge.name)
-            for job, stored in jobs_of(judge, questions(judge), known, Policy()):
-                yield Asked(judge, job.request, REPLY_TOKENS, stored is not None)
+            source = GivenRequests(judge, partial(questions, judge))
+            for planned in source.planned():
+                stored = known.get(RequestId.of(planned.request))
+                there = stored is not None and not source.is_outdated(stored, planned)
+                yield EstimatedRequest(judge, planned.request, REPLY_TOKENS, there)
 
     return plan_of(
-        asked(), items=answers, output_rule=OUTPUT_RULE, prices=prices, per_minute=per_minute
+        estimated(), items=answers, output_rule=OUTPUT_RULE, prices=prices, per_minute=per_minute
     )

@@ -30,7 +30,7 @@ from keju.judging.rubrics import Rubrics
 from keju.messages import message
 from keju.models import Model
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
-from keju.runs import FORMAT_1, RunFolder, file_name, setting_of_format_1, standing
+from keju.runs import FORMAT_1, RunFolder, current_responses, file_name, setting_of_format_1
 
 FORMAT = "keju-judgements-1"
 
@@ -78,7 +78,7 @@ class JudgementFolder(RunFolder):
         return self.run.manifest().format == FORMAT_1
 
     def _read(self, path: Path) -> Iterator[Response]:
-        for reply in standing(path):
+        for reply in current_responses(path):
             yield replace(reply, item=self.item_now(reply.item))
 
     def check_writable(self) -> None:

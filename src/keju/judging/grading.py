@@ -9,13 +9,20 @@ from typing import NamedTuple
 from msgspec import field
 
 from keju.items import Record, Request
-from keju.judging.answers import EMPTY, NO_ANSWER, AnswerId, Chosen, Judged, answers_of
+from keju.judging.answers import (
+    EMPTY,
+    NO_ANSWER,
+    AnswerId,
+    AnswerSelection,
+    GradableAnswer,
+    answers_of,
+)
 from keju.judging.folder import JudgementFolder
 from keju.judging.grades import LEAST, grade_in
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
 from keju.metrics.base import UndefinedMetricError
-from keju.running.request_queue import replies_of
+from keju.running.given_requests import replies_of
 from keju.runs import RunFolder
 from keju.statistics import group_bootstrap, krippendorff_alpha
 
@@ -29,7 +36,7 @@ class Judgement(NamedTuple):
     """
 
     judge: str
-    judged: Judged
+    judged: GradableAnswer
     grades: tuple[float, ...]
     missing: tuple[str, ...] = ()
     unsent: str = ""
@@ -95,7 +102,7 @@ class Agreement(Record, frozen=True, kw_only=True, omit_defaults=False):
     same: float
 
 
-class Graded(Record, frozen=True, kw_only=True, omit_defaults=False):
+class GradingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The result of grading a run."""
 
     run: str
@@ -107,7 +114,7 @@ class Graded(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def grading_requests(
-    judged: Sequence[Judged], folder: JudgementFolder, repeats: int
+    judged: Sequence[GradableAnswer], folder: JudgementFolder, repeats: int
 ) -> Iterator[Request]:
     """The requests to a judge about a run: every answer with a text, `repeats` times."""
     for each in judged:
@@ -122,7 +129,7 @@ def stored_repeats(folder: JudgementFolder) -> int:
 
 
 def judgements_of(
-    judged: Sequence[Judged],
+    judged: Sequence[GradableAnswer],
     folder: JudgementFolder,
     repeats: int | None = None,
     judges: Sequence[str] = (),
@@ -160,15 +167,15 @@ def judgements_of(
     return found
 
 
-def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[Judged]:
+def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
     """Every answer of a run to a query that has a rubric, open or not."""
     there = {item.task for item in run.items()}
     known = {name.partition("/")[0] for name in rubrics.queries}
-    return answers_of(run, rubrics, Chosen(tasks=tuple(sorted(there & known)))).judged
+    return answers_of(run, rubrics, AnswerSelection(tasks=tuple(sorted(there & known)))).judged
 
 
 def judged_by(
-    run: RunFolder, rubrics: Rubrics, answers: Sequence[Judged]
+    run: RunFolder, rubrics: Rubrics, answers: Sequence[GradableAnswer]
 ) -> dict[str, dict[AnswerId, float]]:
     """Each judge's grades of these answers by the rubrics, its repeats averaged.
 
@@ -183,7 +190,7 @@ def judged_by(
 
 def grades_of(
     judgements: Sequence[Judgement], folder: JudgementFolder, left_out: dict[str, int]
-) -> Graded:
+) -> GradingResult:
     """Means with intervals, and agreement."""
     by_task: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
     for each in judgements:
@@ -194,7 +201,7 @@ def grades_of(
         )  # fmt: skip
         by_task[place].append(each)
     signatures = {judge: folder.signature(judge) for judge in {place[0] for place in by_task}}
-    return Graded(
+    return GradingResult(
         run=str(folder.run.path),
         rubrics=folder.rubrics.id,
         tasks=tuple(

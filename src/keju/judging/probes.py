@@ -12,7 +12,7 @@ import msgspec
 from keju.errors import DataError
 from keju.files import sha256_bytes, shipped_toml
 from keju.items import Item, Request
-from keju.judging.answers import Judged
+from keju.judging.answers import GradableAnswer
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
 from keju.messages import message
@@ -46,7 +46,7 @@ class Probing(NamedTuple):
     """One changed answer: its probe, the answer, and the request to the judge."""
 
     probe: str
-    judged: Judged
+    judged: GradableAnswer
     request: Request
 
 
@@ -67,7 +67,7 @@ def declared_probes() -> Probes:
     return found
 
 
-def probings(drawn: Sequence[Judged], rubrics: Rubrics, judge: str) -> Iterator[Probing]:
+def probings(drawn: Sequence[GradableAnswer], rubrics: Rubrics, judge: str) -> Iterator[Probing]:
     """Every probe of every answer in the sample.
 
     A probe that needs another item's reference is skipped where no other group of the same query
@@ -82,7 +82,7 @@ def probings(drawn: Sequence[Judged], rubrics: Rubrics, judge: str) -> Iterator[
     own = judge.partition(":")[2].rpartition("/")[2] or judge
     known = declared_probes()
     rivals = [name for name in known.rivals if name.casefold() not in own.casefold()]
-    by_query: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    by_query: dict[tuple[str, str], list[GradableAnswer]] = defaultdict(list)
     for each in drawn:
         by_query[each.item.task, each.item.query].append(each)
     for place, each in enumerate(drawn):
@@ -108,7 +108,7 @@ def probings(drawn: Sequence[Judged], rubrics: Rubrics, judge: str) -> Iterator[
             yield Probing(name, each, request)
 
 
-def _another(judged: Judged, others: Sequence[Judged]) -> str | None:
+def _another(judged: GradableAnswer, others: Sequence[GradableAnswer]) -> str | None:
     """The reference of an item of another group, selected by the two items' names."""
     item = judged.item
     fitting: dict[str, Item] = {

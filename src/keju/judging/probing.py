@@ -13,7 +13,7 @@ from keju.judging.answers import AnswerId
 from keju.judging.folder import JudgementFolder
 from keju.judging.grades import Grade, grade_in
 from keju.judging.probes import Probe, Probing, declared_probes
-from keju.running.request_queue import replies_of
+from keju.running.given_requests import replies_of
 from keju.statistics import group_bootstrap
 
 MOVES = 0.5
@@ -54,7 +54,7 @@ class ProbeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
     says: str = ""
 
 
-class Probed(Record, frozen=True, kw_only=True, omit_defaults=False):
+class ProbingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The results of all probes; `not_applicable` lists those that were skipped, and why."""
 
     run: str
@@ -68,12 +68,12 @@ class Probed(Record, frozen=True, kw_only=True, omit_defaults=False):
         return [each for each in self.results if each.verdict == "flagged"]
 
 
-class _Given(NamedTuple):
+class _GradedAnswer(NamedTuple):
     group: str
     grade: Grade
 
 
-_Table = dict[str, dict[AnswerId, _Given]]
+_Table = dict[str, dict[AnswerId, _GradedAnswer]]
 
 
 def probe_results(
@@ -86,7 +86,7 @@ def probe_results(
     for each in asked:
         reply = replies.to(each.request)
         grade = grade_in(reply) if reply else Grade(None, "no reply")
-        table[each.probe][each.judged.id] = _Given(each.judged.group, grade)
+        table[each.probe][each.judged.id] = _GradedAnswer(each.judged.group, grade)
     return [_result(judge, name, probe, table) for name, probe in declared_probes().probes.items()]
 
 

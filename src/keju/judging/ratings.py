@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 
 from keju.errors import DataError
 from keju.items import PromptScript, Setting
-from keju.judging.answers import AnswerId, Judged
+from keju.judging.answers import AnswerId, GradableAnswer
 from keju.judging.grades import LEAST, MOST
 from keju.judging.tables import CODE, plain_code, rows_of
 from keju.messages import message
@@ -20,7 +20,7 @@ JUDGE = "judge:"
 _NAMED = ("item", "task", "model")
 
 
-class Rated(NamedTuple):
+class RatedAnswer(NamedTuple):
     """One answer with the grades of people, and perhaps of judges; 0 to 10.
 
     `raters` maps each person to a score, `judges` each judge named in the sheet to its grade.
@@ -40,11 +40,13 @@ class Rated(NamedTuple):
 class Ratings(NamedTuple):
     """Rated answers in the sheets' order, and the rows without a score."""
 
-    rated: list[Rated]
+    rated: list[RatedAnswer]
     blank: int
 
 
-def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = None) -> Ratings:
+def read_ratings(
+    paths: Sequence[Path], known: Mapping[str, GradableAnswer] | None = None
+) -> Ratings:
     """Read one or several sheets, each with one rater or several.
 
     Args:
@@ -61,7 +63,7 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
             answer twice, a judge gave it two grades, or an answer is not in the run or differs from
             the sheet's column `answer`.
     """
-    by_answer: dict[AnswerId, Rated] = {}
+    by_answer: dict[AnswerId, RatedAnswer] = {}
     by_id = {judged.id: judged for judged in (known or {}).values()}
     coded = {judged.coded: judged.id for judged in by_id.values() if judged.coded}
     blank = 0
@@ -77,7 +79,7 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
             judged = by_id.get(which)
             _check_answer(path, place, row, judged)
             group = judged.group if judged else row.get("group") or which.item
-            rated = by_answer.setdefault(which, Rated(which, group, {}, {}))
+            rated = by_answer.setdefault(which, RatedAnswer(which, group, {}, {}))
             _note_judges(path, place, row, rated)
             if not row.get("score"):
                 blank += 1
@@ -109,7 +111,7 @@ def _check_columns(path: Path, columns: set[str]) -> None:
 
 
 def _which(
-    path: Path, place: str, row: Mapping[str, str], known: Mapping[str, Judged] | None
+    path: Path, place: str, row: Mapping[str, str], known: Mapping[str, GradableAnswer] | None
 ) -> AnswerId:
     if code := plain_code(row.get(CODE, "")):
         if known is None:
@@ -136,7 +138,9 @@ def _which(
     )  # fmt: skip
 
 
-def _check_answer(path: Path, place: str, row: Mapping[str, str], judged: Judged | None) -> None:
+def _check_answer(
+    path: Path, place: str, row: Mapping[str, str], judged: GradableAnswer | None
+) -> None:
     """Check that a rated answer is the run's; a code covers the answer already."""
     answer = row.get("answer", "")
     if judged is None or row.get(CODE) or not answer:
@@ -148,7 +152,7 @@ def _check_answer(path: Path, place: str, row: Mapping[str, str], judged: Judged
         )  # fmt: skip
 
 
-def _note_judges(path: Path, place: str, row: Mapping[str, str], rated: Rated) -> None:
+def _note_judges(path: Path, place: str, row: Mapping[str, str], rated: RatedAnswer) -> None:
     for name, value in row.items():
         if not name.startswith(JUDGE) or not value:
             continue

@@ -19,7 +19,7 @@ _BLANKS = ("rubric", "question", "source", "reference", "author", "answer", "ope
 
 
 class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is graded, and the meaning of each grade.
+    """The criterion of one task, and the meaning of each grade.
 
     `tasks` are its queries, each as ``ID`` or ``ID/QUERY``; where a file has none, those of keju's
     benchmarks whose definition names the rubric (`Query.rubric`). An `open` rubric is used by

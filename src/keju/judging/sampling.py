@@ -16,7 +16,7 @@ from pathlib import Path
 from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 from keju.files import cell_text, sha256_bytes, write_atomic
-from keju.judging.answers import Judged, code_of
+from keju.judging.answers import GradableAnswer, code_of
 from keju.judging.tables import CODE, plain_code, rows_of, sheet_code
 from keju.messages import message
 from keju.running import Selection
@@ -29,8 +29,8 @@ COLUMNS = (
 
 
 def draw_sample(
-    judged: Sequence[Judged], run: RunFolder, *, per_task: int, seed: int = 0
-) -> list[Judged]:
+    judged: Sequence[GradableAnswer], run: RunFolder, *, per_task: int, seed: int = 0
+) -> list[GradableAnswer]:
     """A number of answers of each task, in the shuffled order in which they are rated.
 
     Each item is drawn once while there are enough of them; then its other models' answers follow.
@@ -46,22 +46,22 @@ def draw_sample(
     """
     if per_task < 1:
         raise UsageError(message("judging.per-task-too-small", per_task=per_task))
-    tasks: dict[str, list[Judged]] = defaultdict(list)
+    tasks: dict[str, list[GradableAnswer]] = defaultdict(list)
     for each in judged:
         if each.answered and each.text:
             tasks[each.item.task].append(each)
     if not tasks:
         raise UsageError(message("judging.no-answers-to-rate", path=run.path))
-    drawn: list[Judged] = []
+    drawn: list[GradableAnswer] = []
     for task, there in tasks.items():
         drawn += _of_task(task, there, run, per_task, seed)
     return _generator(f"{seed}:order").sample(drawn, len(drawn))
 
 
 def _of_task(
-    task: str, there: Sequence[Judged], run: RunFolder, per_task: int, seed: int
-) -> list[Judged]:
-    by_item: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    task: str, there: Sequence[GradableAnswer], run: RunFolder, per_task: int, seed: int
+) -> list[GradableAnswer]:
+    by_item: dict[tuple[str, str], list[GradableAnswer]] = defaultdict(list)
     for each in there:
         by_item[each.item.query, each.item.id].append(each)
     items = [found[0].item for found in by_item.values()]
@@ -70,7 +70,7 @@ def _of_task(
     models = sorted({each.id.model for each in there})
     _generator(f"{seed}:{task}:models").shuffle(models)
     waiting = [by_item[item.query, item.id] for item in order]
-    found: list[Judged] = []
+    found: list[GradableAnswer] = []
     while len(found) < per_task and any(waiting):
         for left in waiting[: per_task - len(found)]:
             # Each turn takes the next model, or the nearest after it that answered this item.
@@ -83,7 +83,7 @@ def _of_task(
     return found
 
 
-def write_sample(path: Path, drawn: Sequence[Judged]) -> None:
+def write_sample(path: Path, drawn: Sequence[GradableAnswer]) -> None:
     """Write a sheet for raters: one row per answer, with empty columns rater and score.
 
     `source` is the transcription where it is known, `images` are the paths inside the dataset. A
@@ -97,7 +97,7 @@ def write_sample(path: Path, drawn: Sequence[Judged]) -> None:
         images = " ".join(ref.path for ref in item.images)
         texts = (prompt_of(item), item.transcription or "", images, item.answer, each.text)
         writer.writerow([sheet_code(code_of(each)), item.task, *map(cell_text, texts), "", ""])
-    # The byte order mark tells spreadsheets that the file is UTF-8.
+    # Spreadsheets recognise UTF-8 by the byte order mark.
     write_atomic(path, "\ufeff" + stream.getvalue())
 
 

@@ -46,7 +46,7 @@ class _Run(NamedTuple):
     places: tuple[_Place, ...]
 
 
-def anchors(reference: str, hypothesis: str, *, repeated: bool = True) -> list[Anchor]:
+def find_anchors(reference: str, hypothesis: str, *, repeated: bool = True) -> list[Anchor]:
     """The anchors in the order of the reference, each position of either text at most once.
 
     Args:

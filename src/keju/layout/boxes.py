@@ -155,7 +155,7 @@ def _straightened(polygon: Sequence[Point], degrees: float) -> tuple[float, ...]
     assert drawn is not None, "lines without an outline are set apart before"
     if drawn.upright or not degrees:
         return upright_box(drawn, degrees)
-    straight = outline([turned(x, y, degrees) for x, y in polygon])
+    straight = outline([rotate(x, y, degrees) for x, y in polygon])
     assert straight is not None
     return upright_box(straight, 0.0)
 
@@ -168,11 +168,11 @@ def upright_box(drawn: Outline, degrees: float) -> tuple[float, float, float, fl
     tangent = abs(math.tan(math.radians(degrees)))
     width = max(drawn.width - drawn.height * tangent, _LEAST_WIDTH * drawn.width)
     height = max(drawn.height - drawn.width * tangent, _LEAST_WIDTH * drawn.height)
-    cx, cy = turned(drawn.cx, drawn.cy, degrees)
+    cx, cy = rotate(drawn.cx, drawn.cy, degrees)
     return cx - width / 2, cx + width / 2, cy - height / 2, cy + height / 2
 
 
-def turned(x: float, y: float, degrees: float) -> Point:
+def rotate(x: float, y: float, degrees: float) -> Point:
     """The position of a point after the page's skew is removed; see `straighten`."""
     angle = math.radians(degrees)
     return x * math.cos(angle) - y * math.sin(angle), x * math.sin(angle) + y * math.cos(angle)

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from keju.layout.boxes import Boxes, Floats
-from keju.layout.pitch import Pitch
+from keju.layout.column_grid import ColumnGrid
 
 _STEPS = 24
-"""Grid steps per pitch; cuts are searched on this grid."""
+"""Grid steps per column width; cuts are searched on this grid."""
 
 _MOST_STEPS = 30_000
 
 _NARROWEST, _WIDEST = 0.4, 1.6
-"""Permitted widths of a column, in pitches."""
+"""The least and greatest width of a column, as a share of the page's column width."""
 
 _SPARSE = 0.1
 """Writing over this share of a column's height may be outside of all columns at no cost."""
@@ -28,19 +28,19 @@ _CORE = 0.2
 """Share of a box's width at either side that does not count as written."""
 
 _THIN = 0.3
-"""No box counts as narrower than this share of a pitch."""
+"""No box counts as narrower than this share of a column width."""
 
 _STRETCH = 0.8
-"""Cost of a column that is one pitch too wide, in cuts along a whole column."""
+"""Cost of a column that is one column width too wide, in cuts along a whole column."""
 
 _NEW = 0.04
 """Cost of one more column: of two equal divisions the one with fewer columns is preferred."""
 
 _BARE = 2.0
-"""Cost of leaving a strip of a pitch's width that is full of writing outside of all columns."""
+"""Cost of leaving a strip of one column width that is full of writing outside of all columns."""
 
 _STRIP = 0.25
-"""Strips between columns that are narrower than this share of a pitch are empty."""
+"""Strips between columns that are narrower than this share of a column width are empty."""
 
 _SHARE = 0.2
 """A box may be assigned to a column that contains this share of its width."""
@@ -49,8 +49,9 @@ _TOGETHER = 0.3
 """The benefit of keeping the two halves of a note in one column, in shares of a box's width."""
 
 _ROOM = 1.15
-"""The maximum width of boxes side by side in one column, in pitches (boxes are drawn generously).
-"""
+"""Maximum width of boxes side by side in one column, as a share of the column width.
+
+It is above 1 because boxes are drawn generously."""
 
 
 class Column(NamedTuple):
@@ -61,21 +62,21 @@ class Column(NamedTuple):
     members: tuple[int, ...]
 
 
-def cut_columns(boxes: Boxes, pitch: Pitch) -> list[Column]:
+def cut_columns(boxes: Boxes, grid: ColumnGrid) -> list[Column]:
     """Divide boxes into columns, right to left; every box is in exactly one.
 
     Vertical cuts are placed so that they cross as little writing as possible and are about one
-    pitch apart where there is writing; both are costs, and the cheapest set of cuts is found by
-    dynamic programming over the page's width. Lines known to share a column count as one box. A box
-    belongs to the column that contains most of its width, unless its place there is occupied and
-    the next column has room.
+    column width apart where there is writing; both are costs, and the cheapest set of cuts is found
+    by dynamic programming over the page's width. Lines known to share a column count as one box. A
+    box belongs to the column that contains most of its width, unless its place there is occupied
+    and the next column has room.
 
     Source: our reading.
     """
     if not len(boxes):
         return []
-    spans = divide(boxes, pitch).spans
-    filled = _fill(boxes, spans, pitch)
+    spans = divide(boxes, grid).spans
+    filled = _fill(boxes, spans, grid)
     return [
         Column(*spans[at], tuple(filled[at])) for at in range(len(spans) - 1, -1, -1) if filled[at]
     ]
@@ -95,28 +96,28 @@ class Division(NamedTuple):
         return len(np.unique(np.searchsorted(np.array(self.spans)[:, 0], boxes.cx)))
 
 
-def divide(boxes: Boxes, pitch: Pitch) -> Division:
+def divide(boxes: Boxes, grid: ColumnGrid) -> Division:
     """Find the cheapest vertical cuts.
 
     A nearly empty strip between columns is a column too if it contains a box.
 
     Args:
         boxes: straightened boxes, at least one.
-        pitch: their grid.
+        grid: their grid.
     """
     left, right = float(boxes.x0.min()), float(boxes.x1.max())
-    step = max(pitch.pitch / _STEPS, (right - left) / _MOST_STEPS)
-    if not pitch.pitch > 0 or not step > 0:
+    step = max(grid.column_width / _STEPS, (right - left) / _MOST_STEPS)
+    if not grid.column_width > 0 or not step > 0:
         return Division([(left, right)], 0.0)
-    left -= pitch.pitch
-    size = int(np.ceil((right + pitch.pitch - left) / step)) + 1
-    solid = _with_unions(boxes, pitch)
-    crossing, filled = _profiles(solid, left, step, size, _WIDEST * pitch.pitch)
-    found, cost = _cheapest(crossing, filled, pitch.pitch / step)
+    left -= grid.column_width
+    size = int(np.ceil((right + grid.column_width - left) / step)) + 1
+    solid = _with_unions(boxes, grid)
+    crossing, filled = _profiles(solid, left, step, size, _WIDEST * grid.column_width)
+    found, cost = _cheapest(crossing, filled, grid.column_width / step)
     spans = [(left + step * start, left + step * end) for start, end in found]
     edges = [left, *(edge for span in spans for edge in span), left + step * (size - 1)]
     strips = list(zip(edges[::2], edges[1::2], strict=True))
-    spans += [strip for strip in strips if strip[1] - strip[0] > _STRIP * pitch.pitch]
+    spans += [strip for strip in strips if strip[1] - strip[0] > _STRIP * grid.column_width]
     return Division(sorted(spans), cost - _NEW * len(found))
 
 
@@ -128,15 +129,15 @@ class _Solid(NamedTuple):
     weight: Floats
 
 
-def _with_unions(boxes: Boxes, pitch: Pitch) -> _Solid:
+def _with_unions(boxes: Boxes, grid: ColumnGrid) -> _Solid:
     """The boxes, and a box around each pair of lines that shares a column."""
     tall = float(np.quantile(boxes.y1, 0.95) - np.quantile(boxes.y0, 0.05))
     tall = max(tall, float(boxes.height.max())) or 1.0
     heights = np.maximum(boxes.height, 1e-6 * tall) / tall
-    half = np.maximum(boxes.width, _THIN * pitch.pitch) / 2
+    half = np.maximum(boxes.width, _THIN * grid.column_width) / 2
     x0, x1 = boxes.cx - half, boxes.cx + half
-    right = np.array([pair.right for pair in pitch.pairs], dtype=np.intp)
-    left = np.array([pair.left for pair in pitch.pairs], dtype=np.intp)
+    right = np.array([pair.right for pair in grid.pairs], dtype=np.intp)
+    left = np.array([pair.left for pair in grid.pairs], dtype=np.intp)
     return _Solid(
         np.concatenate([x0, np.minimum(x0[right], x0[left])]),
         np.concatenate([x1, np.maximum(x1[right], x1[left])]),
@@ -172,13 +173,15 @@ def _profiles(
 
 
 def _cheapest(
-    crossing: Floats, filled: Floats, pitch: float
+    crossing: Floats, filled: Floats, column_width: float
 ) -> tuple[list[tuple[int, int]], float]:
     """Grid positions where the columns of the cheapest division start and end; and its cost."""
     size = len(crossing)
-    widths = np.arange(max(1, int(_NARROWEST * pitch)), int(np.ceil(_WIDEST * pitch)) + 1)
-    price = _NEW + _STRETCH * (widths / pitch - 1) ** 2
-    bare = _BARE * np.maximum(0, filled - _SPARSE) / pitch
+    widths = np.arange(
+        max(1, int(_NARROWEST * column_width)), int(np.ceil(_WIDEST * column_width)) + 1
+    )
+    price = _NEW + _STRETCH * (widths / column_width - 1) ** 2
+    bare = _BARE * np.maximum(0, filled - _SPARSE) / column_width
     # Cheapest way to the left edge of a column: from a strip between columns, or at a cut.
     enter = np.full(size, np.inf)
     strip, cut = np.full(size, np.inf), np.full(size, np.inf)
@@ -205,14 +208,14 @@ def _cheapest(
     return found[::-1], float(min(cut[-1], strip[-1]))
 
 
-def _fill(boxes: Boxes, spans: Sequence[tuple[float, float]], pitch: Pitch) -> list[list[int]]:
+def _fill(boxes: Boxes, spans: Sequence[tuple[float, float]], grid: ColumnGrid) -> list[list[int]]:
     """The indices of the boxes in each of the spans."""
     edges = np.array(spans, dtype=np.float64)
     filled: list[list[int]] = [[] for _ in spans]
-    partner = dict(pitch.pairs) | {left: right for right, left in pitch.pairs}
+    partner = dict(grid.pairs) | {left: right for right, left in grid.pairs}
     undecided: list[tuple[float, int, list[tuple[int, float]]]] = []
     for place in range(len(boxes)):
-        choices = _choices(boxes.x0[place], boxes.x1[place], edges, pitch)
+        choices = _choices(boxes.x0[place], boxes.x1[place], edges, grid)
         if len(choices) == 1:
             filled[choices[0][0]].append(place)
         else:
@@ -220,16 +223,16 @@ def _fill(boxes: Boxes, spans: Sequence[tuple[float, float]], pitch: Pitch) -> l
     for _, place, choices in sorted(undecided, reverse=True):
         costs = []
         for at, share in choices:
-            crowd = _overload(boxes, place, filled[at], pitch)
+            crowd = _overload(boxes, place, filled[at], grid)
             costs.append((crowd - share - _TOGETHER * (partner.get(place) in filled[at]), at))
         filled[min(costs)[1]].append(place)
     return filled
 
 
-def _choices(x0: float, x1: float, edges: Floats, pitch: Pitch) -> list[tuple[int, float]]:
+def _choices(x0: float, x1: float, edges: Floats, grid: ColumnGrid) -> list[tuple[int, float]]:
     """Spans that contain a large part of an extent, best first, with that part; at least one."""
     width = x1 - x0
-    if 0 < width <= _WIDEST * pitch.pitch:
+    if 0 < width <= _WIDEST * grid.column_width:
         shares = (np.minimum(edges[:, 1], x1) - np.maximum(edges[:, 0], x0)) / width
         good = np.flatnonzero(shares >= _SHARE)
         if len(good):
@@ -239,7 +242,7 @@ def _choices(x0: float, x1: float, edges: Floats, pitch: Pitch) -> list[tuple[in
     return [(int(np.argmin(away)), 1.0)]
 
 
-def _overload(boxes: Boxes, place: int, members: Sequence[int], pitch: Pitch) -> float:
+def _overload(boxes: Boxes, place: int, members: Sequence[int], grid: ColumnGrid) -> float:
     """By how much of its own width a box would overfill a column beside the boxes already in it."""
     if not members:
         return 0.0
@@ -248,4 +251,4 @@ def _overload(boxes: Boxes, place: int, members: Sequence[int], pitch: Pitch) ->
     height, width = boxes.height[place], boxes.width[place]
     part = np.clip(shared, 0, None) / (height or 1.0)
     taken = float((part * there.width).sum())
-    return float(max(0.0, taken + width - _ROOM * pitch.pitch) / (width or 1.0))
+    return float(max(0.0, taken + width - _ROOM * grid.column_width) / (width or 1.0))

@@ -1,4 +1,4 @@
-"""Detection of asides outside the running text: head and foot margins, and the centre column."""
+"""Detection of marginalia: head and foot margins, and the centre column."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import numpy as np
 
 from keju.items import LineKind
 from keju.layout.boxes import Boxes, Floats
+from keju.layout.column_grid import ColumnGrid
 from keju.layout.columns import Column
-from keju.layout.pitch import Pitch
 
-ASIDE_KINDS: frozenset[LineKind] = frozenset({"head", "foot", "centre", "number", "margin", "seal"})
+MARGINAL_KINDS: frozenset[LineKind] = frozenset(
+    {"head", "foot", "centre", "number", "margin", "seal"}
+)
 """Kinds of line that are not part of the running text, whatever their origin."""
 
 _STEPS = 400
@@ -52,7 +54,7 @@ def find_frame(boxes: Boxes, share: float = 0.5) -> Frame:
     return Frame(float(at[dense[0]]), float(at[dense[-1]]))
 
 
-def find_margins(boxes: Boxes, pitch: Pitch) -> dict[int, LineKind]:
+def find_margins(boxes: Boxes, grid: ColumnGrid) -> dict[int, LineKind]:
     """Lines entirely above the text (``head``) or below it (``foot``), by index.
 
     Such a line is smaller than the main text and beyond the ends of the columns, or far away and
@@ -65,7 +67,7 @@ def find_margins(boxes: Boxes, pitch: Pitch) -> dict[int, LineKind]:
         return found
     mass = boxes.width * boxes.height
     inner = find_frame(boxes)
-    small = boxes.width < _NARROW * pitch.full
+    small = boxes.width < _NARROW * grid.line_width
     outside = (boxes.y1 < inner.top) | (boxes.y0 > inner.bottom)
     candidates = small & outside & (mass[small & outside].sum() <= 0.3 * mass.sum())
     outer = find_frame(boxes.take(np.flatnonzero(~candidates)), 0.2)
@@ -74,9 +76,9 @@ def find_margins(boxes: Boxes, pitch: Pitch) -> dict[int, LineKind]:
         ("foot", boxes.y0 - outer.bottom),
     )
     for kind, gap in sides:
-        near = np.flatnonzero(candidates & (gap > -0.1 * pitch.pitch))
+        near = np.flatnonzero(candidates & (gap > -0.1 * grid.column_width))
         found |= dict.fromkeys(near.tolist(), kind)
-        far = np.flatnonzero(gap > 1.5 * pitch.pitch)
+        far = np.flatnonzero(gap > 1.5 * grid.column_width)
         if len(far) <= 2 and mass[far].sum() <= 0.05 * mass.sum():
             found |= dict.fromkeys(far.tolist(), kind)
     return found
@@ -85,7 +87,7 @@ def find_margins(boxes: Boxes, pitch: Pitch) -> dict[int, LineKind]:
 def find_centre(
     boxes: Boxes,
     columns: Sequence[Column],
-    pitch: Pitch,
+    grid: ColumnGrid,
     *,
     marks: Boxes,
     middle: float,
@@ -101,21 +103,21 @@ def find_centre(
     Args:
         boxes: straightened boxes of the page.
         columns: the page's columns, right to left.
-        pitch: the grid of the page.
+        grid: the column grid of the page.
         marks: page numbers and other marginal lines that the source itself labels.
         middle: the position of the middle of the page, straightened.
         width: width of the page.
     """
     if len(columns) < 3:
         return []
-    marked = _marked(boxes, columns, pitch, marks)
+    marked = _marked(boxes, columns, grid, marks)
     found: list[Column] = []
     left = list(columns)
     for end in (0, -1):
         opposite = columns[-1 - end]
         for enough in (_ENOUGH, _ENOUGH_INSIDE):
-            score = _likeness(boxes, left, end, pitch) + 2.5 * (left[end] in marked)
-            score += _mirrored(boxes, left[end], opposite, pitch)
+            score = _likeness(boxes, left, end, grid) + 2.5 * (left[end] in marked)
+            score += _mirrored(boxes, left[end], opposite, grid)
             if len(left) < 3 or score < enough:
                 break
             found.append(left.pop(end))
@@ -123,24 +125,26 @@ def find_centre(
         at
         for at in range(1, len(left) - 1)
         if abs((left[at].x0 + left[at].x1) / 2 - middle) < 0.12 * width
-        and _likeness(boxes, left, at, pitch) + 2.5 * (left[at] in marked) >= _ENOUGH_INSIDE
+        and _likeness(boxes, left, at, grid) + 2.5 * (left[at] in marked) >= _ENOUGH_INSIDE
     ]
     return found + [left[at] for at in inner]
 
 
-def _marked(boxes: Boxes, columns: Sequence[Column], pitch: Pitch, marks: Boxes) -> list[Column]:
+def _marked(
+    boxes: Boxes, columns: Sequence[Column], grid: ColumnGrid, marks: Boxes
+) -> list[Column]:
     """The columns with the source's marks, each mark in the nearest column."""
     frame = find_frame(boxes)
     middles = np.array([_middle(boxes, column) for column in columns])
     found = []
     for x, y in zip(marks.cx, marks.cy, strict=True):
         nearest = int(np.argmin(np.abs(middles - x)))
-        if frame.top < y < frame.bottom and abs(middles[nearest] - x) < 0.35 * pitch.pitch:
+        if frame.top < y < frame.bottom and abs(middles[nearest] - x) < 0.35 * grid.column_width:
             found.append(columns[nearest])
     return found
 
 
-def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) -> float:
+def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, grid: ColumnGrid) -> float:
     """A score of how much a column looks like a centre column; see `find_centre`."""
     own = boxes.take(columns[at].members)
     others = boxes.take([m for c in columns if c is not columns[at] for m in c.members])
@@ -150,11 +154,11 @@ def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) ->
     written = sum(y1 - y0 for y0, y1 in pieces)
     if written > 0.75 * tall or _has_rows(own):
         return -_ENOUGH_INSIDE
-    narrow = float(own.width.max()) / pitch.full if pitch.full > 0 else 1.0
+    narrow = float(own.width.max()) / grid.line_width if grid.line_width > 0 else 1.0
     gaps = [Frame(high[1], low[0]) for high, low in pairwise(pieces)]
-    blank = [gap for gap in gaps if gap.bottom - gap.top > 0.8 * pitch.pitch]
+    blank = [gap for gap in gaps if gap.bottom - gap.top > 0.8 * grid.column_width]
     odd = sum(_density(others, gap) > 0.5 for gap in blank)
-    below = (pieces[0][0] - frame.top) / pitch.pitch
+    below = (pieces[0][0] - frame.top) / grid.column_width
     return float(
         1.5 * (narrow < _NARROW)
         + 0.5 * (narrow < 0.62)
@@ -162,7 +166,7 @@ def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) ->
         + 0.5 * (odd > 0 and written < 0.5 * tall)
         + (1.0 if narrow < _NARROW else 0.5) * (below > 0.75)
         + 0.5 * (below < -0.75)
-        + 1.0 * _off_grid(boxes, columns, at, pitch)
+        + 1.0 * _off_grid(boxes, columns, at, grid)
     )
 
 
@@ -178,13 +182,13 @@ def _density(boxes: Boxes, gap: Frame) -> float:
     return there / most if most > 0 else 0.0
 
 
-def _mirrored(boxes: Boxes, column: Column, opposite: Column, pitch: Pitch) -> float:
+def _mirrored(boxes: Boxes, column: Column, opposite: Column, grid: ColumnGrid) -> float:
     """1 where a column has two or more pieces that the opposite edge of the page repeats."""
     if column is opposite:
         return 0.0
     one, other = (boxes.take(each.members) for each in (column, opposite))
     pieces, repeated = _merged(one.y0, one.y1), _merged(other.y0, other.y1)
-    near = 0.6 * pitch.pitch
+    near = 0.6 * grid.column_width
     alike = sum(
         any(abs(y0 - z0) < near and abs(y1 - z1) < near for z0, z1 in repeated) for y0, y1 in pieces
     )
@@ -213,11 +217,11 @@ def _has_rows(boxes: Boxes) -> bool:
     return False
 
 
-def _off_grid(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) -> bool:
+def _off_grid(boxes: Boxes, columns: Sequence[Column], at: int, grid: ColumnGrid) -> bool:
     """Whether a column is nearer to its neighbours, or farther away, than columns are."""
     at %= len(columns)
     near = [_middle(boxes, column) for column in columns[max(at - 1, 0) : at + 2]]
-    steps = [(one - other) / pitch.pitch for one, other in pairwise(near)]
+    steps = [(one - other) / grid.column_width for one, other in pairwise(near)]
     step = sum(steps) / len(steps)
     return abs(step - max(1, round(step))) > 0.15
 

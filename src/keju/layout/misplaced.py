@@ -42,7 +42,7 @@ class Placed(NamedTuple):
     across: bool = False
 
 
-def order_read(truth: Sequence[Line], read: Sequence[Line]) -> list[Placed]:
+def order_of_lines(truth: Sequence[Line], read: Sequence[Line]) -> list[Placed]:
     """The lines that an engine recognised, in its order, against the true lines in theirs.
 
     A recognised line belongs to the true line with which it overlaps most. Pieces of one true
@@ -61,7 +61,7 @@ def order_read(truth: Sequence[Line], read: Sequence[Line]) -> list[Placed]:
         upright = column is not None and column[3] - column[1] >= column[2] - column[0]
         keys.append(None if at is None else (at, (box[1] + box[3]) / 2 if upright else 0.0))
     places = _ranks(keys)
-    moved = misplaced(places, [max(1, len(line.text)) for line, _ in seen])
+    moved = find_misplaced(places, [max(1, len(line.text)) for line, _ in seen])
     return [
         Placed(box, place, at, is_moved, is_across)
         for (_, box), place, at, is_moved, is_across in zip(
@@ -70,7 +70,7 @@ def order_read(truth: Sequence[Line], read: Sequence[Line]) -> list[Placed]:
     ]
 
 
-def order_said(truth: Sequence[Line], answer: str) -> list[Placed]:
+def order_of_text(truth: Sequence[Line], answer: str) -> list[Placed]:
     """The true lines in the order in which their texts occur in an answer without outlines.
 
     Lines of fewer than three characters, and those of which less than 60 % is found, are skipped.
@@ -90,14 +90,14 @@ def order_said(truth: Sequence[Line], answer: str) -> list[Placed]:
         rest = rest[: span.dest_start] + used + rest[span.dest_end :]
     order = [at for _, at in sorted(found)]
     places = _ranks([(at, 0.0) for at in order])
-    moved = misplaced(places, [len(truth[at].text) for at in order])
+    moved = find_misplaced(places, [len(truth[at].text) for at in order])
     return [
         Placed(bounds_of(truth[at]) or (0, 0, 0, 0), place, at, is_moved)
         for at, place, is_moved in zip(order, places, moved, strict=True)
     ]
 
 
-def misplaced(places: Sequence[int | None], weights: Sequence[float]) -> list[bool]:
+def find_misplaced(places: Sequence[int | None], weights: Sequence[float]) -> list[bool]:
     """Which ranks in a sequence would have to be moved to sort it: those of least total weight.
 
     The rest is the increasing subsequence of greatest weight. Equal ranks are in order; None has no

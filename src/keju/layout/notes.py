@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from keju.layout.boxes import Boxes
+from keju.layout.column_grid import ColumnGrid
 from keju.layout.columns import Column
-from keju.layout.pitch import Pitch
 
 _HALF = 0.75
-"""The maximum width of half a note, as a share of a pitch."""
+"""The maximum width of half a note, as a share of a column width."""
 
 _MOST = 1_000
 """A column with more half-width lines than this is not a text column."""
@@ -21,18 +21,18 @@ _SMALL, _ASIDE = 0.68, 0.12
 column's middle."""
 
 
-def find_notes(boxes: Boxes, columns: Sequence[Column], pitch: Pitch) -> set[int]:
+def find_notes(boxes: Boxes, columns: Sequence[Column], grid: ColumnGrid) -> set[int]:
     """The indices of lines that are half-width and beside another such line in a column.
 
     A single half-width line is a note too where it is at one side of a column with other text: its
     second row is short or missing.
     """
-    return {place for column in columns for place in _in_column(boxes, column, pitch)}
+    return {place for column in columns for place in _in_column(boxes, column, grid)}
 
 
-def _in_column(boxes: Boxes, column: Column, pitch: Pitch) -> set[int]:
+def _in_column(boxes: Boxes, column: Column, grid: ColumnGrid) -> set[int]:
     own = boxes.take(column.members)
-    narrow = np.flatnonzero(own.width <= _HALF * pitch.pitch)
+    narrow = np.flatnonzero(own.width <= _HALF * grid.column_width)
     if len(narrow) > _MOST:
         return set()
     half = own.take(narrow)
@@ -45,7 +45,7 @@ def _in_column(boxes: Boxes, column: Column, pitch: Pitch) -> set[int]:
     if len(whole) or len(found):
         pair = own.take(found)
         middle = np.median(own.cx[whole]) if len(whole) else (pair.x0.min() + pair.x1.max()) / 2
-        small = own.width < _SMALL * pitch.full
-        alone = np.flatnonzero(small & (np.abs(own.cx - middle) > _ASIDE * pitch.pitch))
+        small = own.width < _SMALL * grid.line_width
+        alone = np.flatnonzero(small & (np.abs(own.cx - middle) > _ASIDE * grid.column_width))
         found = np.union1d(found, alone)
     return {column.members[at] for at in found.tolist()}

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju.items import Line, LineKind, Record
-from keju.layout.boxes import Boxes, outline, straighten, turned
+from keju.layout.boxes import Boxes, outline, rotate, straighten
+from keju.layout.column_grid import measure_column_grid
 from keju.layout.columns import cut_columns
-from keju.layout.marginalia import ASIDE_KINDS, find_centre, find_margins
+from keju.layout.marginalia import MARGINAL_KINDS, find_centre, find_margins
 from keju.layout.notes import find_notes
-from keju.layout.pitch import measure_pitch
 from keju.layout.registers import split_registers
 from keju.layout.sequence import order_column
 from keju.layout.skew import estimate_skew
@@ -21,15 +21,15 @@ from keju.layout.skew import estimate_skew
 class PageOrder(Record, frozen=True, kw_only=True):
     """A page's lines in reading order.
 
-    `reading` is the running text: main text, titles, authors, and notes in place. `asides` are
+    `reading` is the running text: main text, titles, authors, and notes in place. `marginalia` are
     head- and foot-margin notes, the centre column, page numbers and seals, right to left and from
     top to bottom. Together they are the given lines, each once, with `kind` corrected where the
     geometry shows what the source does not label: ``note`` for half of a double-row note;
-    ``centre``, ``head`` or ``foot`` for an aside.
+    ``centre``, ``head`` or ``foot`` for a marginal line.
     """
 
     reading: tuple[Line, ...]
-    asides: tuple[Line, ...]
+    marginalia: tuple[Line, ...]
 
 
 def order_lines(lines: Sequence[Line], *, width: float, height: float) -> PageOrder:
@@ -42,17 +42,17 @@ def order_lines(lines: Sequence[Line], *, width: float, height: float) -> PageOr
         height: height of the page in the same pixels.
 
     Returns:
-        The running text and the asides; the rules are those of `keju.layout`.
+        The running text and the marginalia; the rules are those of `keju.layout`.
     """
     placed = _placed(lines)
     found = _analyse([lines[at] for at in placed], width, height)
     reading = [placed[at] for column in found.columns for at in column]
-    asides = [placed[at] for at in found.asides]
+    marginalia = [placed[at] for at in found.marginalia]
     kinds = {placed[at]: kind for at, kind in found.kinds.items()}
-    _put_unplaced(lines, set(placed), reading, asides)
+    _put_unplaced(lines, set(placed), reading, marginalia)
     return PageOrder(
         reading=tuple(_with_kind(lines[at], kinds.get(at)) for at in reading),
-        asides=tuple(_with_kind(lines[at], kinds.get(at)) for at in asides),
+        marginalia=tuple(_with_kind(lines[at], kinds.get(at)) for at in marginalia),
     )
 
 
@@ -60,7 +60,7 @@ def group_columns(lines: Sequence[Line]) -> list[list[Line]]:
     """The columns of a page in reading order, each from its first line to its last.
 
     Every line that has an outline is in exactly one column, whatever its kind; no line counts as an
-    aside. Lines without an outline are skipped.
+    marginalia. Lines without an outline are skipped.
     """
     return [[lines[at] for at in column] for column in _grouped(lines)]
 
@@ -94,7 +94,7 @@ def page_text(lines: Sequence[Line], *, kinds: Collection[LineKind] | None = Non
 
 class _Found(NamedTuple):
     columns: list[list[int]]
-    asides: list[int]
+    marginalia: list[int]
     kinds: dict[int, LineKind]
 
 
@@ -110,32 +110,32 @@ def _grouped(lines: Sequence[Line]) -> list[list[int]]:
 
 
 def _analyse(lines: Sequence[Line], width: float, height: float) -> _Found:
-    """Order lines that all have outlines: indices of the columns' lines, and of the asides."""
+    """Order lines that all have outlines: indices of the columns' lines, and of the marginalia."""
     skew = estimate_skew(lines)
     boxes = straighten(lines, skew)
     named = {line.kind for line in lines}
-    text = [at for at, line in enumerate(lines) if line.kind not in ASIDE_KINDS]
+    text = [at for at, line in enumerate(lines) if line.kind not in MARGINAL_KINDS]
     marks = [at for at, line in enumerate(lines) if line.kind in {"number", "margin"}]
     kinds: dict[int, LineKind] = {}
     # A source that labels head notes, or the centre column, is assumed to label all of them.
     if not named & {"head", "foot"}:
         some = boxes.take(text)
-        margins = find_margins(some, measure_pitch(some))
+        margins = find_margins(some, measure_column_grid(some))
         kinds |= {text[at]: kind for at, kind in margins.items()}
         text = [at for at in text if at not in kinds]
     if "centre" not in named:
         some = boxes.take(text)
-        pitch = measure_pitch(some, _notes(lines, text))
-        middle = turned(width / 2, height / 2, skew)[0]
-        columns = cut_columns(some, pitch)
+        grid = measure_column_grid(some, _notes(lines, text))
+        middle = rotate(width / 2, height / 2, skew)[0]
+        columns = cut_columns(some, grid)
         seen = boxes.take(marks)
-        centre = find_centre(some, columns, pitch, marks=seen, middle=middle, width=width)
+        centre = find_centre(some, columns, grid, marks=seen, middle=middle, width=width)
         kinds |= {text[at]: "centre" for column in centre for at in column.members}
         text = [at for at in text if at not in kinds]
     ordered, notes = _columns(lines, boxes, text)
     kinds |= dict.fromkeys(notes, "note")
-    asides = sorted(set(range(len(lines))) - set(text))
-    beside, _ = _columns(lines, boxes, asides)
+    marginalia = sorted(set(range(len(lines))) - set(text))
+    beside, _ = _columns(lines, boxes, marginalia)
     return _Found(ordered, [at for column in beside for at in column], kinds)
 
 
@@ -146,12 +146,12 @@ def _columns(
     ordered: list[list[int]] = []
     notes: list[int] = []
     some = boxes.take(text)
-    for register in split_registers(some, measure_pitch(some, _notes(lines, text))):
+    for register in split_registers(some, measure_column_grid(some, _notes(lines, text))):
         places = [text[at] for at in register]
         part = boxes.take(places)
-        pitch = measure_pitch(part, _notes(lines, places))
-        columns = cut_columns(part, pitch)
-        notes += [places[at] for at in find_notes(part, columns, pitch)]
+        grid = measure_column_grid(part, _notes(lines, places))
+        columns = cut_columns(part, grid)
+        notes += [places[at] for at in find_notes(part, columns, grid)]
         ordered += [[places[at] for at in order_column(part, col.members)] for col in columns]
     return ordered, notes
 
@@ -162,15 +162,15 @@ def _notes(lines: Sequence[Line], places: Sequence[int]) -> list[int]:
 
 
 def _put_unplaced(
-    lines: Sequence[Line], placed: Collection[int], reading: list[int], asides: list[int]
+    lines: Sequence[Line], placed: Collection[int], reading: list[int], marginalia: list[int]
 ) -> None:
     """Insert the lines without an outline after their predecessors in the source."""
     for at, line in enumerate(lines):
         if at in placed:
             continue
-        before = asides if at - 1 in asides else reading
-        if line.kind in ASIDE_KINDS and before is reading:
-            asides.append(at)
+        before = marginalia if at - 1 in marginalia else reading
+        if line.kind in MARGINAL_KINDS and before is reading:
+            marginalia.append(at)
         else:
             before.insert(before.index(at - 1) + 1 if at - 1 in before else 0, at)
 

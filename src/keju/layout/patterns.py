@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Literal
 
-from keju.layout.anchors import Anchor, anchors
+from keju.layout.anchors import Anchor, find_anchors
 
 ReadingPattern = Literal[
     "rows across columns",
@@ -50,13 +50,13 @@ exchanging two blocks reverses half of the pairs at most."""
 _NOTES = 0.7
 
 
-def reading_pattern(
+def find_reading_pattern(
     reference: str, hypothesis: str, notes: Collection[int] = ()
 ) -> ReadingPattern | None:
     """The pattern in which a page was read; None where its characters are in order.
 
     The pattern is found from anchors: characters that occur once in both texts, and runs of
-    repeated ones (`anchors`). So it depends neither on line breaks nor on outlines (our reading).
+    repeated ones (`find_anchors`). It depends neither on line breaks nor on outlines (our reading).
     Neighbours in the reference are:
 
     * as many characters apart in the hypothesis as the page has columns: rows across columns;
@@ -102,10 +102,10 @@ def reading_pattern(
 
 def _out_of_order(reference: str, hypothesis: str) -> list[Anchor]:
     """The anchors in the order of the reference; none where too few are out of order."""
-    single = anchors(reference, hypothesis, repeated=False)
+    single = find_anchors(reference, hypothesis, repeated=False)
     if 4 * len(single) >= len(reference) and _in_order(single) == len(single):
         return []
-    found = anchors(reference, hypothesis)
+    found = find_anchors(reference, hypothesis)
     moved = len(found) - _in_order(found)
     return found if len(found) >= _FEWEST and moved >= _MOVED * len(found) else []
 

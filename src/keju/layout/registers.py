@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from keju.layout.boxes import Boxes
+from keju.layout.column_grid import ColumnGrid, measure_column_grid
 from keju.layout.columns import divide
-from keju.layout.pitch import Pitch, measure_pitch
 
 _FEWEST = 5
 """The minimum number of columns in a register."""
@@ -20,10 +20,10 @@ _GAPS = 3
 """The number of widest gaps that are tried."""
 
 _GUTTER = 0.5
-"""Minimum difference between a gutter and the usual blank between columns, in pitches."""
+"""Minimum difference between a gutter and the usual blank between columns, in column widths."""
 
 
-def split_registers(boxes: Boxes, pitch: Pitch) -> list[list[int]]:
+def split_registers(boxes: Boxes, grid: ColumnGrid) -> list[list[int]]:
     """Indices of the boxes of each register in reading order; all in one where there is one only.
 
     A gap at one height in all columns is not evidence of registers: lists, tables of contents and
@@ -36,7 +36,7 @@ def split_registers(boxes: Boxes, pitch: Pitch) -> list[list[int]]:
     everything = list(range(len(boxes)))
     if len(boxes) < 2 * _FEWEST:
         return [everything]
-    leaves = _leaves(boxes, pitch)
+    leaves = _leaves(boxes, grid)
     bands = [band for leaf in leaves for band in _bands(boxes, leaf)]
     return bands if len(bands) > len(leaves) else [everything]
 
@@ -56,7 +56,7 @@ def _bands(boxes: Boxes, leaf: list[int]) -> list[list[int]]:
 def _saving(boxes: Boxes, leaf: list[int], upper: list[int], lower: list[int]) -> float:
     """The improvement of the fit by two divisions over one, per column."""
     parts = [boxes.take(upper), boxes.take(lower)]
-    grids = [measure_pitch(part) for part in parts]
+    grids = [measure_column_grid(part) for part in parts]
     divided = [divide(part, grid) for part, grid in zip(parts, grids, strict=True)]
     columns = min(each.occupied(part) for each, part in zip(divided, parts, strict=True))
     if columns < _FEWEST:
@@ -64,8 +64,8 @@ def _saving(boxes: Boxes, leaf: list[int], upper: list[int], lower: list[int]) -
     heights = [float(part.y1.max() - part.y0.min()) for part in parts]
     apart = [division.misfit for division in divided]
     both = boxes.take(leaf)
-    plain = [Pitch(grid.pitch, grid.full, ()) for grid in grids]
-    together = min(divide(both, grid).misfit for grid in (measure_pitch(both), *plain))
+    plain = [ColumnGrid(grid.column_width, grid.line_width, ()) for grid in grids]
+    together = min(divide(both, grid).misfit for grid in (measure_column_grid(both), *plain))
     return (together - float(np.average(apart, weights=heights))) / columns
 
 
@@ -86,7 +86,7 @@ def _gaps(boxes: Boxes, leaf: list[int]) -> list[tuple[list[int], list[int]]]:
     ]
 
 
-def _leaves(boxes: Boxes, pitch: Pitch) -> list[list[int]]:
+def _leaves(boxes: Boxes, grid: ColumnGrid) -> list[list[int]]:
     """The two leaves of a spread, right leaf first, by the widest blank near the middle."""
     low, high = float(boxes.x0.min()), float(boxes.x1.max())
     order = np.argsort(boxes.x0, kind="stable")
@@ -94,7 +94,7 @@ def _leaves(boxes: Boxes, pitch: Pitch) -> list[list[int]]:
     blank = boxes.x0[order][1:] - reached[:-1]
     middle = (boxes.x0[order][1:] + reached[:-1]) / 2
     central = np.abs(middle - (low + high) / 2) < 0.15 * (high - low)
-    wide = np.flatnonzero(central & (blank > np.median(blank) + _GUTTER * pitch.pitch))
+    wide = np.flatnonzero(central & (blank > np.median(blank) + _GUTTER * grid.column_width))
     if not len(wide):
         return [list(range(len(boxes)))]
     cut = int(wide[np.argmax(blank[wide])]) + 1

@@ -8,8 +8,8 @@ import numpy as np
 
 from keju.items import Line
 from keju.layout.boxes import Boxes, Outline, outline, upright_box
+from keju.layout.column_grid import measure_column_grid, weighted_median
 from keju.layout.columns import divide
-from keju.layout.pitch import measure_pitch, weighted_median
 from keju.layout.registers import split_registers
 
 MAX_SKEW = 8.0
@@ -51,11 +51,11 @@ def estimate_skew(lines: Sequence[Line]) -> float:
     Source: our reading; the second rule is for engines and annotators that draw upright boxes.
     """
     drawn = [found for line in lines if (found := outline(line.polygon)) is not None]
-    told = [(one.lean, one.height) for one in drawn if one.lean is not None]
+    leaning = [(one.lean, one.height) for one in drawn if one.lean is not None]
     length = sum(one.height for one in drawn)
-    if len(told) < _FEW or sum(weight for _, weight in told) <= length / 2:
+    if len(leaning) < _FEW or sum(weight for _, weight in leaning) <= length / 2:
         return _tried(drawn)
-    leans, weights = np.array(told, dtype=np.float64).T
+    leans, weights = np.array(leaning, dtype=np.float64).T
     skew = weighted_median(leans, weights)
     return skew if abs(skew) <= MAX_SKEW else 0.0
 
@@ -69,7 +69,7 @@ def _tried(drawn: Sequence[Outline]) -> float:
     if plain <= _FITS:
         return 0.0
     boxes = _boxes(longest, 0.0)
-    if len(split_registers(boxes, measure_pitch(boxes))) > 1:
+    if len(split_registers(boxes, measure_column_grid(boxes))) > 1:
         return 0.0
     steepest = _steepest(longest)
     misfits = {0.0: plain}
@@ -101,7 +101,7 @@ def _steepest(drawn: Sequence[Outline]) -> float:
 
 def _misfit(drawn: Sequence[Outline], degrees: float) -> float:
     boxes = _boxes(drawn, degrees)
-    division = divide(boxes, measure_pitch(boxes))
+    division = divide(boxes, measure_column_grid(boxes))
     return division.misfit / max(1, division.occupied(boxes))
 
 

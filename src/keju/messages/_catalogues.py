@@ -20,10 +20,14 @@ _registered: dict[str, Path] = {}
 
 
 class Entry(NamedTuple):
-    """The templates of one message; `hint` may be empty."""
+    """The templates of one message; `hint` may be empty.
+
+    `own_pages` is the Chinese text where items are pages of one's own, if it has other words.
+    """
 
     text: Template
     hint: Template
+    own_pages: Template
 
 
 @cache
@@ -79,7 +83,7 @@ def _read(file: Path) -> Mapping[str, Entry]:
 
     tables = tomllib.loads(file.read_text("utf-8"))
     return {
-        name: Entry(Template(table["text"]), Template(table.get("hint", "")))
+        name: Entry(*(Template(table.get(key, "")) for key in ("text", "hint", "own_pages")))
         for name, table in tables.items()
     }
 

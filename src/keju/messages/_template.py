@@ -29,11 +29,15 @@ class _Part(NamedTuple):
 class Template:
     """A text with fields, such as ``{name!r}``, ``{count:,}`` or ``{count:item|items}``.
 
+    Attributes:
+        source: the text with its fields in braces.
+
     Raises:
         ValueError: the text is not a template, or a field is not a plain name.
     """
 
     def __init__(self, text: str) -> None:
+        self.source = text
         self._parts = [
             _Part(before, field or "", conversion or "", form or "")
             for before, field, form, conversion in Formatter().parse(text)
@@ -61,12 +65,12 @@ class Template:
             KeyError: a field has no value.
         """
         return "".join(
-            part.before + (_shown(values[part.field], part, language) if part.field else "")
+            part.before + (_show(values[part.field], part, language) if part.field else "")
             for part in self._parts
         )
 
 
-def _shown(value: object, part: _Part, language: str) -> str:
+def _show(value: object, part: _Part, language: str) -> str:
     if isinstance(value, Translatable):
         value = value.render(language)
     if _EITHER in part.form:

@@ -16,9 +16,7 @@ from keju.metrics.bleu import bleu_unsmoothed, sentence_bleu
 from keju.metrics.chrf import OrderCounts, chrf, chrf_counts, chrf_of_counts
 from keju.metrics.edit import EditCounts, best_edits, distance
 from keju.metrics.entities import entities_prf
-from keju.metrics.finding import nearest
 from keju.metrics.flexible import FlexibleEdits, flexible_edits
-from keju.metrics.numbers import english_number, numbers_in, parse_number, relative_error
 from keju.metrics.ocr import (
     accurate_rate,
     aligned_prf,
@@ -30,11 +28,13 @@ from keju.metrics.ocr import (
     position_prf,
     set_prf,
 )
+from keju.metrics.partial_distance import partial_distance
 from keju.metrics.punctuation import (
     MarkCounts,
     mark_class,
     punctuation_counts,
 )
+from keju.metrics.relative_error import relative_error
 from keju.metrics.rouge import f_beta, rouge_l, rouge_n
 
 __all__ = [
@@ -59,17 +59,14 @@ __all__ = [
     "chrf_of_counts",
     "correct_rate",
     "distance",
-    "english_number",
     "entities_prf",
     "error_parts",
     "f_beta",
     "flexible_edits",
     "mark_class",
     "multiset_prf",
-    "nearest",
     "normalised_distance",
-    "numbers_in",
-    "parse_number",
+    "partial_distance",
     "position_matches",
     "position_prf",
     "prf",

@@ -1,4 +1,4 @@
-"""The alignment of two texts, for showing where they differ."""
+"""`align`: the spans in which two texts agree and differ."""
 
 from __future__ import annotations
 

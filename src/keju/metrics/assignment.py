@@ -1,4 +1,4 @@
-"""The cheapest one-to-one assignment."""
+"""`assign`: the cheapest one-to-one assignment (Hungarian algorithm)."""
 
 from __future__ import annotations
 

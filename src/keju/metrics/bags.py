@@ -52,7 +52,7 @@ def error_parts(reference: str, hypothesis: str) -> ErrorParts:
     WER - bWER the errors of layout and reading order. Here the units are characters, since the
     texts have no words. Nothing depends on line breaks.
 
-    Recognition is a lower bound: a wrong character that happens to stand elsewhere on the page
+    Recognition is a lower bound: a wrong character that also occurs elsewhere on the page
     counts as layout. So compare both with what a wrong page's text gets (`keju.scoring.floors`).
 
     Raises:

@@ -1,4 +1,4 @@
-"""What metrics have in common."""
+"""`PRF`, `UndefinedMetricError` and checks that several metrics use."""
 
 from __future__ import annotations
 

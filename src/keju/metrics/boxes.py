@@ -1,8 +1,8 @@
-"""Boxes against boxes: overlap, one-to-one matching, and coordinates in a declared convention.
+"""Comparison of boxes: overlap, one-to-one matching, and coordinates in a declared convention.
 
 A box is (left, top, right, bottom) in pixels, as continuous edges: a box from 0 to 10 is 10 wide.
-A degenerate box (a coordinate that is no finite number, or no area) overlaps with nothing, but is
-still counted among the boxes given. Boxes are not cut at the picture's edge.
+A degenerate box (without area, or with a coordinate that is not finite) overlaps with nothing, but
+is still counted among the given boxes. Boxes are not cut at the picture's edge.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ THRESHOLDS = tuple(percent / 100 for percent in range(50, 100, 5))
 
 
 class BoxConvention(NamedTuple):
-    """What four numbers of a box mean.
+    """The meaning of the four numbers of a box.
 
     Attributes:
         axes: their order; ``xywh`` is left, top, width, height and ``cxcywh`` centre and size.

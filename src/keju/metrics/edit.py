@@ -1,4 +1,4 @@
-"""Edit distance, and how it splits into substitutions, deletions and insertions."""
+"""Edit distance, and its substitutions, deletions and insertions."""
 
 from __future__ import annotations
 

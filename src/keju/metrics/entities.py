@@ -1,4 +1,4 @@
-"""Named entities: the list that a model gives, against the true one."""
+"""Named entities: precision and recall of the names that a model lists."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ class _Search:
 
 
 def _rest(line: str, place: int, length: int) -> tuple[str, ...]:
-    """What a line has before and after a segment, without white space at the ends."""
+    """The parts of a line before and after a segment, without white space at the ends."""
     parts = line[: max(place - 1, 0)], line[place + length :]
     return tuple(part for each in parts if (part := each.strip()))
 

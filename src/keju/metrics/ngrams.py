@@ -1,4 +1,4 @@
-"""Runs of characters, counted: what BLEU, chrF and ROUGE have in common."""
+"""Counts of character n-grams, for BLEU, chrF and ROUGE."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def shared(left: Mapping[_Gram, int], right: Mapping[_Gram, int]) -> int:
 
 
 def counts_of(text: str, orders: int) -> list[Counter[str]]:
-    """How often each run of 1, 2, … `orders` characters stands in a text."""
+    """How often each sequence of 1, 2, … `orders` characters occurs in a text."""
     return [Counter(runs) for runs in character_ngrams(text, orders)]

@@ -1,4 +1,4 @@
-"""Metrics of transcriptions. Strings come in as they are to be compared: nothing is normalised."""
+"""Metrics of transcriptions. The strings are compared as they are: nothing is normalised."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def set_prf(reference: str, hypothesis: str) -> PRF:
 
 
 def multiset_prf(reference: str, hypothesis: str) -> PRF:
-    """P, R, F1 over characters counted with repeats, wherever they stand.
+    """P, R, F1 over characters counted with repeats, wherever they are.
 
     Raises:
         TypeError: one of them is not a text.

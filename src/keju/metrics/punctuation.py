@@ -1,4 +1,4 @@
-"""Punctuation: the marks that a model puts into a text, against the true ones."""
+"""Punctuation: precision and recall of the marks that a model adds to a text."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def punctuation_counts(
     """Marks matched one to one on aligned positions (our reading).
 
     The texts without their marks are aligned. A mark belongs to the gap between two characters;
-    two marks match if they are alike (half or full width, any style of quotation mark), stand in
+    two marks match if they are alike (half or full width, any style of quotation mark), are in
     the same gap, and at least one of the two characters beside it is the same on both sides.
 
     Args:
         reference: the true text with its marks; its white space is ignored.
         hypothesis: the predicted text.
-        fold: applied to each character that is no mark, before the texts are aligned.
+        fold: applied to each character that is not a mark, before the texts are aligned.
     """
     left, right = _Marked(reference, fold), _Marked(hypothesis, fold)
     gaps = _same_gaps(left.text, right.text)
@@ -59,12 +59,12 @@ class _Marked:
 
 
 def _same_gaps(reference: str, hypothesis: str) -> dict[int, int]:
-    """Gap in the hypothesis → gap in the reference, where an equal character stands beside it."""
+    """Gap in the hypothesis → gap in the reference, where an equal character is beside it."""
     gaps: dict[int, int] = {}
     for span in align(reference, hypothesis):
         if span.kind == "equal":
             shift = span.reference_start - span.hypothesis_start
-            # An earlier span's last gap stands: it follows the character that it belongs to.
+            # An earlier span's last gap is kept: it follows the character that it belongs to.
             for gap in range(span.hypothesis_start, span.hypothesis_end + 1):
                 if gap > span.hypothesis_start or gap not in gaps:
                     gaps[gap] = gap + shift

@@ -1,4 +1,4 @@
-"""Ranked candidates: how early the right ones come, with tied scores treated exactly.
+"""Ranked candidates: how early the relevant ones are, with exact treatment of tied scores.
 
 Models answer 0.8 for many candidates, so a ranking is seldom an order. Two readings are offered:
 the *expectation* over all orders of the tied candidates, each equally likely, and the order of
@@ -61,7 +61,7 @@ def rank(
             ``"index"`` puts the lower index first.
 
     Raises:
-        ValueError: an index in `relevant` is no candidate.
+        ValueError: an index in `relevant` is not a candidate.
     """
     keys = np.array([-np.inf if score is None else score for score in scores], dtype=np.float64)
     missing = np.array([score is None for score in scores], dtype=bool) | np.isnan(keys)
@@ -173,13 +173,13 @@ def average_precision_of_yes(
 ) -> float:
     """AP@|Yes|: a yes-or-no answer for each candidate, cut where the yeses end.
 
-    The candidates answered yes have no order, so it is the expectation over all orders; no answer
-    is no yes. Over ``"reachable"`` one right yes would earn 1, so all relevant candidates are the
-    default.
+    The candidates answered yes have no order, so it is the expectation over all orders. A missing
+    answer is not a yes. Over ``"reachable"`` one right yes would earn 1, so all relevant candidates
+    are the default.
 
     Raises:
         UndefinedMetricError: no candidate is relevant.
-        ValueError: an index in `relevant` is no candidate.
+        ValueError: an index in `relevant` is not a candidate.
     """
     yes = [answer is True for answer in answers]
     return average_precision_at(rank([float(each) for each in yes], relevant), sum(yes), over=over)

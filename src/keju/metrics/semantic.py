@@ -1,4 +1,4 @@
-"""Likeness of meaning, from the vectors that an encoder gave: cosine and BERTScore."""
+"""Similarity of meaning, from the vectors of an encoder: cosine and BERTScore."""
 
 from __future__ import annotations
 
@@ -100,8 +100,7 @@ def rescale(score: PRF, baseline: PRF) -> PRF:
 def above_floor(value: float, floor: float) -> float:
     """`value` on the scale where `floor` is 0 and identity 1, cut to [0, 1] (our reading).
 
-    Where the floor itself is 1 (all references are alike to the encoder) nothing can be told
-    apart, and the result is 0.
+    If the floor itself is 1, the encoder does not distinguish the references, and the result is 0.
     """
     if floor >= 1.0:
         return 0.0

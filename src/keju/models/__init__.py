@@ -7,15 +7,14 @@ from keju.models.base import (
     Answer,
     AskError,
     Decoding,
+    ItemImages,
     Model,
     ModelOptions,
-    Shown,
-    source_of,
 )
+from keju.models.capabilities import NO_CAPABILITIES, Capabilities, capabilities_of, source_of
 from keju.models.declarations import Role
 from keju.models.drafts import drafted_by
 from keju.models.image_limits import Fit
-from keju.models.pipeline import Pipeline
 from keju.models.registry import (
     ModelKind,
     check_models,
@@ -29,18 +28,20 @@ from keju.models.registry import (
 
 __all__ = [
     "MISSING",
+    "NO_CAPABILITIES",
     "REPLAYED",
     "RESULTS",
     "Answer",
     "AskError",
+    "Capabilities",
     "Decoding",
     "Fit",
+    "ItemImages",
     "Model",
     "ModelKind",
     "ModelOptions",
-    "Pipeline",
     "Role",
-    "Shown",
+    "capabilities_of",
     "check_models",
     "computes_here",
     "drafted_by",

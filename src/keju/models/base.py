@@ -11,6 +11,7 @@ from msgspec import field
 from keju.datasets.page_names import NamedPage
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Line, Record, Request, Status, Usage
+from keju.models.capabilities import Capabilities
 from keju.models.image_limits import Fit
 
 
@@ -94,7 +95,7 @@ class Decoding(Record, frozen=True, kw_only=True):
     extra_body: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def given(self) -> dict[str, float | int | str]:
+    def common_parameters(self) -> dict[str, float | int | str]:
         """The parameters that are set and have the same name on every server, by name."""
         fields = {name: getattr(self, name) for name in _BY_NAME}
         return {name: value for name, value in fields.items() if value is not None}
@@ -107,7 +108,7 @@ class Decoding(Record, frozen=True, kw_only=True):
             for name, value in self.extra_body.items()
         }
         thinking = {"thinking": self.thinking} if self.thinking else {}
-        return {**{n: str(v) for n, v in self.given.items()}, **thinking, **extra}
+        return {**{n: str(v) for n, v in self.common_parameters.items()}, **thinking, **extra}
 
 
 _BY_NAME = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
@@ -131,7 +132,7 @@ UNKNOWN_DTYPE = "unknown"
 """The number format of the weights in a model's identity where the user declares none."""
 
 
-class Shown(Record, frozen=True, kw_only=True):
+class ItemImages(Record, frozen=True, kw_only=True):
     """The images of an item, without its question and answer."""
 
     item: str
@@ -164,9 +165,9 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     stores, by the option that gave them; `dtype` is the number format in which the server runs the
     model, as the user declares it, since no server reports it.
 
-    Of the dataset, `reference` are the labelled items of its reference split, `shown` the images of
-    every item of its test split, and `images_of` returns the stored bytes of images, read on
-    access. `prompts_of` returns all items in their order with their prompts, and `pages_of` the
+    Of the dataset, `reference` are the labelled items of its reference split, `item_images` the
+    images of every item of its test split, and `images_of` returns the stored bytes of images, read
+    on access. `prompts_of` returns all items in their order with their prompts, and `pages_of` the
     images to transcribe with their names; both are computed on demand.
     """
 
@@ -182,7 +183,7 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     asking: bool = True
     fit: Fit = Fit()
     reference: tuple[Item, ...] = ()
-    shown: tuple[Shown, ...] = ()
+    item_images: tuple[ItemImages, ...] = ()
     images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
     prompts_of: Callable[[], Sequence[ItemPrompt]] | None = None
     pages_of: Callable[[], Sequence[NamedPage]] | None = None
@@ -221,18 +222,12 @@ class Model(Protocol):
             AskError: there is no answer.
         """
 
+    @property
+    def capabilities(self) -> Capabilities:
+        """The abilities besides answering one request at a time (`capabilities_of`)."""
+
     async def close(self) -> None:
         """Release connections and memory."""
-
-
-def source_of(model: Model, request: Request) -> str:
-    """The SHA-256 of the file that has a model's answer to a request, part of the request's key.
-
-    Only models whose answers are files have a method of this name. Empty for all other models, and
-    where there is no such file.
-    """
-    of: Callable[[Request], str] | None = getattr(model, "source_of", None)
-    return of(request) if of else ""
 
 
 class ModelBase:

@@ -48,7 +48,7 @@ class DataUrls:
 
     def __init__(self, capacity: int = 6 << 20) -> None:
         self.capacity = capacity
-        self.held = 0
+        self.size = 0
         self._urls: OrderedDict[str, bytes] = OrderedDict()
 
     def get(self, ref: ImageRef, read: Callable[[], bytes]) -> bytes:
@@ -76,10 +76,10 @@ class DataUrls:
 
     def _keep(self, name: str, url: bytes) -> None:
         self._urls[name] = url
-        self.held += len(url)
-        while self.held > self.capacity:
+        self.size += len(url)
+        while self.size > self.capacity:
             _, dropped = self._urls.popitem(last=False)
-            self.held -= len(dropped)
+            self.size -= len(dropped)
 
 
 SHARED = DataUrls()

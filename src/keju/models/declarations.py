@@ -72,7 +72,7 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
     @property
     def unset(self) -> str:
-        """What the environment lacks, as text; empty if nothing."""
+        """The environment variable that is not set, as text; empty if none is missing."""
         given = not self.key or os.environ.get(self.key, "").strip()
         return "" if given else f"a key in {self.key}, or --base-url to a server that takes none"
 
@@ -106,7 +106,7 @@ Kinds = tuple[ModelDeclaration, ...]
 """The declarations of one kind; only keju's own have several spellings."""
 
 
-def meant(name: str) -> list[str]:
+def strings_for_name(name: str) -> list[str]:
     """The model string for a model that the user calls by another name."""
     low = name.casefold()
     return [each.means.format(name) for each in _table().names if low.startswith(each.begins)]

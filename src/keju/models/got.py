@@ -18,7 +18,8 @@ from keju.items import Request, Status
 from keju.local_paths import check_local
 from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.request_pixels import no_page, picture
+from keju.models.capabilities import NO_CAPABILITIES
+from keju.models.request_pixels import picture, unsupported_page_reason
 
 MOST_TOKENS = 4096
 """The default maximum of new tokens per image: the limit of its authors."""
@@ -48,6 +49,8 @@ class Got:
         PrerequisiteError: torch or transformers is not installed.
         DataError: the directory does not contain such a model.
     """
+
+    capabilities = NO_CAPABILITIES
 
     def __init__(self, folder: str, options: ModelOptions) -> None:
         check_local(folder, "got:")
@@ -92,7 +95,7 @@ class Got:
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
-        return no_page(request, "got")
+        return unsupported_page_reason(request, "got")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.

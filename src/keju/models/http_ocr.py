@@ -16,11 +16,12 @@ from keju.files import sha256_bytes
 from keju.items import ImageRef, Line, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, ModelOptions, status_of
+from keju.models.capabilities import NO_CAPABILITIES
 from keju.models.http_client import Wire
 from keju.models.ocr_replies import bad_reply, lines_of
 from keju.models.ocr_services import Service, Value, service_of
 from keju.models.openai_errors import error_of_exception, error_of_reply, excerpt
-from keju.models.request_pixels import no_page
+from keju.models.request_pixels import unsupported_page_reason
 from keju.models.secrets import Secrets
 
 
@@ -36,6 +37,8 @@ class HttpOcr:
         UsageError: no such service, or an environment variable that it needs is not set.
         DataError: its file is not valid.
     """
+
+    capabilities = NO_CAPABILITIES
 
     def __init__(self, spec: str, options: ModelOptions) -> None:
         self._spec = spec
@@ -69,7 +72,7 @@ class HttpOcr:
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
-        return no_page(request, "an OCR service")
+        return unsupported_page_reason(request, "an OCR service")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images, one after the other.
@@ -87,7 +90,7 @@ class HttpOcr:
             if self._ordering and all(line.polygon for line in read):
                 order = order_lines(read, width=ref.width, height=ref.height)
                 texts.append(page_text(order.reading))
-                read = order.reading + order.asides
+                read = order.reading + order.marginalia
             else:
                 texts.append("\n".join(line.text for line in read))
             lines += read

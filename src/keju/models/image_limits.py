@@ -83,7 +83,7 @@ class Fit(Record, frozen=True, kw_only=True):
         too_wide = self.max_pixels is not None and ref.width * ref.height > self.max_pixels
         return too_wide or (self.max_bytes is not None and ref.size > self.max_bytes)
 
-    def refuses(self, request: Request) -> str:
+    def unsupported_reason(self, request: Request) -> str:
         """Why a request cannot be made with smaller images, or an empty string.
 
         Boxes in pixels would refer to another image than the dataset's.

@@ -68,7 +68,7 @@ async def _again(work: Callable[..., Awaitable[None]], *arguments: object) -> No
     while True:
         try:
             await work(*arguments)
-        except Exception:  # noqa: BLE001  those that wait for this batch have been told
+        except Exception:  # noqa: BLE001  the requests of this batch already have the error
             await asyncio.sleep(TICK)
         else:
             return
@@ -117,7 +117,7 @@ def batch_config() -> GenerateConfig:
     """Configuration that sends requests in batches; Inspect retries submissions and polls twice."""
     from inspect_ai.model import BatchConfig, GenerateConfig  # noqa: PLC0415
 
-    _mended()
+    _correct_batcher()
     batch = BatchConfig(size=SIZE, max_size=SIZE, max_batches=MOST, send_delay=TICK, tick=TICK)
     return GenerateConfig(batch=batch, max_retries=2)
 
@@ -130,7 +130,7 @@ def work_in(workers: Workers) -> None:
 
 
 @cache
-def _mended() -> None:
+def _correct_batcher() -> None:
     from inspect_ai.model._providers import _openai_batch  # noqa: PLC0415
     from inspect_ai.model._providers.util import batch_log  # noqa: PLC0415
 

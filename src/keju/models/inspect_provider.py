@@ -20,11 +20,13 @@ from keju.errors import UsageError
 from keju.items import Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.capabilities import Capabilities
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters
 from keju.models.images_needed import lacks_image
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_batches import (
+    MOST,
     OPENAI_FORM,
     Workers,
     batch_config,
@@ -63,7 +65,7 @@ class InspectModel:
             raise UsageError(message("models.inspect-needs-provider", spec=spec))
         self._spec = spec
         # The data of the dataset for baselines is large, and not needed here.
-        self._options = replace(options, reference=(), shown=(), images_of=None)
+        self._options = replace(options, reference=(), item_images=(), images_of=None)
         self._address = address_of(spec, options)
         self._model: Model | None = None
         self._batches: GenerateConfig | None = None
@@ -102,14 +104,24 @@ class InspectModel:
         """The usual limit of vendors on requests in flight; the run adapts below it."""
         return 32
 
+    @property
+    def capabilities(self) -> Capabilities:
+        """Batches, which Inspect submits and waits for."""
+        return Capabilities(waiter=self)
+
+    @property
+    def batch_capacity(self) -> int:
+        """The maximum number of requests in all batches together."""
+        return MOST
+
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
         if lacks_image(request):
             return "there is no image to show"
-        return self._options.fit.refuses(request)
+        return self._options.fit.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Send the request once, and again without a parameter that the server refuses.
+        """Send the request once, and again without a parameter that the server unsupported_reason.
 
         Raises:
             AskError: there is no answer; its kind is the reason.
@@ -136,6 +148,14 @@ class InspectModel:
             overloaded=failure.overloaded,
         )
 
+    def check_batch_provider(self) -> None:
+        """Check that Inspect supports batches of the provider.
+
+        Raises:
+            UsageError: it does not.
+        """
+        check_provider(self.name, self.provider)
+
     async def check_batches(self) -> None:
         """Check that a user's own server has batch endpoints.
 
@@ -152,7 +172,7 @@ class InspectModel:
         Raises:
             UsageError: Inspect has no batches of this provider.
         """
-        check_provider(self.name, self.provider)
+        self.check_batch_provider()
         self._batches = batch_config()
         if self._model is not None:
             self._model.config.attempt_timeout = None

@@ -45,7 +45,7 @@ class LmmsSample(Struct):
         found = [number for number in numbers if isinstance(number, int)]
         return sum(found) if found else None
 
-    def told(self) -> ReplayedAnswer:
+    def to_answer(self) -> ReplayedAnswer:
         """The model's own response, before any filter where that was kept.
 
         Raises:
@@ -64,7 +64,7 @@ def lmms_answers(samples: Sequence[LmmsSample]) -> list[ReplayedAnswer]:
     lmms-eval counts no tokens for a request that failed. Its filters extract a letter even from an
     error message, so that the count decides where other items of the file have one.
     """
-    answers = [sample.told() for sample in samples]
+    answers = [sample.to_answer() for sample in samples]
     if not any(sample.tokens for sample in samples):
         return answers
     return [
@@ -81,11 +81,11 @@ def lmms_answers(samples: Sequence[LmmsSample]) -> list[ReplayedAnswer]:
 
 
 def _only_text(value: object) -> str:
-    """The text in nested lists of one element; an empty list is no text."""
+    """The text in nested lists of one element; an empty list has no text."""
     while isinstance(value, list):
         if len(value) > 1:
             raise ValueError(
-                f"{number_of(len(value), 'response')} to one item, which are not told apart"
+                f"{number_of(len(value), 'response')} to one item, which cannot be distinguished"
             )
         value = value[0] if value else ""
     if not isinstance(value, str):

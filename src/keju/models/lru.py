@@ -1,4 +1,4 @@
-"""`Recent`: a cache of recently computed values, limited in number."""
+"""`LruCache`: a cache of recently computed values, limited in number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 _T = TypeVar("_T")
 
 
-class Recent(Generic[_T]):
+class LruCache(Generic[_T]):
     """Keeps the last `capacity` values that were requested, by key.
 
     A gallery shows the same image to every query, and several questions are about one page: the

@@ -13,7 +13,7 @@ from keju.messages import message
 from keju.models.base import Answer, AskError, status_of
 from keju.models.openai_errors import error_of_object, excerpt
 from keju.models.token_counts import CheckedUsage, checked_usage
-from keju.text import content_of
+from keju.text import read_content
 from keju.text.content import Content
 
 _CUT_SHORT = frozenset({"length", "max_tokens", "max_length", "model_length"})
@@ -79,7 +79,7 @@ def _content(value: object) -> Content:
 
     A server that parses a model's answer as JSON returns 12345 for the text "12345".
     """
-    content = content_of(value)
+    content = read_content(value)
     if isinstance(value, int | float | dict) and value != {}:
         return content._replace(text=json.dumps(value, ensure_ascii=False))
     return content
@@ -108,7 +108,7 @@ def _bad(problem: str, body: bytes) -> AskError:
 
 def _text_of(value: object) -> str:
     """A text, or the joined texts of a list of parts; anything else is empty."""
-    return content_of(value).text
+    return read_content(value).text
 
 
 def _status(reason: str, text: str) -> Status:

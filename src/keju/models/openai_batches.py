@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import aiohttp
 import msgspec
@@ -19,60 +19,15 @@ from msgspec import Struct
 
 from keju.messages import message
 from keju.models.base import AskError
+from keju.models.batch_support import Batch, Result
 from keju.models.http_client import Form, Wire
 from keju.models.openai_errors import error_of_exception, error_of_reply
 
-MOST_LINES, MOST_BYTES = 50_000, 190_000_000
-"""The limits of one file: 50,000 requests, and a little less than 200 MB."""
-
 TAG = "keju"
-ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _ANSWERS_MAY_BE = 4 << 30
 _T = TypeVar("_T")
 _PAGE = 100
 _PAGES = 20
-
-
-class Batch(Struct):
-    """A batch as the server describes it."""
-
-    id: str
-    status: str = ""
-    output_file_id: str | None = None
-    error_file_id: str | None = None
-    metadata: dict[str, str] | None = None
-    errors: Any = None
-
-    @property
-    def ended(self) -> bool:
-        """Whether it will give no more results."""
-        return self.status in ENDED
-
-
-class _Reply(Struct):
-    status_code: int = 0
-    body: msgspec.Raw = msgspec.Raw(b"null")
-
-
-class _Error(Struct):
-    code: str | None = None
-    message: str | None = None
-
-
-_UNASKED = frozenset({"batch_expired", "batch_cancelled"})
-
-
-class Result(Struct):
-    """One line of a batch's results: an HTTP reply, or an error instead."""
-
-    custom_id: str
-    response: _Reply | None = None
-    error: _Error | None = None
-
-    @property
-    def unasked(self) -> bool:
-        """Whether the batch ended before this request was processed."""
-        return self.response is None and self.error is not None and self.error.code in _UNASKED
 
 
 class _File(Struct):

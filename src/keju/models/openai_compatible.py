@@ -25,13 +25,15 @@ from keju.errors import UsageError
 from keju.items import Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.batch_support import Result
+from keju.models.capabilities import Capabilities
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts
 from keju.models.endpoints import checked_url
 from keju.models.http_client import Wire
 from keju.models.images_needed import lacks_image
 from keju.models.openai_answers import answer_of
-from keju.models.openai_batches import Batches, Result
+from keju.models.openai_batches import Batches
 from keju.models.openai_errors import error_of_exception, error_of_reply
 from keju.models.request_fields import check_no_secret, fields_of
 from keju.models.secrets import Secrets
@@ -60,7 +62,7 @@ class OpenAICompatible:
             raise UsageError(message("models.openai-needs-model"))
         self._model = model
         # The data of the dataset for baselines is large, and not needed here.
-        self._options = replace(options, reference=(), shown=(), images_of=None)
+        self._options = replace(options, reference=(), item_images=(), images_of=None)
         self._endpoint = _endpoint(options)
         self._key = _key(options)
         self._secrets = Secrets([self._key])
@@ -96,14 +98,19 @@ class OpenAICompatible:
         """The usual limit of servers on requests in flight; the run adapts below it."""
         return 32
 
+    @property
+    def capabilities(self) -> Capabilities:
+        """Batches, and a diagnosis of a wrong name or address."""
+        return Capabilities(submitter=self, diagnosis=self.diagnosis)
+
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
         if lacks_image(request):
             return "there is no image to show"
-        return self._options.fit.refuses(request)
+        return self._options.fit.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Send the request once, and again without a parameter that the server refuses.
+        """Send the request once, and again without a parameter that the server unsupported_reason.
 
         A decoding parameter that the server does not accept is not sent from then on, and every
         answer records the parameters that were actually sent: vendors differ, and a run should not
@@ -131,7 +138,7 @@ class OpenAICompatible:
         )
 
     async def diagnosis(self) -> str:
-        """What the server reports about its models, if none answered; empty if nothing."""
+        """The server's report about its models, if none answered; empty if it has none."""
         said = await diagnosis_of(self._endpoint, self._model, self._headers)
         return self._secrets.hide(said)
 

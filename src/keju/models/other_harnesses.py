@@ -295,8 +295,8 @@ def _sample_answers(sample: _Sample, several: bool) -> ReplayedAnswer:
     choice = sample.output.choices[0] if sample.output.choices else _Choice()
     content = choice.message.content
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    texts = [_said(sample, part, "text") for part in parts if part.get("type") == "text"]
-    thoughts = [_said(sample, p, "reasoning") for p in parts if p.get("type") == "reasoning"]
+    texts = [_text_of(sample, part, "text") for part in parts if part.get("type") == "text"]
+    thoughts = [_text_of(sample, p, "reasoning") for p in parts if p.get("type") == "reasoning"]
     if ours := sample.metadata.keju:
         return _own_answers(
             "\n".join(texts), "\n".join(thoughts), ours, sample.metadata.keju_run_format
@@ -323,7 +323,7 @@ def _sample_answers(sample: _Sample, several: bool) -> ReplayedAnswer:
     )
 
 
-def _said(sample: _Sample, part: dict[str, Any], name: str) -> str:
+def _text_of(sample: _Sample, part: dict[str, Any], name: str) -> str:
     said = part.get(name)
     said = said if isinstance(said, str) else ""
     return sample.attachments.get(said.removeprefix(_ATTACHED), said)

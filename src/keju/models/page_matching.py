@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from keju.datasets.page_names import NamedPage, scan_page
-from keju.datasets.readers.base import listed
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.pages.page_items import EXPORT_FOLDERS
 from keju.datasets.readers.pages.scans import scan_pages
 from keju.errors import DataError
@@ -142,7 +142,7 @@ def _best(file: ResultFile, fits: dict[int, _Fit], pages: Sequence[NamedPage]) -
     most = max(fits.values(), default=None)
     best = {at: fit for at, fit in fits.items() if fit == most}
     if len({pages[at].image.sha256 for at in best}) > 1:
-        found = listed(sorted({pages[at].item for at in best}), most=3)
+        found = join_names(sorted({pages[at].item for at in best}), most=3)
         raise DataError(message("models.name-fits-several-pages", found=found), file=file.path)
     return best
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from msgspec.structs import replace
 
 from keju.datasets.page_names import NamedPage
-from keju.datasets.readers.base import files_under, listed
+from keju.datasets.readers.base import files_under, join_names
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.result_files import (
@@ -26,8 +26,9 @@ from keju.items import Line, Request
 from keju.local_paths import check_local
 from keju.messages import message
 from keju.models.base import MISSING, RESULTS, Answer, AskError, ModelOptions, status_of
+from keju.models.capabilities import Capabilities
 from keju.models.page_matching import Matches, ResultFile, match_files
-from keju.models.request_pixels import no_page
+from keju.models.request_pixels import unsupported_page_reason
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f:=/\\]{1,60}")
 
@@ -86,9 +87,14 @@ class PageResults:
         """One: an answer takes no time."""
         return 1
 
+    @property
+    def capabilities(self) -> Capabilities:
+        """Answers are in files, and how these were matched with pages is reported."""
+        return Capabilities(source_of=self.source_of, notes=self.notes)
+
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
-        return no_page(request, self._name)
+        return unsupported_page_reason(request, self._name)
 
     def source_of(self, request: Request) -> str:
         """The SHA-256 of the file of the request's image, or of those of all its images.
@@ -178,7 +184,7 @@ class _FolderFiles:
         """Which files are skipped, and why."""
         if self.skipped:
             given = [f"{file} ({why})" for file, why in self.skipped.items()]
-            yield f"{name}: {_count(given, 'file')} of other forms skipped: {listed(given)}"
+            yield f"{name}: {_count(given, 'file')} of other forms skipped: {join_names(given)}"
 
 
 def check_results(spelled: str) -> tuple[str, Path]:
@@ -224,12 +230,12 @@ def _by_image(of: Mapping[NamedPage, ResultFile]) -> dict[str, ResultFile]:
 def _none(root: Path, files: _FolderFiles, pages: Sequence[NamedPage]) -> UsageError:
     if not files.results:
         others = [f"{file} ({why})" for file, why in files.skipped.items()]
-        found = message("models.found", others=listed(others, most=3)) if others else ""
+        found = message("models.found", others=join_names(others, most=3)) if others else ""
         return UsageError(message("models.no-result-files", root=root, found=found))
     if not pages:
         return UsageError(message("models.no-pages-to-transcribe", root=root))
-    given = listed((file.inside.as_posix() for file in files.results), most=3)
-    wanted = listed(dict.fromkeys(page.item for page in pages), most=3)
+    given = join_names((file.inside.as_posix() for file in files.results), most=3)
+    wanted = join_names(dict.fromkeys(page.item for page in pages), most=3)
     return UsageError(message("models.no-file-of-page", root=root, given=given, wanted=wanted))
 
 
@@ -240,15 +246,15 @@ def _notes(
     files = "file" if sum(forms.values()) == 1 else "files"
     yield f"{name}: results for {len(matches.of):,} of {_count(pages, 'page')} ({counted} {files})"
     if missing := [page.item for page in pages if page not in matches.of]:
-        few = listed(dict.fromkeys(missing))
+        few = join_names(dict.fromkeys(missing))
         has = "has" if len(missing) == 1 else "have"
         yield f"{name}: {_count(missing, 'page')} {has} no result file: {few}"
     if matches.unused:
-        few = listed(file.inside.as_posix() for file in matches.unused)
+        few = join_names(file.inside.as_posix() for file in matches.unused)
         files = _count(matches.unused, "file")
         yield f"{name}: {files} not used, since no page has the name: {few}"
     if matches.other_image:
-        few = listed(
+        few = join_names(
             f"{file.inside} (image {file.image_name[:80]})" for file in matches.other_image
         )
         yield (
@@ -268,7 +274,7 @@ def _lines_notes(name: str, found: Mapping[NamedPage, PageResult]) -> Iterator[s
     if unplaced:
         yield (
             f"{name}: {_count(unplaced, 'page')} whose lines have no place, since the files "
-            f"measure an image of another shape: {listed(dict.fromkeys(unplaced))}"
+            f"measure an image of another shape: {join_names(dict.fromkeys(unplaced))}"
         )
 
 

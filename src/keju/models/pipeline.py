@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import OWN_READING, TRUE_READING, Request
 from keju.messages import message
-from keju.models.base import Answer, Model, ModelOptions, source_of
+from keju.models.base import Answer, Model, ModelOptions
+from keju.models.capabilities import Capabilities, source_of
 from keju.models.registry import open_model
 
 
 class Pipeline:
     """``ocr+llm:ENGINE+MODEL``.
 
-    A run first lets `reader` transcribe the images, stores that, and then sends this model the text
-    as the request's source, without the images.
+    A run first lets the engine transcribe the images and stores the transcription. It then sends
+    the text to this model as the request's source, without the images.
 
     Raises:
         UsageError: there are not two models, or one is not a model.
@@ -30,18 +32,18 @@ class Pipeline:
             raise UsageError(message("models.pipeline-incomplete", spec=spec))
         if model.startswith("ocr+llm:"):
             raise UsageError(message("models.pipeline-of-several", spec=spec))
-        self.reader: Model = open_model(engine, options)
+        self._engine: Model = open_model(engine, options)
         self._model = open_model(model, options)
 
     @property
     def name(self) -> str:
         """``ocr+llm:ENGINE+MODEL``."""
-        return f"ocr+llm:{self.reader.name}+{self._model.name}"
+        return f"ocr+llm:{self._engine.name}+{self._model.name}"
 
     @property
     def identity(self) -> dict[str, str]:
         """The model's, and the engine's under ``engine.``."""
-        engine = {f"engine.{name}": value for name, value in self.reader.identity.items()}
+        engine = {f"engine.{name}": value for name, value in self._engine.identity.items()}
         return {**self._model.identity, **engine, "pipeline": "ocr+llm"}
 
     @property
@@ -66,9 +68,10 @@ class Pipeline:
         # The request is sent after the images are transcribed, as if their text were given.
         return self._model.unsupported_reason(replace(request, images=(), setting="gold-text"))
 
-    def source_of(self, request: Request) -> str:
-        """The model's; what the engine read is in the request."""
-        return source_of(self._model, request)
+    @property
+    def capabilities(self) -> Capabilities:
+        """The engine transcribes first; answers are in the model's files, if it has any."""
+        return Capabilities(reader=self._engine, source_of=partial(source_of, self._model))
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer to a request with the engine's transcription.
@@ -80,5 +83,5 @@ class Pipeline:
 
     async def close(self) -> None:
         """Close both."""
-        await self.reader.close()
+        await self._engine.close()
         await self._model.close()

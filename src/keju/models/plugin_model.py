@@ -9,6 +9,7 @@ from keju.errors import KejuError
 from keju.items import Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, Model
+from keju.models.capabilities import NO_CAPABILITIES
 from keju.registry import Plugin, PluginError, debugging, failure, guarding
 
 
@@ -22,6 +23,8 @@ class PluginModel:
         PluginError: the model lacks a part, its identity is not a dict of text, or its concurrency
             is not a number.
     """
+
+    capabilities = NO_CAPABILITIES
 
     def __init__(self, spec: str, model: Model, plugin: Plugin) -> None:
         self._spec = spec

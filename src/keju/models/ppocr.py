@@ -17,6 +17,7 @@ from keju.items import Line, Point, Request
 from keju.layout import order_lines, page_text
 from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
+from keju.models.capabilities import NO_CAPABILITIES
 from keju.models.ppocr_runtimes import (
     ONNXRUNTIME,
     OPENVINO,
@@ -27,7 +28,7 @@ from keju.models.ppocr_runtimes import (
     model_files,
     workers,
 )
-from keju.models.request_pixels import no_page, picture
+from keju.models.request_pixels import picture, unsupported_page_reason
 
 
 class _Box(NamedTuple):
@@ -58,6 +59,8 @@ class PPOCR:
         PrerequisiteError: the engine, the runtime, or a model file is not installed, or the runtime
             does not work on this machine.
     """
+
+    capabilities = NO_CAPABILITIES
 
     def __init__(self, options: ModelOptions, *, runtime: Runtime = ONNXRUNTIME) -> None:
         self._ordered = options.reading_order
@@ -95,7 +98,7 @@ class PPOCR:
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
-        return no_page(request, "ppocr")
+        return unsupported_page_reason(request, "ppocr")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.
@@ -151,7 +154,7 @@ class PPOCR:
         if not self._ordered:
             return "\n".join(line.text for line in lines), lines
         order = order_lines(lines, width=image.width, height=image.height)
-        return page_text(order.reading), order.reading + order.asides
+        return page_text(order.reading), order.reading + order.marginalia
 
     def _detect(self, pixels: Pixels) -> list[_Box]:
         """Outline, text and confidence of each box, from pixels in OpenCV's colour order."""

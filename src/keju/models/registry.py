@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from keju.errors import PrerequisiteError, UsageError
+from keju.errors import PrerequisiteError, UsageError, did_you_mean, nearest_names
 from keju.items import Record
 from keju.messages import message
 from keju.models.base import ENDPOINTS, PYTHON, UNKNOWN_DTYPE, Model, ModelOptions
-from keju.models.declarations import MODELS, Kinds, ModelDeclaration, Role, declarations, meant
+from keju.models.declarations import (
+    MODELS,
+    Kinds,
+    ModelDeclaration,
+    Role,
+    declarations,
+    strings_for_name,
+)
 from keju.models.plugin_model import PluginModel
 from keju.registry import Plugin, PluginError, guarded
 
@@ -197,8 +203,8 @@ def _declared(spec: str) -> ModelDeclaration:
     if kind not in MODELS:
         every = list(declarations())
         whole = [each.spelling for each in every if each.spelling.partition(":")[2] == spec]
-        near = whole or meant(spec) or difflib.get_close_matches(kind, MODELS, n=1)
-        hint = message("models.did-you-mean", near=near[0]) if near else ""
+        near = whole or strings_for_name(spec) or nearest_names(kind, MODELS)
+        hint = did_you_mean(near[:1])
         spellings = ", ".join(each.spelling for each in every)
         raise UsageError(message("models.no-model", spec=spec, hint=hint, spellings=spellings))
     known = MODELS[kind]

@@ -18,6 +18,7 @@ from keju.items import Request
 from keju.local_paths import check_local
 from keju.messages import message
 from keju.models.base import MISSING, Answer, AskError, ItemPrompt, ModelOptions, status_of
+from keju.models.capabilities import Capabilities
 from keju.models.error_texts import is_error_text
 from keju.models.other_harnesses import ReplayedAnswer
 from keju.models.replay_entries import Entry, entries_in, entry_of
@@ -92,6 +93,11 @@ class Replay:
     def concurrency(self) -> int:
         """One: an answer takes no time."""
         return 1
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """It repeats responses of runs, and reports which files it reads."""
+        return Capabilities(pair_forms=self.pairs, notes=self.notes)
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports everything: an item without an answer is a failure, to make it visible."""
@@ -203,12 +209,12 @@ def _add(found: dict[_Slot, Entry], path: Path, data: bytes, prompts_of: _Prompt
                 round=entry.round or 1,
             )
         earlier = found.get(slot)
-        if earlier and not entry.key and _said(earlier) != _said(entry):
+        if earlier and not entry.key and _texts_of(earlier) != _texts_of(entry):
             raise DataError(message("models.two-answers"), file=path, item=str(entry.item))
         found[slot] = entry
 
 
-def _said(entry: Entry) -> tuple[str | None, str]:
+def _texts_of(entry: Entry) -> tuple[str | None, str]:
     return entry.text, entry.not_text
 
 

@@ -23,7 +23,7 @@ from keju.models.other_harnesses import (
     row_of,
     tab_separated,
 )
-from keju.text import content_of
+from keju.text import read_content
 
 _OLD_WORKBOOK = b"\xd0\xcf\x11\xe0"
 
@@ -87,25 +87,25 @@ def _separator(path: Path, start: bytes) -> str:
     return ""
 
 
-def entry_of(told: ReplayedAnswer) -> Entry:
+def entry_of(answer: ReplayedAnswer) -> Entry:
     """The entry of a response in another program's file."""
     return Entry(
-        item=told.item,
-        text=told.text,
-        setting=told.setting,
-        script=told.script,
-        wording=told.wording,
-        round=told.round,
-        candidate=told.candidate,
-        status=told.status,
-        thinking=told.thinking,
-        finish_reason=told.finish_reason,
-        usage=told.usage,
-        error=told.error,
-        not_text=told.not_text,
-        lines=told.lines,
-        decoding=told.decoding,
-        refused=told.refused,
+        item=answer.item,
+        text=answer.text,
+        setting=answer.setting,
+        script=answer.script,
+        wording=answer.wording,
+        round=answer.round,
+        candidate=answer.candidate,
+        status=answer.status,
+        thinking=answer.thinking,
+        finish_reason=answer.finish_reason,
+        usage=answer.usage,
+        error=answer.error,
+        not_text=answer.not_text,
+        lines=answer.lines,
+        decoding=answer.decoding,
+        refused=answer.refused,
     )
 
 
@@ -118,7 +118,7 @@ def _json_lines(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
         try:
             if b'"filtered_resps"' in line and b'"doc_id"' in line:
                 samples.append(lmms.decode(line))
-                samples[-1].told()
+                samples[-1].to_answer()
             elif b'"text"' not in line and (row := _row_in(line)):
                 yield row_of(row, path, number)
             else:
@@ -170,7 +170,7 @@ def _list(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
         if not isinstance(name, str | int):
             raise DataError(message("models.object-needs-id"), file=path, item=f"object {number}")
         if "Response" in row:
-            content = content_of(row["Response"])
+            content = read_content(row["Response"])
             yield Entry(
                 item=name,
                 text=content.text,

@@ -131,15 +131,16 @@ def fields_of(decoding: Decoding, address: str, provider: str = "") -> dict[str,
         UsageError: the server has no thinking switch, or a parameter is given twice with two
             values.
     """
-    found: dict[str, Any] = {**decoding.given, **_switch(decoding.thinking, address, provider)}
+    known = decoding.common_parameters
+    found: dict[str, Any] = {**known, **_switch(decoding.thinking, address, provider)}
     for name, value in decoding.extra_body.items():
-        if name in decoding.given and decoding.given[name] != value:
+        if name in known and known[name] != value:
             option = "sampling-seed" if name == "seed" else name.replace("_", "-")
             raise UsageError(
                 message(
                     "models.option-given-twice",
                     name=name,
-                    given=decoding.given[name],
+                    given=known[name],
                     option=option,
                     other=msgspec.json.encode(value).decode(),
                 )

@@ -35,7 +35,7 @@ def grey_image(request: Request, images: Sequence[bytes], index: int) -> Grey:
     return np.asarray(picture(images[index], f"{request.item}, image {index + 1}").convert("L"))
 
 
-def no_page(request: Request, engine: str) -> str:
+def unsupported_page_reason(request: Request, engine: str) -> str:
     """Why an OCR engine does not support a request, or an empty string."""
     if request.form != "transcription":
         return f"{engine} transcribes; it gives no answer of the form {request.form}"

@@ -135,10 +135,10 @@ def _evaluated(path: Path, heads: dict[Path, frozenset[str]]) -> Path | None:
 
 
 def _listed(names: list[str]) -> str:
-    return ", ".join(_shown(names))
+    return ", ".join(_shorten_names(names))
 
 
-def _shown(names: list[str]) -> Iterator[str]:
+def _shorten_names(names: list[str]) -> Iterator[str]:
     yield from (shortened(name, 120) for name in names[:_SEVERAL])
     if len(names) > _SEVERAL:
         yield f"{len(names) - _SEVERAL} more"

@@ -70,10 +70,10 @@ def _readings(rows: Sequence[ReplayedAnswer], items: Sequence[ItemPrompt]) -> It
     numbers = [int(name) for name in names if name.isascii() and name.isdigit() and len(name) < 10]
     if len(numbers) < len(names) or not numbers:
         return
-    told = any(row.prompt for row in rows)
+    has_prompts = any(row.prompt for row in rows)
     for called, table in _tables(items):
         # Without prompts to compare, only a table of exactly this size can be meant.
-        if max(numbers) < len(table) and (told or {*numbers} == {*range(len(table))}):
+        if max(numbers) < len(table) and (has_prompts or {*numbers} == {*range(len(table))}):
             yield _Reading(called, tuple(table[number] for number in numbers))
 
 

@@ -49,7 +49,7 @@ async def served_models(endpoint: str, headers: Mapping[str, str]) -> tuple[str,
 
 
 async def diagnosis_of(endpoint: str, model: str, headers: Mapping[str, str]) -> str:
-    """What is wrong with a model's name or a base URL, by the models that the server lists.
+    """The fault in a model's name or a base URL, by the models that the server lists.
 
     Returns:
         One line; empty where the server lists the model, or lists nothing.

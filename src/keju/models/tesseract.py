@@ -19,7 +19,8 @@ from keju.files import sha256_file
 from keju.items import Line, Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.request_pixels import no_page, picture
+from keju.models.capabilities import NO_CAPABILITIES
+from keju.models.request_pixels import picture, unsupported_page_reason
 
 _LANGUAGE = "chi_tra_vert"
 _INSTALL = "apt-get install tesseract-ocr tesseract-ocr-chi-tra-vert"
@@ -36,6 +37,8 @@ class Tesseract:
     Raises:
         PrerequisiteError: the program or its language data is not installed.
     """
+
+    capabilities = NO_CAPABILITIES
 
     def __init__(self, options: ModelOptions) -> None:
         self._timeout = options.timeout
@@ -67,7 +70,7 @@ class Tesseract:
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
-        return no_page(request, "tesseract")
+        return unsupported_page_reason(request, "tesseract")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.

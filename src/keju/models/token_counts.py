@@ -45,7 +45,7 @@ def checked_usage(prompt: object, completion: object, reasoning: object, text: s
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST:
             return value
         if value is not None:
-            ignored.append(f"{name} {_shown(value)}")
+            ignored.append(f"{name} {_format_count(value)}")
         return None
 
     usage = Usage(
@@ -56,7 +56,7 @@ def checked_usage(prompt: object, completion: object, reasoning: object, text: s
     return CheckedUsage(usage, ", ".join(ignored))
 
 
-def _shown(value: object) -> str:
+def _format_count(value: object) -> str:
     """A value for a message; the digits of a huge number are not written out."""
     if isinstance(value, int) and abs(value) > 10**18:
         return f"{'-' if value < 0 else ''}more than 10^18"

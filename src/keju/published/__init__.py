@@ -1,13 +1,12 @@
 """The papers' results as data, and the audit of them."""
 
-from keju.published.audit import OF_A_RUN, Audit, Finding, Held, audit_published
+from keju.published.audit import OF_A_RUN, Audit, Finding, PassedCheck, audit_published
 from keju.published.checks import Size
-from keju.published.claims import Decided
-from keju.published.functions import PaperFunctions
+from keju.published.claims import ClaimDecision
+from keju.published.functions import PaperFunctions, rebuild
 from keju.published.groups import AVERAGE, group_of
 from keju.published.leaderboard import audit_leaderboard
 from keju.published.models import PublishedModel, Role, published_model, published_models
-from keju.published.own import audit_run
 from keju.published.papers import (
     ClassFigure,
     InputTable,
@@ -21,9 +20,10 @@ from keju.published.papers import (
     paper_galleries,
     papers,
 )
-from keju.published.rebuilt import Rebuilt, rebuild
+from keju.published.rebuilt import Rebuilt
+from keju.published.run_audit import audit_run
 from keju.published.sections import Section, benchmarks_of, sections
-from keju.published.summaries import own_summary, paper_summary
+from keju.published.summaries import paper_summary, summarise_audit
 from keju.published.tables import Cell, Column, PrintedTable, published_tables
 from keju.published.values import PublishedValue, published_values
 
@@ -32,15 +32,15 @@ __all__ = [
     "OF_A_RUN",
     "Audit",
     "Cell",
+    "ClaimDecision",
     "ClassFigure",
     "Column",
-    "Decided",
     "Finding",
-    "Held",
     "InputTable",
     "Kind",
     "Paper",
     "PaperFunctions",
+    "PassedCheck",
     "PrintedFigure",
     "PrintedTable",
     "PublishedModel",
@@ -57,7 +57,6 @@ __all__ = [
     "audit_run",
     "benchmarks_of",
     "group_of",
-    "own_summary",
     "paper",
     "paper_galleries",
     "paper_summary",
@@ -68,4 +67,5 @@ __all__ = [
     "published_values",
     "rebuild",
     "sections",
+    "summarise_audit",
 ]

@@ -22,7 +22,7 @@ from keju.published.checks import (
     Size,
     size_of,
 )
-from keju.published.claims import Decided, decide, declared_claims
+from keju.published.claims import ClaimDecision, decide, declared_claims
 from keju.published.papers import paper_file, papers
 
 OF_A_RUN = "run"
@@ -58,7 +58,7 @@ class Finding(Record, frozen=True, kw_only=True, omit_defaults=False):
     consequence_zh: str = ""
 
 
-class Held(Record, frozen=True, kw_only=True, omit_defaults=False):
+class PassedCheck(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A declared check that held in `places` places, over `compared` cells."""
 
     benchmark: str
@@ -73,8 +73,8 @@ class Audit(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The findings and the checks that hold, and for papers the claims of their texts."""
 
     findings: tuple[Finding, ...]
-    held: tuple[Held, ...]
-    claims: tuple[Decided, ...] = ()
+    held: tuple[PassedCheck, ...]
+    claims: tuple[ClaimDecision, ...] = ()
 
 
 class _Declarations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,7 +85,7 @@ def audit_published(benchmark: str = "") -> Audit:
     """Recompute the tables and claims of one paper, or of all, as far as possible.
 
     Raises:
-        UsageError: there is no such benchmark.
+        UsageError: the benchmark does not exist.
     """
     audits = [_audit(name) for name in ((benchmark,) if benchmark else papers())]
     return Audit(
@@ -109,7 +109,7 @@ def examine(book: Book, checks: Iterable[Check]) -> Audit:
         DataError: a check names a column that does not exist.
     """
     findings: list[Finding] = []
-    held: list[Held] = []
+    held: list[PassedCheck] = []
     for check in checks:
         outcomes = list(check.examine(book))
         size = size_of(book, check.weigh, outcomes)
@@ -120,7 +120,7 @@ def examine(book: Book, checks: Iterable[Check]) -> Audit:
         ]
         if kept := [outcome for outcome in outcomes if not outcome.mismatches]:
             held.append(
-                Held(
+                PassedCheck(
                     benchmark=book.benchmark,
                     check=check.id,
                     holds=check.holds,

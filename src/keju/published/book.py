@@ -93,7 +93,7 @@ def open_book(benchmark: str) -> Book:
     """One paper's tables, with those that the registry implies.
 
     Raises:
-        UsageError: there is no such benchmark.
+        UsageError: the benchmark does not exist.
     """
     printed = published_tables(benchmark)
     imply = paper_functions(benchmark).implied

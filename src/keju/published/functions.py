@@ -1,4 +1,4 @@
-"""`PaperFunctions`: what a benchmark computes of its paper that data cannot declare.
+"""`PaperFunctions`: functions of a benchmark on its paper's tables that data cannot declare.
 
 A benchmark registers them under its name in the entry-point group ``keju.papers``.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
+from keju.errors import UsageError
+from keju.messages import message
+from keju.published.papers import papers
+from keju.published.rebuilt import Rebuilt
 from keju.published.tables import PrintedTable
 from keju.registry import Plugin, Registry, guarded, provided
-
-if TYPE_CHECKING:
-    from keju.published.rebuilt import Rebuilt
 
 T = TypeVar("T")
 
@@ -21,7 +22,7 @@ _GROUP = "keju.papers"
 
 
 class PaperFunctions(NamedTuple):
-    """What a benchmark computes of its paper.
+    """Functions of a benchmark on its paper's tables.
 
     `implied` makes tables that the printed ones and the tasks imply; `rebuild` makes the printed
     means again with the code that runs use, and `rebuilt_title` is the heading of that.
@@ -33,8 +34,29 @@ class PaperFunctions(NamedTuple):
 
 
 def paper_functions(benchmark: str) -> PaperFunctions:
-    """What a benchmark computes of its paper; nothing if it registers no functions."""
+    """The functions that a benchmark registers; without any, an empty `PaperFunctions`."""
     return _FUNCTIONS[benchmark] if benchmark in _FUNCTIONS else PaperFunctions()
+
+
+def rebuild(benchmark: str = "") -> dict[str, tuple[Rebuilt, ...]]:
+    """The printed means that are rebuilt from printed tasks, by the title of their table.
+
+    Args:
+        benchmark: one benchmark; all that rebuild means by default.
+
+    Raises:
+        UsageError: no means of that benchmark's paper are rebuilt.
+    """
+    names = (benchmark,) if benchmark else papers()
+    found = map(paper_functions, names)
+    tables = {each.rebuilt_title: tuple(each.rebuild()) for each in found if each.rebuild}
+    if not tables:
+        raise UsageError(
+            message(
+                "published.no-means-rebuilt", benchmark=benchmark or message("published.any-paper")
+            )
+        )
+    return tables
 
 
 def _checked(_: str, found: object) -> PaperFunctions:
@@ -44,8 +66,6 @@ def _checked(_: str, found: object) -> PaperFunctions:
 
 
 def _guarded(found: PaperFunctions, plugin: Plugin) -> PaperFunctions:
-    from keju.published.rebuilt import Rebuilt  # noqa: PLC0415 - it imports this module
-
     implied, rebuild = found.implied, found.rebuild
     return found._replace(
         implied=implied and guarded(implied, plugin, _GROUP, then=partial(_all_of, PrintedTable)),

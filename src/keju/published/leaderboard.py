@@ -61,7 +61,7 @@ def audit_leaderboard(path: Path) -> Audit:
     weights, within groups), and are not checked.
 
     Raises:
-        UsageError: there is no such file.
+        UsageError: the file does not exist.
         DataError: it is not a table of names and numbers.
     """
     book = _read(path)

@@ -182,7 +182,7 @@ def paper(benchmark: str) -> Paper:
     """The stored data of a benchmark's paper.
 
     Raises:
-        UsageError: there is no such benchmark, or nothing is stored of its paper.
+        UsageError: the benchmark does not exist, or nothing is stored of its paper.
         DataError: a file of it is not valid.
     """
     return _read(_folder(benchmark))
@@ -203,7 +203,7 @@ def paper_file(benchmark: str, name: str) -> Path | None:
     """A file that is stored of a benchmark's paper; None if it is not there.
 
     Raises:
-        UsageError: there is no such benchmark, or nothing is stored of its paper.
+        UsageError: the benchmark does not exist, or nothing is stored of its paper.
     """
     path = _folder(benchmark) / name
     return path if path.is_file() else None
@@ -213,7 +213,7 @@ def table_files(benchmark: str) -> list[Path]:
     """The files of a benchmark's printed tables.
 
     Raises:
-        UsageError: there is no such benchmark, or nothing is stored of its paper.
+        UsageError: the benchmark does not exist, or nothing is stored of its paper.
     """
     return sorted(_folder(benchmark).joinpath("tables").glob("*.[cC][sS][vV]"))
 

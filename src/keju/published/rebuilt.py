@@ -1,13 +1,9 @@
-"""Printed means, rebuilt from printed tasks with the code that runs use."""
+"""`Rebuilt`: a printed mean, and the same from printed tasks with the code that runs use."""
 
 from __future__ import annotations
 
-from keju.errors import UsageError
 from keju.items import Record
-from keju.messages import message
-from keju.published.checks.outcome import EPSILON
-from keju.published.functions import paper_functions
-from keju.published.papers import papers
+from keju.published.tables import EPSILON
 
 _ROUNDED = 0.01
 """The maximum difference by two roundings to two digits, of the parts and of their mean."""
@@ -26,24 +22,3 @@ class Rebuilt(Record, frozen=True, kw_only=True, omit_defaults=False):
     def holds(self) -> bool:
         """Whether rounding explains the difference."""
         return abs(self.printed - self.rebuilt) <= _ROUNDED + EPSILON
-
-
-def rebuild(benchmark: str = "") -> dict[str, tuple[Rebuilt, ...]]:
-    """The printed means that are rebuilt from printed tasks, by the title of their table.
-
-    Args:
-        benchmark: one benchmark; all that rebuild means by default.
-
-    Raises:
-        UsageError: no means of that benchmark's paper are rebuilt.
-    """
-    names = (benchmark,) if benchmark else papers()
-    found = map(paper_functions, names)
-    tables = {each.rebuilt_title: tuple(each.rebuild()) for each in found if each.rebuild}
-    if not tables:
-        raise UsageError(
-            message(
-                "published.no-means-rebuilt", benchmark=benchmark or message("published.any-paper")
-            )
-        )
-    return tables

@@ -18,7 +18,7 @@ def paper_summary(benchmark: str) -> Summary | None:
     return paper(benchmark).summary
 
 
-def own_summary(audit: Audit, benchmark: str) -> tuple[str, ...]:
+def summarise_audit(audit: Audit, benchmark: str) -> tuple[str, ...]:
     """The same for a table or run of one's own, made from what was found: at most five lines."""
     found = sections(audit, benchmark)
     held = [each for each in audit.held if each.benchmark == benchmark]

@@ -29,7 +29,13 @@ V = TypeVar("V")
 Mark = Literal["", "bold", "underline"]
 Better = Literal["higher", "lower", "nearest to 0"]
 
+EPSILON = 1e-9
+"""Slack for the error of floating-point numbers in comparisons of printed values."""
+
 _NUMBER = re.compile(r"-?\d+(?:\.(\d+))?")
+_README_TABLE = "README's table"
+"""A name by which checks refer to the table, so that it is the same in every language."""
+
 _TABLE_FILE = re.compile(r"(table|figure)-([0-9]{1,9})|readme", re.IGNORECASE | re.ASCII)
 _COLUMN = re.compile(
     r"(?P<task>[^/@:]+)(?:/(?P<query>[^@:]+))?(?:@(?P<subset>[^:]+))?:(?P<metric>.+)"
@@ -174,7 +180,7 @@ def published_tables(benchmark: str) -> Mapping[str, PrintedTable]:
     """The tables of one paper by name ("Table 16", "Figure 3"), in the paper's order.
 
     Raises:
-        UsageError: there is no such benchmark, or nothing is stored of its paper.
+        UsageError: the benchmark does not exist, or nothing is stored of its paper.
         DataError: a table is not one of names and cells, or its file has a wrong name.
     """
     files = _table_names(table_files(benchmark))
@@ -206,9 +212,7 @@ def _table_names(paths: Iterable[Path]) -> dict[str, Path]:
         if parts is None:
             raise DataError(message("published.not-a-table-file"), file=path)
         kind, number = parts.groups()
-        name = (
-            f"{kind.capitalize()} {int(number)}" if number else message("published.table-of-readme")
-        )
+        name = f"{kind.capitalize()} {int(number)}" if number else _README_TABLE
         if name in found:
             raise DataError(
                 message("published.table-twice", name=name, other=found[name].name), file=path

@@ -40,7 +40,7 @@ def published_values(benchmark: str) -> tuple[PublishedValue, ...]:
     included twice, under both.
 
     Raises:
-        UsageError: there is no such benchmark.
+        UsageError: the benchmark does not exist.
     """
     return tuple(
         value

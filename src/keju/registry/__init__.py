@@ -8,6 +8,7 @@ from keju.registry.guarding import DEBUG, debugging, failure, guarded, guarding,
 from keju.registry.names import Entry, Registry
 from keju.registry.plugins import (
     PLUGIN_FILES,
+    Claim,
     Plugin,
     PluginError,
     PluginSource,
@@ -15,6 +16,7 @@ from keju.registry.plugins import (
     check_installed,
     declare,
     has_plugin_file,
+    installed,
     load_plugin_files,
     load_sources,
     plugin_sources,
@@ -24,6 +26,7 @@ from keju.registry.shipped import provided, shipped_folders
 __all__ = [
     "DEBUG",
     "PLUGIN_FILES",
+    "Claim",
     "Entry",
     "Plugin",
     "PluginError",
@@ -37,6 +40,7 @@ __all__ = [
     "guarded",
     "guarding",
     "has_plugin_file",
+    "installed",
     "load_plugin_files",
     "load_sources",
     "notes_in",

@@ -67,6 +67,11 @@ def declared(group: str) -> set[str]:
     return {*_points(group), *_added(group)}
 
 
+def installed(group: str) -> list[Claim]:
+    """The entry points of a group, whatever their names are."""
+    return [claim for same in _points(group).values() for claim in same]
+
+
 def _loaded(claim: Claim) -> object:
     try:
         return claim.load()

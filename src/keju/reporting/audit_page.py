@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from keju.published import Audit, Decided, Section, paper_summary, papers, sections
+from keju.published import Audit, ClaimDecision, Section, paper_summary, papers, sections
 from keju.reporting.audit_words import (
     Language,
     claim_place,
@@ -96,14 +96,14 @@ def _claims(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
     yield ""
 
 
-def _counts(claims: Sequence[Decided], language: Language) -> str:
+def _counts(claims: Sequence[ClaimDecision], language: Language) -> str:
     use = words(language)
     counts: Counter[str] = Counter(each.verdict for each in claims)
     parts = [text.format(counts[verdict]) for verdict, text in use.counts.items()]
     return use.tested.format(len(claims)) + use.semicolon.join(parts) + use.stop
 
 
-def _claim_row(decided: Decided, language: Language) -> str:
+def _claim_row(decided: ClaimDecision, language: Language) -> str:
     claim, zh = decided.claim, language == "zh"
     cells = (
         claim_place(claim.place, "zh") if zh else claim.place,

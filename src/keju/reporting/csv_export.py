@@ -13,7 +13,7 @@ from keju.files import slug
 from keju.formatting import NOTHING
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
-from keju.scoring.reasoned import FORM
+from keju.scoring.reasoned_scores import FORM
 from keju.statistics import Interval
 
 

@@ -7,7 +7,7 @@ searched. Keys of details are short, because there is one for each answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
@@ -21,11 +21,12 @@ from keju.analysis.prompts_sent import prompts_sent
 from keju.analysis.reading_patterns import PatternCounts, lines_as_read
 from keju.analysis.run_set import Answer, Asked, Run, RunSet
 from keju.datasets.thumbnails import Thumbnails
-from keju.definitions import Query, missing_reference, options_of, query_of, status_for, task
+from keju.definitions import Query, counted_status, missing_reference, options_of, query_of, task
 from keju.items import ImageRef, Item, Protocol, Response, Score
 from keju.reporting.glossary import pattern_senses
 from keju.scoring import PROTOCOLS, metric_names
 from keju.text import answer_part
+from keju.translations import Words
 
 _LONGEST = 20_000
 _LONGEST_REASONING = 4_000
@@ -53,17 +54,17 @@ class Browser:
 
     Args:
         run_set: the data of the report.
-        named: the names of a task as the page shows them.
+        words: the language of the page.
     """
 
     def __init__(
         self,
         run_set: RunSet,
-        named: Callable[[str], str],
+        words: Words,
         images: Mapping[Path, Thumbnails] = MappingProxyType({}),
     ) -> None:
         self._gathered = run_set
-        self._named = named
+        self._words = words
         self._images = images
         self._models = {name: place for place, name in enumerate(run_set.models)}
         self._kinds: dict[tuple[str, str], int] = {}
@@ -92,10 +93,13 @@ class Browser:
                 model_responses.role == "baseline"
                 for model_responses in self._gathered.by_model.values()
             ],
-            "kinds": [_kind(*key, self._named) for key in self._kinds],
+            "kinds": [_kind(*key, self._words) for key in self._kinds],
             "items": self._items,
             "per_chunk": PER_CHUNK,
-            "patterns": {name: sense.what for name, sense in pattern_senses().items()},
+            "patterns": {
+                name: [self._words(name), self._words(sense.what)]
+                for name, sense in pattern_senses().items()
+            },
             "doubtful": self.patterns.doubtful,
         }
 
@@ -130,7 +134,7 @@ class Browser:
             "answers": [self._answer(asked, truth, answer) for answer in asked.answers],
         }
         if reason := missing_reference(item):
-            row |= {"truth": "", "no_truth": reason}
+            row |= {"truth": "", "no_truth": self._words(reason)}
         if len(prompts) > 1:
             row["prompts"] = prompts
         if not sent:
@@ -149,9 +153,9 @@ class Browser:
         said = answer_part(response.text)
         row: Json = {"m": self._models[answer.model], "text": said[:_LONGEST]}
         row |= _reasoning(response)
-        row |= _scores(item, answer.scores)
-        if (status := status_for(item, response.status)) != "answered":
-            row["status"] = status
+        row |= _scores(item, answer.scores, self._words)
+        if (status := counted_status(item, response.status)) != "answered":
+            row["status"] = self._words(status)
         if response.round > 1:
             row["round"] = response.round
         if response.error is not None:
@@ -215,14 +219,14 @@ class Browser:
         return shown
 
 
-def _kind(name: str, query: str, named: Callable[[str], str]) -> Json:
+def _kind(name: str, query: str, words: Words) -> Json:
     known = task(name)
     asked = next(each for each in known.queries if each.name == query)
     return {
         "task": name,
-        "name": named(name) + (f" · {query}" if query else ""),
+        "name": words.task_title(name) + (f" · {query}" if query else ""),
         "metrics": [
-            [protocol, metric, place == 0, metric_definition(name, query, protocol, metric)]
+            [protocol, metric, place == 0, words(metric_definition(name, query, protocol, metric))]
             for protocol in PROTOCOLS
             for place, metric in enumerate(_metrics(asked, protocol, name))
         ],
@@ -248,7 +252,7 @@ def _shortened(text: str) -> str:
     return f"{text[:half]}\n… ({len(text):,}) …\n{text[-half:]}"
 
 
-def _scores(item: Item, scores: Sequence[Score]) -> Json:
+def _scores(item: Item, scores: Sequence[Score], words: Words) -> Json:
     """The values in the order of the kind's metrics; why one is missing; the extracted answer."""
     found = {(score.protocol, score.metric): score for score in scores}
     query = query_of(item)
@@ -257,10 +261,10 @@ def _scores(item: Item, scores: Sequence[Score]) -> Json:
     row: Json = {"values": [None if v is None else round(v, _DIGITS) for v in values]}
     reasons = dict.fromkeys(score.reason for score in scores if score.reason)
     if reasons:
-        row["reasons"] = list(reasons)
-    verdict = status_for(item, next((score.verdict for score in scores), "ok"))
+        row["reasons"] = list(map(words, reasons))
+    verdict = counted_status(item, next((score.verdict for score in scores), "ok"))
     if verdict not in ("ok", "answered"):
-        row["verdict"] = verdict
+        row["verdict"] = words(verdict)
     read_out = next((s for s in scores if s.protocol == "strict" and s.extracted), None)
     if read_out is not None:
         row["taken"] = [read_out.extracted[:_LONGEST], read_out.extracted_from]

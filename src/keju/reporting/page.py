@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -48,6 +49,7 @@ NO_COSTS = Costs()
 _HTML = frozenset({".html", ".htm"})
 
 _SCRIPTS = ("views.js", "report.js")
+_TEXT_OF_SCRIPT = re.compile(r'say\("([a-z0-9.-]+)"')
 _PAGE, _ITEMS, _PICTURES = "index.html", "items", "pictures"
 
 
@@ -119,7 +121,7 @@ def write_report(
     images = thumbnails_of(run_set.datasets, budget=picture_bytes)
     words = Words(language, own_pages=only_own_pages(run_set))
     check_same_as(same_as, run_set)
-    browser = Browser(run_set, words.task_title, images)
+    browser = Browser(run_set, words, images)
     view = build_view(
         run_set,
         title=title or _title(run_set),
@@ -198,6 +200,7 @@ def render(
     tokens = files("keju").joinpath("assets", "tokens.css").read_text("utf-8")
     style = tokens + _asset("report.css")
     script = "".join(map(_asset, _SCRIPTS))
+    of_scripts = dict.fromkeys(_TEXT_OF_SCRIPT.findall(script))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters |= {"percent": percent, "correlation": correlation_cell}
     template = environment.from_string(_asset("report.html.j2"))
@@ -208,6 +211,7 @@ def render(
         verdicts=concluded,
         points=POINTS,
         _=words,
+        text=words.text,
         cells=_CELLS,
         confusions=browser.mistakes.commonest(),
         orders=browser.orders.rows,
@@ -221,9 +225,9 @@ def render(
         views=_inert(
             {
                 "models": view.names,
-                "breakdowns": [_said(table, words) for table in view.breakdowns],
+                "breakdowns": [_translate_breakdown(table, words) for table in view.breakdowns],
                 "options": view.options,
-                "words": words.table,
+                "words": {name: words.source(name) for name in of_scripts},
             }
         ),
         data=_inert(browser.index | {"single": single}),
@@ -234,8 +238,9 @@ def render(
     return (piece.encode() for piece in stream)
 
 
-def _said(table: Json, words: Words) -> Json:
+def _translate_breakdown(table: Json, words: Words) -> Json:
     """A breakdown with keju's own names of its rows, sizes and lengths, in the page's language."""
+    table = table | {"kind_label": words.table.get(table["kind"], table["kind"])}
     if table["kind"] not in OWN_STRATA:
         return table
     return table | {"rows": [[words(row[0]), *row[1:]] for row in table["rows"]]}

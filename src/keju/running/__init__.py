@@ -2,42 +2,42 @@
 
 from keju.running.budget import Budget
 from keju.running.cache_key import request_key
-from keju.running.dataset_lending import lend
-from keju.running.merging import Merged, merge
+from keju.running.dataset_access import attach_dataset
+from keju.running.merging import MergeResult, merge
 from keju.running.model_summary import ModelSummary, summary_of
 from keju.running.outcomes import Job
-from keju.running.plan import Asked, estimate, plan_of
+from keju.running.plan import EstimatedRequest, estimate, plan_of
 from keju.running.plan_records import Plan, PlanRow
-from keju.running.policy import Policy
+from keju.running.policy import Policy, RetryPolicy
 from keju.running.presets import preset
 from keju.running.request_runner import ModelQueue, RequestRunner
 from keju.running.requests import request_count, requests
-from keju.running.run import ask_all, run, run_in_loop
+from keju.running.run import run, run_in_loop
 from keju.running.run_summary import RunSummary
 from keju.running.selecting import Selection
-from keju.running.store import RequestId, ResponseStore, Stored
-from keju.running.throttle import Limits
+from keju.running.store import RequestId, ResponseStore, StoredResponse
+from keju.running.throttle import RateLimits
 
 __all__ = [
-    "Asked",
     "Budget",
+    "EstimatedRequest",
     "Job",
-    "Limits",
-    "Merged",
+    "MergeResult",
     "ModelQueue",
     "ModelSummary",
     "Plan",
     "PlanRow",
     "Policy",
+    "RateLimits",
     "RequestId",
     "RequestRunner",
     "ResponseStore",
+    "RetryPolicy",
     "RunSummary",
     "Selection",
-    "Stored",
-    "ask_all",
+    "StoredResponse",
+    "attach_dataset",
     "estimate",
-    "lend",
     "merge",
     "plan_of",
     "preset",

@@ -13,7 +13,7 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -22,26 +22,29 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record, Response
 from keju.messages import message
-from keju.models import AskError
+from keju.models import AskError, Model, capabilities_of
+from keju.models.batch_support import (
+    MOST_BYTES,
+    MOST_LINES,
+    BatchEndpoint,
+    BatchSubmitter,
+    BatchWaiter,
+    Result,
+)
 from keju.models.decoding import Parameters
-from keju.models.inspect_batches import MOST, check_provider
-from keju.models.inspect_provider import InspectModel
-from keju.models.openai_batches import MOST_BYTES, MOST_LINES, Batches, Result
-from keju.models.openai_compatible import OpenAICompatible
+from keju.running.budget import Budget
 from keju.running.outcomes import Job, response_of
-from keju.running.policy import Policy
-from keju.running.request_images import Images
+from keju.running.policy import RetryPolicy
+from keju.running.request_images import LazyImages
 from keju.running.request_runner import ModelQueue, RequestRunner
+from keju.running.throttle import RateLimits
 from keju.runs import RunFolder
-
-if TYPE_CHECKING:
-    from keju.models import Model
 
 _NO_BATCHES = re.compile(r"HTTP (?:404|405|501)\b|files_settings")
 _MORE_THAN_A_DAY = 26 * 3600.0
 
 
-class Submitted(Record, frozen=True, kw_only=True):
+class SubmittedBatch(Record, frozen=True, kw_only=True):
     """A batch that was submitted and is not finished.
 
     `tag` is assigned by keju, `id` by the server (empty if not known yet). `requests` are the names
@@ -55,11 +58,11 @@ class Submitted(Record, frozen=True, kw_only=True):
     parameters: Parameters | None = None
 
 
-class _Returned(NamedTuple):
+class _BatchResult(NamedTuple):
     """One line of a batch's results, and the batch."""
 
     result: Result
-    batch: Submitted
+    batch: SubmittedBatch
 
 
 class _File(NamedTuple):
@@ -67,18 +70,19 @@ class _File(NamedTuple):
     names: list[str]
 
 
-def check_batchable(models: Iterable[Model], policy: Policy) -> None:
-    """Check that batches support the models and the policy.
+def check_batchable(models: Iterable[Model], limits: RateLimits, budget: Budget) -> None:
+    """Check that batches support the models, and that nothing is limited.
 
     Raises:
         UsageError: a model has no batch endpoints, or a budget or a limit per minute is set.
     """
     for model in models:
-        if isinstance(model, InspectModel):
-            check_provider(model.name, model.provider)
-        elif not isinstance(model, OpenAICompatible):
+        can = capabilities_of(model)
+        if can.waiter is not None:
+            can.waiter.check_batch_provider()
+        elif can.submitter is None:
             raise UsageError(message("running.model-without-batches", name=model.name))
-    if any(msgspec.structs.astuple(policy.limits)) or policy.budget.limited:
+    if any(msgspec.structs.astuple(limits)) or budget.limited:
         raise UsageError(message("running.batch-with-limits"))
 
 
@@ -87,30 +91,31 @@ class BatchRunner:
 
     Args:
         queue: the model queue.
+        submitter: the model's batches.
         dataset: where the images are stored.
         folder: the run.
         keep: stores a response.
-        policy: how the first request, which is sent directly, is sent.
+        retry: for the first request, which is sent directly.
     """
 
     def __init__(
         self,
         queue: ModelQueue,
+        submitter: BatchSubmitter,
         dataset: Dataset,
         folder: RunFolder,
         keep: Callable[[Response], None],
-        policy: Policy,
+        retry: RetryPolicy,
     ) -> None:
-        if not isinstance(queue.model, OpenAICompatible):
-            raise TypeError(queue.model.name)
         self.queue = queue
         self.waiting = 0
         self._model = queue.model
         self._dataset = dataset
         self._folder = folder.batches_dir(queue.model.name)
         self._keep = keep
-        self._policy = policy
-        self._server: Batches = queue.model.batches()
+        self._retry = retry
+        self._submitter = submitter
+        self._server: BatchEndpoint = submitter.batches()
 
     async def run(self) -> None:
         """Collect the results that are ready, and submit what was not submitted yet.
@@ -131,8 +136,8 @@ class BatchRunner:
         known = [each for each in [await self._named(one) for one in self._submitted()] if each]
         for each in known:
             if each.parameters is not None:
-                self._model.parameters = each.parameters
-        results: dict[str, _Returned] = {}
+                self._submitter.parameters = each.parameters
+        results: dict[str, _BatchResult] = {}
         under_way: set[str] = set()
         ended = []
         for each in known:
@@ -142,7 +147,7 @@ class BatchRunner:
                 continue
             ended.append(each)
             found = {
-                result.custom_id: _Returned(result, each)
+                result.custom_id: _BatchResult(result, each)
                 for result in await self._server.results(batch)
             }
             if batch.status == "failed" and not found:
@@ -155,7 +160,7 @@ class BatchRunner:
             self._path(each.tag).unlink()
 
     async def _sort(
-        self, results: dict[str, _Returned], under_way: set[str], *, first: bool
+        self, results: dict[str, _BatchResult], under_way: set[str], *, first: bool
     ) -> None:
         """Store the results, leave unfinished batches alone, submit the remaining requests."""
         file: _File | None = None
@@ -170,16 +175,16 @@ class BatchRunner:
                 self.waiting += 1
             elif first:
                 first = False
-                if not await self._ask_directly(job):
+                if not await self._send_directly(job):
                     return
             else:
                 file = await self._add(file, name, job)
         if file:
             await self._submit(file)
 
-    def _collect(self, job: Job, returned: _Returned) -> None:
+    def _collect(self, job: Job, returned: _BatchResult) -> None:
         try:
-            outcome = self._model.batch_answer(returned.result, returned.batch.parameters)
+            outcome = self._submitter.batch_answer(returned.result, returned.batch.parameters)
         except AskError as error:
             self._store(job, error)
         else:
@@ -192,19 +197,19 @@ class BatchRunner:
 
     def _keep_it(self, response: Response) -> None:
         self._keep(response)
-        self.queue.note(response, self._policy.dead_after)
+        self.queue.note(response, self._retry.dead_after)
 
-    async def _ask_directly(self, job: Job) -> bool:
+    async def _send_directly(self, job: Job) -> bool:
         """Whether a request that is sent directly gets a response that is not a failure."""
-        there = await _asked_alone(self._model, job, self._dataset, self._policy)
+        there = await _send_alone(self._model, job, self._dataset, self._retry)
         for response in there:
             self._keep_it(response)
         return bool(there) and there[0].status != "failed"
 
     async def _add(self, file: _File | None, name: str, job: Job) -> _File | None:
-        images = Images(self._dataset, job.request.all_images)
+        images = LazyImages(self._dataset, job.request.all_images)
         try:
-            line = await self._model.batch_line(name, job.request, images)
+            line = await self._submitter.batch_line(name, job.request, images)
         except AskError as error:
             self._store(job, error)
             return file
@@ -224,8 +229,8 @@ class BatchRunner:
 
     async def _submit(self, file: _File) -> None:
         tag = hashlib.sha256("".join(file.names).encode()).hexdigest()[:32]
-        sent = self._model.parameters
-        noted = Submitted(tag=tag, requests=tuple(file.names), parameters=sent)
+        sent = self._submitter.parameters
+        noted = SubmittedBatch(tag=tag, requests=tuple(file.names), parameters=sent)
         write_json(self._path(tag), noted)
         try:
             batch = await self._server.submit(file.path, tag)
@@ -238,10 +243,10 @@ class BatchRunner:
         file.path.unlink()
         self.waiting += len(file.names)
 
-    def _submitted(self) -> list[Submitted]:
-        return [read_json(path, Submitted) for path in sorted(self._folder.glob("*.json"))]
+    def _submitted(self) -> list[SubmittedBatch]:
+        return [read_json(path, SubmittedBatch) for path in sorted(self._folder.glob("*.json"))]
 
-    async def _named(self, one: Submitted) -> Submitted | None:
+    async def _named(self, one: SubmittedBatch) -> SubmittedBatch | None:
         """Batch with its id at the server; None, and its record removed, if it never arrived."""
         if one.id:
             return one
@@ -257,67 +262,66 @@ class BatchRunner:
         return self._folder / f"{tag}.json"
 
 
-class InspectBatchRunner:
-    """Process one model's queue by batches that Inspect submits, and wait for the results.
+class WaitingBatchRunner:
+    """Process one model's queue by batches that the model submits, and wait for the results.
 
     Args:
         queue: the model queue.
+        waiter: the model's batches.
         dataset: where the images are stored.
         keep: stores a response.
-        policy: how the first request, which is sent directly, is sent.
+        retry: for the first request, which is sent directly.
     """
 
     def __init__(
         self,
         queue: ModelQueue,
+        waiter: BatchWaiter,
         dataset: Dataset,
         keep: Callable[[Response], None],
-        policy: Policy,
+        retry: RetryPolicy,
     ) -> None:
-        if not isinstance(queue.model, InspectModel):
-            raise TypeError(queue.model.name)
         self.queue = queue
-        self._model = queue.model
+        self._waiter = waiter
         self._dataset = dataset
         self._keep = keep
-        self._policy = policy
+        self._retry = retry
 
-    async def run(self, go: Callable[[RequestRunner], Awaitable[bool]]) -> bool:
+    async def run(self, send: Callable[[RequestRunner], Awaitable[None]]) -> None:
         """Send one request directly, then the others in batches.
 
         Args:
-            go: runs the request runner, and returns whether it was interrupted.
+            send: runs the request runner until it is done or interrupted.
         """
         job = next(self.queue.jobs, None)
         if job is None:
-            return False
-        there = await _asked_alone(self._model, job, self._dataset, self._policy)
+            return
+        there = await _send_alone(self.queue.model, job, self._dataset, self._retry)
         for response in there:
             self._keep(response)
-            self.queue.note(response, self._policy.dead_after)
+            self.queue.note(response, self._retry.dead_after)
         if not there or there[0].status == "failed":
-            return False
-        await self._model.check_batches()
-        self._model.in_batches()
-        return await go(RequestRunner(self._dataset, [self.queue], self._keep, held(self._policy)))
+            return
+        await self._waiter.check_batches()
+        self._waiter.in_batches()
+        retry = without_retries(self._retry)
+        await send(RequestRunner(self._dataset, [self.queue], self._keep, retry))
 
 
-def held(policy: Policy) -> Policy:
+def without_retries(retry: RetryPolicy) -> RetryPolicy:
     """The policy for requests that wait in batches: one attempt, with more than a day of time."""
     return msgspec.structs.replace(
-        policy,
-        concurrency=policy.concurrency or MOST,
-        attempts=1,
-        timeout=_MORE_THAN_A_DAY,
-        deadline=_MORE_THAN_A_DAY,
+        retry, attempts=1, timeout=_MORE_THAN_A_DAY, deadline=_MORE_THAN_A_DAY
     )
 
 
-async def _asked_alone(model: Model, job: Job, dataset: Dataset, policy: Policy) -> list[Response]:
+async def _send_alone(
+    model: Model, job: Job, dataset: Dataset, retry: RetryPolicy
+) -> list[Response]:
     """The response to one request that is sent directly; none if the run was stopped."""
     there: list[Response] = []
     alone = ModelQueue(model, iter([job]), total=1, ceiling=1)
-    await RequestRunner(dataset, [alone], there.append, policy).run()
+    await RequestRunner(dataset, [alone], there.append, retry).run()
     return there
 
 

@@ -44,7 +44,7 @@ def is_counted(usage: Usage) -> bool:
     return usage.input_tokens is not None or usage.output_tokens is not None
 
 
-def both(one: Usage, other: Usage) -> Usage:
+def add_usage(one: Usage, other: Usage) -> Usage:
     """The sum of two estimates; a count that is unknown in both stays unknown."""
     if not is_counted(one) or not is_counted(other):
         return one if is_counted(one) else other
@@ -166,8 +166,8 @@ class BudgetTracker:
         self.requests = 0
         self.used_up = ""
         self._ends = monotonic() + 3600 * budget.max_hours if budget.max_hours is not None else None
-        self._held: dict[int, float] = {}
-        self._dearest: dict[CostEstimator, float] = {}
+        self._reserved: dict[int, float] = {}
+        self._highest_cost: dict[CostEstimator, float] = {}
         self._settled = asyncio.Event()
 
     @property
@@ -193,12 +193,12 @@ class BudgetTracker:
             cost = self._expected(estimator, request)
             if self.used_up or self._is_over():
                 return None
-            if most is None or self.spent + sum(self._held.values()) + cost <= most:
+            if most is None or self.spent + sum(self._reserved.values()) + cost <= most:
                 self.requests += 1
-                self._held[self.requests] = cost
+                self._reserved[self.requests] = cost
                 return self.requests
-            if not self._held:
-                self._say(
+            if not self._reserved:
+                self._set_used_up(
                     f"--max-cost {most:g} {self._currency}: {self.spent:.4f} are spent, and the "
                     f"next request may cost {cost:.4f}"
                 )
@@ -208,29 +208,29 @@ class BudgetTracker:
         return None
 
     def settle(
-        self, taken: int, estimator: CostEstimator, usage: Usage, uncounted: Usage = _NONE
+        self, reservation: int, estimator: CostEstimator, usage: Usage, uncounted: Usage = _NONE
     ) -> None:
         """Replace the reservation of a request with the cost of its answer.
 
         Args:
-            taken: the number that `take` returned.
+            reservation: the number that `take` returned.
             estimator: the model's cost estimate.
             usage: the server's count; if it is empty, the reservation counts.
             uncounted: the estimate of what the server did not count.
         """
-        held = self._held.pop(taken)
-        cost = estimator.cost(usage) + estimator.cost(uncounted) if is_counted(usage) else held
+        reserved = self._reserved.pop(reservation)
+        cost = estimator.cost(usage) + estimator.cost(uncounted) if is_counted(usage) else reserved
         self.spent += cost
-        self._dearest[estimator] = max(cost, self._dearest.get(estimator, 0.0))
+        self._highest_cost[estimator] = max(cost, self._highest_cost.get(estimator, 0.0))
         self._settled.set()
 
-    def give_back(self, taken: int, kind: str = "") -> None:
+    def release(self, reservation: int, kind: str = "") -> None:
         """Release the reservation of a request without an answer.
 
         Count what may have been charged.
         """
-        held = self._held.pop(taken)
-        self.spent += held if may_be_paid(kind) else 0.0
+        reserved = self._reserved.pop(reservation)
+        self.spent += reserved if may_be_paid(kind) else 0.0
         self._settled.set()
 
     def wake(self) -> None:
@@ -239,7 +239,7 @@ class BudgetTracker:
 
     def out_of_time(self) -> None:
         """End all waiting because the hours are used up."""
-        self._say(f"--max-hours {self.budget.max_hours:g} are over")
+        self._set_used_up(f"--max-hours {self.budget.max_hours:g} are over")
 
     @property
     def _currency(self) -> str:
@@ -248,15 +248,17 @@ class BudgetTracker:
     def _expected(self, estimator: CostEstimator, request: Request) -> float:
         if self.budget.max_cost is None or estimator.price is None:
             return 0.0
-        return max(estimator.cost(estimator.expected(request)), self._dearest.get(estimator, 0.0))
+        return max(
+            estimator.cost(estimator.expected(request)), self._highest_cost.get(estimator, 0.0)
+        )
 
     def _is_over(self) -> bool:
         if self.budget.max_requests is not None and self.requests >= self.budget.max_requests:
-            self._say(f"--max-requests {self.budget.max_requests}: so many have been sent")
+            self._set_used_up(f"--max-requests {self.budget.max_requests}: so many have been sent")
             return True
         return False
 
-    def _say(self, why: str) -> None:
+    def _set_used_up(self, why: str) -> None:
         self.used_up = self.used_up or why
         self._settled.set()
 
@@ -284,11 +286,11 @@ def spent_so_far(
     Raises:
         DataError: a stored line is damaged.
     """
-    meters = {name: CostEstimator(identity, prices) for name, identity in identities.items()}
+    estimators = {name: CostEstimator(identity, prices) for name, identity in identities.items()}
     spent = 0.0
     for path in (*folder.response_files(), *folder.reading_files()):
         for response in read_jsonl(path, _Used, appended=True):
-            if estimator := meters.get(response.model):
+            if estimator := estimators.get(response.model):
                 usage = estimator.plausible(response.usage)
                 spent += estimator.cost(usage) + estimator.cost(
                     estimator.plausible(response.uncounted)
@@ -296,7 +298,7 @@ def spent_so_far(
     return spent
 
 
-def check_priced(meters: Iterable[tuple[str, CostEstimator]], budget: Budget) -> None:
+def check_priced(estimators: Iterable[tuple[str, CostEstimator]], budget: Budget) -> None:
     """Check that the price of every model is known if the cost is limited.
 
     Raises:
@@ -304,6 +306,6 @@ def check_priced(meters: Iterable[tuple[str, CostEstimator]], budget: Budget) ->
     """
     if budget.max_cost is None:
         return
-    for name, estimator in meters:
+    for name, estimator in estimators:
         if estimator.paid and estimator.price is None:
             raise UsageError(message("running.price-missing", name=name))

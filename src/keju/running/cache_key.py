@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import msgspec
 
 from keju.items import Request
-from keju.models.base import UNKNOWN_DTYPE, Model, source_of
+from keju.models.base import UNKNOWN_DTYPE, Model
+from keju.models.capabilities import source_of
 
 _FORM = "keju-key-1"
 

@@ -1,4 +1,4 @@
-"""What changed in a dataset since a run asked its items, and which stored responses still hold.
+"""`ChangedItems`: changes of a dataset since a run, and which stored responses remain valid.
 
 An answer depends on the request alone, never on the reference, so that a corrected reference only
 needs another `score`.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.datasets.readers.base import listed
+from keju.datasets.readers.base import join_names
 from keju.datasets.store import Dataset
 from keju.definitions import query_of
 from keju.errors import number_of
@@ -29,40 +29,40 @@ _NAMED = 3
 class ChangedItems(NamedTuple):
     """The ids of items that differ between a run and its dataset.
 
-    `references` make the requests that they made, with another reference; `described` differ in
-    their descriptions alone; `otherwise` make other requests, such as one with another image.
+    `references` make the same requests as before, with another reference; `described` differ in
+    their descriptions alone; `changed_requests` make other requests, such as with another image.
     """
 
     references: list[str]
     described: list[str]
-    otherwise: list[str]
+    changed_requests: list[str]
     new: list[str]
     gone: list[str]
     pages: bool
 
     @property
     def stale(self) -> list[str]:
-        """The items whose stored responses no longer hold."""
-        return [*self.otherwise, *self.gone]
+        """The items whose stored responses are outdated."""
+        return [*self.changed_requests, *self.gone]
 
     def lines(self) -> Iterator[str]:
-        """What changed and what follows from it, a line each."""
+        """The changes and their consequences, a line each."""
         noun, done = ("page", "read") if self.pages else ("item", "asked")
-        asked = self.new or self.otherwise
+        asked = self.new or self.changed_requests
         if self.references:
             yield (
                 f"{number_of(len(self.references), 'reference')} changed "
-                f"({listed(self.references, _NAMED)}): scores are computed again; no {noun} is "
+                f"({join_names(self.references, _NAMED)}): scores are computed again; no {noun} is "
                 f"{done} again{' for that' if asked else ''}"
             )
         for ids, words in (
             (self.described, f"with other descriptions, not {done} again"),
-            (self.otherwise, f"with another image or question, {done} again"),
+            (self.changed_requests, f"with another image or question, {done} again"),
             (self.new, f"new, {done} now"),
             (self.gone, "gone from the dataset, with their responses"),
         ):
             if ids:
-                yield f"{number_of(len(ids), noun)} {words}: {listed(ids, _NAMED)}"
+                yield f"{number_of(len(ids), noun)} {words}: {join_names(ids, _NAMED)}"
 
 
 def changed_items(
@@ -82,7 +82,7 @@ def changed_items(
         if was is None:
             found.new.append(item.id)
         elif _asks(was, variants) != _asks(item, variants):
-            found.otherwise.append(item.id)
+            found.changed_requests.append(item.id)
         elif _described(was, item) != item:
             found.references.append(item.id)
         elif was != item:
@@ -91,8 +91,8 @@ def changed_items(
     return found
 
 
-def refusal_of(selection: Selection, found: ChangedItems, *, follow: bool) -> str:
-    """Why a run cannot go on with the dataset as it is now; empty where it can.
+def resume_obstacle(selection: Selection, found: ChangedItems, *, follow: bool) -> str:
+    """Why a run cannot resume with the dataset as it is now; empty if it can.
 
     With `follow`, items may have changed or be gone.
     """
@@ -103,11 +103,11 @@ def refusal_of(selection: Selection, found: ChangedItems, *, follow: bool) -> st
     if selection.pairs is not None:
         return "--pairs was computed on it"
     for ids, words in (
-        (found.otherwise, "changed in image or question"),
+        (found.changed_requests, "changed in image or question"),
         (found.gone, "not chosen now"),
     ):
         if ids and not follow:
-            return f"{number_of(len(ids), 'item')} of the run {words}: {listed(ids, _NAMED)}"
+            return f"{number_of(len(ids), 'item')} of the run {words}: {join_names(ids, _NAMED)}"
     return ""
 
 

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
-
+from keju.models import capabilities_of
 from keju.running.request_runner import ModelQueue
 
 _KINDS = frozenset({"bad-request", "bad-response", "connection"})
-
-
-@runtime_checkable
-class _Diagnosable(Protocol):
-    async def diagnosis(self) -> str:
-        """What the server reports about its models and its address; empty if nothing."""
 
 
 async def diagnose(queue: ModelQueue) -> None:
@@ -22,5 +15,5 @@ async def diagnose(queue: ModelQueue) -> None:
         return
     if not failure.message.startswith("HTTP ") and failure.kind == "connection":
         return
-    if isinstance(queue.model, _Diagnosable):
-        queue.diagnosis = await queue.model.diagnosis()
+    if diagnosis := capabilities_of(queue.model).diagnosis:
+        queue.diagnosis = await diagnosis()

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from keju.definitions import NO_REFERENCE, has_reference, is_blank, question_forms_of, task
-from keju.definitions.wordings import shots_of
+from keju.definitions.wordings import parse_few_shot
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import OWN_READING, Example, Item, Request
@@ -44,7 +44,7 @@ class Examples:
 
     def items_of(self, item: Item, variant: RequestVariant) -> list[Item]:
         """The examples of an item; fewer than requested if the split has no more."""
-        shots = shots_of(variant.wording)
+        shots = parse_few_shot(variant.wording)
         if not shots.examples or skip_reason(item, variant):
             return []
         order = self._order(item.task, item.query, shots.seed)
@@ -64,7 +64,7 @@ class Examples:
             UsageError: there are not enough; the message names the task and the item.
         """
         for variant in variants:
-            count = shots_of(variant.wording).examples
+            count = parse_few_shot(variant.wording).examples
             if count and variant.setting in OWN_READING:
                 raise UsageError(message("running.examples-with-setting", setting=variant.setting))
             for item in items if count else ():
@@ -108,7 +108,7 @@ class Examples:
         )
 
     def _example(self, item: Item, variant: RequestVariant) -> Example:
-        base = replace(variant, wording=shots_of(variant.wording).base, round=1)
+        base = replace(variant, wording=parse_few_shot(variant.wording).base, round=1)
         known = self._made.get((f"{item.task}/{item.query}/{item.id}", base))
         if known is None:
             request = request_for(item, base)
@@ -124,7 +124,7 @@ class Examples:
 
 def has_examples(wordings: Iterable[str]) -> bool:
     """Whether any of these wordings has examples."""
-    return any(shots_of(name).examples for name in wordings)
+    return any(parse_few_shot(name).examples for name in wordings)
 
 
 def with_examples(selection: Selection, counts: Sequence[int], seed: int) -> Selection:
@@ -139,7 +139,7 @@ def with_examples(selection: Selection, counts: Sequence[int], seed: int) -> Sel
     if seed < 0:
         raise UsageError(message("running.examples-seed-negative", seed=seed))
     names = [
-        shots_of(wording)._replace(examples=count, seed=seed if count else 0).name
+        parse_few_shot(wording)._replace(examples=count, seed=seed if count else 0).name
         for wording in selection.wordings
         for count in counts
     ]

@@ -1,4 +1,4 @@
-"""Failures of a model's requests: when to stop asking, and what the user can do about them."""
+"""`FailureWatch` stops a model whose requests fail; `hint_of` names the action that corrects it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from keju.errors import number_of
 from keju.files import shipped_toml
 from keju.items import Failure, Response
 
-ALIKE = 5
+SAME_MESSAGE_LIMIT = 5
 """The number of failures with the same message, before any success, that stops a model."""
 
-UNLIKE = 25
+SAME_KIND_LIMIT = 25
 """The number of failures of one kind with different messages, before any success, that stops a
 model."""
 
@@ -38,15 +38,15 @@ class FailureWatch:
     def __init__(self, *, succeeded: bool = False) -> None:
         self.succeeded = succeeded
         self._in_a_row = 0
-        self._alike: Counter[tuple[str, str]] = Counter()
+        self._same_message: Counter[tuple[str, str]] = Counter()
         self._kinds: Counter[str] = Counter()
 
     def note(self, response: Response, dead_after: int) -> str:
         """Return why the model must be stopped after this response, or an empty string.
 
-        It is stopped after `ALIKE` failures with the same message, or `UNLIKE` failures of one
-        kind, before the first success, if the same requests would fail again; and after
-        `dead_after` failures of its server in a row.
+        It is stopped after `SAME_MESSAGE_LIMIT` failures with the same message, or
+        `SAME_KIND_LIMIT` failures of one kind, before the first success, if the same requests would
+        fail again; and after `dead_after` failures of its server in a row.
         """
         if response.error is None or response.status != "failed":
             self._in_a_row = 0
@@ -56,13 +56,14 @@ class FailureWatch:
         self._in_a_row = self._in_a_row + 1 if kind in _ENDPOINT_KINDS else 0
         if response.attempts and kind in _SAME_AGAIN and not self.succeeded:
             # Numbers and names with digits (tokens, ids of requests, sizes) are not compared.
-            alike = (kind, _WITH_DIGITS.sub("#", said))
-            self._alike[alike] += 1
-            if self._alike[alike] >= ALIKE:
-                return f"{ALIKE} requests failed alike and none succeeded: {said}"
+            place = (kind, _WITH_DIGITS.sub("#", said))
+            self._same_message[place] += 1
+            if self._same_message[place] >= SAME_MESSAGE_LIMIT:
+                return f"{SAME_MESSAGE_LIMIT} requests failed alike and none succeeded: {said}"
             self._kinds[kind] += 1
-            if self._kinds[kind] >= UNLIKE:
-                return f"{UNLIKE} requests failed and none succeeded. The last message: {said}"
+            if self._kinds[kind] >= SAME_KIND_LIMIT:
+                failed = f"{SAME_KIND_LIMIT} requests failed and none succeeded"
+                return f"{failed}. The last message: {said}"
         if self._in_a_row >= dead_after:
             return (
                 f"{number_of(self._in_a_row, 'request')} in a row failed. The last message: {said}"
@@ -71,7 +72,7 @@ class FailureWatch:
 
 
 class Hint(NamedTuple):
-    """What a user can do about a failure, and how to continue the run afterwards."""
+    """The action that corrects a failure, and how to continue the run afterwards."""
 
     what: str = ""
     then: str = ""

@@ -17,7 +17,9 @@ _OPTIONS = {"shard": "--shard", "items": "--items", "pairs": "--pairs"}
 """Settings with one value per run, and the options that set them."""
 
 
-def unanswered(store: ResponseStore, earlier: RunManifest, now: RunManifest) -> frozenset[str]:
+def models_without_answers(
+    store: ResponseStore, earlier: RunManifest, now: RunManifest
+) -> frozenset[str]:
     """Return the models whose identity changed and of which the run has no answer.
 
     Such a model may be corrected (address, name of the weights, parameters): only failures depend
@@ -68,7 +70,7 @@ def check_same(
         earlier: the manifest of the run.
         now: the one of the present command.
         folder: the run.
-        changed: why the run cannot go on with the dataset as it is now; empty where it can.
+        changed: why the run cannot resume with the dataset as it is now; empty if it can.
 
     Raises:
         UsageError: the run was started with different settings, which the error lists.
@@ -86,7 +88,7 @@ def check_same(
     shared = [name for name in now.models if name in earlier.models]
     differing += changed_conventions(earlier.settings, now.settings, shared)
     for option, before_all, now_all in (
-        ("--setting", earlier.shown, now.shown),
+        ("--setting", earlier.input_settings, now.input_settings),
         ("--script", earlier.scripts, now.scripts),
         ("--wording", earlier.wordings, now.wordings),
     ):
@@ -119,8 +121,8 @@ def check_same(
         )
 
 
-def resumed(earlier: RunManifest, now: RunManifest) -> RunManifest:
-    """The manifest of a run that is resumed: the present command's, with all models of the run."""
+def resumed_manifest(earlier: RunManifest, now: RunManifest) -> RunManifest:
+    """The manifest of a resumed run: the present command's, with all models of the run."""
     return replace(
         now,
         created=earlier.created,
@@ -134,7 +136,7 @@ def resumed(earlier: RunManifest, now: RunManifest) -> RunManifest:
 
 
 def _of_others(earlier: RunManifest, now: RunManifest) -> dict[str, str]:
-    """What an earlier manifest records of single models that are not asked now."""
+    """The settings of single models in an earlier manifest that this session does not ask."""
     return {
         name: value
         for name, value in earlier.settings.items()

@@ -10,10 +10,10 @@ from keju.messages import message
 from keju.running.box_conventions import convention_in
 from keju.running.cache_key import request_key
 from keju.running.examples import Examples
-from keju.running.reading import NO_READING, Read, reading_request
+from keju.running.reading import NO_READING, ReadingTexts, reading_request
 from keju.running.requests import requests_for
 from keju.running.selecting import RequestVariant, Selection, skip_reason
-from keju.running.store import RequestId, Stored
+from keju.running.store import RequestId, StoredResponse
 from keju.runs import RunFolder, RunManifest
 
 _PIPELINE = "ocr+llm:"
@@ -23,7 +23,7 @@ _PIPELINE = "ocr+llm:"
 def variants_of(manifest: RunManifest, model: str = "") -> list[RequestVariant]:
     """The prompt variants and rounds of each item in a run, with a model's box convention."""
     return Selection(
-        settings=tuple(manifest.shown),
+        settings=tuple(manifest.input_settings),
         scripts=tuple(manifest.scripts),
         wordings=tuple(manifest.wordings),
         rounds=manifest.rounds,
@@ -32,7 +32,7 @@ def variants_of(manifest: RunManifest, model: str = "") -> list[RequestVariant]:
 
 
 def check_requests(
-    run: RunFolder, model: str, items: Sequence[Item], stored: Mapping[RequestId, Stored]
+    run: RunFolder, model: str, items: Sequence[Item], stored: Mapping[RequestId, StoredResponse]
 ) -> None:
     """Compare the cache key of each stored response with that of the request made now.
 
@@ -65,7 +65,7 @@ def _requests(
     """The requests to a model that can be made from what the run contains."""
     if model.startswith(_PIPELINE):
         return
-    readings = Read(run.readings(model))
+    readings = ReadingTexts(run.readings(model))
     variants = variants_of(run.manifest(), model)
     examples = Examples(run.examples())
     for item in items:

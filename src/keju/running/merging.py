@@ -23,14 +23,14 @@ from keju.messages import message
 from keju.running.box_conventions import OF_MODEL
 from keju.running.merged_requests import check_requests, variants_of
 from keju.running.requests import candidates_of
+from keju.running.run_start import relative_path
 from keju.running.selecting import in_shard
-from keju.running.session import relative_path
 from keju.running.store import RequestId, ResponseStore
 from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest
 
 
-class Merged(Record, frozen=True, kw_only=True, omit_defaults=False):
+class MergeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The result of a merge; `missing` lists, by run, the requests without a response."""
 
     out: str
@@ -49,7 +49,7 @@ class _Part(NamedTuple):
         return self.manifest.settings.get("shard", "")
 
 
-def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> Merged:
+def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> MergeResult:
     """Merge the responses of several runs of the same dataset and settings into a new run.
 
     Args:
@@ -184,7 +184,7 @@ def _absent_shards(parts: Sequence[_Part]) -> list[str]:
 
 
 def _check_slots(parts: Sequence[_Part]) -> list[str]:
-    """What is missing of the requests of each run.
+    """The missing requests of each run.
 
     Raises:
         UsageError: a response is not of its run's shard or belongs to another request, or a request
@@ -252,7 +252,7 @@ def _slots(items: Iterable[Item], manifest: RunManifest) -> dict[RequestId, None
     )
 
 
-def _write(parts: Sequence[_Part], out: Path, missing: Sequence[str]) -> Merged:
+def _write(parts: Sequence[_Part], out: Path, missing: Sequence[str]) -> MergeResult:
     out.parent.mkdir(parents=True, exist_ok=True)
     unfinished = out.with_name(f".{out.name}.merging")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -265,7 +265,7 @@ def _write(parts: Sequence[_Part], out: Path, missing: Sequence[str]) -> Merged:
         out.rmdir()
     unfinished.rename(out)
     models = dict.fromkeys(name for part in parts for name in part.manifest.models)
-    return Merged(out=str(out), responses=count, models=tuple(models), missing=tuple(missing))
+    return MergeResult(out=str(out), responses=count, models=tuple(models), missing=tuple(missing))
 
 
 def _write_parts(parts: Sequence[_Part], folder: RunFolder, out: Path) -> int:

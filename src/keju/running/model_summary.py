@@ -10,7 +10,7 @@ from msgspec import field
 from keju.items import Record
 from keju.running.failures import Hint, hint_of
 from keju.running.request_runner import ModelQueue
-from keju.running.store import Stored
+from keju.running.store import StoredResponse
 
 
 class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -49,7 +49,7 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 def summary_of(
     queue: ModelQueue,
-    standing: Sequence[Stored],
+    kept: Sequence[StoredResponse],
     planned: int,
     not_asked: Mapping[str, int] | None = None,
 ) -> ModelSummary:
@@ -57,17 +57,17 @@ def summary_of(
 
     Args:
         queue: the queue of this call.
-        standing: the responses that were stored before and remain valid.
+        kept: the responses that were stored before and remain valid.
         planned: the number of requests in all.
         not_asked: the number of requests that the model does not support, by reason.
     """
     # Failures that were to be sent again, but were not because the model was stopped, are still
     # stored.
-    standing = [*standing, *queue.failed_before.values()]
-    answered = queue.answered or any(stored.status != "failed" for stored in standing)
+    kept = [*kept, *queue.failed_before.values()]
+    answered = queue.answered or any(stored.status != "failed" for stored in kept)
     hint = hint_of(queue.halted_by, answered=answered) if queue.halted_by else Hint()
-    statuses = Counter(stored.status for stored in standing)
-    kinds = Counter(stored.kind for stored in standing if stored.status == "failed")
+    statuses = Counter(stored.status for stored in kept)
+    kinds = Counter(stored.kind for stored in kept if stored.status == "failed")
     return ModelSummary(
         model=queue.model.name,
         planned=planned,

@@ -21,11 +21,11 @@ from keju.running.box_conventions import parse_boxes
 from keju.running.budget import Budget
 from keju.running.examples import with_examples
 from keju.running.item_list import read_item_ids
-from keju.running.policy import Policy
+from keju.running.policy import Policy, RetryPolicy
 from keju.running.presets import Preset, preset
 from keju.running.prices import read_prices
 from keju.running.selecting import Selection
-from keju.running.throttle import Limits
+from keju.running.throttle import RateLimits
 
 AnyPath = str | os.PathLike[str]
 
@@ -177,9 +177,9 @@ class RunOptions(Record, frozen=True, kw_only=True):
         return Policy(
             concurrency=self.concurrency,
             retry_failed=self.retry_failed,
-            timeout=self.timeout,
+            retry=RetryPolicy(timeout=self.timeout),
             batch=self.batch,
-            limits=Limits(
+            limits=RateLimits(
                 requests=self.per_minute,
                 tokens=self.tokens_per_minute,
                 images=self.images_per_minute,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from keju.errors import recorded
+from keju.errors import english_problem
 from keju.items import Failure, Request, Response, Status, Usage
 from keju.models import Answer, AskError, Model, source_of
 from keju.running.cache_key import request_key
@@ -41,7 +41,7 @@ def response_of(
     """The response to store for a job: its answer, or why there is none."""
     request, error = job.request, None
     if isinstance(outcome, AskError):
-        error = Failure(kind=outcome.kind, message=recorded(outcome))
+        error = Failure(kind=outcome.kind, message=english_problem(outcome))
         status: Status = "filtered" if outcome.kind == "refused" else "failed"
         outcome = Answer(text="", status=status, decoding=None)
     return Response(

@@ -9,15 +9,13 @@ from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
 from keju.definitions import task
-from keju.definitions.pair_forms import PairForm, marked, pair_form
+from keju.definitions.pair_forms import PairForm, mark_reduced, pair_form
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, Request
 from keju.messages import message
-from keju.models import Model, ModelOptions, open_model
-from keju.models.baselines.pairs import PairBaseline
-from keju.models.replay import Replay
-from keju.running.request_images import Images
+from keju.models import Model, ModelOptions, capabilities_of, open_model
+from keju.running.request_images import LazyImages
 
 Likeness = Callable[[Item], Sequence[float]]
 """The similarity of an item's first image and each candidate, one value per candidate."""
@@ -26,13 +24,13 @@ _Pair = tuple[str, str, str, str]
 """Task, query, and the two images in the order in which they are sent."""
 
 
-def reduced(
+def reduce_pairs(
     items: Sequence[Item],
     form: PairForm,
     likeness: Likeness | None = None,
     known: Mapping[str, Item] | None = None,
 ) -> list[Item]:
-    """Return the items; those of pair tasks are in a reduced form and marked (`reduction_of`).
+    """Return the items; those of pair tasks are in a reduced form and marked (`reduced_form`).
 
     Images are in the order of their requests, unused images last; `relevant` is adapted. An item
     that the form does not make smaller stays as it is.
@@ -64,10 +62,10 @@ def reduced(
     return [found.get(item.id, item) for item in items]
 
 
-def reduced_for_run(
+def reduce_pairs_for_run(
     dataset: Dataset, items: Sequence[Item], name: str, known: Mapping[str, Item]
 ) -> list[Item]:
-    """The selected items of a run as whole items in a reduced form (see `reduced`).
+    """The selected items of a run as whole items in a reduced form (see `reduce_pairs`).
 
     Raises:
         UsageError: the form does not exist, or it makes no item smaller.
@@ -76,7 +74,7 @@ def reduced_for_run(
     form = pair_form(name)
     chosen = {item.id for item in items}
     whole = [item for item in dataset.items() if item.id in chosen]
-    return reduced(whole, form, _likeness(dataset, form), known)
+    return reduce_pairs(whole, form, _likeness(dataset, form), known)
 
 
 def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
@@ -89,11 +87,9 @@ def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
             selected.
     """
     for model in models:
-        if not isinstance(model, Replay):
-            continue
-        asked = {pairs or ""}
-        if (model.pairs or {""}) != asked:
-            forms = ", ".join(form or "all pairs" for form in sorted(model.pairs)) or message(
+        stored = capabilities_of(model).pair_forms
+        if stored is not None and (stored or {""}) != {pairs or ""}:
+            forms = ", ".join(form or "all pairs" for form in sorted(stored)) or message(
                 "running.no-run"
             )
             raise UsageError(
@@ -111,7 +107,8 @@ def _likeness(dataset: Dataset, form: PairForm) -> Likeness | None:
         return None
     # The baseline has no images to learn from: only the ranking matters here, not a threshold.
     baseline = open_model(f"baseline:{form.baseline}", ModelOptions(asking=False))
-    if not isinstance(baseline, PairBaseline):
+    likeness = capabilities_of(baseline).likeness
+    if likeness is None:
         raise UsageError(message("running.pairs-baseline", baseline=form.baseline))
 
     def of(item: Item) -> list[float]:
@@ -122,7 +119,7 @@ def _likeness(dataset: Dataset, form: PairForm) -> Likeness | None:
                 item=item.id, benchmark=item.benchmark, task=item.task, form="probability",
                 prompt="", images=refs, candidate=place,
             )  # fmt: skip
-            values.append(baseline.likeness(request, Images(dataset, refs)))
+            values.append(likeness(request, LazyImages(dataset, refs)))
         return values
 
     return of
@@ -148,7 +145,7 @@ def _drawn(item: Item, form: PairForm) -> Item:
     seed = sha256_bytes(f"{form.seed}:{item.images[0].sha256}".encode())
     chosen = {*item.relevant, *random.Random(seed).sample(others, missing)}  # noqa: S311
     kept = _in_order(item, [place for place in places if place in chosen])
-    return marked(kept, form, len(kept.images) - 1)
+    return mark_reduced(kept, form, len(kept.images) - 1)
 
 
 def _ranked(item: Item, form: PairForm, likeness: Likeness | None) -> Item:
@@ -158,7 +155,7 @@ def _ranked(item: Item, form: PairForm, likeness: Likeness | None) -> Item:
     if likeness is not None:
         alike = likeness(item)
         places.sort(key=lambda place: -alike[place - 1])
-    return marked(_in_order(item, places), form, form.size)
+    return mark_reduced(_in_order(item, places), form, form.size)
 
 
 def _once(items: Sequence[Item], form: PairForm, before: Iterable[Item]) -> dict[str, Item]:
@@ -179,7 +176,7 @@ def _once(items: Sequence[Item], form: PairForm, before: Iterable[Item]) -> dict
         if (item.task, item.query) in smaller:
             rest = [p for p in range(1, len(item.images)) if p not in set(own[item.id])]
             turned = _in_order(item, [*own[item.id], *rest])
-            found[item.id] = marked(turned, form, len(own[item.id]))
+            found[item.id] = mark_reduced(turned, form, len(own[item.id]))
     return found
 
 

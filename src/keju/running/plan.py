@@ -13,10 +13,10 @@ from keju.models import Fit, Model
 from keju.running.box_conventions import check_models
 from keju.running.cache_key import key_of
 from keju.running.examples import Examples, has_examples
-from keju.running.pair_reducing import reduced
+from keju.running.pair_reducing import reduce_pairs
 from keju.running.plan_records import READING, Plan, PlanRow, PlanTotal
 from keju.running.prices import Prices
-from keju.running.reading import Reader, declined_by, reader_of, reading_requests
+from keju.running.reading import Reader, reader_of, reading_requests, unsupported_reason
 from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selecting import RequestVariant, Selection, in_shard, select, skip_reason
 from keju.running.store import RequestId, ResponseStore
@@ -70,12 +70,12 @@ def planned_items(dataset: Dataset, selection: Selection) -> list[Item]:
     """The items that a run would select; candidates of a reduced form in the dataset's order.
 
     Raises:
-        UsageError: see `select` and `reduced`.
+        UsageError: see `select` and `reduce_pairs`.
         DataError: see `select`.
     """
     chosen = select(dataset.items(), selection, dataset.path)
     if selection.pairs is not None:
-        chosen = reduced(chosen, pair_form(selection.pairs))
+        chosen = reduce_pairs(chosen, pair_form(selection.pairs))
     return in_shard(chosen, selection.shard)
 
 
@@ -108,7 +108,7 @@ def estimate_items(
     )
 
 
-class Asked(NamedTuple):
+class EstimatedRequest(NamedTuple):
     """One request of a plan: its model, the length of the answer, whether it is already stored."""
 
     model: Model
@@ -118,7 +118,7 @@ class Asked(NamedTuple):
 
 
 def plan_of(
-    asked: Iterable[Asked],
+    asked: Iterable[EstimatedRequest],
     *,
     items: int,
     output_rule: str,
@@ -130,7 +130,7 @@ def plan_of(
     Args:
         asked: the requests.
         items: the number of items that they are about.
-        output_rule: how `Asked.answer_tokens` was estimated.
+        output_rule: how `EstimatedRequest.answer_tokens` was estimated.
         prices: see `estimate`.
         per_minute: see `estimate`.
     """
@@ -172,22 +172,22 @@ def _rows(
         answer = _answer_tokens(item)
         for variant in variants:
             if why := skip_reason(item, variant):
-                count.decline(why, request_count(item))
+                count.add_unsupported(why, request_count(item))
                 continue
             reads = reader_of(model, variant.setting) is not None
             shown = examples.of(item, variant)
             first = request_for(item, variant, examples=shown) if reads else None
             reading = (item.transcription or "") if reads else None
             for request in requests_for(item, variant, reading, shown):
-                if said := declined_by(model, first or request):
-                    count.decline(said)
+                if said := unsupported_reason(model, first or request):
+                    count.add_unsupported(said)
                     continue
                 there = RequestId.of(request) in known
                 count.add(request, answer, there=there)
                 if reads and item.transcription is None and not there:
-                    count.leave_out(UNREAD)
+                    count.add_unknown(UNREAD)
                 if not answer and not there:
-                    count.leave_out(UNANSWERED)
+                    count.add_unknown(UNANSWERED)
     yield from counts.values()
 
 
@@ -211,12 +211,14 @@ def _reading_rows(
             there = key_of(request, reader.model) in stored
             count.add(request, text_tokens(text or ""), there=there)
             if text is None and not there:
-                count.leave_out(UNREAD)
+                count.add_unknown(UNREAD)
         yield count
 
 
 def _is_asked(model: Model, item: Item, variant: RequestVariant) -> bool:
-    return not skip_reason(item, variant) and not declined_by(model, request_for(item, variant))
+    return not skip_reason(item, variant) and not unsupported_reason(
+        model, request_for(item, variant)
+    )
 
 
 def _answer_tokens(item: Item) -> int:
@@ -246,10 +248,10 @@ class _Count:
         self.declined: dict[str, int] = {}
         self.unknown: dict[str, int] = {}
 
-    def decline(self, why: str, times: int = 1) -> None:
+    def add_unsupported(self, why: str, times: int = 1) -> None:
         self.declined[why] = self.declined.get(why, 0) + times
 
-    def leave_out(self, what: str, times: int = 1) -> None:
+    def add_unknown(self, what: str, times: int = 1) -> None:
         if self.paid and times:
             self.unknown[what] = self.unknown.get(what, 0) + times
 
@@ -265,13 +267,13 @@ class _Count:
         if not self.paid:
             return
         self.wire_bytes += wire_size(request)
-        self.leave_out(SMALLER, sum(map(self.fit.touches, request.all_images)))
+        self.add_unknown(SMALLER, sum(map(self.fit.touches, request.all_images)))
         text, of_images = request_tokens(request, self.vendors_name, self.fit)
         self.text_tokens += text + self.system_tokens
         self.output_tokens += answer_tokens
         self.image_tokens += of_images or 0
         if of_images is None:
-            self.leave_out(NO_RULE, len(request.all_images))
+            self.add_unknown(NO_RULE, len(request.all_images))
 
     def row(self, prices: Prices | None) -> PlanRow:
         """The row, with its cost where that is known."""

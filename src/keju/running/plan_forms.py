@@ -10,7 +10,7 @@ from keju.definitions import task
 from keju.definitions.pair_forms import RANKERS, pair_form, ranked_tasks
 from keju.items import Item
 from keju.models import Model
-from keju.running.pair_reducing import reduced
+from keju.running.pair_reducing import reduce_pairs
 from keju.running.plan import estimate_items
 from keju.running.plan_records import PairPlan, Plan
 from keju.running.prices import Prices
@@ -48,7 +48,7 @@ def with_forms(
     whole = replace(plan, rows=tuple(row for row in plan.rows if row.task in asked))
     found = list(_rows("", whole, models, selection.rounds, per_minute))
     for name in names:
-        fewer = reduced(pairs, pair_form(name))
+        fewer = reduce_pairs(pairs, pair_form(name))
         of_form = estimate_items(
             fewer, models, replace(selection, pairs=name), prices=prices, per_minute=per_minute
         )

@@ -78,7 +78,7 @@ class PairPlan(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What a run would send: one row for each model and task, and the sum for each model.
+    """The requests that a run would send: a row for each model and task, a sum for each model.
 
     `text_rule` and `output_rule` describe how tokens were estimated; `currency` and `prices_seen`
     are those of the price file. `forms` are the full protocol of pair tasks and its reduced forms.

@@ -25,7 +25,7 @@ from keju.items import (
     Response,
     Setting,
 )
-from keju.models import Model, Pipeline, role_of
+from keju.models import Model, capabilities_of, role_of
 from keju.running.cache_key import key_of, request_key
 from keju.running.selecting import RequestVariant
 from keju.text import answer_part, in_script
@@ -74,8 +74,8 @@ class Reader(NamedTuple):
 
 def reader_of(model: Model, setting: Setting) -> Reader | None:
     """The reader that transcribes the images before `model` answers in that setting, or None."""
-    if isinstance(model, Pipeline):
-        return Reader(model.reader, every_round=False, prompted=is_prompted(model.reader.name))
+    if reader := capabilities_of(model).reader:
+        return Reader(reader, every_round=False, prompted=is_prompted(reader.name))
     return Reader(model, every_round=True) if setting in OWN_READING else None
 
 
@@ -84,7 +84,7 @@ def takes_no_prompt(name: str) -> bool:
     return role_of(name.removeprefix("shuffled:")) == "engine"
 
 
-def declined_by(model: Model, request: Request) -> str:
+def unsupported_reason(model: Model, request: Request) -> str:
     """Why a model does not support a request, or an empty string.
 
     An OCR engine takes no prompt, so that it supports the published wording only.
@@ -129,14 +129,14 @@ class Readings:
         return self._stored.get(self.reader.key(item, variant))
 
 
-class Read:
+class ReadingTexts:
     """The texts of stored readings, found by their requests where no model is open."""
 
     def __init__(self, stored: Iterable[Response]) -> None:
         self._stored = {(each.item, each.script, each.round): each for each in stored}
 
     def text(self, request: Request, identity: Mapping[str, str]) -> str | None:
-        """What was read, without reasoning; None where it answers another request or is missing."""
+        """The transcription without reasoning; None if it answers another request or is missing."""
         found = self._stored.get((request.item, request.script, request.round))
         if found is None or found.key != request_key(request, identity, found.source_sha256):
             return None

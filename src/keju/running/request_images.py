@@ -1,4 +1,4 @@
-"""`Images`: the images of a request, read on access."""
+"""`LazyImages`: the images of a request, read on access."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keju.items import ImageRef
 from keju.models import AskError
 
 
-class Images(Sequence[bytes]):
+class LazyImages(Sequence[bytes]):
     """The images of a request, read from the dataset on access."""
 
     def __init__(self, dataset: Dataset, refs: Sequence[ImageRef]) -> None:
@@ -27,7 +27,7 @@ class Images(Sequence[bytes]):
     def __getitem__(self, index: slice) -> Self: ...
     def __getitem__(self, index: int | slice) -> bytes | Sequence[bytes]:
         if isinstance(index, slice):
-            return Images(self._dataset, self._refs[index])
+            return LazyImages(self._dataset, self._refs[index])
         try:
             return self._dataset.image_bytes(self._refs[index])
         except DataError as error:

@@ -1,176 +1,227 @@
-"""Send given requests, such as those to a judge or to a drafter.
+"""The request queue: which requests to a model have no response yet, and how they are sent.
 
-A run makes its requests from a dataset's items; here they are given. The rest is the same:
-responses are stored as they arrive, throttled, within a budget, and never requested twice.
+Runs, judges and drafts use it alike. They differ in their `RequestSource`: a run makes its requests
+from the items of a dataset (`ItemRequests`), the others have them already (`GivenRequests`).
+
+Each request that is sent is built twice, but hashed once. The first pass decides which requests are
+missing, the second makes each when it is its turn: kept in between, a hundred thousand prompts with
+their transcriptions would take hundreds of megabytes.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from rich.console import Console
 
-from keju.datasets.store import Dataset
 from keju.items import Request, Response
 from keju.models import Model
 from keju.running.budget import Budget, BudgetTracker, CostEstimator, check_priced, spent_so_far
-from keju.running.cache_key import request_key
-from keju.running.model_summary import summary_of
-from keju.running.outcomes import Job, job_of
+from keju.running.interruption import Interruption
+from keju.running.model_summary import ModelSummary, summary_of
+from keju.running.outcomes import Job
 from keju.running.policy import Policy
+from keju.running.progress import show
 from keju.running.request_runner import ModelQueue, RequestRunner
-from keju.running.run import ask_all
 from keju.running.run_summary import RunSummary
-from keju.running.store import RequestId, ResponseStore, Stored
+from keju.running.store import RequestId, ResponseStore, StoredResponse
 from keju.runs import RunFolder
 
-Questions = Callable[[Model], Iterable[Request]]
-"""The requests to a model; called several times."""
+_P = TypeVar("_P")
 
 
-class Replies(NamedTuple):
-    """A model's stored responses by request id, where they belong to the requests made now."""
+class PlannedRequest(NamedTuple, Generic[_P]):
+    """A request that a model is to answer.
 
-    model: str
-    of: dict[RequestId, Response]
+    `place` is what its source needs to build it again. `reading` is the transcription that it
+    contains, if one was made first; while that is missing, `waits` is true.
+    """
 
-    def to(self, request: Request) -> Response | None:
-        """The response to a request, or None."""
-        return self.of.get(RequestId.of(request))
+    place: _P
+    request: Request
+    reading: Response | None = None
+    waits: bool = False
 
 
-def ask_questions(
-    store: ResponseStore,
-    models: Sequence[Model],
-    questions: Questions,
-    *,
-    policy: Policy,
-    dataset: Dataset | None = None,
-    identities: Mapping[str, Mapping[str, str]] | None = None,
-    console: Console | None = None,
-) -> RunSummary:
-    """Send the requests that have no response yet; stored ones are not sent again.
+class NotAsked(NamedTuple):
+    """Requests that are not sent, and why."""
 
-    A stored response to another prompt, or of a model with other settings, is requested again.
+    reason: str
+    requests: int = 1
 
-    Args:
-        store: where responses are kept; open.
-        models: the models; they are closed afterwards.
-        questions: the requests to a model; called several times.
-        policy: concurrency, timeouts, retries and limits.
-        dataset: where the images of the requests are stored, if they have any.
-        identities: of all models whose paid responses are stored there; these models' if None.
-        console: where progress is shown; None shows none.
+
+class RequestSource(Protocol[_P]):
+    """The requests to one model."""
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    def planned(self) -> Iterable[PlannedRequest[_P] | NotAsked]:
+        """All requests, whether they have a response or not."""
+
+    def is_outdated(self, stored: StoredResponse, planned: PlannedRequest[_P]) -> bool:
+        """Whether a stored response must be replaced.
+
+        Raises:
+            UsageError: it is to another prompt and must not be replaced.
+        """
+
+    def jobs(self, places: Sequence[_P]) -> Iterator[Job]:
+        """The requests at these places, each built when it is its turn."""
+
+    def notes(self) -> Iterable[str]:
+        """The outdated responses that were found, a line each."""
+
+
+class PreparedQueue(NamedTuple):
+    """A model queue, and what was known before it is sent.
+
+    `planned` is the number of requests with and without a response, `kept` are the stored responses
+    that remain valid, `not_asked` counts requests that are not sent, by reason.
+    """
+
+    queue: ModelQueue
+    planned: int
+    kept: list[StoredResponse]
+    not_asked: Counter[str]
+    notes: list[str]
+
+    def summary(self) -> ModelSummary:
+        """The counts of the model, including what was stored before."""
+        return summary_of(self.queue, self.kept, self.planned, self.not_asked)
+
+
+def prepare_queue(source: RequestSource[_P], store: ResponseStore, policy: Policy) -> PreparedQueue:
+    """The queue of the requests that have no valid response yet.
 
     Raises:
-        UsageError: a limit or the budget is not valid.
-        DataError: a stored response is damaged, or the disk is full.
+        UsageError: a stored response is to another prompt and must not be replaced.
+        DataError: a stored response is damaged.
     """
-    policy.limits.check()
-    policy.budget.check()
-    queues: list[ModelQueue] = []
-    standing: list[list[Stored]] = []
-    for model in models:
-        known = store.known(model.name)
-        total, there, failed_before = 0, list[Stored](), dict[RequestId, Stored]()
-        for job, stored in jobs_of(model, questions(model), known, policy):
-            total += stored is None
-            slot = RequestId.of(job.request)
-            if stored is not None:
-                there.append(stored)
-            elif slot in known and known[slot].key == job.key:
-                failed_before[slot] = known[slot]
-        standing.append(there)
-        queues.append(
-            ModelQueue(
-                model,
-                _missing(model, questions(model), known, policy),
-                total=total,
-                ceiling=policy.concurrency or model.concurrency,
-                policy=policy,
-                succeeded=any(not stored.kind for stored in there),
-                failed_before=failed_before,
-            )
-        )
-    paid = identities or {model.name: model.identity for model in models}
-    tracker = _tracker(store.folder, models, paid, policy.budget)
-    interrupted = asyncio.run(_go(dataset, queues, store, policy, tracker, console))
-    prices = policy.budget.prices
+    model = source.model
+    known = store.known(model.name)
+    missing: list[_P] = []
+    kept: list[StoredResponse] = []
+    failed_before: dict[RequestId, StoredResponse] = {}
+    not_asked: Counter[str] = Counter()
+    waiting = 0
+    for each in source.planned():
+        if isinstance(each, NotAsked):
+            not_asked[each.reason] += each.requests
+            continue
+        if each.waits:
+            waiting += 1
+            continue
+        request_id = RequestId.of(each.request)
+        stored = known.get(request_id)
+        if stored is not None and not source.is_outdated(stored, each):
+            if not (policy.retry_failed and stored.status == "failed"):
+                kept.append(stored)
+                continue
+            failed_before[request_id] = stored
+        missing.append(each.place)
+    queue = ModelQueue(
+        model,
+        source.jobs(missing),
+        total=len(missing) + waiting,
+        ceiling=policy.concurrency or model.concurrency,
+        limits=policy.limits,
+        prices=policy.budget.prices,
+        succeeded=any(not stored.kind for stored in kept),
+    )
+    queue.failed_before = failed_before
+    planned = len(kept) + queue.total
+    return PreparedQueue(queue, planned, kept, not_asked, list(source.notes()))
+
+
+def remaining_budget(
+    folder: RunFolder,
+    identities: Mapping[str, Mapping[str, str]],
+    earlier: Mapping[str, Mapping[str, str]],
+    budget: Budget,
+) -> BudgetTracker:
+    """The rest of a budget after the cost of all stored responses.
+
+    Args:
+        folder: where responses are stored.
+        identities: those of the models that get requests now, by name.
+        earlier: those of other models with stored responses.
+        budget: the budget.
+
+    Raises:
+        UsageError: money is limited, and the price of a model is not known.
+        DataError: a stored line is damaged.
+    """
+    if budget.prices is None:
+        return BudgetTracker(budget)
+    estimators = {name: CostEstimator(each, budget.prices) for name, each in identities.items()}
+    check_priced(estimators.items(), budget)
+    known = {**earlier, **identities}
+    return BudgetTracker(budget, spent_so_far(folder, known, budget.prices))
+
+
+async def send_queues(
+    runner: RequestRunner, console: Console | None, interruption: Interruption
+) -> None:
+    """Run the request runner, with its progress on the console, until done or interrupted."""
+    progress = asyncio.create_task(show(runner.queues, console)) if console else None
+    task = asyncio.create_task(runner.run())
+    try:
+        with interruption.watching(runner, task, console):
+            try:
+                await task
+            except asyncio.CancelledError:
+                if not interruption.count:
+                    raise
+    finally:
+        if progress:
+            progress.cancel()
+            with suppress(asyncio.CancelledError):
+                await progress
+
+
+@asynccontextmanager
+async def closing_models(models: Iterable[Model]) -> AsyncIterator[None]:
+    """Close the models at the end."""
+    try:
+        yield
+    finally:
+        for model in models:
+            await model.close()
+
+
+def run_summary(
+    out: str,
+    queues: Sequence[PreparedQueue],
+    tracker: BudgetTracker,
+    interruption: Interruption,
+    *,
+    items: int,
+    waiting: int = 0,
+) -> RunSummary:
+    """The outcome of all queues.
+
+    Args:
+        out: the directory where responses are stored.
+        queues: the queues.
+        tracker: the rest of the budget.
+        interruption: whether the user or the system stopped it.
+        items: the number of items that the requests are about.
+        waiting: the number of requests in unfinished batches.
+    """
+    prices = tracker.budget.prices
     return RunSummary(
-        out=str(store.folder.path),
-        items=sum(queue.total for queue in queues),
-        models=tuple(
-            summary_of(queue, there, queue.total + len(there))
-            for queue, there in zip(queues, standing, strict=True)
-        ),
-        interrupted=interrupted,
+        out=out,
+        items=items,
+        models=tuple(each.summary() for each in queues),
+        interrupted=bool(interruption.count),
         used_up=tracker.used_up,
+        waiting=waiting,
         cost=tracker.spent if prices else None,
         currency=prices.currency if prices else "",
     )
-
-
-def replies_of(
-    folder: RunFolder, model: str, identity: Mapping[str, str], questions: Iterable[Request]
-) -> Replies:
-    """A model's stored responses to these requests; responses to other prompts are skipped."""
-    stored = {RequestId.of(each): each for each in folder.responses(model)}
-    found = {}
-    for request in questions:
-        reply = stored.get(RequestId.of(request))
-        if reply is not None and reply.key == request_key(request, identity, reply.source_sha256):
-            found[RequestId.of(request)] = reply
-    return Replies(model, found)
-
-
-def jobs_of(
-    model: Model, requests: Iterable[Request], known: Mapping[RequestId, Stored], policy: Policy
-) -> Iterator[tuple[Job, Stored | None]]:
-    """Each request, with its stored response, unless that is to be requested again."""
-    for request in requests:
-        job = job_of(model, request)
-        stored = known.get(RequestId.of(request))
-        again = policy.retry_failed and stored is not None and stored.status == "failed"
-        if stored is not None and (stored.key != job.key or again):
-            stored = None
-        yield job, stored
-
-
-def _missing(
-    model: Model, requests: Iterable[Request], known: Mapping[RequestId, Stored], policy: Policy
-) -> Iterator[Job]:
-    """The jobs that are still to be sent; each is made when it is its turn."""
-    for job, stored in jobs_of(model, requests, known, policy):
-        if stored is None:
-            yield job
-
-
-def _tracker(
-    folder: RunFolder,
-    models: Sequence[Model],
-    identities: Mapping[str, Mapping[str, str]],
-    budget: Budget,
-) -> BudgetTracker:
-    """The rest of a budget after the stored responses."""
-    if budget.prices is None:
-        return BudgetTracker(budget)
-    meters = ((model.name, CostEstimator(model.identity, budget.prices)) for model in models)
-    check_priced(meters, budget)
-    return BudgetTracker(budget, spent_so_far(folder, identities, budget.prices))
-
-
-async def _go(
-    dataset: Dataset | None,
-    queues: Sequence[ModelQueue],
-    store: ResponseStore,
-    policy: Policy,
-    tracker: BudgetTracker,
-    console: Console | None,
-) -> bool:
-    try:
-        return await ask_all(RequestRunner(dataset, queues, store.append, policy, tracker), console)
-    finally:
-        for queue in queues:
-            await queue.model.close()

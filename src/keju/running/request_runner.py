@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
 
@@ -24,13 +24,14 @@ from keju.items import Failure, Request, Response, Usage
 from keju.messages import message
 from keju.models import Answer, AskError, Model, computes_here
 from keju.models.decoding import not_sent
-from keju.running.budget import BudgetTracker, CostEstimator, both
+from keju.running.budget import Budget, BudgetTracker, CostEstimator, add_usage
 from keju.running.failures import FailureWatch
 from keju.running.outcomes import Job, response_of
-from keju.running.policy import Policy
-from keju.running.request_images import Images
-from keju.running.store import RequestId, Stored
-from keju.running.throttle import Throttle
+from keju.running.policy import RetryPolicy
+from keju.running.prices import Prices
+from keju.running.request_images import LazyImages
+from keju.running.store import RequestId, StoredResponse
+from keju.running.throttle import RateLimits, Throttle
 from keju.running.timing import Stopwatch
 
 _NONE = Usage()
@@ -50,11 +51,9 @@ class ModelQueue:
         jobs: the requests to send.
         total: the number of jobs.
         ceiling: the maximum number of requests in flight.
-        doing: a word for the progress display where the model does something other than answer.
-        policy: the model's limits and prices.
+        limits: the model's limits per minute, if it is behind an endpoint.
+        prices: the prices of a price file.
         succeeded: whether the run already has an answer of this model.
-        failed_before: the stored failures among the jobs, which stay stored until the job has
-            another response.
     """
 
     def __init__(
@@ -64,20 +63,19 @@ class ModelQueue:
         *,
         total: int,
         ceiling: int,
-        doing: str = "",
-        policy: Policy | None = None,
+        limits: RateLimits | None = None,
+        prices: Prices | None = None,
         succeeded: bool = False,
-        failed_before: Mapping[RequestId, Stored] | None = None,
     ) -> None:
-        policy = policy or Policy()
         self.model = model
-        self.estimator = CostEstimator(model.identity, policy.budget.prices)
-        self.doing = doing
+        self.estimator = CostEstimator(model.identity, prices)
+        self.doing = ""
+        """A word for the progress display if the model does something other than answer."""
         self.jobs = jobs
         self.total = total
-        limits = policy.limits if self.estimator.paid else None
         self.stopwatch = Stopwatch() if computes_here(model.name) else None
         first = 1 if self.stopwatch else ceiling if succeeded else FIRST
+        limits = limits if self.estimator.paid else None
         self.throttle = Throttle(ceiling, limits, first=first)
         self.first_done: tuple[float, int] | None = None
         self.statuses: Counter[str] = Counter()
@@ -92,7 +90,8 @@ class ModelQueue:
         self.closed_by = ""
         self.trouble: dict[str, str] = {}
         self.ignored_usage: list[str] = []
-        self.failed_before = dict(failed_before or {})
+        self.failed_before: dict[RequestId, StoredResponse] = {}
+        """The stored failures among the jobs; each stays stored until it has another response."""
         self._watch = FailureWatch(succeeded=succeeded)
 
     @property
@@ -115,7 +114,7 @@ class ModelQueue:
         """Whether the queue waits for other engines to finish first."""
         return self.stopwatch is not None and not self.stopwatch.started
 
-    def goes_on(self) -> bool:
+    def is_open(self) -> bool:
         """Whether more requests are to be sent."""
         return not self.throttle.stopped
 
@@ -131,7 +130,7 @@ class ModelQueue:
         if self.throttle.limits.tokens and usage.input_tokens is not None:
             self.throttle.counted(_sum(usage) - self.tokens(request))
 
-    def must_wait_longer(self, failure: AskError, most: float) -> bool:
+    def stop_if_wait_exceeds(self, failure: AskError, most: float) -> bool:
         """Stop the model, and return true, if its server asks to wait longer than `most` seconds.
 
         Its requests stay without a response, so that the same command asks them later.
@@ -147,7 +146,7 @@ class ModelQueue:
             self.throttle.stop()
         return True
 
-    def cut_short(self, failure: AskError) -> None:
+    def record_unfinished(self, failure: AskError) -> None:
         """Record why a request would have been sent again if the run had not stopped before."""
         self.trouble.setdefault(failure.kind, str(failure))
 
@@ -183,8 +182,8 @@ class RequestRunner:
         dataset: where the images are stored; None where requests have none.
         queues: the model queues.
         keep: stores a response.
-        policy: concurrency, timeouts, retries and limits.
-        tracker: the rest of the policy's budget, where part of it was spent before.
+        retry: attempts, timeouts and waits.
+        tracker: the rest of the run's budget; None sets no limit.
     """
 
     def __init__(
@@ -192,14 +191,14 @@ class RequestRunner:
         dataset: Dataset | None,
         queues: Sequence[ModelQueue],
         keep: Callable[[Response], None],
-        policy: Policy,
+        retry: RetryPolicy,
         tracker: BudgetTracker | None = None,
     ) -> None:
         self.queues = queues
         self._dataset = dataset
         self._keep = keep
-        self._policy = policy
-        self._tracker = tracker or BudgetTracker(policy.budget)
+        self._retry = retry
+        self._tracker = tracker or BudgetTracker(Budget())
 
     async def run(self) -> None:
         """Send requests until none is left, all models are stopped or the budget is spent.
@@ -262,26 +261,26 @@ class RequestRunner:
             if response is None:
                 return
             self._keep(response)
-            queue.note(response, self._policy.dead_after, len(job.request.all_images))
+            queue.note(response, self._retry.dead_after, len(job.request.all_images))
             if queue.throttle.stopped:
                 return
 
     async def _ask(self, queue: ModelQueue, job: Job) -> Response | None:
         """Send a request until it is answered or has failed; None if the queue stopped before."""
-        first, attempts, counted, unseen = 0.0, 0, 0, _NONE
+        first, attempts, counted, uncounted = 0.0, 0, 0, _NONE
         failure: AskError | None = None
-        while (taken := await self._admitted(queue, job.request)) is not None:
+        while (reservation := await self._admitted(queue, job.request)) is not None:
             started = monotonic()
             first = first or started
             attempts += 1
-            outcome = await self._sent(queue, job.request, taken, first)
+            outcome = await self._sent(queue, job.request, reservation, first)
             seconds = monotonic() - started
             brought = outcome.usage if isinstance(outcome, Answer) else outcome.kind
-            unseen = both(unseen, queue.estimator.uncounted(job.request, brought))
+            uncounted = add_usage(uncounted, queue.estimator.uncounted(job.request, brought))
             if isinstance(outcome, Answer):
-                return response_of(queue.model, job, outcome, seconds, attempts, unseen)
+                return response_of(queue.model, job, outcome, seconds, attempts, uncounted)
             failure = outcome
-            if outcome.overloaded and queue.must_wait_longer(outcome, self._policy.deadline):
+            if outcome.overloaded and queue.stop_if_wait_exceeds(outcome, self._retry.deadline):
                 break
             if outcome.overloaded:
                 queue.closed_by = str(outcome)
@@ -290,12 +289,12 @@ class RequestRunner:
                 counted += 1
             wait = self._wait(outcome, attempts, counted, monotonic() - first)
             if wait is None:
-                return response_of(queue.model, job, outcome, seconds, attempts, unseen)
+                return response_of(queue.model, job, outcome, seconds, attempts, uncounted)
             queue.waited += wait
             if not await queue.throttle.rest(wait):
                 break
         if failure is not None:
-            queue.cut_short(failure)
+            queue.record_unfinished(failure)
         return None
 
     async def _admitted(self, queue: ModelQueue, request: Request) -> int | None:
@@ -304,32 +303,32 @@ class RequestRunner:
             tokens=queue.tokens(request), images=len(request.all_images)
         ):
             return None
-        taken = await self._tracker.take(queue.estimator, request, queue.goes_on)
-        if taken is None:
+        reservation = await self._tracker.take(queue.estimator, request, queue.is_open)
+        if reservation is None:
             queue.throttle.leave()
             if self._tracker.used_up:
                 self.stop()
-        return taken
+        return reservation
 
     async def _sent(
-        self, queue: ModelQueue, request: Request, taken: int, first: float
+        self, queue: ModelQueue, request: Request, reservation: int, first: float
     ) -> Answer | AskError:
         try:
             answer = await self._attempt(queue.model, request, first)
         except AskError as error:
-            self._tracker.give_back(taken, error.kind)
+            self._tracker.release(reservation, error.kind)
             return error
         finally:
             queue.throttle.leave()
         queue.throttle.succeeded()
         uncounted = queue.estimator.uncounted(request, answer.usage)
-        self._tracker.settle(taken, queue.estimator, answer.usage, uncounted)
+        self._tracker.settle(reservation, queue.estimator, answer.usage, uncounted)
         queue.count(request, answer)
         return answer
 
     async def _attempt(self, model: Model, request: Request, first: float) -> Answer:
-        left = self._policy.deadline - (monotonic() - first)
-        seconds = max(0.001, min(self._policy.timeout, left))
+        left = self._retry.deadline - (monotonic() - first)
+        seconds = max(0.001, min(self._retry.timeout, left))
         try:
             async with asyncio.timeout(seconds):
                 return await model.answer(request, self._images(request))
@@ -347,19 +346,19 @@ class RequestRunner:
 
     def _images(self, request: Request) -> Sequence[bytes]:
         refs = request.all_images
-        return Images(self._dataset, refs) if self._dataset and refs else ()
+        return LazyImages(self._dataset, refs) if self._dataset and refs else ()
 
     def _wait(self, failure: AskError, attempts: int, counted: int, spent: float) -> float | None:
         """Seconds until the next attempt; None if there is none."""
-        policy = self._policy
-        if not failure.retryable or counted >= policy.attempts:
+        retry = self._retry
+        if not failure.retryable or counted >= retry.attempts:
             return None
-        wait = min(policy.longest_wait, policy.first_wait * 2.0 ** min(attempts - 1, 30))
+        wait = min(retry.longest_wait, retry.first_wait * 2.0 ** min(attempts - 1, 30))
         wait *= random.uniform(0.5, 1.0)  # noqa: S311
         if failure.retry_after is not None:
             # The random part keeps rejected requests from all returning at the same moment.
             wait = failure.retry_after + min(wait, 1.0)
-        return wait if spent + wait < policy.deadline else None
+        return wait if spent + wait < retry.deadline else None
 
 
 def _clock(seconds: float) -> str:

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from keju.datasets.store import Dataset
 from keju.definitions import Query, choices_of, prompt_of, query_of, task
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
-from keju.definitions.pair_forms import asked_candidates, reduction_of
-from keju.definitions.wordings import worded
+from keju.definitions.pair_forms import reduced_form, sent_candidates
+from keju.definitions.wordings import prompt_in_wording
 from keju.errors import DataError
 from keju.items import TEXT_ONLY, TRUE_READING, Example, ImageRef, Item, PromptScript, Request
 from keju.messages import message
@@ -34,7 +34,7 @@ own (`own-ocr`, `own-text`) or an engine's (``ocr+llm``). The wording is our own
 script of the question."""
 
 
-def to_ask(item: Item, *, transcription: bool) -> Item:
+def item_to_send(item: Item, *, transcription: bool) -> Item:
     """The part of an item that a run needs in memory.
 
     It contains neither the reference nor its metadata, and the transcription only where it is sent;
@@ -67,7 +67,7 @@ def candidates_of(item: Item) -> range:
     if not task(item.task).of_pairs:
         return range(1)
     return range(
-        1, 1 + (asked_candidates(item) if reduction_of(item) else max(1, len(item.images) - 1))
+        1, 1 + (sent_candidates(item) if reduced_form(item) else max(1, len(item.images) - 1))
     )
 
 
@@ -91,7 +91,7 @@ def requests_for(
     if not first.candidate:
         yield first
         return
-    for candidate in range(1, asked_candidates(item) + 1):
+    for candidate in range(1, sent_candidates(item) + 1):
         yield replace(first, candidate=candidate, images=_pair(item, candidate))
 
 
@@ -141,7 +141,7 @@ def request_for(
         round=variant.round,
         box_convention=_convention(item, query, variant),
         candidate=candidate,
-        system=own.system if (own := worded(item, variant.wording)) else "",
+        system=own.system if (own := prompt_in_wording(item, variant.wording)) else "",
         examples=examples,
     )
 
@@ -195,7 +195,7 @@ def requests(
 
 def _convention(item: Item, query: Query, variant: RequestVariant) -> str:
     """The box convention of a request; a question as released, or in a wording, states its own."""
-    own = worded(item, variant.wording)
+    own = prompt_in_wording(item, variant.wording)
     if own and own.box_convention:
         return own.box_convention
     turned = query.box_convention and variant.boxes and not item.verbatim

@@ -3,40 +3,57 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
 from rich.console import Console
 
 from keju.datasets.store import Dataset
-from keju.definitions.pair_forms import pair_form, reduction_of
+from keju.definitions.pair_forms import pair_form, reduced_form
 from keju.errors import UsageError
-from keju.items import TRUE_READING, Item
+from keju.items import TRUE_READING, Item, Response
 from keju.messages import message
-from keju.models import Model, ModelOptions, open_models, role_of
+from keju.models import Model, ModelOptions, capabilities_of, open_models, role_of
+from keju.models.batch_support import BatchWaiter
 from keju.registry import check_installed
+from keju.running.batching import (
+    BatchRunner,
+    WaitingBatchRunner,
+    check_batchable,
+)
 from keju.running.box_conventions import check_models
 from keju.running.budget import BudgetTracker
-from keju.running.dataset_lending import lend
+from keju.running.dataset_access import attach_dataset
 from keju.running.diagnosis import diagnose
 from keju.running.examples import Examples, has_examples
 from keju.running.interruption import Interruption
+from keju.running.item_requests import ItemRequests, reading_queues
 from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
-from keju.running.pair_reducing import check_replayed, reduced_for_run
-from keju.running.policy import Policy
-from keju.running.progress import show
+from keju.running.pair_reducing import check_replayed, reduce_pairs_for_run
+from keju.running.policy import Policy, RetryPolicy
 from keju.running.reading import reader_of
+from keju.running.request_queue import (
+    PreparedQueue,
+    closing_models,
+    prepare_queue,
+    remaining_budget,
+    run_summary,
+    send_queues,
+)
 from keju.running.request_runner import ModelQueue, RequestRunner
-from keju.running.requests import to_ask
+from keju.running.requests import item_to_send
+from keju.running.run_contents import RunContents
+from keju.running.run_start import record_not_asked, start_run
 from keju.running.run_summary import RunSummary
 from keju.running.selecting import Selection, select
-from keju.running.session import Session
 from keju.running.store import ResponseStore
+from keju.running.timing import add_timings
 from keju.runs import RunFolder
 
 _OURS = frozenset(
@@ -64,6 +81,33 @@ class _Call(NamedTuple):
     options: ModelOptions
     policy: Policy
     console: Console | None
+
+
+class _Session(NamedTuple):
+    """One call of `run`, after its checks."""
+
+    contents: RunContents
+    store: ResponseStore
+    tracker: BudgetTracker
+    interruption: Interruption
+    console: Console | None
+
+    async def send(
+        self,
+        queues: Sequence[ModelQueue],
+        keep: Callable[[Response], None],
+        retry: RetryPolicy,
+    ) -> None:
+        """Send the requests of the queues, and store the times of engines of this machine."""
+        runner = RequestRunner(self.contents.dataset, queues, keep, retry, self.tracker)
+        await send_queues(runner, self.console, self.interruption)
+        alone = not any(queue.estimator.paid for queue in queues)
+        found = [
+            queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
+            for queue in queues
+            if queue.stopwatch
+        ]
+        add_timings(self.store.folder, [each for each in found if each])
 
 
 def run(
@@ -103,8 +147,8 @@ def run(
         dataset_path, models, out, selection or Selection(), options or ModelOptions(),
         policy or Policy(), console,
     )  # fmt: skip
-    with _opened(call) as session:
-        return asyncio.run(_go(session, call, interruption or Interruption()))
+    with _opened(call) as opened:
+        return asyncio.run(_send(*opened, call, interruption or Interruption()))
 
 
 async def run_in_loop(
@@ -133,73 +177,66 @@ async def run_in_loop(
     # One thread for both, because the lock of the run belongs to a thread.
     with ThreadPoolExecutor(1) as thread:
         try:
-            session = await asyncio.shield(loop.run_in_executor(thread, opened.__enter__))
-            return await _go(session, call, Interruption(signals=False))
+            started = await asyncio.shield(loop.run_in_executor(thread, opened.__enter__))
+            return await _send(*started, call, Interruption(signals=False))
         finally:
             await loop.run_in_executor(thread, opened.__exit__, None, None, None)
 
 
 @contextmanager
-def _opened(call: _Call) -> Iterator[Session]:
-    """The run, open for writing, with its models; no request is sent yet."""
+def _opened(call: _Call) -> Iterator[tuple[RunContents, ResponseStore]]:
+    """The contents of the run, and its store, open for writing; no request is sent yet."""
     selection, policy, console = call.selection, call.policy, call.console
     _check(call.options, policy)
     dataset = Dataset.open(call.dataset)
     whole = bool(TRUE_READING.intersection(selection.settings))
-    everything = dataset.items(partial(to_ask, transcription=whole))
+    everything = dataset.items(partial(item_to_send, transcription=whole))
     items = select(everything, selection, dataset.path)
     options = with_own_prompts(call.options, selection)
     try:
-        asked = open_models(call.models, lend(dataset, everything, options))
+        models = open_models(call.models, attach_dataset(dataset, everything, options))
     except UsageError:
         if any(isinstance(each, str) and role_of(each) is None for each in call.models):
             _check_plugins(call.out)
         raise
-    check_takes_prompts(asked, selection)
-    if console:
-        notes = [note for model in asked for note in getattr(model, "notes", ())]
-        for note in [*notes, *prompt_notes(asked, options, selection)]:
-            console.print(note, highlight=False, markup=False, soft_wrap=True)
-    check_models(selection.boxes_of, [model.name for model in asked])
-    check_replayed(asked, selection.pairs)
+    check_takes_prompts(models, selection)
+    _print(console, (note for model in models for note in capabilities_of(model).notes))
+    _print(console, prompt_notes(models, options, selection))
+    check_models(selection.boxes_of, [model.name for model in models])
+    check_replayed(models, selection.pairs)
     with ResponseStore(_folder(call.out)) as store:
         whole_items = _reduced(dataset, items, selection, store.folder, console)
         if whole_items is not None:
-            fewer = {item.id: item for item in whole_items if reduction_of(item)}
+            fewer = {item.id: item for item in whole_items if reduced_form(item)}
             items = [
-                to_ask(fewer[item.id], transcription=whole) if item.id in fewer else item
+                item_to_send(fewer[item.id], transcription=whole) if item.id in fewer else item
                 for item in items
             ]
         examples = Examples(everything if has_examples(selection.wordings) else ())
-        session = Session(dataset, asked, items, selection, store, whole_items, examples)
+        contents = RunContents(dataset, models, items, selection, whole_items, examples)
         if policy.batch:
-            _check_batches(session, policy)
+            _check_batches(contents, policy)
         else:
             _check_no_batches(store.folder)
-        yield session
+        yield contents, store
 
 
-async def _go(session: Session, call: _Call, interruption: Interruption) -> RunSummary:
+async def _send(
+    contents: RunContents, store: ResponseStore, call: _Call, interruption: Interruption
+) -> RunSummary:
     """Send the remaining requests, and summarise."""
-    policy = call.policy
-    tracker = session.tracker(policy.budget)
-    session.begin(follow=policy.follow)
-    waiting = 0
-    if policy.batch:
-        waiting, queues = await _by_batches(session, policy, call.console, interruption)
-    else:
-        queues = await _ask(session, policy, tracker, call.console, interruption)
-    prices = policy.budget.prices
-    return RunSummary(
-        out=str(call.out),
-        items=len(session.asked),
-        models=tuple(session.summary(queue) for queue in queues),
-        interrupted=bool(interruption.count),
-        used_up=tracker.used_up,
-        waiting=waiting,
-        cost=tracker.spent if prices else None,
-        currency=prices.currency if prices else "",
-    )
+    policy, folder = call.policy, store.folder
+    earlier = folder.manifest().models if folder.exists() else {}
+    tracker = remaining_budget(folder, contents.identities, earlier, policy.budget)
+    _print(call.console, start_run(contents, store, follow=policy.follow))
+    session = _Session(contents, store, tracker, interruption, call.console)
+    async with closing_models(contents.models):
+        if policy.batch:
+            queues, waiting = await _send_in_batches(session, policy)
+        else:
+            queues, waiting = await _send_directly(session, policy), 0
+    items = len(contents.sent_items)
+    return run_summary(str(call.out), queues, tracker, interruption, items=items, waiting=waiting)
 
 
 def _check_plugins(out: Path) -> None:
@@ -225,93 +262,83 @@ def _reduced(
         return None
     known: dict[str, Item] = {}
     if folder.exists() and folder.manifest().pairs == selection.pairs and folder.has_its_items():
-        known = {item.id: item for item in folder.items() if reduction_of(item)}
+        known = {item.id: item for item in folder.items() if reduced_form(item)}
     form = pair_form(selection.pairs)
     if console and form.kind == "ranked" and len(known) < len(items):
         console.print(
             f"Ranking the candidates by baseline:{form.baseline}; nothing is asked until then",
             highlight=False,
         )
-    return reduced_for_run(dataset, items, selection.pairs, known)
+    return reduce_pairs_for_run(dataset, items, selection.pairs, known)
 
 
-async def _ask(
-    session: Session,
-    policy: Policy,
-    tracker: BudgetTracker,
-    console: Console | None,
-    interruption: Interruption,
-) -> list[ModelQueue]:
-    """Transcribe the images where a setting needs it, then send the items."""
-    dataset, store = session.dataset, session.store
-    try:
-        session.show_notes(console)
-        reading = session.reading_queues(policy)
-        if reading:
-            runner = RequestRunner(dataset, reading, store.append_reading, policy, tracker)
-            await ask_all(runner, console, interruption)
-        session.note_timings(reading)
-        queues = [session.queue(model, policy) for model in session.models]
-        session.note_declined()
-        session.show_notes(console)
-        if not interruption.count and not tracker.used_up:
-            runner = RequestRunner(dataset, queues, store.append, policy, tracker)
-            await ask_all(runner, console, interruption)
-            session.note_timings(queues)
-        for queue in queues:
-            await diagnose(queue)
-    finally:
-        for model in session.models:
-            await model.close()
+def _prepared(session: _Session, policies: Sequence[Policy]) -> list[PreparedQueue]:
+    """The queue of each model with its policy; the run records what is not sent."""
+    contents, store = session.contents, session.store
+    queues = [
+        prepare_queue(ItemRequests(contents, store.folder, model), store, policy)
+        for model, policy in zip(contents.models, policies, strict=True)
+    ]
+    record_not_asked(store.folder, {each.queue.model.name: each.not_asked for each in queues})
+    _print(session.console, [note for each in queues for note in each.notes])
     return queues
 
 
-def _check_batches(session: Session, policy: Policy) -> None:
-    # Imported only now: this brings the HTTP client.
-    from keju.running.batching import check_batchable  # noqa: PLC0415
+async def _send_directly(session: _Session, policy: Policy) -> list[PreparedQueue]:
+    """Transcribe the images where a setting needs it, then send the requests of the items."""
+    contents, store = session.contents, session.store
+    reading = reading_queues(contents, store.folder, policy)
+    if reading:
+        await session.send(reading, store.append_reading, policy.retry)
+    prepared = _prepared(session, [policy] * len(contents.models))
+    queues = [each.queue for each in prepared]
+    if not session.interruption.count and not session.tracker.used_up:
+        await session.send(queues, store.append, policy.retry)
+    for queue in queues:
+        await diagnose(queue)
+    return prepared
 
-    check_batchable(session.models, policy)
+
+def _check_batches(contents: RunContents, policy: Policy) -> None:
+    check_batchable(contents.models, policy.limits, policy.budget)
     if any(
-        reader_of(m, variant.setting)
-        for m in session.models
-        for variant in session.selection.variants
+        reader_of(model, variant.setting)
+        for model in contents.models
+        for variant in contents.selection.variants
     ):
         raise UsageError(message("running.batch-reading-first"))
 
 
-async def _by_batches(
-    session: Session, policy: Policy, console: Console | None, interruption: Interruption
-) -> tuple[int, list[ModelQueue]]:
-    """Collect from the vendors' batches and submit to them, or wait for those of Inspect.
+async def _send_in_batches(session: _Session, policy: Policy) -> tuple[list[PreparedQueue], int]:
+    """Collect from the vendors' batches and submit to them, or wait for those of a model.
 
     Returns:
-        The number of requests in unfinished batches, and the model queues.
+        The model queues, and the number of requests in unfinished batches.
     """
-    # Imported only now: this brings the HTTP client.
-    from keju.models.inspect_provider import InspectModel  # noqa: PLC0415
-    from keju.running.batching import BatchRunner, InspectBatchRunner, held  # noqa: PLC0415
-
-    queues = [
-        session.queue(model, held(policy) if isinstance(model, InspectModel) else policy)
-        for model in session.models
-    ]
-    session.note_declined()
-    session.show_notes(console)
-    dataset, store = session.dataset, session.store
+    contents, store = session.contents, session.store
+    can = [capabilities_of(model) for model in contents.models]
+    prepared = _prepared(session, [_policy_of_batches(policy, each.waiter) for each in can])
     waiting = 0
-    try:
-        for queue in queues:
-            if isinstance(queue.model, InspectModel):
-                waited = InspectBatchRunner(queue, dataset, store.append, policy)
-                await waited.run(lambda runner: ask_all(runner, console, interruption))
-                continue
-            batched = BatchRunner(queue, dataset, store.folder, store.append, policy)
-            await batched.run()
-            waiting += batched.waiting
-    finally:
-        for model in session.models:
-            await model.close()
-    return waiting, queues
+    for (queue, *_), batching in zip(prepared, can, strict=True):
+        if batching.waiter:
+            waiter = WaitingBatchRunner(
+                queue, batching.waiter, contents.dataset, store.append, policy.retry
+            )
+            await waiter.run(lambda each: send_queues(each, session.console, session.interruption))
+        elif batching.submitter:
+            submitter = BatchRunner(
+                queue, batching.submitter, contents.dataset, store.folder, store.append,
+                policy.retry,
+            )  # fmt: skip
+            await submitter.run()
+            waiting += submitter.waiting
+    return prepared, waiting
+
+
+def _policy_of_batches(policy: Policy, waiter: BatchWaiter | None) -> Policy:
+    if waiter is None:
+        return policy
+    return replace(policy, concurrency=policy.concurrency or waiter.batch_capacity)
 
 
 def _check_no_batches(folder: RunFolder) -> None:
@@ -319,33 +346,11 @@ def _check_no_batches(folder: RunFolder) -> None:
         raise UsageError(message("running.batch-in-progress", path=folder.path))
 
 
-async def ask_all(
-    runner: RequestRunner, console: Console | None, interruption: Interruption | None = None
-) -> bool:
-    """Run the request runner with progress until done or interrupted; return the latter."""
-    interruption = interruption or Interruption()
-    shown = asyncio.create_task(show(runner.queues, console)) if console else None
-    task = asyncio.create_task(runner.run())
-    try:
-        with interruption.watching(runner, task, console):
-            try:
-                await task
-            except asyncio.CancelledError:
-                if not interruption.count:
-                    raise
-    finally:
-        if shown:
-            shown.cancel()
-            with suppress(asyncio.CancelledError):
-                await shown
-    return bool(interruption.count)
-
-
 def _check(options: ModelOptions, policy: Policy) -> None:
     if policy.concurrency is not None and policy.concurrency < 1:
         raise UsageError(message("running.concurrency-too-small", concurrency=policy.concurrency))
-    if not policy.timeout > 0:
-        raise UsageError(message("running.timeout-too-small", timeout=policy.timeout))
+    if not policy.retry.timeout > 0:
+        raise UsageError(message("running.timeout-too-small", timeout=policy.retry.timeout))
     policy.limits.check()
     policy.budget.check()
     for name in ("temperature", "top_p"):
@@ -369,3 +374,9 @@ def _folder(out: Path) -> RunFolder:
         if strangers:
             raise UsageError(message("running.out-not-a-run", out=out, name=strangers[0]))
     return folder
+
+
+def _print(console: Console | None, notes: Iterable[str]) -> None:
+    if console:
+        for note in notes:
+            console.print(note, highlight=False, markup=False, soft_wrap=True)

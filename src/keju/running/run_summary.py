@@ -43,7 +43,7 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def advice(self) -> str:
-        """What to do about failures and missing responses, one line; empty if nothing.
+        """The next step for failures and missing responses, one line; empty if none is needed.
 
         Results that files lack are hinted at where they are named, so they have no advice here.
         """
@@ -55,11 +55,11 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
         halted = sum(model.left for model in self.models if model.hint)
         if self.left > halted:
             more = " with --retry-failed added, to ask the failed ones again too"
-            again = "Run the same command again to go on"
+            again = "Run the same command again to continue"
             if self.waiting:
                 again = "Run the same command again later to collect what is ready"
             if self.used_up.startswith("--max-cost"):
-                again = "Run it again with a higher --max-cost to go on"
+                again = "Run it again with a higher --max-cost to continue"
             return ". ".join([*hints, f"{again}{more if self._may_change else ''}"])
         if hints:
             return ". ".join(hints)

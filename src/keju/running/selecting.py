@@ -13,7 +13,13 @@ from msgspec.structs import asdict
 
 from keju.definitions import QuestionForms, query_of, question_forms_of, task
 from keju.definitions.pair_forms import pair_form
-from keju.definitions.wordings import RELEASED, not_worded, own_wordings, shots_of, wording
+from keju.definitions.wordings import (
+    RELEASED,
+    own_wordings,
+    parse_few_shot,
+    wording,
+    wording_skip_reason,
+)
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import (
@@ -91,16 +97,16 @@ class Selection(Record, frozen=True, kw_only=True):
     wordings: tuple[str, ...] = (RELEASED,)
 
     @property
-    def said(self) -> dict[str, str]:
+    def manifest_settings(self) -> dict[str, str]:
         """The selection as a run's manifest records it: every option that has a value."""
-        said = {
+        settings = {
             name: ",".join(value) if isinstance(value, tuple) else str(value)
             for name, value in asdict(self).items()
             if value is not None and name not in {"boxes_of", "items"}
         }
         if self.items is not None:
-            said["items"] = list_label(self.items)
-        return said | {f"{OF_MODEL}{model}": name for model, name in self.boxes_of.items()}
+            settings["items"] = list_label(self.items)
+        return settings | {f"{OF_MODEL}{model}": name for model, name in self.boxes_of.items()}
 
     @property
     def variants(self) -> list[RequestVariant]:
@@ -174,9 +180,9 @@ def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
 
 def skip_reason(item: Item, variant: RequestVariant) -> str:
     """The skip reason of an item in a prompt variant for every model; or an empty string."""
-    if shots_of(variant.wording).examples and task(item.task).of_pairs:
+    if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
         return "tasks of pairs are asked without examples"
-    return not_worded(item, variant.wording) or _in_setting(item, variant.setting)
+    return wording_skip_reason(item, variant.wording) or _in_setting(item, variant.setting)
 
 
 def _in_setting(item: Item, setting: Setting) -> str:
@@ -258,7 +264,7 @@ def _worded(items: list[Item], selection: Selection) -> list[Item]:
         UsageError: none of the user's own wordings has a prompt for any item.
     """
     for name, own in own_wordings(selection.wordings).items():
-        if all(not_worded(item, name) for item in items):
+        if all(wording_skip_reason(item, name) for item in items):
             raise UsageError(
                 message(
                     "running.wording-changes-nothing",
@@ -268,7 +274,9 @@ def _worded(items: list[Item], selection: Selection) -> list[Item]:
                 )
             )
     return [
-        item for item in items if any(not not_worded(item, name) for name in selection.wordings)
+        item
+        for item in items
+        if any(not wording_skip_reason(item, name) for name in selection.wordings)
     ]
 
 
@@ -287,7 +295,7 @@ def _of_tasks(items: list[Item], tasks: tuple[str, ...], dataset: Path) -> list[
                 forms=", ".join(question_forms_of(items)),
             )
         )
-    return [item for item in items if forms.take(item)]
+    return [item for item in items if forms.takes(item)]
 
 
 def _limited(items: list[Item], limit: int) -> list[Item]:

@@ -23,7 +23,7 @@ import msgspec
 from filelock import FileLock
 
 from keju.errors import DataError
-from keju.files import locked_file, mend_torn_line, read_jsonl, write_atomic
+from keju.files import locked_file, read_jsonl, repair_torn_line, write_atomic
 from keju.items import Failure, PromptScript, Record, Request, Response, Setting, Status
 from keju.messages import message
 from keju.runs import RunFolder, superseded
@@ -51,7 +51,7 @@ class RequestId(NamedTuple):
         )  # fmt: skip
 
 
-class Stored(NamedTuple):
+class StoredResponse(NamedTuple):
     """The metadata of a stored response, without its text."""
 
     key: str
@@ -101,7 +101,7 @@ class ResponseStore:
         )
         try:
             for path in [*self.folder.response_files(), *self.folder.reading_files()]:
-                _mend(path)
+                _complete_last_line(path)
                 compact(path)
         except BaseException:
             self._release()
@@ -123,9 +123,9 @@ class ResponseStore:
         if self._lock is not None:
             self._lock.release()
 
-    def known(self, model: str) -> dict[RequestId, Stored]:
+    def known(self, model: str) -> dict[RequestId, StoredResponse]:
         """The stored responses of a model, by request id."""
-        found: dict[RequestId, Stored] = {}
+        found: dict[RequestId, StoredResponse] = {}
         for path in self.folder.response_files(model):
             for head in read_jsonl(path, _Head, appended=True):
                 slot = RequestId(
@@ -138,7 +138,7 @@ class ResponseStore:
                     head.wording,
                 )
                 kind = head.error.kind if head.error else ""
-                found[slot] = Stored(head.key, head.status, kind, head.source_sha256)
+                found[slot] = StoredResponse(head.key, head.status, kind, head.source_sha256)
         return found
 
     def append(self, response: Response) -> None:
@@ -223,7 +223,7 @@ def _lines_without(path: Path, numbers: set[int]) -> Iterator[bytes]:
         yield from (line for number, line in enumerate(lines, start=1) if number not in numbers)
 
 
-def _mend(path: Path) -> None:
+def _complete_last_line(path: Path) -> None:
     """Complete the last line: a missing newline is added, a partial response is cut."""
     with path.open("rb") as stream:
         last = b""
@@ -234,7 +234,7 @@ def _mend(path: Path) -> None:
     try:
         msgspec.json.decode(last, type=Response)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        mend_torn_line(path)
+        repair_torn_line(path)
     else:
         with path.open("ab") as stream:
             stream.write(b"\n")

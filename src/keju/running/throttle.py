@@ -15,7 +15,7 @@ from keju.messages import message
 _MINUTE, _BURST = 60.0, 1.0
 
 
-class Limits(Record, frozen=True, kw_only=True):
+class RateLimits(Record, frozen=True, kw_only=True):
     """The limits of one model per minute; None sets no limit."""
 
     requests: float | None = None
@@ -78,7 +78,7 @@ class Throttle:
     """
 
     def __init__(
-        self, ceiling: int, limits: Limits | None = None, *, first: int | None = None
+        self, ceiling: int, limits: RateLimits | None = None, *, first: int | None = None
     ) -> None:
         self.ceiling = ceiling
         self.in_flight = 0
@@ -87,7 +87,7 @@ class Throttle:
         self._halved = 0.0
         self._closed_until = 0.0
         self._stopped = False
-        self.limits = limits or Limits()
+        self.limits = limits or RateLimits()
         self._requests, self._tokens, self._images = (
             Bucket(each) if each else None
             for each in (self.limits.requests, self.limits.tokens, self.limits.images)

@@ -3,7 +3,7 @@
 from keju.runs.folder import RunFolder, file_name
 from keju.runs.format_1 import setting_in_format_1, setting_of_format_1
 from keju.runs.manifest import FORMAT, FORMAT_1, HUMAN, RunManifest
-from keju.runs.responses import ResponsePlace, standing, superseded
+from keju.runs.responses import ResponsePlace, current_responses, superseded
 
 __all__ = [
     "FORMAT",
@@ -12,9 +12,9 @@ __all__ = [
     "ResponsePlace",
     "RunFolder",
     "RunManifest",
+    "current_responses",
     "file_name",
     "setting_in_format_1",
     "setting_of_format_1",
-    "standing",
     "superseded",
 ]

@@ -23,8 +23,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
-from keju.definitions import know
-from keju.definitions.wordings import declare
+from keju.definitions import register_definition
+from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_json, sha256_bytes, sha256_file, write_atomic, write_json
 from keju.items import Item, Response
@@ -32,7 +32,7 @@ from keju.local_paths import check_local
 from keju.messages import message
 from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
 from keju.runs.manifest import FORMAT, FORMAT_1, RunManifest
-from keju.runs.responses import standing
+from keju.runs.responses import current_responses
 
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -113,9 +113,9 @@ class RunFolder:
         """
         manifest = read_json(self.manifest_path, RunManifest)
         for name, text in manifest.benchmarks.items():
-            know(text, f"{self.manifest_path}: {shortened(name)}")
+            register_definition(text, f"{self.manifest_path}: {shortened(name)}")
         try:
-            declare(manifest.prompts)
+            register_wordings(manifest.prompts)
         except DataError as error:
             raise DataError(error.problem, file=self.manifest_path, item=error.item) from None
         if manifest.format == FORMAT_1:
@@ -287,9 +287,9 @@ class RunFolder:
         """The responses of a file that no later line replaces, as records of format 2."""
         manifest = self.manifest() if self.exists() else None
         if manifest is None or manifest.format == FORMAT:
-            yield from standing(path)
+            yield from current_responses(path)
         else:
-            yield from (response_of_format_1(each, manifest) for each in standing(path))
+            yield from (response_of_format_1(each, manifest) for each in current_responses(path))
 
     def item_now(self, item: str) -> str:
         """The item of a stored response, with its id in the present format."""

@@ -56,7 +56,7 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     roles: dict[str, str] = field(default_factory=dict)
 
     @property
-    def shown(self) -> list[str]:
+    def input_settings(self) -> list[str]:
         """The settings of the run; the image where the manifest names none."""
         return self.settings.get("settings", "image").split(",")
 

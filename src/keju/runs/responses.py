@@ -9,7 +9,7 @@ from keju.files import read_jsonl
 from keju.items import PromptScript, Record, Response, Setting
 
 
-def standing(path: Path) -> Iterator[Response]:
+def current_responses(path: Path) -> Iterator[Response]:
     """The responses of a file as stored, without those that a later line replaces."""
     old = superseded(path)
     for number, response in enumerate(read_jsonl(path, Response, appended=True), start=1):

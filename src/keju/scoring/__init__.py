@@ -4,13 +4,6 @@
 catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
 """
 
-from keju.scoring.adjudicated import (
-    Decisions,
-    answer_code,
-    is_unclear,
-    read_decisions,
-    unused_decisions,
-)
 from keju.scoring.aggregate import (
     NO_RESPONSES,
     BenchmarkResult,
@@ -23,14 +16,21 @@ from keju.scoring.aggregate import (
     is_ratio_of_sums,
 )
 from keju.scoring.box_parsing import BoxList, extract_boxes
-from keju.scoring.comparing import TaskComparison, compare_errors, compare_models
+from keju.scoring.decisions import (
+    Decisions,
+    answer_code,
+    is_unclear,
+    read_decisions,
+    unused_decisions,
+)
 from keju.scoring.definition_metrics import check_metrics, known_metrics
 from keju.scoring.entities import extract_entities
-from keju.scoring.export import pieces, to_json
+from keju.scoring.export import join_json, to_json
 from keju.scoring.extraction import Extracted, body_of
 from keju.scoring.floors import WrongPage, wrong_page_errors
 from keju.scoring.lookup import metric_names, metric_of, metric_row, metrics
 from keju.scoring.metric import Metric
+from keju.scoring.model_comparison import TaskComparison, compare_errors, compare_models
 from keju.scoring.multiple_choice import extract_letter
 from keju.scoring.numeric_answer import extract_count, extract_probability
 from keju.scoring.open_text import open_text_of
@@ -41,10 +41,10 @@ from keju.scoring.protocol_differences import (
     ItemDifference,
     ProtocolDifference,
     TaskDifference,
-    differences,
-    parting_steps,
+    differing_steps,
+    list_task_differences,
 )
-from keju.scoring.rules import counting, pooling
+from keju.scoring.rules import counting_rule, pooling_rule
 from keju.scoring.run import (
     ModelScores,
     score_answers,
@@ -57,7 +57,13 @@ from keju.scoring.score import PROTOCOLS, models_of, score_answer
 from keju.scoring.scores_parquet import read_fingerprint, read_scores, scores_frame, write_scores
 from keju.scoring.signatures import metric_signature, signature
 from keju.scoring.stored import check_scores, stored_reasoned_scores, stored_scores
-from keju.scoring.summary import Summary, Unscored, joined, summarise, summarise_with_json
+from keju.scoring.summary import (
+    Summary,
+    UnscoredReason,
+    merge_unscored,
+    summarise,
+    summarise_with_json,
+)
 from keju.scoring.variants import VariantResult, variant_results
 from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
@@ -81,7 +87,7 @@ __all__ = [
     "TaskComparison",
     "TaskDifference",
     "TaskResult",
-    "Unscored",
+    "UnscoredReason",
     "VariantResult",
     "Verdict",
     "WrongPage",
@@ -92,9 +98,9 @@ __all__ = [
     "check_scores",
     "compare_errors",
     "compare_models",
-    "counting",
+    "counting_rule",
     "cut_note",
-    "differences",
+    "differing_steps",
     "extract_boxes",
     "extract_count",
     "extract_entities",
@@ -105,8 +111,10 @@ __all__ = [
     "first_yes_no",
     "is_ratio_of_sums",
     "is_unclear",
-    "joined",
+    "join_json",
     "known_metrics",
+    "list_task_differences",
+    "merge_unscored",
     "metric",
     "metric_names",
     "metric_of",
@@ -115,10 +123,8 @@ __all__ = [
     "metrics",
     "models_of",
     "open_text_of",
-    "parting_steps",
     "passage_of",
-    "pieces",
-    "pooling",
+    "pooling_rule",
     "read_decisions",
     "read_fingerprint",
     "read_scores",

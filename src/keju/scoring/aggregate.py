@@ -30,19 +30,19 @@ from keju.text import LAYERS
 ANSWERED: Status = "answered"
 
 NO_RESPONSES = "no responses"
-"""Why a task is missing from a mean if nobody was asked it."""
+"""The reason why a task without requests is missing from a mean."""
 
 
 class MetricResult(Record, frozen=True, kw_only=True):
     """One metric over the items of one task.
 
     `value` counts failures at the metric's worst; `without_failures` leaves them out. Both are
-    ``sum(numerator) / sum(denominator)``, so a corpus rate where the metric is one, but for the
-    metrics that are no such ratio (`is_ratio_of_sums`); `item_mean` is the plain mean of the
+    ``sum(numerator) / sum(denominator)``, so a corpus rate where the metric is one, except for the
+    metrics that are not such a ratio (`is_ratio_of_sums`); `item_mean` is the plain mean of the
     items' values. All are None where no item has a value. `unscored` counts
     the reasons why items have none. `layers`, for CER in `strict`, is the corpus CER at each layer
-    of normalisation: the fall from one to the next is what that layer explains. `note` says what
-    a reader of the value has to know.
+    of normalisation: the fall from one to the next is what that layer explains. `note` is a remark
+    for readers of the value.
     """
 
     metric: str
@@ -77,7 +77,7 @@ class TaskResult(Record, frozen=True, kw_only=True):
 
     @property
     def main(self) -> MetricResult | None:
-        """The metric that stands for the task."""
+        """The main metric, which represents the task in means."""
         return self.metrics[0] if self.metrics else None
 
 
@@ -262,7 +262,7 @@ CUT_NOTE = (
 
 
 def cut_note(scored: Sequence[Score]) -> str:
-    """What to say of official scores of a run of keju 0.1.0; empty where none was cut."""
+    """A note on official scores of a run of keju 0.1.0; empty if no response was cut."""
     return CUT_NOTE if any(CUT in score.stats for score in scored) else ""
 
 

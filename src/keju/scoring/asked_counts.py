@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 
-from keju.metrics import english_number, parse_number
 from keju.scoring.counted_things import (
     MEASURED,
-    Asked,
-    asked_thing,
-    count_of,
-    dozens,
+    AskedThing,
+    find_asked_count,
+    find_asked_thing,
     without_bounds,
     without_ranges,
+    write_dozens_in_digits,
 )
-from keju.scoring.extraction import Extracted, spoken
+from keju.scoring.extraction import Extracted, strict_body
 from keju.scoring.json_answers import json_phrase
 from keju.scoring.numeric_answer import LONGEST, extract_count, without_first_sight
-from keju.scoring.wordings import folded, wording
-from keju.text import narrowed
+from keju.scoring.wordings import fold, wording
+from keju.text import parse_english_number, parse_number, to_half_width
 
 _N = (
     r"(?P<n>[0-9]{1,6}(?:,[0-9]{3})*|[零〇一二三四五六七八九十百千两廿卅卌]{1,9}"
@@ -77,18 +76,18 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
     follows a correction; then a total; then the number of the thing that the question counts
     (2块甲骨上有12个字), if there is one value; then `extract_count`.
     """
-    body = spoken(text)
+    body = strict_body(text)
     if len(body) > LONGEST:
         return extract_count(body)
     plain = _ABOUT.sub("", re.sub(r"[*_`$]", "", body))
-    plain = _EQUATION.sub("", dozens(_DENIED.sub(" ", narrowed(plain))))
-    if wording("counts", "none_at_all").fullmatch(folded(plain).strip(_EDGE)):
+    plain = _EQUATION.sub("", write_dozens_in_digits(_DENIED.sub(" ", to_half_width(plain))))
+    if wording("counts", "none_at_all").fullmatch(fold(plain).strip(_EDGE)):
         return Extracted("0", "none there", plain)
-    if wording("counts", "uncountable").search(folded(plain)) and not _later(
+    if wording("counts", "uncountable").search(fold(plain)) and not _later(
         plain, "discourse", "although"
     ):
         return Extracted(None, "said to be uncountable", plain[:80])
-    asked = asked_thing(question)
+    asked = find_asked_thing(question)
     plain = without_bounds(plain)
     sure = without_first_sight(plain)
     return (
@@ -110,7 +109,7 @@ def _last_paragraph(plain: str) -> Extracted | None:
     return alone if alone.answer is not None and alone.rule == "whole" else None
 
 
-def _corrected(plain: str, question: str, asked: Asked | None) -> Extracted | None:
+def _corrected(plain: str, question: str, asked: AskedThing | None) -> Extracted | None:
     """The count after the last correction that has one."""
     for start in _later(plain, "discourse", "correction"):
         rest = plain[start:]
@@ -120,10 +119,10 @@ def _corrected(plain: str, question: str, asked: Asked | None) -> Extracted | No
     return None
 
 
-def _concluded(sure: str, asked: Asked | None) -> Extracted | None:
+def _concluded(sure: str, asked: AskedThing | None) -> Extracted | None:
     """The count of the asked thing, or the number alone, after the last word that concludes."""
     for start in _later(sure, "counts", "concludes"):
-        value = count_of(folded(sure[start:]), asked) if asked else None
+        value = find_asked_count(fold(sure[start:]), asked) if asked else None
         if value is not None:
             return Extracted(f"{value:.0f}", "conclusion", sure[start : start + 80])
         if len(rest := sure[start:].strip()) <= _SHORT and extract_count(rest).rule == "whole":
@@ -141,35 +140,35 @@ def _from_json(body: str, question: str) -> Extracted | None:
 
 def _later(plain: str, file: str, name: str) -> list[int]:
     """Where the last wordings of a kind end, the last first."""
-    found = [each for each in wording(file, name).finditer(folded(plain)) if each.start() > 1]
+    found = [each for each in wording(file, name).finditer(fold(plain)) if each.start() > 1]
     return [each.end() for each in reversed(found[-_MOST_CORRECTIONS:])]
 
 
-def _first_line(plain: str, asked: Asked | None) -> Extracted | None:
+def _first_line(plain: str, asked: AskedThing | None) -> Extracted | None:
     """The count that is the whole first line, where parts of it are listed after."""
     first, rest = re.split(r"[\n。]|$", plain.strip(), maxsplit=1)
-    flat = folded(first).strip(_EDGE)
+    flat = fold(first).strip(_EDGE)
     found = _COUNT_ALONE.fullmatch(flat)
     if not rest.strip() or not found or not (found["unit"] or found["things"]):
         return None
     value = _number(found["n"])
-    if value is None or (asked and found["things"] and count_of(flat, asked) != value):
+    if value is None or (asked and found["things"] and find_asked_count(flat, asked) != value):
         return None
     return Extracted(f"{value:.0f}", "first line", first)
 
 
-def _of_text(plain: str, question: str, asked: Asked | None) -> Extracted:
+def _of_text(plain: str, question: str, asked: AskedThing | None) -> Extracted:
     stated = extract_count(plain)
     if stated.answer is not None and stated.rule in {"whole", "answer phrase"}:
         return stated
     if asked and not asked.characters:
-        value = count_of(folded(plain), asked)
+        value = find_asked_count(fold(plain), asked)
         if value is None:
-            last = folded(re.split(r"(?<=[。！!?？\n])", plain.strip())[-1])
+            last = fold(re.split(r"(?<=[。！!?？\n])", plain.strip())[-1])
             concludes = wording("discourse", "conclusion").match(last)
-            value = count_of(last, asked) if concludes else None
+            value = find_asked_count(last, asked) if concludes else None
         if value is None and stated.answer is None and asked.noun.isascii():
-            value = count_of(folded(plain), MEASURED)
+            value = find_asked_count(fold(plain), MEASURED)
         if value is not None:
             return Extracted(f"{value:.0f}", "count of what is asked", plain[:80])
         return stated if stated.answer is not None else _first_number(plain, stated)
@@ -181,15 +180,15 @@ def _of_text(plain: str, question: str, asked: Asked | None) -> Extracted:
 
 def _first_number(plain: str, stated: Extracted) -> Extracted:
     """The number that the first words of an answer are (only one, the lady on the right)."""
-    found = _FIRST_NUMBER.match(folded(plain))
+    found = _FIRST_NUMBER.match(fold(plain))
     value = _number(found["n"]) if found else None
     return Extracted(f"{value:.0f}", "first words", plain[:80]) if value is not None else stated
 
 
-def _of_characters(plain: str, stated: Extracted, asked: Asked | None) -> Extracted:
-    if asked and asked.each and (value := count_of(folded(plain), asked)) is not None:
+def _of_characters(plain: str, stated: Extracted, asked: AskedThing | None) -> Extracted:
+    if asked and asked.each and (value := find_asked_count(fold(plain), asked)) is not None:
         return Extracted(f"{value:.0f}", "count of what is asked", plain[:80])
-    plain = without_ranges(folded(plain))
+    plain = without_ranges(fold(plain))
     totals = [match for match in _TOTAL.finditer(plain) if _number(match["n"]) is not None]
     found = _characters(plain)
     values = {_number(match["n"]) for match in totals}
@@ -214,5 +213,7 @@ def _characters(flat: str) -> list[re.Match[str]]:
 
 def _number(text: str) -> float | None:
     return (
-        parse_number(text) if not text[0].isalpha() or not text.isascii() else english_number(text)
+        parse_number(text)
+        if not text[0].isalpha() or not text.isascii()
+        else parse_english_number(text)
     )

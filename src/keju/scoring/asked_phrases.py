@@ -1,4 +1,4 @@
-"""What a question for a short phrase asks for: its noun, and kinds that change how it is read."""
+"""`AskedPhrase`: the noun that a question asks for, and kinds that change how it is read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from keju.scoring.wordings import expression, folded, wording
+from keju.scoring.wordings import expression, fold, wording
 
 _LINKED = (
     "purpose",
@@ -28,7 +28,7 @@ _KINDS = (*_LINKED, "doing", "person", "written_year", "character", "title", "te
 
 
 class AskedPhrase(NamedTuple):
-    """What a question asks for.
+    """The noun and kinds that a question asks for.
 
     Attributes:
         noun: the folded noun that is asked for (季节 in 哪个季节); empty where there is none.
@@ -42,9 +42,9 @@ class AskedPhrase(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 12)
-def asked_phrase(question: str) -> AskedPhrase:
-    """What a question asks for."""
-    asked = folded(question)
+def find_asked_phrase(question: str) -> AskedPhrase:
+    """The noun and kinds that a question asks for."""
+    asked = fold(question)
     kinds = frozenset(kind for kind in _KINDS if wording("short", f"asks_{kind}").search(asked))
     found = wording("short", "asked_noun").search(asked)
     lexicon = next(
@@ -95,7 +95,7 @@ def _links(kinds: frozenset[str]) -> re.Pattern[str]:
 
 def has_own_link(masked: str, question: str) -> bool:
     """Whether a clause has a link that fits only this kind of question (用于 for a purpose)."""
-    kinds = asked_phrase(question).kinds
+    kinds = find_asked_phrase(question).kinds
     return any(wording("short", f"link_{kind}").search(masked) for kind in _LINKED if kind in kinds)
 
 
@@ -106,7 +106,7 @@ def links_in(masked: str, question: str) -> list[re.Match[str]]:
         masked: the folded clause without what is quoted in it.
         question: the question.
     """
-    found = list(_links(asked_phrase(question).kinds).finditer(masked))
+    found = list(_links(find_asked_phrase(question).kinds).finditer(masked))
     return [
         each for place, each in enumerate(found)
         if not place or not wording("short", "participle").match(each[0])

@@ -34,8 +34,8 @@ _SAYS_BLANK = re.compile(
 )
 
 
-class Invented(NamedTuple):
-    """What one model invented on the blank pages of a task.
+class InventedText(NamedTuple):
+    """The text that one model invented on the blank pages of a task.
 
     Attributes:
         pages: blank pages with an answer; failures are not counted.
@@ -62,20 +62,20 @@ class Invented(NamedTuple):
         return self.characters / self.pages
 
 
-def invented_characters(response: Response, *, engine: bool = False) -> int | None:
-    """The counted characters of a response to a blank page; None where there is no answer.
+def count_invented_characters(response: Response, *, engine: bool = False) -> int | None:
+    """The counted characters of a response to a blank page; None without an answer.
 
     An OCR engine makes no statements, so whatever an `engine` returns is invented.
     """
     if response.status in ("failed", "filtered"):
         return None
     body = body_of(response.text)
-    if not engine and _states(body):
+    if not engine and _says_blank(body):
         return 0
     return len(counted(transcription_of(response.text).answer or ""))
 
 
-def _states(body: str) -> bool:
+def _says_blank(body: str) -> bool:
     """Whether a response declines, or says that the page is blank."""
     core = body.strip()
     return is_refusal(core) or (
@@ -83,8 +83,10 @@ def _states(body: str) -> bool:
     )
 
 
-def invented(answers: Iterable[tuple[str, Response]], *, engine: bool = False) -> Invented | None:
-    """What one model invents in responses to blank pages, each with the name of its item.
+def measure_invented_text(
+    answers: Iterable[tuple[str, Response]], *, engine: bool = False
+) -> InventedText | None:
+    """Measure the text that one model invents in responses to blank pages, by item.
 
     Returns:
         None where no response is an answer.
@@ -92,12 +94,12 @@ def invented(answers: Iterable[tuple[str, Response]], *, engine: bool = False) -
     counts: Sequence[tuple[int, str]] = [
         (count, name)
         for name, response in answers
-        if (count := invented_characters(response, engine=engine)) is not None
+        if (count := count_invented_characters(response, engine=engine)) is not None
     ]
     if not counts:
         return None
     most, where = max(counts, key=lambda each: each[0])
-    return Invented(
+    return InventedText(
         pages=len(counts),
         with_text=sum(count > 0 for count, _ in counts),
         characters=sum(count for count, _ in counts),

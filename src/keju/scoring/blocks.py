@@ -1,8 +1,8 @@
 """A response cut into pieces, each with its role: label, text, remark, note, draft, version.
 
-The pieces are lines, and of a line its first and last sentences where these are remarks. What
-cannot be told by its wording stays text: it is worse to cut the text of a page than to keep a
-remark.
+The pieces are lines, and of a line its first and last sentences where these are remarks. A
+piece whose role is not clear from its wording stays text: it is worse to cut the text of a page
+than to keep a remark.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from keju.scoring.remarks import ONE_WORD, PassageForm, is_modern, is_remark
-from keju.scoring.wordings import expression, folded, wording
+from keju.scoring.wordings import expression, fold, wording
 from keju.text import is_han
 
 _KINDS = ("draft", "unpunctuated", "variant", "aside", "version", "final", "punctuated",
@@ -63,8 +63,8 @@ class Piece(NamedTuple):
 
     Attributes:
         text: the text without its label and markup.
-        kind: ``plain``; the kind of the label that it stands under; or ``remark``.
-        fenced: whether it stands in a code fence.
+        kind: ``plain``; the kind of the label that it is under; or ``remark``.
+        fenced: whether it is in a code fence.
         paragraph: the number of the paragraph.
         version: the number of the version of a translation; 0 where there is one only.
         name: the label of the version.
@@ -81,7 +81,7 @@ class Piece(NamedTuple):
 @cache
 def kind_of_label(label: str) -> str:
     """The kind of a label, or an empty string for one that is not known."""
-    plain = _IN_BRACKETS.sub("", folded(_MARKUP.sub("", label)))
+    plain = _IN_BRACKETS.sub("", fold(_MARKUP.sub("", label)))
     plain = _NUMBERING.sub("", plain, count=1) if _NUMBERING.match(plain) else plain
     plain = plain.strip(" \t*_#-—:：.、\"“”'「」『』<>《》【】[]()（）✅📜📖📝🔹🔍✨👉")
     if not plain or len(plain) > _LONGEST_LABEL:
@@ -149,7 +149,7 @@ class _Reader:
             yield from self._sentences(labelled)
 
     def _labelled(self, line: str, *, heading: bool) -> str | None:
-        """What follows the label of a line; None where it has none."""
+        """The text after the label of a line; None if the line has no label."""
         found = _BRACKETED.match(line) or _LABEL.match(line) or _PLACE_QUOTED.fullmatch(line)
         label, rest = (found["label"], found["rest"].strip()) if found else ("", "")
         kind = kind_of_label(label) if label else ""
@@ -157,16 +157,16 @@ class _Reader:
             kind, rest = kind_of_label(line), ""
         if not kind or (rest and not self._is_label(label, kind, rest)):
             return None
-        self._open(kind, inline=bool(rest), name=folded(label or line))
+        self._open(kind, inline=bool(rest), name=fold(label or line))
         return rest
 
     def _is_label(self, label: str, kind: str, rest: str) -> bool:
         """Whether the words before a colon are a label, and no part of a commentary (注：…)."""
         if label[:1] in "（(" and kind != "place":
             return False
-        if folded(label).strip() not in ONE_WORD or self._form == "translation":
+        if fold(label).strip() not in ONE_WORD or self._form == "translation":
             return True
-        if self._first and folded(label).strip() == "答":
+        if self._first and fold(label).strip() == "答":
             return not re.search(r"\n\s*[问答問][:：]", self._body)
         return is_remark(rest, self._form) or is_modern(rest)
 
@@ -200,9 +200,9 @@ class _Reader:
 
     def _parts(self, line: str) -> Iterator[Piece]:
         line = yield from self._announced(line)
-        line = yield from self._stated(line)
+        line = yield from self._read_statement(line)
         for _ in range(_MOST_QUOTES):
-            if (rest := (yield from self._said(line))) is None:
+            if (rest := (yield from self._read_quotation(line))) is None:
                 break
             line = rest
         if not line.strip(_STOPS):
@@ -238,26 +238,26 @@ class _Reader:
             return line[colon.end() :].strip()
         return line
 
-    def _stated(self, line: str) -> Generator[Piece, None, str]:
+    def _read_statement(self, line: str) -> Generator[Piece, None, str]:
         """The line after words that say what follows is on the image (图中的文字是…)."""
-        head = folded(line[:_LONGEST_PREFIX])
+        head = fold(line[:_LONGEST_PREFIX])
         found = wording("passages", "subject").search(head)
         if not found or self._form == "translation" or self._kind in {"aside", "variant"}:
             return line
         rest = line[found.end() :].lstrip(_STOPS)
-        first = folded(re.split(r"[,，;；。(（]", rest[:_LONGEST_PREFIX])[0])
+        first = fold(re.split(r"[,，;；。(（]", rest[:_LONGEST_PREFIX])[0])
         if rest[:1] in _CLOSING or not any(map(is_han, first)) or _has_modern(first):
             return line
         yield self._piece(line[: found.end()], "remark")
         self._open(_announced_kind(line[: found.end()], self._form), inline=False)
         return rest
 
-    def _said(self, line: str) -> Generator[Piece, None, str | None]:
+    def _read_quotation(self, line: str) -> Generator[Piece, None, str | None]:
         """The line after a sentence that says the text in quotation marks (印文为“…”), or None."""
         found = _SAYS.match(line[:_LONGEST_SAYING])
         if not found or self._kind in {"aside", "variant"}:
             return None
-        prefix = folded(found["prefix"])
+        prefix = fold(found["prefix"])
         end = line.find(_CLOSING[found["open"]], found.end())
         tail = re.split(r"[。!?]", prefix)[-1]
         if end < 0 or not self._introduces(prefix[-40:], tail):
@@ -303,7 +303,7 @@ def _quotes_joined(lines: list[str]) -> Iterator[str]:
             continue
         found = _SAYS.match(line[:_LONGEST_SAYING])
         says = found and wording("passages", "reads", "{}[:,]?\\s*$").search(
-            folded(found["prefix"])[-40:]
+            fold(found["prefix"])[-40:]
         )
         if found and says and _CLOSING[found["open"]] not in line[found.end() :]:
             held, closing = [line], _CLOSING[found["open"]]
@@ -331,7 +331,7 @@ def _emphasised(raw: str) -> bool:
 
 
 def _is_prefix(prefix: str, form: PassageForm) -> bool:
-    flat = folded(prefix)
+    flat = fold(prefix)
     if re.search(r"[曰云]$", flat):
         return False
     tail = re.split(r"[。!?\n]", flat)[-1]
@@ -351,7 +351,7 @@ def _is_prefix(prefix: str, form: PassageForm) -> bool:
 
 def _announced_kind(prefix: str, form: PassageForm) -> str:
     """The kind of what an announcement announces."""
-    flat = folded(prefix)
+    flat = fold(prefix)
     last = re.split(r"[。!?\n]", flat)[-1]
     found = (
         (

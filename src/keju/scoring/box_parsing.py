@@ -12,11 +12,11 @@ import msgspec
 from keju.metrics.boxes import Axes
 from keju.scoring.extraction import Extracted, body_of
 from keju.scoring.numeric_answer import extract_count
-from keju.scoring.wordings import folded, wording
-from keju.text import narrowed
+from keju.scoring.wordings import fold, wording
+from keju.text import to_half_width
 
 MOST = 5_000
-"""More boxes than this are no answer: no picture has so many characters."""
+"""More boxes than this are not an answer, since no image has so many characters."""
 
 Row = tuple[float, float, float, float]
 
@@ -107,7 +107,7 @@ def extract_boxes(text: str, axes: Axes) -> BoxList:
         text: the response.
         axes: the order of the four numbers that the query declared.
     """
-    body = narrowed(body_of(text))
+    body = to_half_width(body_of(text))
     if not body.strip():
         rule = "no answer after the reasoning" if text.strip() else "empty"
         return BoxList(None, Extracted(None, rule))
@@ -128,7 +128,7 @@ def extract_any_boxes(text: str, axes: Axes) -> BoxList:
     found = extract_boxes(text, axes)
     if found.rows is not None or found.extracted.rule != "no box found":
         return found
-    plain = _sized(_numbered(_UNITS.sub("", narrowed(body_of(text)))))
+    plain = _sized(_numbered(_UNITS.sub("", to_half_width(body_of(text)))))
     plain = _QUOTED_NUMBER.sub(r"\1", plain)
     if axes in {"xyxy", "yxyx"}:
         plain = _once(_CORNERS.sub(r"[\1, \2, \3, \4]", plain))
@@ -139,7 +139,7 @@ def extract_any_boxes(text: str, axes: Axes) -> BoxList:
 
 
 def _once(body: str) -> str:
-    """A body in which a box that a line repeats in other words (i.e. top-left …) is left out."""
+    """A body without boxes that a line repeats in other words (i.e. top-left …)."""
     lines = body.split("\n")
     for place, line in enumerate(lines):
         found = list(_BRACKETED.finditer(line))
@@ -165,9 +165,9 @@ def _sized(body: str) -> str:
 
 
 def _corrected(text: str) -> str:
-    """What follows a correction, where boxes follow it; else the text."""
+    """The text after a correction if boxes follow it, else the whole text."""
     body = body_of(text)
-    flat = folded(body)
+    flat = fold(body)
     corrections = list(wording("discourse", "correction").finditer(flat))
     for found in reversed(corrections[-_MOST_CORRECTIONS:]):
         if _BRACKETED.search(body, found.end()) and _BRACKETED.search(body, 0, found.start()):
@@ -183,7 +183,9 @@ def extract_count_beside(text: str, axes: Axes) -> Extracted:
     at once and reads the boxes alone.
     """
     words = "\n".join(
-        line for line in _without_fences(narrowed(body_of(text))).splitlines() if not _has_box(line)
+        line
+        for line in _without_fences(to_half_width(body_of(text))).splitlines()
+        if not _has_box(line)
     )
     stated = extract_count(words)
     if stated.answer is not None:
@@ -353,7 +355,7 @@ def _of_matches(pattern: re.Pattern[str], body: str) -> list[Row] | None:
 
 
 def _named(body: str, axes: Axes) -> list[Row] | None:
-    """Four named edges one after the other, in any order; what is left over is no box."""
+    """Four named edges one after the other, in any order; edges that remain are not a box."""
     rows: list[Row] = []
     edges: dict[int, float] = {}
     for match in _NAMED.finditer(body):

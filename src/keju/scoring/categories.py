@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import fold, wording
 from keju.text import is_han
 
 _CATEGORIES = {"dynasty": "代朝", "script": "书体", "province": "省", "city": "市", "county": "县"}
@@ -12,14 +12,14 @@ _LONGEST = 4
 def of_category(value: str, question: str) -> tuple[str, ...]:
     """The value without the noun of the category that a question asks for, and with it.
 
-    None where the value is no short name in Han characters, or the question asks for no category.
+    Empty if the value is not a short name in Han characters, or no category is asked for.
     """
     if not value or len(value) > _LONGEST or not all(map(is_han, value)):
         return ()
-    asked = folded(question)
+    asked = fold(question)
     for category, nouns in _CATEGORIES.items():
         if wording("categories", category).search(asked):
-            bare = value[:-1] if len(value) > 1 and folded(value)[-1] in nouns else value
+            bare = value[:-1] if len(value) > 1 and fold(value)[-1] in nouns else value
             return (bare, *(bare + noun for noun in nouns))
     return ()
 
@@ -29,10 +29,10 @@ def of_kind(value: str, question: str) -> tuple[str, ...]:
 
     None where the value is not in Han characters, or is that noun.
     """
-    found = wording("categories", "kind").search(folded(question))
+    found = wording("categories", "kind").search(fold(question))
     if not found or not value or len(value) > _LONGEST + 2 or not all(map(is_han, value)):
         return ()
     noun = found["kind"]
-    if folded(value) == noun:
+    if fold(value) == noun:
         return ()
-    return (value[:-1] if folded(value)[-1] == noun else value + noun,)
+    return (value[:-1] if fold(value)[-1] == noun else value + noun,)

@@ -1,13 +1,13 @@
-"""What a clause of a response does: it denies, leaves open, explains, concludes, or answers."""
+"""The role of a clause of a response: it denies, leaves open, explains, concludes, or answers."""
 
 from __future__ import annotations
 
 import re
 
-from keju.scoring.asked_phrases import asked_phrase, has_own_link
+from keju.scoring.asked_phrases import find_asked_phrase, has_own_link
 from keju.scoring.phrase_marks import BOLD, GLOSS, OUTSIDE, without_quoted
 from keju.scoring.phrase_values import has_link
-from keju.scoring.wordings import alternatives, folded, wording
+from keju.scoring.wordings import alternatives, fold, wording
 from keju.text import is_han
 
 SHORT = 12
@@ -16,14 +16,14 @@ SHORT = 12
 
 def repeats(clause: str, question: str, *, least: int) -> bool:
     """Whether a clause repeats at least so many words of the question."""
-    return len(grams_of(folded(question)) & grams_of(folded(clause))) >= least
+    return len(grams_of(fold(question)) & grams_of(fold(clause))) >= least
 
 
 def speaks_of(clause: str, question: str) -> bool:
     """Whether a clause has words of the question, a value it asks for, or no subject of its own."""
-    flat = folded(GLOSS.sub("", clause)).strip(OUTSIDE)
-    asked = folded(question)
-    lexicon = asked_phrase(question).lexicon
+    flat = fold(GLOSS.sub("", clause)).strip(OUTSIDE)
+    asked = fold(question)
+    lexicon = find_asked_phrase(question).lexicon
     return bool(
         grams_of(asked) & grams_of(flat)
         or (lexicon and re.search(lexicon, flat))
@@ -34,7 +34,7 @@ def speaks_of(clause: str, question: str) -> bool:
         or wording("short", "link").match(flat)
         or (wording("short", "holding").search(asked) and wording("short", "holding").search(flat))
         or BOLD.search(clause)
-        or without_quoted(folded(clause)) != folded(clause)
+        or without_quoted(fold(clause)) != fold(clause)
     )
 
 
@@ -47,7 +47,7 @@ def concludes_bare(plain: str) -> bool:
 
 def is_explained(parts: list[str]) -> bool:
     """Whether the second clause of a sentence only says more of the first (关羽，字云长)."""
-    after = folded(parts[1]).strip(OUTSIDE) if len(parts) > 1 else ""
+    after = fold(parts[1]).strip(OUTSIDE) if len(parts) > 1 else ""
     return (
         after[:1] not in {"", "→", "⇒"} and wording("short", "says_more").match(after) is not None
     )

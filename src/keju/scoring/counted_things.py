@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from keju.metrics import english_number, parse_number
-from keju.scoring.wordings import folded, wording
-from keju.text import is_han
+from keju.scoring.wordings import fold, wording
+from keju.text import is_han, parse_english_number, parse_number
 
 _NUMBER = (
     r"(?P<n>[0-9]{1,6}|[零〇一二三四五六七八九十百千两廿卅卌]{1,9}|(?:twenty|thirty|forty|fifty)(?:-[a-z]+)?"
@@ -69,8 +68,8 @@ _IRREGULAR = {
 _DOZENS = {"half": "6", "two": "24", "one": "12", "han": "12"}
 
 
-class Asked(NamedTuple):
-    """What a question counts.
+class AskedThing(NamedTuple):
+    """The thing that a question asks to count.
 
     Attributes:
         unit: an expression of its measure word and noun, as they follow a number.
@@ -89,40 +88,40 @@ class Asked(NamedTuple):
     qualifier: str = ""
 
 
-def asked_thing(question: str) -> Asked | None:
+def find_asked_thing(question: str) -> AskedThing | None:
     """The thing that a question asks to count; None where it names none."""
-    found = wording("counts", "asked").search(folded(question))
+    found = wording("counts", "asked").search(fold(question))
     if not found:
         return None
-    each = wording("counts", "each").search(folded(question))
+    each = wording("counts", "each").search(fold(question))
     per = next((group for group in each.groups() if group), "") if each else ""
     word = found["english"] or found["english_of"] or found["english_are"]
     if word:
         return _english(word, per, found["doing"] or "")
-    return _chinese(found["measure"], found["noun"], per, folded(question)[: found.start()])
+    return _chinese(found["measure"], found["noun"], per, fold(question)[: found.start()])
 
 
-MEASURED = Asked(r"\s?[个名位只条枚匹头棵座朵艘张幅件把片株尾根间]", "")
-"""Whatever stands after a measure word: for an answer in another language than the question."""
+MEASURED = AskedThing(r"\s?[个名位只条枚匹头棵座朵艘张幅件把片株尾根间]", "")
+"""Anything after a measure word: for an answer in another language than the question."""
 
 
-def _english(word: str, per: str, doing: str) -> Asked:
+def _english(word: str, per: str, doing: str) -> AskedThing:
     stem = re.escape(word[:-1] if word.endswith("s") and len(word) > 3 else word)
     if word.endswith("ies"):
         stem = re.escape(word[:-3])
     noun = _IRREGULAR.get(word, stem + r"[a-z]{0,3}")
     characters = bool(re.match(r"character|inscription|glyph|graph", word))
     unit = rf"\s(?:{_BETWEEN}[a-z'’-]+\s){{0,3}}?{noun}\b"
-    return Asked(unit, noun, per, characters, qualifier=doing)
+    return AskedThing(unit, noun, per, characters, qualifier=doing)
 
 
-def _parted(noun: str) -> tuple[str, str, str]:
+def _split_at_verb(noun: str) -> tuple[str, str, str]:
     """A noun, the verb after it, and what follows the verb."""
     found = _VERB.search(noun)
     return (noun[: found.start()], found[0], noun[found.end() :]) if found else (noun, "", "")
 
 
-def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> Asked | None:
+def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> AskedThing | None:
     measure, noun = measure or "", re.sub(r"^(?:个|种)", "", noun or "")
     qualifier = ""
     subject = wording("counts", "subject").search(before)
@@ -131,20 +130,20 @@ def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> As
         noun = noun or named
     elif doing := wording("counts", "person_doing").match(noun):
         noun, qualifier = noun[: doing.end()], noun[doing.end() :]
-    noun, verb, rest = _parted(noun)
+    noun, verb, rest = _split_at_verb(noun)
     if verb in {"在", "被", "正"} and len(rest) > 1 and not _PLACE.search(rest):
         qualifier = qualifier or rest
     if not measure and not noun:
-        return None if not qualifier else Asked(r"\s?[个名位人]", "", per, qualifier=qualifier)
+        return None if not qualifier else AskedThing(r"\s?[个名位人]", "", per, qualifier=qualifier)
     characters = bool(re.search(r"字|甲骨文|刻辞", measure + noun)) and measure not in _CONTAINERS
     if measure in _CONTAINERS and (not noun or re.search(r"字|文|诗|书", noun)):
-        return Asked(r"\s?[行列]" if measure in "行列" else rf"\s?{measure}", measure, per)
+        return AskedThing(r"\s?[行列]" if measure in "行列" else rf"\s?{measure}", measure, per)
     short = noun[:2]
     things = [
         measure or (r"[个名位只](?=[^\w]|$)" if noun else ""),
         rf"[{_GENERIC}]?[^,。;0-9一二三四五六七八九十两]{{0,4}}?{short[:1]}" if noun else "",
     ]
-    return Asked(
+    return AskedThing(
         r"\s?(?:" + "|".join(each for each in things if each) + ")",
         short or measure,
         per,
@@ -154,7 +153,7 @@ def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> As
     )
 
 
-def dozens(flat: str) -> str:
+def write_dozens_in_digits(flat: str) -> str:
     """A text with dozens in digits, and old numbers (二十有三) without their "and"."""
     flat = re.sub(r"(?<=[十百])有(?=[一二三四五六七八九])", "", flat)
     return wording("counts", "dozen").sub(lambda found: _DOZENS[str(found.lastgroup)], flat)
@@ -167,7 +166,7 @@ def without_ranges(flat: str) -> str:
 
 def without_bounds(text: str) -> str:
     """A text with a mark for each number that is only a bound (十来匹, 20匹以上, 只能辨认出3个)."""
-    flat, kept, start = folded(text), [], 0
+    flat, kept, start = fold(text), [], 0
     partly = wording("counts", "partly", rf"{{}}{_NUMBER}")
     for found in sorted(
         (*_BOUNDED.finditer(flat), *partly.finditer(flat)), key=lambda each: each.start()
@@ -187,7 +186,7 @@ class _Count(NamedTuple):
     after_noun: bool = False
 
 
-def count_of(flat: str, asked: Asked) -> float | None:
+def find_asked_count(flat: str, asked: AskedThing) -> float | None:
     """The one count of the asked thing; None where values differ.
 
     In order: the count of those that the question qualifies (戴帽子的有几人), a total, the only
@@ -222,7 +221,7 @@ def count_of(flat: str, asked: Asked) -> float | None:
     return _zero(flat, asked)
 
 
-def _of_them(flat: str, asked: Asked) -> set[float]:
+def _of_them(flat: str, asked: AskedThing) -> set[float]:
     """The values of English counts of some of a whole (four of the nine figures are women)."""
     values = set()
     for found in _SOME_OF.finditer(flat):
@@ -234,7 +233,7 @@ def _of_them(flat: str, asked: Asked) -> set[float]:
     return values
 
 
-def _zero(flat: str, asked: Asked) -> float | None:
+def _zero(flat: str, asked: AskedThing) -> float | None:
     if wording("counts", "none_first").match(flat.strip()):
         return 0.0
     if not asked.noun:
@@ -251,7 +250,7 @@ def _is_total(flat: str, count: _Count) -> bool:
     )
 
 
-def _is_of_others(flat: str, count: _Count, asked: Asked) -> bool:
+def _is_of_others(flat: str, count: _Count, asked: AskedThing) -> bool:
     """Whether another noun than the asked one follows a measure word (7位人物, asked 女性)."""
     after = flat[count.end : count.end + _NEAR]
     return is_han(after[:1] or " ") and asked.noun[:1] not in after
@@ -264,7 +263,7 @@ def _bare_totals(flat: str) -> list[float]:
     return [value for each in found if (value := _value(each["n"])) is not None]
 
 
-def _only_named(flat: str, counts: list[_Count], asked: Asked) -> float | None:
+def _only_named(flat: str, counts: list[_Count], asked: AskedThing) -> float | None:
     """The value right before the thing's name, where all others count other things."""
     if not asked.named:
         return None
@@ -282,7 +281,7 @@ def _only_named(flat: str, counts: list[_Count], asked: Asked) -> float | None:
 
 
 def _follows_noun(count: _Count) -> bool:
-    """Whether what is counted stands right before the number (男性4位)."""
+    """Whether the counted noun is right before the number (男性4位)."""
     before = count.before.rstrip(": ")
     return is_han(before[-1:] or " ") and before[-1] not in _NO_NOUN
 
@@ -307,7 +306,7 @@ def _sum_of_parts(values: list[float]) -> float | None:
     return None
 
 
-def _counts(flat: str, asked: Asked) -> Iterator[_Count]:
+def _counts(flat: str, asked: AskedThing) -> Iterator[_Count]:
     """The counts of a thing: before its name, or after it (马只有3匹)."""
     after = rf"(?<![0-9a-z第.]){_NUMBER}{asked.unit}"
     noun = re.escape(asked.noun) if not asked.noun.isascii() else asked.noun
@@ -326,7 +325,7 @@ def _counts(flat: str, asked: Asked) -> Iterator[_Count]:
                 yield _Count(start, found.end(), value, left, expression is before)
 
 
-def _is_part(flat: str, count: _Count, asked: Asked) -> bool:
+def _is_part(flat: str, count: _Count, asked: AskedThing) -> bool:
     """Whether a number counts a part, or per something else than the question asks for."""
     if re.match(r"\s?more\b", flat[count.start + len(str(int(count.value))) :][:6]):
         return True
@@ -338,5 +337,5 @@ def _is_part(flat: str, count: _Count, asked: Asked) -> bool:
 
 def _value(text: str) -> float | None:
     if text.isascii() and text[0].isalpha():
-        return english_number(text)
+        return parse_english_number(text)
     return parse_number(text)

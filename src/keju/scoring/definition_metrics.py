@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from keju.definitions import Definition, Query, Task, is_shipped
-from keju.errors import DataError, shortened
+from keju.errors import DataError, did_you_mean, nearest_names, shortened
 from keju.items import Protocol
 from keju.messages import message
 from keju.scoring.lookup import metric_of, metrics
@@ -52,10 +50,8 @@ def _with_official(query: Query) -> str:
 
 def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: str) -> DataError:
     known = known_metrics(protocol, task, query)
-    near = get_close_matches(metric, known, n=1)
-    mean = message("scoring.did-you-mean", near=near[0]) if near else ""
     if known:
-        hint = message("scoring.metrics-are", mean=mean, known=", ".join(known))
+        hint = message("scoring.metrics-are", known=", ".join(known))
     elif protocol == "official" and (published := _with_official(query)):
         hint = message("scoring.leave-empty-or-name", published=published)
     else:
@@ -67,6 +63,7 @@ def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: s
             metric=shortened(metric),
             form=query.form,
             pairs=message("scoring.in-pairs") if task.of_pairs else "",
+            near=did_you_mean(nearest_names(metric, known)),
         ),
         file=place,
         item=f"tasks.{task.id}" + (f".queries.{query.name}" if query.name else ""),

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from keju.scoring.blocks import kind_of_label
-from keju.scoring.extraction import Extracted, json_names, json_text, spoken, unfenced
+from keju.scoring.extraction import Extracted, json_names, json_text, strict_body, without_fence
 from keju.scoring.remarks import is_modern, is_remark, speaks_of_the_page
 from keju.scoring.short_answer import name_in
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import fold, wording
 from keju.text import is_han
 
 _SEPARATORS = re.compile(r"[、，,;；\n\r\t|/\u3000]|\s{2,}")
@@ -49,7 +49,7 @@ def extract_entities(text: str) -> Extracted:
     after a name (孔子（人名）), introductions, remarks and offers are dropped; a corrected list
     replaces the first. A response that declines, describes or lists nothing has no answer.
     """
-    body = spoken(text)[:_LONGEST]
+    body = strict_body(text)[:_LONGEST]
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     listed = json_names(body) or json_text(body)
@@ -58,7 +58,7 @@ def extract_entities(text: str) -> Extracted:
     else:
         names, rule = list(_names(_listing(body))), "list"
     names = [each for each in names if not _NOTHING.fullmatch(each)]
-    kinds = (wording("entities", "kind").fullmatch(folded(each)) for each in names)
+    kinds = (wording("entities", "kind").fullmatch(fold(each)) for each in names)
     if not names or all(kinds):
         return Extracted(None, "no names are listed", body)
     return Extracted("、".join(dict.fromkeys(names)), rule, body)
@@ -66,9 +66,9 @@ def extract_entities(text: str) -> Extracted:
 
 def _listing(body: str) -> str:
     """The part of a body that is the list: after its introduction, or the corrected one."""
-    plain = _MARKUP.sub("", _BOXED_LIST.sub(r"\1", unfenced(body)))
+    plain = _MARKUP.sub("", _BOXED_LIST.sub(r"\1", without_fence(body)))
     plain = _CIRCLES.sub("\n", plain.replace("》《", "》、《"))
-    flat = folded(plain)
+    flat = fold(plain)
     last = None
     for found in wording("entities", "final").finditer(flat):
         if plain[found.end() :].strip(_EDGE):
@@ -85,7 +85,7 @@ def _listing(body: str) -> str:
 
 
 def _names(listing: str) -> Iterator[str]:
-    if wording("entities", "none", "{}").fullmatch(folded(listing).strip(_EDGE)):
+    if wording("entities", "none", "{}").fullmatch(fold(listing).strip(_EDGE)):
         return
     begun = False
     explained = _are_explained(listing)
@@ -115,19 +115,19 @@ def _explained(item: str) -> str:
     if not found or not found["rest"].strip(_EDGE):
         return ""
     label = _GLOSS.sub("", found["label"])
-    kind = wording("entities", "kind", "{}(?:类|类别|实体)?").fullmatch(folded(label).strip(_EDGE))
+    kind = wording("entities", "kind", "{}(?:类|类别|实体)?").fullmatch(fold(label).strip(_EDGE))
     return "" if kind or len(label) > _LONGEST_NAME else label
 
 
 def _are_explained(listing: str) -> bool:
     """Whether most items are a name, a colon and an explanation (- 韩信：淮阴人，汉初名将).
 
-    Under headings of kinds, any item that is no list; else those explained in more words.
+    Under headings of kinds, any item that is not a list; else those explained in more words.
     """
     lines = listing.splitlines()
     items = [found["item"] for each in lines if (found := _ITEM.fullmatch(each))]
     headed = any(
-        wording("entities", "kind", "{}(?:类|类别|实体)?").fullmatch(folded(each).strip(_KIND_EDGE))
+        wording("entities", "kind", "{}(?:类|类别|实体)?").fullmatch(fold(each).strip(_KIND_EDGE))
         for each in lines
         if not _ITEM.fullmatch(each)
     )
@@ -144,7 +144,7 @@ def _opens_notes(line: str) -> bool:
     """Whether a line is nothing but the label of what is added to a list (说明：)."""
     core = line.strip(" \t#*>-:：【】[]")
     heading = line.strip().endswith((":", "：")) or line.strip()[:1] in "#*【"
-    flat = folded(core)
+    flat = fold(core)
     if not (heading or wording("entities", "notes").fullmatch(flat)):
         return False
     known = wording("entities", "kind", "{}(?:类|名)?").fullmatch(flat)
@@ -155,7 +155,7 @@ def _is_note(line: str) -> bool:
     """Whether a line is a note with its label (注：“荆州”为地名，未列入)."""
     found = _LABELLED.fullmatch(line.strip())
     return found is not None and bool(
-        wording("discourse", "note").fullmatch(folded(found["label"]).strip(_EDGE))
+        wording("discourse", "note").fullmatch(fold(found["label"]).strip(_EDGE))
     )
 
 
@@ -172,7 +172,7 @@ def _of_line(line: str) -> Iterator[str]:
 
 def _is_said(sentence: str) -> bool:
     """Whether a sentence speaks about the list, the image or the user."""
-    flat = folded(sentence).strip(_EDGE + "()（）>")
+    flat = fold(sentence).strip(_EDGE + "()（）>")
     if wording("entities", "explains").search(flat):
         return True
     if wording("discourse", "refusal").search(flat) and (is_modern(flat) or _is_latin(flat)):
@@ -196,21 +196,21 @@ def _without_label(line: str) -> str:
         return found["rest"]
     if found and not found["rest"].strip(_EDGE):
         return ""
-    flat = folded(core).strip(_EDGE)
+    flat = fold(core).strip(_EDGE)
     if line.lstrip().startswith("#") or wording("entities", "kind", "{}(?:类|名)?").fullmatch(flat):
         return ""
-    named = wording("entities", "kind", "{}(?:有|包括|为|是):?").match(folded(core))
+    named = wording("entities", "kind", "{}(?:有|包括|为|是):?").match(fold(core))
     return core[named.end() :] if named else core
 
 
 def _is_kind_name(rest: str) -> bool:
     """Whether what follows a colon begins with a kind (孔子：人名、…)."""
-    first = folded(_SEPARATORS.split(rest.strip())[0]).strip(_EDGE)
+    first = fold(_SEPARATORS.split(rest.strip())[0]).strip(_EDGE)
     return bool(wording("entities", "kind").fullmatch(first))
 
 
 def _is_kind(label: str) -> bool:
-    flat = folded(_GLOSS.sub("", label)).strip(_EDGE + "0123456789一二三四五六七八九十.、")
+    flat = fold(_GLOSS.sub("", label)).strip(_EDGE + "0123456789一二三四五六七八九十.、")
     known = wording("entities", "kind", "{}(?:类|类别|实体)?").fullmatch(flat)
     return known is not None or len(flat) <= _LONGEST_LABEL
 
@@ -224,7 +224,7 @@ def _split(listing: str) -> list[str]:
 
 def _clean(part: str) -> Iterator[str]:
     name = name_in(part)
-    if name and not (len(name) > _LONGEST_NAME and speaks_of_the_page(folded(name))):
+    if name and not (len(name) > _LONGEST_NAME and speaks_of_the_page(fold(name))):
         yield name
 
 

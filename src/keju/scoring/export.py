@@ -11,7 +11,7 @@ import msgspec
 from keju.definitions import official_number
 from keju.items import PromptVariant, Score, variant_of
 from keju.scoring.aggregate import MeanResult, MetricResult, Result, TaskResult, aggregate
-from keju.scoring.reasoned import FORM
+from keju.scoring.reasoned_scores import FORM
 from keju.scoring.variants import variant_results
 
 Json = dict[str, object]
@@ -29,11 +29,11 @@ def to_json(
     what is not. Variants have a key of their own beside the protocols, and so has `official` with
     reasoning that came in a field of its own: ``with_reasoning``, in the form of a protocol.
     """
-    named = by_name(scores, aggregate(scores), variants, reasoned)
+    named = json_by_model(scores, aggregate(scores), variants, reasoned)
     return next(iter(named.values())) if len(named) == 1 else dict(named)
 
 
-def by_name(
+def json_by_model(
     scores: Sequence[Score],
     results: Sequence[Result],
     variants: Sequence[Score] = (),
@@ -69,7 +69,7 @@ def result_names(results: Sequence[Result]) -> dict[tuple[str, PromptVariant], s
     }
 
 
-def as_text(named: Mapping[str, Json]) -> dict[str, bytes]:
+def encode_json(named: Mapping[str, Json]) -> dict[str, bytes]:
     """Each name's JSON as indented text."""
     return {
         name: msgspec.json.format(msgspec.json.encode(value), indent=2)
@@ -77,8 +77,8 @@ def as_text(named: Mapping[str, Json]) -> dict[str, bytes]:
     }
 
 
-def pieces(parts: Iterable[Mapping[str, bytes]]) -> Iterator[bytes]:
-    """`to_json` as text, joined of several models' `as_text` with few in memory at a time."""
+def join_json(parts: Iterable[Mapping[str, bytes]]) -> Iterator[bytes]:
+    """`to_json` as text, joined of several models' `encode_json` with few in memory at a time."""
     members = (member for each in parts for member in each.items())
     first, second = next(members, None), next(members, None)
     if first is None or second is None:

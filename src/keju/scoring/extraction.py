@@ -1,4 +1,4 @@
-"""Where the answer stands in a response, before anything is read out of it."""
+"""Find the part of a response that contains the answer, and JSON or boxed answers in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TEXT_KEYS = ("text", "transcription", "content", "文本", "文字", "内容")
 
 
 class Extracted(NamedTuple):
-    """What was taken as the answer.
+    """The extracted answer.
 
     `answer` is None where nothing could be taken without guessing. `rule` names how it was found,
     `source` quotes where. `others` are other ways to write the same answer (without its measure
@@ -81,7 +81,7 @@ def body_of(text: str) -> str:
     return answer or body
 
 
-def spoken(text: str) -> str:
+def strict_body(text: str) -> str:
     """The body, with the marks of further models for reasoning and boxes read too (`strict`)."""
     if "◁" in text:
         text = text.replace("◁think▷", "<think>").replace("◁/think▷", "</think>")
@@ -102,7 +102,7 @@ def _without_end_tokens(text: str) -> str:
         kept = end - len(token)
 
 
-def unfenced(body: str) -> str:
+def without_fence(body: str) -> str:
     """The inside of a code fence that encloses the whole body, or the body."""
     core = body.strip()
     inside = core.removeprefix(_FENCE).removesuffix(_FENCE)
@@ -112,7 +112,7 @@ def unfenced(body: str) -> str:
 
 
 def boxed_answer(body: str) -> Extracted | None:
-    r"""What the last ``\boxed{}`` of a body holds, or None where there is none."""
+    r"""What the last ``\boxed{}`` of a body contains, or None if there is none."""
     found = list(_BOX.finditer(body))
     return Extracted(found[-1][1], "box", found[-1][0]) if found and found[-1][1].strip() else None
 
@@ -170,7 +170,7 @@ def _names_in(value: object, depth: int) -> Iterator[str]:
 
 def json_value(body: str) -> object:
     """The decoded value of a body that is a JSON object or list, fenced or not; or None."""
-    inside = unfenced(body).strip()
+    inside = without_fence(body).strip()
     if not inside.startswith(("{", "[")):
         return None
     try:

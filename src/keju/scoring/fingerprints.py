@@ -1,4 +1,4 @@
-"""What a model's scores were computed from, as hashes, and how the run differs from it now."""
+"""Hashes of the data that a model's scores depend on, and the changes of a run since then."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ def wrong_page_errors(answers: Sequence[tuple[Item, Response]]) -> WrongPage | N
     """Both errors of the same responses when each is compared with other pages' references.
 
     Characters are shared by chance: a page of chi-know-po has 17 % of the characters of another
-    one on average. So a recognition error near this floor is no sign that anything was read. Each
-    response is compared with up to five other pages' references, taken by shifting the list of
+    one on average. So a recognition error near this floor does not show that anything was read.
+    Each response is compared with up to five other pages' references, taken by shifting the list of
     items; a page with the same text is skipped. Failures, and responses too long to be scored,
     count as empty.
 

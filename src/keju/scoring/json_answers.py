@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 
 from keju.scoring.extraction import Extracted, json_text, json_value
-from keju.scoring.wordings import alternatives, folded, wording
+from keju.scoring.wordings import alternatives, fold, wording
 
 _DEEPEST = 4
 _LABELLED = re.compile(
@@ -54,7 +54,7 @@ def json_phrase(body: str, question: str) -> Extracted | None:
             if isinstance(each, str | int | float) and not _is_key(str(key), "key_other")
         }  # fmt: skip
         answers = [key for key in left if _is_key(key, "key_answer")]
-        asked = [key for key in left if _asked(key, question)]
+        asked = [key for key in left if _is_asked(key, question)]
         if key := next((keys[0] for keys in (answers, asked, [*left]) if len(keys) == 1), ""):
             return Extracted(str(left[key]), f"JSON key {key!r}", body)
     return None
@@ -67,18 +67,18 @@ def labelled_phrase(body: str, question: str) -> Extracted | None:
     if len(found) < _FEWEST_LABELS or len(found) < len(lines) - _MOST_OTHERS:
         return None
     left = {each["label"].strip(): each["value"] for each in found}
-    asked = [key for key in left if _asked(key, question)]
-    if len(asked) != 1 or wording("discourse", "correction").search(folded(body)):
+    asked = [key for key in left if _is_asked(key, question)]
+    if len(asked) != 1 or wording("discourse", "correction").search(fold(body)):
         return None
     return Extracted(left[asked[0]], f"label {asked[0]!r}", body)
 
 
 def _is_key(key: str, name: str) -> bool:
-    return wording("short", name).fullmatch(folded(key).replace(" ", "_")) is not None
+    return wording("short", name).fullmatch(fold(key).replace(" ", "_")) is not None
 
 
-def _asked(key: str, question: str) -> bool:
-    plain, asked = folded(key).replace("_", " "), folded(question)
+def _is_asked(key: str, question: str) -> bool:
+    plain, asked = fold(key).replace("_", " "), fold(question)
     return plain in asked or any(
         re.fullmatch(key_pattern, plain) and re.search(word, asked)
         for key_pattern, word in zip(
@@ -115,7 +115,7 @@ def _under_key(value: object, form: str, depth: int) -> str | None:
 
 
 def _place(key: str, form: str) -> int | None:
-    name = folded(key).replace(" ", "_")
+    name = fold(key).replace(" ", "_")
     for place, pattern in enumerate(alternatives("labels", f"key_{form}")):
         if re.fullmatch(pattern, name):
             return place

@@ -1,6 +1,6 @@
-"""What a response says of each mention of an option: chosen, favoured, denied, or nothing.
+"""The claim of a response about each mention of an option: chosen, favoured, denied, or none.
 
-A claim has a rank, by how clearly it commits the response. Only what stands close to a mention is
+A claim has a rank, by how clearly it commits the response. Only the text close to a mention is
 read (`_LEFT` characters before it, `_RIGHT` after it), so reading is linear in the mentions.
 """
 
@@ -316,7 +316,7 @@ def _committed(left: str, wide: str, right: str) -> tuple[Rank, str] | None:
 
 
 def _judged(region: str) -> Rank | None:
-    """What the words after a mention say of it, up to the end of the sentence."""
+    """The claim that the words after a mention make of it, up to the end of the sentence."""
     stop = _STOP.search(region)
     if stop:
         region = region[: stop.start()]

@@ -1,6 +1,6 @@
 """Mentions of options in a response: letters, groups of letters, and the texts of options.
 
-`flattened` writes a response in one plain notation; `mentions_in` finds where options are named.
+`flatten` writes a response in one plain notation; `mentions_in` finds where options are named.
 What is said of a mention is the part of `letter_claims`.
 """
 
@@ -14,10 +14,10 @@ from itertools import pairwise
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from keju.text import counted, narrowed
+from keju.text import counted, to_half_width
 
 FINAL = " Final answer: "
-r"""What stands for ``\boxed`` in a flattened response."""
+r"""The replacement of ``\boxed`` in a flattened response."""
 
 _INVISIBLE = dict.fromkeys(
     [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF, 0xFE0F, 0xAD,
@@ -135,9 +135,9 @@ def _fold_table() -> dict[int, str]:
     return table
 
 
-def flattened(body: str) -> str:
+def flatten(body: str) -> str:
     """A response in plain notation: ASCII forms, no emphasis, LaTeX, tags, invisible characters."""
-    flat = narrowed(body).translate(_fold_table()).translate(_INVISIBLE)
+    flat = to_half_width(body).translate(_fold_table()).translate(_INVISIBLE)
     for _ in range(2):
         flat = _LATEX_FONT.sub(r"\1", flat)
     flat = _BOXED.sub(lambda box: f"{FINAL}{box[1] or box[2] or ''} ", flat)
@@ -196,7 +196,7 @@ def _runs(flat: str, offered: Sequence[str]) -> Iterator[Mention]:
 
 
 def _grouped(flat: str, letters: Sequence[Mention]) -> Iterator[Mention]:
-    """Mentions, those joined into one that only separators stand between (A、C和D)."""
+    """Mentions, with those joined that have only separators between them (A、C和D)."""
     joins = ["", *(_join(flat, left, right) for left, right in pairwise(letters)), ""]
     current: Mention | None = None
     for place, each in enumerate(letters):
@@ -214,7 +214,7 @@ def _grouped(flat: str, letters: Sequence[Mention]) -> Iterator[Mention]:
 
 
 def _join(flat: str, left: Mention, right: Mention) -> str:
-    """What joins two mentions: ``,``, another separator, a space; empty where nothing does."""
+    """The text that joins two mentions: ``,``, another separator, a space; empty if none does."""
     between = flat[left.end : right.start]
     found = _JOIN.match(between) if len(between) <= _WIDEST and "\n" not in between else None
     if found is None:
@@ -272,7 +272,7 @@ def _clauses_of(options: Sequence[str]) -> list[tuple[str, int]]:
 
 
 def _apart(flat: str, start: int, end: int, text: str) -> bool:
-    """Whether a text in Latin letters or digits is no part of a longer word."""
+    """Whether a text in Latin letters or digits is not part of a longer word."""
     before, after = flat[start - 1 : start], flat[end : end + 1]
     left = text[0].isascii() and before.isascii() and before.isalnum()
     return not (left or (text[-1].isascii() and after.isascii() and after.isalnum()))

@@ -73,6 +73,6 @@ def metric_row(metric: Metric) -> MetricRow:
     )  # fmt: skip
 
 
-def unavailable(metric: str) -> str:
+def unavailable_reason(metric: str) -> str:
     """Why a metric that a task names and that is not declared has no value."""
     return "; ".join([f"keju {__version__} does not compute {metric} yet", *broken_plugins()])

@@ -1,8 +1,8 @@
 """Whether a model reads a page or recites the text that it knows.
 
-A *control* is a page on which something stands that the text never had: characters altered, swapped
-or blanked out, or the picture of another page. At each such place an answer can give what stands
-there, or what should stand there. The latter no picture can have told it.
+A *control* is a page that differs from the known text: characters are altered, swapped or blanked
+out, or the image is of another page. At each such place an answer can give the text on the page, or
+the known text. The image does not contain the latter.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from keju.items import Item, Record, Response
-from keju.metrics import Span, align, distance, nearest
+from keju.metrics import Span, align, distance, partial_distance
 from keju.scoring.passages import transcription_of
 from keju.scoring.scoring_sample import ScoringSample
 from keju.statistics import Interval, group_bootstrap
@@ -24,7 +24,7 @@ CONTROL, CONTROL_OF = "control", "control_of"
 WRONG_PAGE: Literal["wrong-page"] = "wrong-page"
 
 Outcome = Literal["read", "recited", "neither", "missed"]
-"""What stands there; what the text has there; something else, or both elsewhere; not found."""
+"""The text on the page; the known text; something else, or both elsewhere; not found."""
 
 _AROUND = 4
 """Characters on either side by which a place is found in an answer."""
@@ -37,19 +37,19 @@ _ALIKE = 0.2
 
 
 class Place(NamedTuple):
-    """Where a page departs from its text, each with the same characters around: both readings."""
+    """Both readings of a place where a page differs from the known text, with the same context."""
 
-    stands: str
+    on_page: str
     canonical: str
     around: int
 
 
 class MemorizationResult(Record, frozen=True, kw_only=True):
-    """What became of the places of one model's controls of one kind.
+    """The outcomes at the altered places of one model's controls of one kind.
 
     `slips` counts the places of the unaltered pages at which an answer has the altered reading:
-    mere misreading makes as many, so that only what `recited` has beyond it is recital. `of` is the
-    number of places that could have been slips. Intervals are of 95 %, by group.
+    mere misreading makes as many, so only the excess of `recited` over it is recitation. `of` is
+    the number of places that could have been slips. Intervals are of 95 %, by group.
     """
 
     model: str
@@ -66,14 +66,14 @@ class MemorizationResult(Record, frozen=True, kw_only=True):
     reciting: tuple[float, float] | None = None
 
 
-def places(stands: str, canonical: str) -> list[Place]:
-    """Where what stands on a page departs from its text, line by line.
+def altered_places(on_page: str, canonical: str) -> list[Place]:
+    """The places where a page differs from the known text, line by line.
 
     Args:
-        stands: the text as it stands, a line a column.
-        canonical: the text as it should stand, in the same lines.
+        on_page: the text on the page, a line a column.
+        canonical: the known text, in the same lines.
     """
-    here, there = stands.split("\n"), canonical.split("\n")
+    here, there = on_page.split("\n"), canonical.split("\n")
     if len(here) != len(there):
         here, there = ["".join(here)], ["".join(there)]
     counted = counted_alike([*here, *there])
@@ -83,9 +83,9 @@ def places(stands: str, canonical: str) -> list[Place]:
     return found
 
 
-def _departures(stands: str, canonical: str) -> Iterator[Span]:
-    """Stretches of an alignment that differ, joined where less than two characters lie between."""
-    spans = [span for span in align(canonical, stands) if span.kind != "equal"]
+def _departures(on_page: str, canonical: str) -> Iterator[Span]:
+    """Stretches of an alignment that differ, joined with less than two characters between them."""
+    spans = [span for span in align(canonical, on_page) if span.kind != "equal"]
     joined: list[Span] = []
     for span in spans:
         last = joined[-1] if joined else None
@@ -99,19 +99,22 @@ def _departures(stands: str, canonical: str) -> Iterator[Span]:
     yield from joined
 
 
-def _place(stands: str, canonical: str, span: Span) -> Place:
-    before = stands[max(0, span.hypothesis_start - _AROUND) : span.hypothesis_start]
-    after = stands[span.hypothesis_end : span.hypothesis_end + _AROUND]
+def _place(on_page: str, canonical: str, span: Span) -> Place:
+    before = on_page[max(0, span.hypothesis_start - _AROUND) : span.hypothesis_start]
+    after = on_page[span.hypothesis_end : span.hypothesis_end + _AROUND]
     return Place(
-        before + stands[span.hypothesis_start : span.hypothesis_end] + after,
+        before + on_page[span.hypothesis_start : span.hypothesis_end] + after,
         before + canonical[span.reference_start : span.reference_end] + after,
         len(before + after),
     )
 
 
-def outcome(place: Place, answer: str) -> Outcome:
-    """What an answer, counted as the place is, gives there, wherever in it that is."""
-    read, recited = nearest(place.stands, answer), nearest(place.canonical, answer)
+def place_outcome(place: Place, answer: str) -> Outcome:
+    """The reading of a place in an answer that is counted alike, wherever in it that is."""
+    read, recited = (
+        partial_distance(place.on_page, answer),
+        partial_distance(place.canonical, answer),
+    )
     if min(read, recited) > _FOUND * place.around:
         return "missed"
     if read == recited:
@@ -119,14 +122,14 @@ def outcome(place: Place, answer: str) -> Outcome:
     return "read" if read < recited else "recited"
 
 
-def outcomes(stands: str, canonical: str, answer: str) -> list[Outcome]:
-    """What an answer gives at each place where what stands departs from the text."""
-    return [outcome(place, _counted(answer)) for place in places(stands, canonical)]
+def place_outcomes(on_page: str, canonical: str, answer: str) -> list[Outcome]:
+    """The readings of an answer at each place where the page differs from the known text."""
+    return [place_outcome(place, _counted(answer)) for place in altered_places(on_page, canonical)]
 
 
-def page_outcome(stands: str, canonical: str, answer: str) -> Outcome:
+def page_outcome(on_page: str, canonical: str, answer: str) -> Outcome:
     """Which of two whole pages an answer is."""
-    here, there, given = counted_alike([stands, canonical, answer])
+    here, there, given = counted_alike([on_page, canonical, answer])
     read, recited = _alike(here, given), _alike(there, given)
     if max(read, recited) < _ALIKE:
         return "missed"
@@ -143,7 +146,7 @@ def _counted(answer: str) -> str:
     return counted_alike([answer.replace("\n", "")])[0]
 
 
-class _Kept(NamedTuple):
+class _ControlOutcome(NamedTuple):
     """One control's outcomes."""
 
     group: str
@@ -164,7 +167,7 @@ def measure_memorization(
 
     Returns:
         One record a model and kind, in order of appearance. A control whose original is not among
-        the items is left out.
+        the items is skipped.
     """
     known = {item.id: item for item in items}
     answers: dict[str, dict[str, Response]] = {}
@@ -173,29 +176,31 @@ def measure_memorization(
             answers.setdefault(response.model, {})[response.item] = response
     found = []
     for model, by_item in answers.items():
-        kinds: dict[str, list[_Kept]] = {}
+        kinds: dict[str, list[_ControlOutcome]] = {}
         for name, response in by_item.items():
             item = known.get(name)
             kind = item.metadata.get(CONTROL, "") if item else ""
             original = known.get(item.metadata.get(CONTROL_OF, "")) if item else None
             if item and kind and original:
-                kept = _weighed(item, original, response, by_item.get(original.id))
+                kept = _control_outcome(item, original, response, by_item.get(original.id))
                 kinds.setdefault(kind, []).append(kept)
         found += [_result(model, kind, kept) for kind, kept in kinds.items()]
     return found
 
 
-def _weighed(item: Item, original: Item, response: Response, first: Response | None) -> _Kept:
+def _control_outcome(
+    item: Item, original: Item, response: Response, first: Response | None
+) -> _ControlOutcome:
     answer = ScoringSample(item, response).extracted.answer or ""
     if item.metadata[CONTROL] == WRONG_PAGE:
-        return _Kept(item.group, Counter([_on_wrong_page(item, original, answer)]), 0, 0)
-    counts = Counter(outcomes(item.answer, original.answer, answer))
+        return _ControlOutcome(item.group, Counter([_on_wrong_page(item, original, answer)]), 0, 0)
+    counts = Counter(place_outcomes(item.answer, original.answer, answer))
     if first is None:
-        return _Kept(item.group, counts, 0, 0)
+        return _ControlOutcome(item.group, counts, 0, 0)
     text = "" if first.status in {"failed", "filtered"} else first.text
     read = transcription_of(text).answer or ""
-    before = Counter(outcomes(original.answer, item.answer, read))
-    return _Kept(item.group, counts, before["recited"], before.total())
+    before = Counter(place_outcomes(original.answer, item.answer, read))
+    return _ControlOutcome(item.group, counts, before["recited"], before.total())
 
 
 def _on_wrong_page(item: Item, original: Item, answer: str) -> Outcome:
@@ -211,7 +216,7 @@ def _on_wrong_page(item: Item, original: Item, answer: str) -> Outcome:
 _NOTHING = Response(key="", item="", model="", benchmark="", task="", status="empty")
 
 
-def _result(model: str, kind: str, kept: list[_Kept]) -> MemorizationResult:
+def _result(model: str, kind: str, kept: list[_ControlOutcome]) -> MemorizationResult:
     sums = Counter[Outcome]()
     for each in kept:
         sums.update(each.outcomes)
@@ -231,7 +236,7 @@ def _result(model: str, kind: str, kept: list[_Kept]) -> MemorizationResult:
     )
 
 
-def _interval(kept: list[_Kept], which: Outcome) -> tuple[float, float] | None:
+def _interval(kept: list[_ControlOutcome], which: Outcome) -> tuple[float, float] | None:
     found: Interval | None = group_bootstrap(
         [each.outcomes[which] for each in kept],
         [each.outcomes.total() for each in kept],

@@ -1,4 +1,4 @@
-"""`Metric`: what a metric is, declared in one place.
+"""`Metric`: the declaration of a metric.
 
 Everything else is derived from the declaration: how a response becomes a value, how values of items
 become a task's, the direction, the value of a failure, the signature, and the sentences in reports
@@ -35,15 +35,15 @@ Stats = Mapping[str, float]
 
 
 class Preparation(NamedTuple):
-    """What a metric's function takes of a case, or of the gallery of an item of pairs.
+    """The arguments of a metric's function, made from a scoring sample or from a gallery of pairs.
 
     `name` is part of the signature; `rule` says in one sentence how both sides are prepared;
-    `given` returns the function's arguments, most often the reference and the answer.
+    `inputs` returns the function's arguments, most often the reference and the answer.
     """
 
     name: str
     rule: str
-    given: Callable[[Any], tuple[Any, ...]]
+    inputs: Callable[[Any], tuple[Any, ...]]
 
 
 class Pooling(NamedTuple):
@@ -86,7 +86,7 @@ class Metric:
 
     @property
     def key(self) -> Key:
-        """What identifies the metric."""
+        """The identity of the metric."""
         return self.protocol, self.benchmark, self.form, self.name
 
     @property
@@ -96,22 +96,22 @@ class Metric:
 
     @property
     def failure(self) -> str:
-        """What a failed call is worth, in words."""
+        """The value of a failed call, in words."""
         return f"{self.worst:g}"
 
-    def measure(self, case: Any) -> MetricValue:  # noqa: ANN401 - a case, or a gallery
-        """The value of one case, or of one gallery.
+    def measure(self, case: Any) -> MetricValue:  # noqa: ANN401 - a sample, or a gallery
+        """The value of one scoring sample, or of one gallery.
 
         Raises:
             UndefinedMetricError: it has no value; the reason is in it.
         """
-        found = self.function(*self.prepare.given(case))
+        found = self.function(*self.prepare.inputs(case))
         return found if isinstance(found, MetricValue) else mean(found)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EncoderMetric(Metric):
-    """A metric that an encoder computes, for many cases at once.
+    """A metric that an encoder computes, for many samples at once.
 
     `prepare` gives candidate and reference. `function` takes the encoders, the name of this one,
     the pairs, and all references of the task, which set the floor. The value is averaged with that
@@ -145,7 +145,7 @@ class RankingMetric(Metric):
 
     @property
     def failure(self) -> str:
-        """What a failed call is worth, in words."""
+        """The value of a failed call, in words."""
         return "its pair ranks last"
 
 

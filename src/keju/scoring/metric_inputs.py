@@ -1,8 +1,8 @@
-"""What the function of a plug-in's metric is given, by answer form: reference and answer."""
+"""The arguments of the functions of plug-ins' metrics, by answer form."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from keju.items import AnswerForm, Protocol
 from keju.scoring.declared.choices import ONE_LETTER
@@ -14,53 +14,51 @@ from keju.scoring.declared.detection import (
     ONE_NUMBER,
     YES_NO,
 )
+from keju.scoring.gallery import Gallery
 from keju.scoring.metric import Preparation
 from keju.scoring.preparations import AS_IT_IS, COUNTED, NAMES, NO_TEXT, RAW, SCRIPT
 from keju.scoring.scoring_sample import ScoringSample
 from keju.text import Pair, counted_pair
 
-if TYPE_CHECKING:
-    from keju.scoring.rankings import Gallery
-
 
 def _extracted(sample: ScoringSample) -> Pair:
-    return Pair(sample.truth, sample.extracted.answer or "")
+    return Pair(sample.reference, sample.extracted.answer or "")
 
 
 def _counted(sample: ScoringSample) -> Pair:
-    return counted_pair(sample.truth, sample.extracted.answer or "")
+    return counted_pair(sample.reference, sample.extracted.answer or "")
 
 
 def _floats(prepare: Preparation) -> Preparation:
     """The count as a float too."""
 
-    def given(sample: ScoringSample) -> tuple[float, float | None]:
-        truth, stated = prepare.given(sample)
+    def inputs(sample: ScoringSample) -> tuple[float, float | None]:
+        truth, stated = prepare.inputs(sample)
         return truth, None if stated is None else float(stated)
 
-    return prepare._replace(given=given)
+    return prepare._replace(inputs=inputs)
 
 
 def _ranked(protocol: Protocol) -> Preparation:
-    def given(gallery: Gallery) -> tuple[list[int], list[float | None]]:
+    def inputs(gallery: Gallery) -> tuple[list[int], list[float | None]]:
         return gallery.relevant, gallery.values(protocol)
 
-    return Preparation("one-probability", NO_TEXT, given)
+    return Preparation("one-probability", NO_TEXT, inputs)
 
 
 def _lists(prepare: Preparation) -> Preparation:
     """Boxes as lists of ``(x0, y0, x1, y1)``."""
 
-    def given(sample: ScoringSample) -> tuple[list[Any], list[Any]]:
-        truth, predicted = prepare.given(sample)
+    def inputs(sample: ScoringSample) -> tuple[list[Any], list[Any]]:
+        truth, predicted = prepare.inputs(sample)
         lists = [[tuple(map(float, box)) for box in boxes] for boxes in (truth, predicted)]
         return lists[0], lists[1]
 
-    return prepare._replace(given=given)
+    return prepare._replace(inputs=inputs)
 
 
 _EXTRACTED = Preparation("raw", AS_IT_IS, _extracted)
-_SHORT = COUNTED._replace(given=_counted)
+_SHORT = COUNTED._replace(inputs=_counted)
 _STRICT: dict[AnswerForm, tuple[Preparation, ...]] = {
     "transcription": (COUNTED, SCRIPT, _EXTRACTED),
     "text": (SCRIPT, _SHORT, _EXTRACTED),
@@ -88,6 +86,6 @@ _OFFICIAL: dict[AnswerForm, tuple[Preparation, ...]] = {
 
 
 def preparations(protocol: Protocol, form: AnswerForm) -> dict[str, Preparation]:
-    """What a metric of that form may be given, by name; the first is the default."""
+    """The preparations that a metric of that form can have, by name; the first is the default."""
     forms = _STRICT if protocol == "strict" else _OFFICIAL
     return {each.name: each for each in forms[form]}

@@ -1,4 +1,4 @@
-"""What a metric returns for one case."""
+"""`MetricValue`: the result of a metric for one scoring sample."""
 
 from __future__ import annotations
 

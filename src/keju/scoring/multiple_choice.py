@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from keju.scoring.extraction import Extracted, json_answer, spoken, unfenced
+from keju.scoring.extraction import Extracted, json_answer, strict_body, without_fence
 from keju.scoring.letter_claims import Claim, Rank, claims_of
-from keju.scoring.letter_mentions import FINAL, flattened, mentions_in
+from keju.scoring.letter_mentions import FINAL, flatten, mentions_in
 from keju.scoring.remarks import is_mostly_latin, speaks_of_the_page
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import fold, wording
 from keju.text import counted, is_han
 
 LONGEST = 200_000
@@ -64,7 +64,7 @@ def extract_letter(
         question: the question; where it asks for the wrong option, "A is right" denies A.
     """
     offered = tuple(choices) or _DEFAULT
-    body = spoken(text)
+    body = strict_body(text)
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     if len(body) > LONGEST:
@@ -75,22 +75,22 @@ def extract_letter(
     whole = _whole_text(body, options)
     if whole:
         return whole
-    flat, mentions = mentions_in(flattened(body), offered, options)
+    flat, mentions = mentions_in(flatten(body), offered, options)
     claims = claims_of(flat, mentions[-_MOST:])
-    if wording("letters", "asks_for_wrong").search(folded(question)):
+    if wording("letters", "asks_for_wrong").search(fold(question)):
         claims = [_turned(flat, each) for each in claims]
-    if wording("letters", "other_one").search(folded(flat)) and len(offered) == _TWO:
+    if wording("letters", "other_one").search(fold(flat)) and len(offered) == _TWO:
         claims = [*claims, *_other_of_two(claims, offered)]
     return _decided(flat, _concluded(flat, claims), offered)
 
 
 def _turned(flat: str, claim: Claim) -> Claim:
     """A claim where the wrong option is asked for: what is called wrong is the answer."""
-    before = folded(flat[max(0, claim.mention.start - _NEAR) : claim.mention.start])
+    before = fold(flat[max(0, claim.mention.start - _NEAR) : claim.mention.start])
     if wording("letters", "left_over").search(before):
         return claim._replace(rank=Rank.CHOSEN, rule="choice")
     chosen = before.endswith(("选", "选择", "choose ", "choosing "))
-    after = folded(flat[claim.mention.end : claim.mention.end + _NEAR])
+    after = fold(flat[claim.mention.end : claim.mention.end + _NEAR])
     for name, rank in (("is_right", Rank.DENIED), ("is_wrong", Rank.FAVOURED)):
         if wording("letters", name).match(after):
             return claim._replace(rank=Rank.DENIED if chosen else rank, rule="predicate")
@@ -114,7 +114,7 @@ def _concluded(flat: str, claims: Sequence[Claim]) -> list[Claim]:
     start = max(flat.rstrip(" .。!\n").rfind(mark) for mark in ("\n", "。", ". ", "！"))
     last = [each for each in claims if each.mention.start > start]
     if len(last) != 1 or not wording("letters", "concluding").match(
-        folded(flat[start + 1 :]).strip()
+        fold(flat[start + 1 :]).strip()
     ):
         return list(claims)
     (only,) = last
@@ -124,7 +124,7 @@ def _concluded(flat: str, claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _lone(body: str, offered: Sequence[str]) -> Extracted | None:
-    core = flattened(body).replace(FINAL, "").strip(_EDGE)
+    core = flatten(body).replace(FINAL, "").strip(_EDGE)
     core = re.sub(r"^(?:选项|選項|选|選|option|choice)\s*", "", core, flags=re.IGNORECASE)
     core = re.sub(r"\s*(?:选项|選項|项|項)$", "", core)
     if len(core) == 1 and core.upper() in offered:
@@ -141,7 +141,7 @@ def _from_json(body: str, offered: Sequence[str], options: Sequence[str]) -> Ext
 
 
 def _whole_text(body: str, options: Sequence[str]) -> Extracted | None:
-    said = counted(unfenced(body)).casefold()
+    said = counted(without_fence(body)).casefold()
     whole = [
         place for place, text in enumerate(options) if said and counted(text).casefold() == said
     ]
@@ -161,7 +161,7 @@ def _decided(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extr
     if found is not None and found.mention.by_text and _is_cut(flat):
         return Extracted(None, "unfinished")
     if found is not None:
-        return _taken(flat, found, offered)
+        return _extracted_letter(flat, found, offered)
     if favoured:
         return Extracted(None, "several options favoured")
     return _of_weak(flat, claims, offered)
@@ -188,11 +188,11 @@ def _of_strong(
         return Extracted(None, "phrases that disagree", _quote(flat, last))
     if _taken_back(flat, last, claims):
         return Extracted(None, "an answer that is taken back", _quote(flat, last))
-    return _taken(flat, last, offered)
+    return _extracted_letter(flat, last, offered)
 
 
 def _contradicted(flat: str, last: Claim, strong: Sequence[Claim]) -> bool:
-    """Whether another choice stands beside the last one, with nothing that prefers either."""
+    """Whether another choice is next to the last one, with nothing that prefers either."""
     for each in strong:
         if each.mention.letters == last.mention.letters or each.rank < min(last.rank, Rank.ANSWER):
             continue
@@ -252,7 +252,7 @@ def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extr
             return Extracted(None, "several options named", " ".join(sorted(names)))
         if _is_cut(flat) or _is_read_out(flat, left) or (rank == Rank.NAMED and len(flat) > _SHORT):
             return Extracted(None, "unfinished")
-        return _taken(
+        return _extracted_letter(
             flat,
             left[-1]._replace(mention=left[-1].mention._replace(letters=frozenset(names))),
             offered,
@@ -275,7 +275,7 @@ def _is_cut(flat: str) -> bool:
 
 def _is_read_out(flat: str, left: Sequence[Claim]) -> bool:
     """Whether an option's text occurs only in a transcription of the page, without modern words."""
-    plain = folded(flat)
+    plain = fold(flat)
     return (
         len(flat) > _SHORTEST_READING
         and not is_mostly_latin(flat)
@@ -286,7 +286,7 @@ def _is_read_out(flat: str, left: Sequence[Claim]) -> bool:
     )
 
 
-def _taken(flat: str, claim: Claim, offered: Sequence[str]) -> Extracted:
+def _extracted_letter(flat: str, claim: Claim, offered: Sequence[str]) -> Extracted:
     if claim.mention.clash:
         return Extracted(None, "a letter with another option's text", _quote(flat, claim))
     if claim.letter is None:

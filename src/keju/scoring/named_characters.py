@@ -6,7 +6,7 @@ import re
 
 from keju.scoring.extraction import Extracted
 from keju.scoring.remarks import is_mostly_latin
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import fold, wording
 from keju.text import is_han
 
 _LONGEST = 160
@@ -34,7 +34,7 @@ def named_character(text: str) -> Extracted | None:
     sentences = [each for each in _SENTENCE_END.split(said) if each.strip()]
     if len(said) > _LONGEST or len(sentences) > _MOST_SENTENCES or len(said) < _MOST_SENTENCES:
         return None
-    flat = folded(said)
+    flat = fold(said)
     if _CHOICE.search(flat):
         return Extracted(None, "several characters", said)
     place = _latin(flat) if is_mostly_latin(flat) else _chinese(flat)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
-from keju.metrics import parse_number
-from keju.metrics.counts import Stated, stated_count, stated_probability
-from keju.scoring.extraction import Extracted, body_of, unfenced
-from keju.scoring.wordings import folded, wording
+from keju.scoring.extraction import Extracted, body_of, without_fence
+from keju.scoring.stated_numbers import StatedNumber, find_count, find_probability
+from keju.scoring.wordings import fold, wording
+from keju.text import parse_number
 
 LONGEST = 50_000
 """Longer answers are not searched for a number: none is so long, and a million digits take long."""
@@ -22,23 +22,23 @@ _CLAUSE = re.compile(r"[,，](?!\d)|[。;；!！?？\n]|\.(?=\s)|(?=\bbut\b)")
 
 
 def extract_count(text: str) -> Extracted:
-    """The whole number that a response states after its reasoning (`stated_count`)."""
-    return _extracted(text, stated_count)
+    """The whole number that a response states after its reasoning (`find_count`)."""
+    return _extracted(text, find_count)
 
 
 def extract_probability(text: str) -> Extracted:
     """The probability, 0 to 1, that a response states after its reasoning."""
-    return _extracted(text, stated_probability)
+    return _extracted(text, find_probability)
 
 
 def extract_final_probability(text: str) -> Extracted:
     """The probability that a response states last: the corrected one, else the only one.
 
-    What follows a correction (修正为, "I revise it to") comes before what stands earlier, and what
-    a clause reports of a first sight (起初, "at first") is passed over (`strict`).
+    What follows a correction (修正为, "I revise it to") comes before earlier text, and a clause
+    that reports a first sight (起初, "at first") is skipped (`strict`).
     """
     body = _TENTHS.sub(lambda found: f"{parse_number(found[1]):.0f}0%", body_of(text)[-LONGEST:])
-    flat = folded(body)
+    flat = fold(body)
     back = list(wording("discourse", "correction").finditer(flat))
     back += wording("counts", "revised").finditer(flat)
     starts = sorted({each.end() for each in back if each.start() > 1})
@@ -51,7 +51,7 @@ def extract_final_probability(text: str) -> Extracted:
 
 def without_first_sight(text: str) -> str:
     """A text of the same length without the clauses that report a first guess."""
-    flat = folded(text)
+    flat = fold(text)
     kept = []
     for start, end in pairwise([0, *(each.end() for each in _CLAUSE.finditer(flat)), len(flat)]):
         first = wording("counts", "first_sight").search(flat[start:end])
@@ -59,13 +59,13 @@ def without_first_sight(text: str) -> str:
     return "".join(kept)
 
 
-def _extracted(text: str, stated: Callable[[str], Stated | None]) -> Extracted:
+def _extracted(text: str, stated: Callable[[str], StatedNumber | None]) -> Extracted:
     body = body_of(text)
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     if len(body) > LONGEST:
-        return Extracted(None, f"{len(body):,} characters, which is no number")
-    inside = unfenced(body)
+        return Extracted(None, f"{len(body):,} characters, not a number")
+    inside = without_fence(body)
     found = stated(inside)
     if found is None:
         return Extracted(None, "no one number stated")

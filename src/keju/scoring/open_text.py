@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from keju.scoring.extraction import Extracted, spoken, unfenced
+from keju.scoring.extraction import Extracted, strict_body, without_fence
 from keju.scoring.json_answers import json_passage
 from keju.scoring.unanswered import only_declines
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import fold, wording
 
 _SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)]*|\.(?=\s|$)|\n|$)")
 _ANSWER_LABEL = re.compile(
@@ -24,7 +24,7 @@ def open_text_of(text: str) -> Extracted:
 
     A response that only declines to answer is none.
     """
-    body = spoken(text)
+    body = strict_body(text)
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     rule = "whole answer" if body == text else "after reasoning"
@@ -33,7 +33,7 @@ def open_text_of(text: str) -> Extracted:
     found = json_passage(body, "text")
     if found:
         return found
-    core = _without_plan(unfenced(body).strip())
+    core = _without_plan(without_fence(body).strip())
     if only_declines(core):
         return Extracted(None, "declines", core)
     kept = _without_offers(_without_opening(core)).strip()
@@ -45,7 +45,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _bare(sentence: str) -> str:
-    return folded(sentence).strip(" \t\r\n*_>#-—\"“”'()（）")
+    return fold(sentence).strip(" \t\r\n*_>#-—\"“”'()（）")
 
 
 def _without_opening(core: str) -> str:
@@ -71,7 +71,7 @@ def _without_opening(core: str) -> str:
         elif agreed or planned:
             core = rest.strip()
         else:
-            opening = _AGREES.match(folded(core[:20]))
+            opening = _AGREES.match(fold(core[:20]))
             if not opening:
                 return core
             core = core[opening.end() :]

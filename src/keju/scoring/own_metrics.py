@@ -69,7 +69,7 @@ class OwnMetric(Metric):
             UndefinedMetricError: the function raised an exception, which is the reason.
             PluginError: the function returned something that is not a value of this metric.
         """
-        reference, answer = self.prepare.given(case)
+        reference, answer = self.prepare.inputs(case)
         empty = answer is None or (isinstance(answer, Sized) and not answer)
         if empty and self.over is MEAN:
             return mean(self.worst)
@@ -93,15 +93,15 @@ class OwnMetric(Metric):
         if self.over is MEAN:
             number = _number(found)
             if number is None:
-                raise self._refused(case, f"returned {_shown(found)}")
+                raise self._refused(case, f"returned {_short_repr(found)}")
             self._check_range(number, found, case)
             return mean(number)
         parts = [_number(part) for part in found] if isinstance(found, tuple) else []
         if len(parts) != 2 or parts[0] is None or parts[1] is None or parts[1] < 0:
-            raise self._refused(case, f"returned {_shown(found)}")
+            raise self._refused(case, f"returned {_short_repr(found)}")
         numerator, denominator = parts[0], parts[1]
         if not denominator and numerator:
-            raise self._refused(case, f"returned {_shown(found)}")
+            raise self._refused(case, f"returned {_short_repr(found)}")
         value = numerator / denominator if denominator else 0.0
         self._check_range(value, found, case)
         return ratio(numerator, denominator, value)
@@ -109,7 +109,7 @@ class OwnMetric(Metric):
     def _check_range(self, value: float, found: object, case: Any) -> None:  # noqa: ANN401
         low, high = self.lowest, self.highest
         if (low is not None and value < low) or (high is not None and value > high):
-            raise self._refused(case, f"returned {_shown(found)}")
+            raise self._refused(case, f"returned {_short_repr(found)}")
 
     def _refused(self, case: Any, what: str) -> PluginError:  # noqa: ANN401 - as measure
         wanted = message("scoring.finite-number", range=_range(self.lowest, self.highest))
@@ -231,7 +231,7 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
             source=source, **about,
         )  # fmt: skip
         if known := next((each for each in keju_metrics() if _clash(each, own)), None):
-            raise PluginError(_exists(own, f"a metric of keju ({known.rule})"))
+            raise PluginError(_name_taken(own, f"a metric of keju ({known.rule})"))
         place = "/".join(filter(None, (protocol, benchmark, form, name)))
         _collected.cache_clear()
         return declare(GROUP, place, own, function)
@@ -240,7 +240,7 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
 
 
 def own_metrics() -> Mapping[Key, Metric]:
-    """The metrics of all plug-ins; one that cannot be imported is left out.
+    """The metrics of all plug-ins; one that cannot be imported is skipped.
 
     Raises:
         PluginError: two plug-ins declare the same metric.
@@ -268,7 +268,7 @@ def _collected(_files: str) -> Mapping[Key, Metric]:
     for own, plugin in known.values():
         origin = _origin(own, plugin)
         if other := next((each for each in found.values() if _clash(each, own)), None):
-            raise PluginError(_exists(replace(own, origin=origin), f"one of {other.origin}"))
+            raise PluginError(_name_taken(replace(own, origin=origin), f"one of {other.origin}"))
         found[own.key] = replace(own, origin=origin)
     return MappingProxyType(found)
 
@@ -307,7 +307,7 @@ def _clash(one: Metric, other: Metric) -> bool:
     return same and (one.benchmark == other.benchmark or not (one.benchmark and other.benchmark))
 
 
-def _exists(own: Metric, what: str) -> str:
+def _name_taken(own: Metric, what: str) -> str:
     by = message("scoring.of-plugin", origin=own.origin) if own.origin else ""
     return message(
         "scoring.metric-name-taken",
@@ -340,8 +340,8 @@ def _of_vectors(
         raise ValueError(f"encoder is {encoder!r}. Use one of {', '.join(ENCODERS)}")
     if form not in _TEXTS or pooled:
         raise ValueError(f"encoder is for the forms {', '.join(_TEXTS)}, and not with pooled")
-    texts = prepare.given
-    return prepare._replace(name=f"{prepare.name}>vectors", given=lambda case: texts(case)[::-1])
+    texts = prepare.inputs
+    return prepare._replace(name=f"{prepare.name}>vectors", inputs=lambda case: texts(case)[::-1])
 
 
 def _check_name(name: str, rule: str) -> None:
@@ -361,7 +361,7 @@ def _number(value: object) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _shown(value: object) -> str:
+def _short_repr(value: object) -> str:
     text = repr(value)
     return f"{text[:60]}… ({type(value).__name__})" if len(text) > 60 else text
 

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from keju.scoring.blocks import Piece, pieces_of
-from keju.scoring.extraction import Extracted, spoken, unfenced
+from keju.scoring.extraction import Extracted, strict_body, without_fence
 from keju.scoring.json_answers import json_passage
 from keju.scoring.named_characters import named_character
-from keju.scoring.quotations import quoted_text, recommended, stated_quotation
+from keju.scoring.quotations import quoted_text, recommended_version, stated_quotation
 from keju.scoring.remarks import PassageForm, is_mostly_latin, is_remark
 from keju.scoring.unanswered import is_prose
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import fold, wording
 from keju.text import counted, han_only, is_han
 
 LONGEST = 400_000
@@ -78,13 +78,13 @@ def passage_of(text: str, form: PassageForm) -> Extracted:
     version replaces, line labels and numbers. Of a response that only speaks about the text, what
     it quotes; of one that declines or describes, nothing.
     """
-    body = spoken(text)
+    body = strict_body(text)
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     found = json_passage(body, form)
     if found:
         return found
-    inside = _BREAK.sub("\n", unfenced(_unwrapped(body)))
+    inside = _BREAK.sub("\n", without_fence(_unwrapped(body)))
     if form == "transcription" and (named := named_character(inside)):
         return named
     if form == "transcription" and (said := stated_quotation(inside)):
@@ -127,7 +127,7 @@ def _unwrapped(body: str) -> str:
 
 
 def _untagged(body: str) -> str:
-    """The inside of the one element that a body has, the text around it left out."""
+    """The inside of the one element that a body has, without the text around it."""
     tags = [each for each in _TAG.finditer(body) if each["tag"].lower() not in _STYLES]
     if (
         len(tags) != 2
@@ -171,7 +171,7 @@ def _of_one_version(found: list[Piece], pieces: Sequence[Piece], form: PassageFo
 
 def _only_speaks_of_it(inside: str) -> bool:
     """Whether a response without a text declines, or describes the image."""
-    flat = folded(inside)
+    flat = fold(inside)
     return bool(
         wording("discourse", "refusal").search(flat)
         or wording("passages", "describes").search(flat[:_OPENING])
@@ -189,7 +189,7 @@ def _without_latin(found: list[Piece]) -> list[Piece]:
 
 
 def _without_note(found: list[Piece]) -> list[Piece]:
-    """The pieces without a last paragraph that stands in brackets as a whole."""
+    """The pieces without a last paragraph that is in brackets as a whole."""
     if len(found) < 2 or found[-1].paragraph == found[-2].paragraph:
         return found
     bracketed = [bool(_IN_BRACKETS.fullmatch(each.text.strip())) for each in found]
@@ -217,7 +217,7 @@ def _translated(found: list[Piece], pieces: Sequence[Piece]) -> list[Piece]:
         numbers = [each for each in numbers if each] or numbers
         wanted = numbers[0]
         names = [next(each.name for each in found if each.version == one) for one in numbers]
-        place = recommended(pieces, names)
+        place = recommended_version(pieces, names)
         if place is not None and 0 <= place < len(numbers):
             wanted = numbers[place]
         found = [each for each in found if each.version == wanted]
@@ -231,7 +231,7 @@ def _translated(found: list[Piece], pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _is_classical(text: str) -> bool:
-    flat = folded(text)
+    flat = fold(text)
     han = sum(map(is_han, flat))
     modern = len(wording("passages", "vernacular").findall(flat))
     return han >= 4 and modern < 0.04 * han

@@ -1,6 +1,6 @@
 """The value in a clause of a short answer: without words that repeat the question or link it.
 
-Also the equivalent readings of that value, and the marks that are no part of a value.
+Also the equivalent readings of that value, and the marks that are not part of a value.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from keju.metrics import english_number, parse_number
-from keju.scoring.asked_phrases import asked_phrase, links_in
+from keju.scoring.asked_phrases import find_asked_phrase, links_in
 from keju.scoring.categories import of_category, of_kind
 from keju.scoring.extraction import Extracted
 from keju.scoring.phrase_marks import (
@@ -24,8 +23,8 @@ from keju.scoring.phrase_marks import (
 )
 from keju.scoring.question_slots import maker_of, slot_of
 from keju.scoring.typed_values import typed_value
-from keju.scoring.wordings import folded, wording
-from keju.text import is_han
+from keju.scoring.wordings import fold, wording
+from keju.text import is_han, parse_english_number, parse_number
 
 LONGEST_PHRASE = 40
 LONGEST_PLAIN = 60
@@ -43,25 +42,25 @@ _IS = frozenset(
 
 
 def value_of(clause: str, question: str) -> str:
-    """What a clause says, without the words that repeat the question."""
+    """The value in a clause, without the words that repeat the question."""
     if (typed := typed_value(clause, question)) is not None:
         return typed
     value = _linked_value(clause, question)
-    lexicon = asked_phrase(question).lexicon
-    if not lexicon or re.search(lexicon, folded(value)):
+    lexicon = find_asked_phrase(question).lexicon
+    if not lexicon or re.search(lexicon, fold(value)):
         return value
-    said = {each[0] for each in re.finditer(lexicon, folded(clause))}
+    said = {each[0] for each in re.finditer(lexicon, fold(clause))}
     return said.pop() if len(said) == 1 else value
 
 
 def _linked_value(clause: str, question: str) -> str:
     bold = [found[1] for found in BOLD.finditer(clause)]
-    bold = [each for each in bold if folded(each).strip(EDGE) not in folded(question)]
-    if len(bold) == 1 and not wording("short", "answer").search(folded(bold[0])):
+    bold = [each for each in bold if fold(each).strip(EDGE) not in fold(question)]
+    if len(bold) == 1 and not wording("short", "answer").search(fold(bold[0])):
         return bold[0]
     said = clause.replace("*", "").replace("`", "")
     said = GLOSS.sub("", said) if GLOSS.sub("", said).strip(OUTSIDE) else said
-    flat = folded(said)
+    flat = fold(said)
     if maker := maker_of(said, question):
         return maker
     if (slot := slot_of(said, question)) is not None:
@@ -94,24 +93,24 @@ def _is_in_name(said: str, links: list[re.Match[str]], place: int) -> bool:
 
 def is_new(phrase: str, question: str) -> bool:
     """Whether a phrase is more than words of the question, or one of two that it offers."""
-    value = folded(trimmed_phrase(phrase, question)).strip(EDGE)
+    value = fold(trimmed_phrase(phrase, question)).strip(EDGE)
     if not value:
         return False
-    return value not in folded(question) or bool(_offers(question, value))
+    return value not in fold(question) or bool(_offers(question, value))
 
 
 def _offers(question: str, value: str) -> re.Match[str] | None:
-    lexicon = asked_phrase(question).lexicon
+    lexicon = find_asked_phrase(question).lexicon
     return re.search(lexicon, value) if lexicon else None
 
 
 def trimmed_phrase(said: str, question: str) -> str:
     """A phrase without words of the question and little words at both ends."""
     core = _bared(said)
-    asked = folded(question)
+    asked = fold(question)
     counted = wording("short", "asks_for_number").search(asked)
     while len(core) <= _LONGEST_READING:
-        flat = folded(core)
+        flat = fold(core)
         if not counted and (count := wording("short", "head_count").match(flat)):
             core = core[count.end() :].strip(_LIGHT)
             continue
@@ -159,7 +158,11 @@ def _number(flat: str) -> float | None:
     core = flat.strip(EDGE)
     if not core:
         return None
-    return parse_number(core) if not core.isascii() or core[0].isdigit() else english_number(core)
+    return (
+        parse_number(core)
+        if not core.isascii() or core[0].isdigit()
+        else parse_english_number(core)
+    )
 
 
 def _bared(text: str) -> str:
@@ -186,7 +189,7 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     if len(quoted) == 1 and len(chosen) <= LONGEST_PHRASE:
         found.append(quoted[0])
     found += [*_by_gloss(core), *_barer(trimmed, question)]
-    found += [*_of_english_noun(chosen, asked_phrase(question).noun)]
+    found += [*_of_english_noun(chosen, find_asked_phrase(question).noun)]
     found += filter(None, (_one_dynasty(each, question) for each in (trimmed, core)))
     found += [trimmed_phrase(chosen, ""), _without_article(chosen), chosen, core.strip(EDGE)]
     found += [
@@ -218,21 +221,21 @@ def _by_gloss(core: str) -> Iterator[str]:
 
 def _barer(trimmed: str, question: str) -> Iterator[str]:
     """A phrase without title, modifiers, unit, or the noun of the asked category."""
-    flat = folded(trimmed)
+    flat = fold(trimmed)
     if title := wording("short", "person").match(flat):
         yield trimmed[title.end() :]
-    if "person" in asked_phrase(question).kinds and (
+    if "person" in find_asked_phrase(question).kinds and (
         office := wording("short", "office_of").match(flat)
     ):
         yield trimmed[office.end() :]
     if (stop := wording("short", "phrase_end").search(flat)) and stop.start() > 1:
         short = trimmed[: stop.start()]
         yield from map(_without_article, (short, trimmed_phrase(short, question)))
-    if "doing" in asked_phrase(question).kinds and (
+    if "doing" in find_asked_phrase(question).kinds and (
         place := wording("short", "doing_at").match(flat)
     ):
         yield trimmed[place.end() :]
-    if "年号" in folded(question) and (era := wording("short", "era").search(flat)):
+    if "年号" in fold(question) and (era := wording("short", "era").search(flat)):
         yield trimmed[era.start() : era.end("era")]
     if (size := wording("short", "size").match(flat)) and size.end() < len(trimmed):
         yield trimmed[size.end() :]
@@ -241,7 +244,7 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
             yield next(group for group in number.groups() if group)
     yield from of_category(trimmed, question)
     yield from of_kind(trimmed, question)
-    noun = asked_phrase(question).noun[:1]
+    noun = find_asked_phrase(question).noun[:1]
     if noun and not noun.isascii() and (owner := re.match(rf"[^的]*{noun}(?=的)", trimmed)):
         yield owner[0]
     last = trimmed.rpartition("的")[2]
@@ -251,33 +254,33 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
 
 def _is_work(quoted: str, phrase: str, question: str) -> bool:
     """Whether what is quoted is the title of a work where a person is asked for."""
-    return f"《{quoted}》" in phrase and "person" in asked_phrase(question).kinds
+    return f"《{quoted}》" in phrase and "person" in find_asked_phrase(question).kinds
 
 
 def _of_person(trimmed: str, question: str) -> Iterator[str]:
     """The person in a phrase that names a work too (仇英的《汉宫春晓图》)."""
-    if "person" not in asked_phrase(question).kinds:
+    if "person" not in find_asked_phrase(question).kinds:
         return
-    if (work := wording("short", "of_a_work").fullmatch(folded(trimmed))) and work["who"]:
+    if (work := wording("short", "of_a_work").fullmatch(fold(trimmed))) and work["who"]:
         who = trimmed[: work.end("who")]
-        title = wording("short", "office_of").match(folded(who))
+        title = wording("short", "office_of").match(fold(who))
         yield from ((who[title.end() :], who) if title else (who,))
 
 
 def _of_english_noun(chosen: str, noun: str) -> Iterator[str]:
     """The asked noun with the words that qualify it (holds it in his right hand → right hand)."""
     if noun and noun.isascii():
-        for found in re.finditer(rf"\b(?:{_QUALIFIER}){{1,2}}{noun}\b", folded(chosen)):
+        for found in re.finditer(rf"\b(?:{_QUALIFIER}){{1,2}}{noun}\b", fold(chosen)):
             phrase = chosen[found.start() : found.end()]
             yield from (phrase, wording("short", "size").sub("", phrase))
 
 
 def _one_dynasty(trimmed: str, question: str) -> str:
     """The dynasty in a longer date (北宋徽宗大观年间), where one is asked for."""
-    if not wording("categories", "dynasty").search(folded(question)):
+    if not wording("categories", "dynasty").search(fold(question)):
         return ""
     found = {
-        each[0]: each for each in wording("categories", "dynasty_values").finditer(folded(trimmed))
+        each[0]: each for each in wording("categories", "dynasty_values").finditer(fold(trimmed))
     }
     if len(found) != 1:
         return ""
@@ -287,10 +290,10 @@ def _one_dynasty(trimmed: str, question: str) -> str:
 
 def _of_lexicon(chosen: str, question: str) -> str:
     """The one season, colour or script in a phrase, where the question asks for one."""
-    lexicon = asked_phrase(question).lexicon
+    lexicon = find_asked_phrase(question).lexicon
     if not lexicon:
         return chosen
-    found = {each[0]: each for each in re.finditer(lexicon, folded(chosen))}
+    found = {each[0]: each for each in re.finditer(lexicon, fold(chosen))}
     if len(found) != 1:
         return chosen
     (only,) = found.values()
@@ -339,7 +342,7 @@ def _other_name(value: str, gloss: str) -> bool:
 
 def is_plain(clause: str, question: str) -> bool:
     """Whether a clause is a phrase alone, without words that link it to a subject."""
-    flat = folded(GLOSS.sub("", clause))
+    flat = fold(GLOSS.sub("", clause))
     linked = (
         links_in(without_quoted(flat).strip(OUTSIDE), question)
         or slot_of(clause, question)

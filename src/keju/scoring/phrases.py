@@ -10,19 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from keju.scoring.asked_phrases import asked_phrase
+from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.clause_claims import repeats, speaks_of
 from keju.scoring.clause_parts import sentences_of
-from keju.scoring.extraction import Extracted, spoken, unfenced
+from keju.scoring.clause_weights import CERTAIN, CONCLUDED, LEFT_OPEN, PHRASE
+from keju.scoring.extraction import Extracted, strict_body, without_fence
 from keju.scoring.json_answers import json_phrase, labelled_phrase
-from keju.scoring.phrase_clauses import (
-    CERTAIN,
-    CONCLUDED,
-    LEFT_OPEN,
-    PHRASE,
-    Clause,
-    clauses_of,
-)
+from keju.scoring.phrase_clauses import Clause, clauses_of
 from keju.scoring.phrase_marks import EDGE, OUTSIDE
 from keju.scoring.phrase_values import (
     LONGEST_PHRASE,
@@ -35,7 +29,7 @@ from keju.scoring.phrase_values import (
 )
 from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.typed_values import misses_its_form
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import fold, wording
 from keju.text import is_han
 
 LONGEST = 50_000
@@ -61,7 +55,7 @@ def extract_short(text: str, question: str = "") -> Extracted:
     JSON, a LaTeX box or a single phrase decide at once. None where the response declines, leaves
     two candidates, or says nothing that answers the question.
     """
-    body = spoken(text)
+    body = strict_body(text)
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     body = body[-LONGEST:]
@@ -70,7 +64,7 @@ def extract_short(text: str, question: str = "") -> Extracted:
     boxes = [box for box in _BOX.finditer(body) if box[1].strip()]
     if boxes:
         return readings_of(boxes[-1][1], question, "box", boxes[-1][0])
-    core = _MATHS.sub(lambda found: found[1] or "", unfenced(body)).strip()
+    core = _MATHS.sub(lambda found: found[1] or "", without_fence(body)).strip()
     if len(core) <= LONGEST_PLAIN:
         core = _REPEATED.sub(lambda found: found["unit"], core)
     core = _FIRST_OF_ONE.sub("", _ANSWER_HEADING.sub(r"答案：", core))
@@ -81,7 +75,7 @@ def extract_short(text: str, question: str = "") -> Extracted:
 
 def _is_cut_off(core: str) -> bool:
     """Whether a text of several clauses ends with the words that should introduce the answer."""
-    tail = folded(core[-LONGEST_PHRASE:]).rstrip(" *")
+    tail = fold(core[-LONGEST_PHRASE:]).rstrip(" *")
     ends = wording("short", "link", "{}$").search(tail)
     return len(core) > _LONGEST_BARE and bool(ends) and bool(re.search(r"[,，。;；.]", core))
 
@@ -91,7 +85,7 @@ def _only_describes(core: str) -> bool:
     sentences = [each for each in sentences_of(core) if each.strip(OUTSIDE)]
     clauses = re.split(r"[，,。.]", core.strip(OUTSIDE))
     return (len(sentences) > 2 or len(clauses) > 3) and bool(
-        wording("short", "describes").match(folded(core).lstrip())
+        wording("short", "describes").match(fold(core).lstrip())
     )
 
 
@@ -116,11 +110,11 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
             return Extracted(None, "no phrase is given", body)
         several = len({each.sentence for each in clauses}) > 1 and len(clauses) > _MOST_CLAUSES
         declined = several or any(each.weight < 0 for each in clauses) or len(core) > LONGEST_PLAIN
-        if declined or wording("discourse", "refusal").search(folded(core)):
+        if declined or wording("discourse", "refusal").search(fold(core)):
             return Extracted(None, "no phrase is given", body)
         linked = [each for each in clauses if each.weight > 0] or [
             each for each in clauses
-            if not wording("short", "reason").match(folded(each.text).strip(OUTSIDE))
+            if not wording("short", "reason").match(fold(each.text).strip(OUTSIDE))
         ]  # fmt: skip
         said = value_of(core, question) if len(clauses) == 1 else core
         if len(linked) == 1 and len(clauses) > 1:
@@ -140,20 +134,20 @@ def _is_taken_back(best: Clause | None, clauses: list[Clause], core: str) -> boo
     if best is None or best.weight >= CONCLUDED:
         return False
     last = clauses[-1]
-    concludes = wording("discourse", "conclusion").match(folded(last.text).lstrip(OUTSIDE))
+    concludes = wording("discourse", "conclusion").match(fold(last.text).lstrip(OUTSIDE))
     cut = best.weight < CERTAIN and len(core) > _LONG and core[-1:] not in _ENDS
     return cut or (last.weight == LEFT_OPEN and concludes is not None)
 
 
 def _speaks_of_several(best: Clause, clauses: list[Clause], question: str) -> bool:
     """Whether clauses give values of a category to several subjects, of which none is asked for."""
-    if best.weight >= CONCLUDED or not asked_phrase(question).lexicon:
+    if best.weight >= CONCLUDED or not find_asked_phrase(question).lexicon:
         return False
     values = {
-        folded(value_of(each.text, question)).strip(EDGE) for each in clauses
+        fold(value_of(each.text, question)).strip(EDGE) for each in clauses
         if each.sentence == best.sentence and each.weight > 0
-        and (part := wording("yes_no", "part").match(folded(each.text).strip(OUTSIDE)))
-        and part[0][:2] not in folded(question)
+        and (part := wording("yes_no", "part").match(fold(each.text).strip(OUTSIDE)))
+        and part[0][:2] not in fold(question)
     }  # fmt: skip
     return len(values) > 1
 
@@ -208,7 +202,7 @@ def _about(clauses: list[Clause], question: str) -> Iterator[Clause]:
 
 def _lists_several(clauses: list[Clause], question: str) -> bool:
     """Whether a response is nothing but different phrases, one sentence or line each."""
-    bare = {folded(each.text).strip(EDGE) for each in clauses if is_plain(each.text, question)}
+    bare = {fold(each.text).strip(EDGE) for each in clauses if is_plain(each.text, question)}
     places = {each.sentence for each in clauses}
     short = all(len(each.text) <= _LONGEST_BARE for each in clauses)
     return len(places) > 2 and len(bare) == len(clauses) and short

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from keju.scoring.extraction import Extracted
-from keju.scoring.wordings import alternatives, folded, wording
+from keju.scoring.wordings import alternatives, fold, wording
 from keju.text import is_han
 
 _CLAUSE = re.compile(
@@ -60,7 +60,7 @@ _HAN_COMMON = frozenset(
 )
 
 
-def stated_yes_no(body: str, question: str = "") -> Extracted | None:
+def extract_stated_yes_no(body: str, question: str = "") -> Extracted | None:
     """Yes or No from the clauses of a response; None where they state neither.
 
     A conclusion or a correction takes precedence over earlier clauses; else the first clause that
@@ -72,7 +72,7 @@ def stated_yes_no(body: str, question: str = "") -> Extracted | None:
     first: Extracted | None = None
     last: Extracted | None = None
     for sentence in sentences[-_SENTENCES:]:
-        flat = folded(sentence).strip(_EDGE)
+        flat = fold(sentence).strip(_EDGE)
         if not flat or flat.endswith(("吗", "?")) or wording("discourse", "reported").match(flat):
             continue
         decided = wording("yes_no", "concluded").search(flat)
@@ -80,7 +80,7 @@ def stated_yes_no(body: str, question: str = "") -> Extracted | None:
             continue
         if wording("short", "describes").match(flat) and not _asks_of_the_image(question):
             continue
-        said = _of_sentence(flat, folded(question))
+        said = _of_sentence(flat, fold(question))
         if said is None:
             continue
         found = Extracted(said or None, "statement" if said else "neither yes nor no", sentence)
@@ -93,7 +93,7 @@ def stated_yes_no(body: str, question: str = "") -> Extracted | None:
 
 def _asks_of_the_image(question: str) -> bool:
     """Whether a description of the image can answer: what it shows, or whether it has it."""
-    asked = folded(question)
+    asked = fold(question)
     return bool(
         wording("yes_no", "exists").search(asked)
         or wording("short", "asks_to_describe").search(asked)
@@ -130,7 +130,7 @@ def _of_sentence(flat: str, asked: str) -> str | None:  # noqa: PLR0911
 
 def alone_word(said: str) -> str | None:
     """Yes or No of words that say it as a whole answer (存在, they do); else None."""
-    flat = folded(said)
+    flat = fold(said)
     if wording("yes_no", "yes_alone").fullmatch(flat):
         return "Yes"
     return "No" if wording("yes_no", "no_alone").fullmatch(flat) else None
@@ -219,7 +219,7 @@ def _of_likeness(clause: str, asked: str, *, denied: bool) -> str:
 
 
 def _predicate(asked: str) -> str:
-    """What a question asks about its subject (绢本, 戴着帽子); the question where that is open."""
+    """The predicate that a question asks about (绢本, 戴着帽子); the question if it is open."""
     found = wording("yes_no", "predicate").search(asked)
     said = next((group for group in found.groups() if group), asked) if found else asked
     return re.sub(r"^(?:为|是|属于)(?=..)", "", said)

@@ -14,7 +14,7 @@ from keju.metrics import (
 )
 from keju.metrics.base import TooLongError
 from keju.scoring.metric import Preparation
-from keju.scoring.scoring_sample import ScoringSample, once
+from keju.scoring.scoring_sample import ScoringSample, computed_once
 from keju.scoring.short_answer import entity_set
 from keju.text import LAYERS, Layer, Pair, counted_alike, counted_pair, normalise
 
@@ -22,7 +22,7 @@ MAX_CELLS = 10**10
 """Edit distances between longer texts (product of their lengths) are not computed."""
 
 
-def bounded(pair: Pair) -> Pair:
+def check_length(pair: Pair) -> Pair:
     """The pair, if it is short enough to be compared.
 
     Raises:
@@ -36,78 +36,78 @@ def bounded(pair: Pair) -> Pair:
     return pair
 
 
-@once
+@computed_once
 def raw_pair(sample: ScoringSample) -> Pair:
     """The reference and the content as they are."""
-    return bounded(Pair(sample.truth, sample.text))
+    return check_length(Pair(sample.reference, sample.text))
 
 
-@once
-def counted_pairs(sample: ScoringSample) -> dict[Layer, Pair]:
+@computed_once
+def transcription_pairs(sample: ScoringSample) -> dict[Layer, Pair]:
     """Reference and transcription as OCR scoring counts them, at each layer."""
     read = sample.transcription.answer or ""
-    pairs = {layer: counted_pair(sample.truth, read, layer) for layer in LAYERS}
+    pairs = {layer: counted_pair(sample.reference, read, layer) for layer in LAYERS}
     for pair in pairs.values():
-        bounded(pair)
+        check_length(pair)
     return pairs
 
 
-@once
-def best_counts(sample: ScoringSample) -> EditCounts:
+@computed_once
+def best_edit_counts(sample: ScoringSample) -> EditCounts:
     """Edits of the alignment with most matches, at the last layer.
 
     Raises:
         UndefinedMetricError: the reference has nothing to read.
     """
-    counts = best_edits(*counted_pairs(sample)["script"])
+    counts = best_edits(*transcription_pairs(sample)["script"])
     if not counts.expected:
         raise UndefinedMetricError(message("scoring.reference-without-characters"))
     return counts
 
 
-def counted(sample: ScoringSample) -> Pair:
+def transcription_pair(sample: ScoringSample) -> Pair:
     """Reference and transcription at the last layer."""
-    best_counts(sample)
-    return counted_pairs(sample)["script"]
+    best_edit_counts(sample)
+    return transcription_pairs(sample)["script"]
 
 
-def counted_lines(sample: ScoringSample) -> tuple[list[str], list[str]]:
-    """The lines of reference and transcription, each as `counted` has them."""
-    best_counts(sample)
-    truth = sample.truth.split("\n")
+def transcription_lines(sample: ScoringSample) -> tuple[list[str], list[str]]:
+    """The lines of reference and transcription, each as `transcription_pair` has them."""
+    best_edit_counts(sample)
+    truth = sample.reference.split("\n")
     every = counted_alike([*truth, *(sample.transcription.answer or "").split("\n")])
     return every[: len(truth)], every[len(truth) :]
 
 
-@once
-def marks(sample: ScoringSample) -> MarkCounts:
+@computed_once
+def mark_counts(sample: ScoringSample) -> MarkCounts:
     """Punctuation marks matched one to one, characters compared at the last layer."""
-    return punctuation_counts(sample.truth, sample.extracted.answer or "", fold=_folded)
+    return punctuation_counts(sample.reference, sample.extracted.answer or "", fold=_folded)
 
 
-@once
-def names(sample: ScoringSample) -> tuple[frozenset[str], frozenset[str]]:
+@computed_once
+def name_sets(sample: ScoringSample) -> tuple[frozenset[str], frozenset[str]]:
     """The true and the predicted set of names, normalised."""
-    return entity_set(sample.truth), entity_set(sample.extracted.answer or "")
+    return entity_set(sample.reference), entity_set(sample.extracted.answer or "")
 
 
-@once
-def normalised(sample: ScoringSample) -> Pair:
+@computed_once
+def normalised_pair(sample: ScoringSample) -> Pair:
     """Running text on both sides at the last layer, for translation and open answers."""
-    return bounded(Pair(normalise(sample.truth), normalise(sample.extracted.answer or "")))
+    return check_length(Pair(normalise(sample.reference), normalise(sample.extracted.answer or "")))
 
 
 _folded = lru_cache(maxsize=1 << 16)(normalise)
 
 _FOLDED = "width, variants and script made one, character by character"
-_COUNTED = f"white space, punctuation and gap marks left out; {_FOLDED}"
+_COUNTED = f"without white space, punctuation and gap marks; {_FOLDED}"
 AS_IT_IS = "nothing: the texts as they are"
 NO_TEXT = "nothing is compared as text"
 
 RAW = Preparation("raw", AS_IT_IS, raw_pair)
-COUNTED = Preparation("counted", f"both sides alike: {_COUNTED}", counted)
+COUNTED = Preparation("counted", f"both sides alike: {_COUNTED}", transcription_pair)
 COUNTED_LINES = Preparation(
-    "counted lines", f"both sides alike, line by line: {_COUNTED}", counted_lines
+    "counted lines", f"both sides alike, line by line: {_COUNTED}", transcription_lines
 )
-NAMES = COUNTED._replace(given=names)
-SCRIPT = Preparation("script", f"both sides alike: {_FOLDED}", normalised)
+NAMES = COUNTED._replace(inputs=name_sets)
+SCRIPT = Preparation("script", f"both sides alike: {_FOLDED}", normalised_pair)

@@ -1,4 +1,4 @@
-"""Where the two protocols part on a model's responses, by how much, and on which items and why."""
+"""Differences between the two protocols on a model's responses, by task and item, with reasons."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 from keju.definitions import Query, Task, task
 from keju.items import AnswerForm, Protocol, Record, Score
 from keju.scoring.aggregate import MetricResult, TaskResult, aggregate
-from keju.scoring.rules import lower_is_better, steps
+from keju.scoring.rules import list_steps, lower_is_better
 
 PROTOCOLS: tuple[Protocol, Protocol] = ("official", "strict")
 
-APART = 0.005
-"""Items whose two values are nearer than half a point are not counted as apart."""
+LEAST_DIFFERENCE = 0.005
+"""Half a point: items with a smaller difference count as equal."""
 
 _Where = tuple[str, str]
 
@@ -27,7 +27,7 @@ class ProtocolDifference(Record, frozen=True, kw_only=True):
 
 
 class ItemDifference(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """One item's two values on one scale, errors turned round, and why they differ."""
+    """One item's two values on one scale, errors as 1 - error, and why they differ."""
 
     id: str
     round: int
@@ -43,8 +43,8 @@ class TaskDifference(Record, frozen=True, kw_only=True, omit_defaults=False):
     The metrics are each protocol's main one, or where that has no value (no weights) the first
     that has. `official` and `strict` are the task's values as reported; `difference` is strict -
     official on one scale, where errors are 1 - min(1, error). `apart` counts the items whose
-    values differ by half a point or more, `largest` are the widest apart. `steps` are those from a
-    response to a number in which the two metrics part.
+    values differ by half a point or more; `largest` has those with the largest differences. `steps`
+    are the steps from a response to a number in which the two metrics differ.
     """
 
     model: str
@@ -73,8 +73,8 @@ class _Both(NamedTuple):
     strict: dict[str, Score]
 
 
-def differences(scores: Iterable[Score], *, most: int = 3) -> list[TaskDifference]:
-    """For each task of one model's scores, how far and on which items the protocols part.
+def list_task_differences(scores: Iterable[Score], *, most: int = 3) -> list[TaskDifference]:
+    """The difference of the protocols in each task of one model's scores, with its items.
 
     Args:
         scores: one model's, in one setting, under both protocols.
@@ -95,16 +95,16 @@ def differences(scores: Iterable[Score], *, most: int = 3) -> list[TaskDifferenc
     ]
 
 
-def parting_steps(
+def differing_steps(
     declared: Task, query: Query, metrics: tuple[str, str]
 ) -> Iterator[ProtocolDifference]:
-    """The steps in which an `official` and a `strict` metric of a query part.
+    """The steps in which an `official` and a `strict` metric of a query differ.
 
     Raises:
         KeyError: a metric of these has no rule.
     """
     both = (
-        steps(protocol, declared, query, metric)
+        list_steps(protocol, declared, query, metric)
         for protocol, metric in zip(PROTOCOLS, metrics, strict=True)
     )
     for official, strict in zip(*both, strict=True):
@@ -112,7 +112,7 @@ def parting_steps(
             yield ProtocolDifference(step=official.name, official=official.what, strict=strict.what)
 
 
-def worth(protocol: Protocol, where: _Where, metric: str, value: float) -> float:
+def to_higher_is_better(protocol: Protocol, where: _Where, metric: str, value: float) -> float:
     """A value on the scale where higher is better: of an error, 1 - error, at least 0."""
     declared, query = _declared(where)
     error = lower_is_better(protocol, declared, query, metric)
@@ -138,7 +138,7 @@ def _difference(
     items = sorted(_items(where, scores, mains), key=lambda each: -abs(each.difference))
     values = [main.value or 0.0 for main in mains]
     worths = [
-        worth(protocol, where, main.metric, value)
+        to_higher_is_better(protocol, where, main.metric, value)
         for protocol, main, value in zip(PROTOCOLS, mains, values, strict=True)
     ]
     metrics = (mains[0].metric, mains[1].metric)
@@ -152,9 +152,9 @@ def _difference(
         strict=values[1],
         difference=worths[1] - worths[0],
         items=len(items),
-        apart=sum(abs(each.difference) >= APART for each in items),
-        steps=tuple(parting_steps(*_declared(where), metrics)),
-        largest=tuple(each for each in items[:most] if abs(each.difference) >= APART),
+        apart=sum(abs(each.difference) >= LEAST_DIFFERENCE for each in items),
+        steps=tuple(differing_steps(*_declared(where), metrics)),
+        largest=tuple(each for each in items[:most] if abs(each.difference) >= LEAST_DIFFERENCE),
     )
 
 
@@ -171,8 +171,8 @@ def _items(
         pair = both.official.get(mains[0].metric), both.strict.get(mains[1].metric)
         if pair[0] is None or pair[1] is None or pair[0].value is None or pair[1].value is None:
             continue
-        left = worth("official", where, mains[0].metric, pair[0].value)
-        right = worth("strict", where, mains[1].metric, pair[1].value)
+        left = to_higher_is_better("official", where, mains[0].metric, pair[0].value)
+        right = to_higher_is_better("strict", where, mains[1].metric, pair[1].value)
         yield ItemDifference(
             id=item,
             round=number,
@@ -189,7 +189,7 @@ def _declared(where: _Where) -> tuple[Task, Query]:
 
 
 def _why(form: AnswerForm, both: _Both, strict: Score) -> Iterator[str]:
-    """What the stored scores tell of the difference, in short clauses."""
+    """The reasons for the difference that the stored scores show, in short clauses."""
     if strict.verdict != "ok":
         yield strict.verdict
     yield from _WHY.get(form, _of_text)(both, strict)
@@ -201,14 +201,14 @@ def _of_choice(both: _Both, strict: Score) -> Iterator[str]:
         yield "official finds the answer inside the response"
     else:
         yield "official does not find the answer as it is written"
-    yield _taken(strict)
+    yield _describe_extraction(strict)
 
 
-def _of_taken(_both: _Both, strict: Score) -> Iterator[str]:
-    yield _taken(strict)
+def _of_extraction(_both: _Both, strict: Score) -> Iterator[str]:
+    yield _describe_extraction(strict)
 
 
-def _taken(strict: Score) -> str:
+def _describe_extraction(strict: Score) -> str:
     answer = f"“{strict.extracted[:40]}”" if strict.extracted else "no answer"
     return f"strict takes {answer} ({strict.extracted_from})"
 
@@ -249,7 +249,7 @@ def _of_names(both: _Both, strict: Score) -> Iterator[str]:
 
 def _of_text(both: _Both, strict: Score) -> Iterator[str]:
     if strict.extracted_from not in {"whole answer", ""}:
-        yield f"strict reads what stands {strict.extracted_from}"
+        yield f"strict reads the text {strict.extracted_from}"
     left = next((each.metric for each in both.official.values() if each.value is not None), "")
     yield f"{left} and {strict.metric} measure different things"
 
@@ -258,9 +258,9 @@ _WHY: dict[AnswerForm, Callable[[_Both, Score], Iterator[str]]] = {
     "letter": _of_choice,
     "short": _of_choice,
     "yes-no": _of_choice,
-    "number": _of_taken,
-    "boxes": _of_taken,
-    "probability": _of_taken,
+    "number": _of_extraction,
+    "boxes": _of_extraction,
+    "probability": _of_extraction,
     "transcription": _of_transcription,
     "punctuated": _of_names,
     "entities": _of_names,

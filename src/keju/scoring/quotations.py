@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from keju.scoring.blocks import Piece
 from keju.scoring.remarks import PassageForm, is_mostly_latin
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import fold, wording
 from keju.text import han_only, is_han
 
 _QUOTED = re.compile(
@@ -25,14 +25,14 @@ _EDGES = " \t\r\n*_\u3000\u00a0＊＿"
 
 
 def quoted_text(pieces: Sequence[Piece], form: PassageForm) -> str | None:
-    """What remarks quote as the text, or say it is after 文字是; the last where one corrects."""
+    """The text that remarks quote, or state after 文字是; the last one if one corrects."""
     said = "\n".join(each.text for each in pieces if each.kind == "remark")
-    flat = folded(said)
+    flat = fold(said)
     found = [match for match in _QUOTED.finditer(said) if _reads(flat, match, form)]
     if form == "translation" and wording("discourse", "refusal").search(flat):
         return None
     if found:
-        place = recommended(pieces, [""] * len(found)) if form == "translation" else None
+        place = recommended_version(pieces, [""] * len(found)) if form == "translation" else None
         if place is not None and place < len(found):
             return _inside(found[place])
         after = [m for m in found if _corrected(flat, found[0].end(), m.start())]
@@ -53,10 +53,10 @@ def stated_quotation(inside: str) -> str | None:
     """The text in a response of a few sentences that say what the image reads, and quote it.
 
     What is quoted side by side or place by place is one text; after a draft, a correction or a
-    conclusion the last quotation is the text. None where the response is no such statement.
+    conclusion the last quotation is the text. None if the response is not such a statement.
     """
     plain = inside.strip(_EDGES)
-    flat = folded(plain)
+    flat = fold(plain)
     if is_mostly_latin(plain) and (run := _only_han_run(flat)):
         return plain[run.start() : run.end()].strip("，、。,. ")
     said = _QUOTED.sub("", flat)
@@ -122,12 +122,12 @@ def _only_han_run(flat: str) -> re.Match[str] | None:
     return runs[0] if wording("passages", "reads", "{}\\W*$").search(before) else None
 
 
-def recommended(pieces: Sequence[Piece], names: Sequence[str]) -> int | None:
+def recommended_version(pieces: Sequence[Piece], names: Sequence[str]) -> int | None:
     """The place of the version that the model recommends, if it recommends one."""
     for each in reversed(pieces):
         if each.kind not in {"remark", "aside", "plain"}:
             continue
-        for sentence in re.split(r"[。;\n!]|\. ", folded(each.text)[-_LONGEST_ADVICE:]):
+        for sentence in re.split(r"[。;\n!]|\. ", fold(each.text)[-_LONGEST_ADVICE:]):
             if not wording("passages", "recommend").search(sentence):
                 continue
             for place, order in enumerate(("first", "second", "third")):
@@ -176,11 +176,11 @@ def _corrected(flat: str, start: int, end: int) -> bool:
 
 
 def _stated(said: str, flat: str) -> str | None:
-    """What follows 文字是 or "reads" without quotation marks."""
+    """The text after 文字是 or "reads" without quotation marks."""
     if match := wording("passages", "subject").search(flat):
         rest = re.split(r"[。!?\n]", said[match.end() :])[0].strip("：: ,，")
         first = re.split(r"[,，;；(（]", rest)[0]
-        if han_only(first) and not wording("passages", "modern").search(folded(first)):
+        if han_only(first) and not wording("passages", "modern").search(fold(first)):
             return first
     if not is_mostly_latin(said):
         return None

@@ -1,11 +1,11 @@
-"""What a model says about its answer, told from the text of a page or a translation."""
+"""Recognise remarks of a model about its answer, which are not text of a page or translation."""
 
 from __future__ import annotations
 
 import re
 from typing import Literal
 
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import fold, wording
 from keju.text import is_han
 
 PassageForm = Literal["transcription", "punctuated", "translation"]
@@ -20,7 +20,7 @@ _MODERN_NOTE = 3
 
 def is_modern(text: str) -> bool:
     """Whether a Chinese text has many of the little words that classical prose lacks."""
-    flat = folded(text)
+    flat = fold(text)
     said = len(wording("passages", "modern").findall(flat))
     classical = len(wording("passages", "classical").findall(flat))
     return said >= 2 and said > classical and said > 0.03 * sum(map(is_han, flat))
@@ -34,7 +34,7 @@ def is_mostly_latin(text: str) -> bool:
 
 def is_remark(text: str, form: PassageForm) -> bool:
     """Whether a sentence is said by the model about its answer, and is not part of the answer."""
-    flat = folded(text).strip(" \t*_\"“”'「」-—>()（）[]【】")
+    flat = fold(text).strip(" \t*_\"“”'「」-—>()（）[]【】")
     if not flat:
         return False
     if _speaks_to_the_user(flat) or _is_note(flat, form):

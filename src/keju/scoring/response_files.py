@@ -13,7 +13,7 @@ from keju.scoring.scoring_sample import Defect, ScoringSample
 
 GROUP = "keju.responses"
 
-_PAIRS = "pairs of an Item and a str (None where there is no response)"
+_PAIRS = "pairs of an Item and a str (None without a response)"
 _MISSING = Failure(kind="missing-answer", message="the file has no response")
 
 ReadResponses = Callable[[Path], list[ScoringSample]]

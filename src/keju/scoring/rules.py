@@ -1,4 +1,4 @@
-"""What each number is, in sentences: how an answer is taken, prepared, counted and summed up."""
+"""The rules of each number, in sentences: extraction, preparation, counting and pooling."""
 
 from __future__ import annotations
 
@@ -27,35 +27,38 @@ class Step(NamedTuple):
 
 
 class _Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    taken: dict[Protocol, dict[str, str]]
+    extraction: dict[Protocol, dict[str, str]]
 
 
 @cache
-def _taken() -> dict[Protocol, dict[str, str]]:
+def _extraction_rules() -> dict[Protocol, dict[str, str]]:
     text = files("keju.scoring").joinpath(_FILE).read_text("utf-8")
     try:
-        return msgspec.convert(tomllib.loads(text), _Rules).taken
+        return msgspec.convert(tomllib.loads(text), _Rules).extraction
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise DataError(message("scoring.rules-invalid", error=error), file=_FILE) from None
 
 
-def counting(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> str:
+def counting_rule(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> str:
     """How a metric counts, in one sentence."""
     return _declared(protocol, benchmark, form, metric).rule
 
 
-def pooling(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> str:
+def pooling_rule(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> str:
     """How a task's value comes of its items' values, in a few words."""
     return _declared(protocol, benchmark, form, metric).over.rule
 
 
-def steps(protocol: Protocol, task: Task, query: Query, metric: str) -> list[Step]:
+def list_steps(protocol: Protocol, task: Task, query: Query, metric: str) -> list[Step]:
     """The steps from a response to a task's value: taken, prepared, counted, summed, failures.
 
     Raises:
         KeyError: the metric is not declared.
     """
-    taken, found = _taken()[protocol], _declared(protocol, task.benchmark, query.form, metric)
+    taken, found = (
+        _extraction_rules()[protocol],
+        _declared(protocol, task.benchmark, query.form, metric),
+    )
     return [
         Step("what is taken of the response", taken.get(query.form) or taken["any"]),
         Step("how texts are prepared", found.prepare.rule),

@@ -21,17 +21,17 @@ from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.messages import message
 from keju.runs import FORMAT_1, RunFolder, file_name
-from keju.scoring.adjudicated import Decisions, adjudicated
+from keju.scoring.decisions import Decisions, collect_adjudicated_scores
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
 from keju.scoring.lookup import metric_names, metric_of
 from keju.scoring.metric import EncoderMetric
-from keju.scoring.reasoned import noted, reasoned_scores
+from keju.scoring.reasoned_scores import collect_reasoned_samples, reasoned_scores
 from keju.scoring.response_files import read_responses
 from keju.scoring.score import PROTOCOLS, score_samples
 from keju.scoring.scores_parquet import write_scores
 from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample
 from keju.scoring.stored import reasoned_scores_path, scores_path
-from keju.scoring.variants import watched
+from keju.scoring.variants import collect_variant_scores
 
 T = TypeVar("T")
 
@@ -49,12 +49,12 @@ _Key = tuple[str, str, str]
 
 
 class ModelScores(NamedTuple):
-    """What the scoring of one model gave.
+    """The scores of one model.
 
     `scores` are in the order of the run's items, `variants` are those of the paper's formulas
     where they were asked for. `strays` counts, by file, the responses to items that the run does
     not have; they are skipped. `reasoned` are the official scores with reasoning that came in a
-    field of its own (`keju.scoring.reasoned`), empty where there is none.
+    field of its own (`keju.scoring.reasoned_scores`), empty where there is none.
     """
 
     model: str
@@ -103,7 +103,7 @@ def score_models(
             want an encoder that is here, since it encodes each text once for all models.
 
     Raises:
-        DataError: a folder of responses does not bear its model's name, or a file is damaged.
+        DataError: a folder of responses does not have its model's name, or a file is damaged.
     """
     encoders = encoders or Encoders({})
     items, models = run.items(), _models_in(run)
@@ -158,12 +158,14 @@ def score_file(
         DataError: it is not in that form; the message names the item.
     """
     samples, beside = read_responses(path), list[Score]()
-    scores = score_samples(watched(samples, beside) if variants else samples, protocols, encoders)
+    scores = score_samples(
+        collect_variant_scores(samples, beside) if variants else samples, protocols, encoders
+    )
     return ModelScores(path.stem, scores, beside, {}, [])
 
 
 class _Task(NamedTuple):
-    """What a process must know to score a model."""
+    """The arguments of a process that scores models."""
 
     path: Path
     protocols: tuple[Protocol, ...]
@@ -209,11 +211,11 @@ def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encod
     variants: list[Score] = []
     noted_cases: list[ScoringSample] = []
     by_key = {key: items[place] for key, place in places.items()}
-    samples = noted(_samples_of(run, model, by_key, strays), noted_cases)
+    samples = collect_reasoned_samples(_samples_of(run, model, by_key, strays), noted_cases)
     if task.variants:
-        samples = watched(samples, variants)
+        samples = collect_variant_scores(samples, variants)
     if task.decisions:
-        samples = adjudicated(samples, task.decisions, variants)
+        samples = collect_adjudicated_scores(samples, task.decisions, variants)
     scores = score_samples(samples, task.protocols, encoders, items)
     manifest = run.manifest()
     if limits := manifest.limits(model):

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from keju.definitions import missing_reference
 from keju.encoders import Encoders
-from keju.errors import PrerequisiteError, recorded
+from keju.errors import PrerequisiteError, english_problem
 from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
-from keju.scoring.lookup import metric_names, metric_of, unavailable
+from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
 from keju.scoring.metric import EncoderMetric, Metric
 from keju.scoring.metric_value import CUT, MetricValue, mean
 from keju.scoring.rankings import Galleries
-from keju.scoring.scoring_sample import ScoringSample, kind_of
+from keju.scoring.scoring_sample import ScoringSample, json_kind
 from keju.scoring.semantic import Batch
 from keju.scoring.signatures import metric_signature, wording_part
 
@@ -108,7 +108,7 @@ def _score(
     """One metric of one case; what an encoder computes is noted in the batch, by its place."""
     reason = sample.defect.answer or _without_reference(sample, protocol)
     if not reason and metric is None:
-        reason = unavailable(name)
+        reason = unavailable_reason(name)
     reason = reason or sample.defect.response or _unread(sample, protocol)
     if metric is None or reason:
         return _record(sample, protocol, name, reason=reason)
@@ -121,9 +121,9 @@ def _score(
         measured = metric.measure(sample)
     except TooLongError as error:
         # A model must not gain by babbling: without a value the answer would leave the mean.
-        return _too_long(sample, metric, batch, recorded(error))
+        return _too_long(sample, metric, batch, english_problem(error))
     except (UndefinedMetricError, PrerequisiteError) as error:
-        return _record(sample, protocol, name, reason=recorded(error))
+        return _record(sample, protocol, name, reason=english_problem(error))
     if sample.response.status in _WITHOUT_ANSWER:
         measured = _failed(measured, metric)
     return _record(sample, protocol, name, metric_signature(metric), measured=measured)
@@ -160,7 +160,7 @@ def _unread(sample: ScoringSample, protocol: Protocol) -> str:
     if protocol == "official" or not sample.response.not_text or sample.response.text:
         return ""
     value = json.loads(sample.response.not_text)
-    return "" if isinstance(value, list) else f"Response is {kind_of(value)}"
+    return "" if isinstance(value, list) else f"Response is {json_kind(value)}"
 
 
 def _failed(measured: MetricValue, metric: Metric) -> MetricValue:

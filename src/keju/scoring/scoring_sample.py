@@ -19,7 +19,7 @@ from keju.scoring.numeric_answer import extract_count, extract_final_probability
 from keju.scoring.open_text import open_text_of
 from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
-from keju.scoring.unanswered import reason_for_none
+from keju.scoring.unanswered import no_answer_reason
 from keju.scoring.verdicts import Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no
 
@@ -30,7 +30,7 @@ LONGEST = 1_000_000
 
 
 class Defect(NamedTuple):
-    """What is wrong with an item or response before any metric sees it; empty where nothing is.
+    """A defect of an item or response that is known before scoring; empty if there is none.
 
     `answer_missing` is set where the authors' form has no answer at all, which part of their
     script reads as an empty one. `in_file` is set where the item and its response are from a file
@@ -68,7 +68,7 @@ class ScoringSample:
         return "" if self.response.status in {"failed", "filtered"} else self.response.text
 
     @cached_property
-    def truth(self) -> str:
+    def reference(self) -> str:
         """The true answer in the script of the source.
 
         Raises:
@@ -95,7 +95,7 @@ class ScoringSample:
         if self.query.translation:
             return None
         question = self.item.question or self.query.template
-        reason = reason_for_none(self.text, self.form, question, self.options)
+        reason = no_answer_reason(self.text, self.form, question, self.options)
         return Extracted(None, reason, self.text) if reason else None
 
     @cached_property
@@ -140,7 +140,7 @@ class ScoringSample:
 
     @cached_property
     def box_convention(self) -> BoxConvention:
-        """What four numbers of a box mean, as the response's request declared it."""
+        """The meaning of the four numbers of a box, as the response's request declared it."""
         return box_convention(self.response.box_convention or self.query.box_convention or "xyxy")
 
     @cached_property
@@ -164,7 +164,7 @@ class ScoringSample:
         )
 
 
-def once(prepare: Callable[[ScoringSample], T]) -> Callable[[ScoringSample], T]:
+def computed_once(prepare: Callable[[ScoringSample], T]) -> Callable[[ScoringSample], T]:
     """A function of a case that is computed once for each case."""
 
     @wraps(prepare)
@@ -177,8 +177,8 @@ def once(prepare: Callable[[ScoringSample], T]) -> Callable[[ScoringSample], T]:
     return prepared
 
 
-def kind_of(value: object) -> str:
-    """What a JSON value is, in a word or two."""
+def json_kind(value: object) -> str:
+    """The type of a JSON value, in a word or two."""
     match value:
         case None:
             return "null"

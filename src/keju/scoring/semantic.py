@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from keju.definitions import has_reference
 from keju.encoders import ENCODERS, Encoders, Pair
-from keju.errors import recorded
+from keju.errors import english_problem
 from keju.items import Item, Response
 from keju.messages import message
 from keju.metrics import UndefinedMetricError
@@ -25,13 +25,13 @@ from keju.scoring.metric_value import MetricValue, mean
 from keju.scoring.preparations import AS_IT_IS
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.signatures import metric_signature
-from keju.text import said_once
+from keju.text import unrepeated_share
 
 LONGEST = 200_000
 """Responses of more characters are not encoded: no answer is so long, and each takes minutes."""
 
 
-class Wanted(NamedTuple):
+class EncoderRequest(NamedTuple):
     """A value that is wanted, and where in the list of scores it belongs."""
 
     place: int
@@ -59,7 +59,7 @@ class Batch:
     def __init__(self, encoders: Encoders, items: Sequence[Item] = ()) -> None:
         self._encoders = encoders
         self._items = items
-        self._wanted: dict[_Group, list[Wanted]] = defaultdict(list)
+        self._wanted: dict[_Group, list[EncoderRequest]] = defaultdict(list)
         self._signatures: dict[str, str] = {}
 
     def add(self, place: int, sample: ScoringSample, metric: EncoderMetric) -> None:
@@ -70,14 +70,14 @@ class Batch:
         """
         if reason := self._encoders.missing(metric.encoder):
             raise UndefinedMetricError(reason)
-        candidate, reference = metric.prepare.given(sample)
+        candidate, reference = metric.prepare.inputs(sample)
         if len(candidate) > LONGEST:
             raise TooLongError(message("scoring.too-long-to-encode", count=len(candidate)))
         other = keju_metric(metric.protocol, metric.benchmark, metric.form, metric.beside)
         beside = other.measure(sample).value if other else None
         failed = sample.response.status in {"failed", "filtered"}
         group = _Group(metric, sample.item.task, sample.item.query)
-        self._wanted[group].append(Wanted(place, (candidate, reference), beside, failed))
+        self._wanted[group].append(EncoderRequest(place, (candidate, reference), beside, failed))
 
     def values(self) -> Iterator[tuple[int, MetricValue | str]]:
         """Each place with its value, or with the reason why there is none."""
@@ -89,7 +89,7 @@ class Batch:
             try:
                 found = metric.values(self._encoders, pairs, references)
             except UndefinedMetricError as error:
-                yield from ((each.place, recorded(error)) for each in wanted)
+                yield from ((each.place, english_problem(error)) for each in wanted)
                 continue
             for each, value in zip(wanted, found, strict=True):
                 if isinstance(value, str):
@@ -103,7 +103,7 @@ class Batch:
         for item in self._items:
             if (item.task, item.query) == (group.task, group.query) and has_reference(item):
                 with suppress(UndefinedMetricError):
-                    yield group.metric.prepare.given(ScoringSample(item, _no_response(item)))[1]
+                    yield group.metric.prepare.inputs(ScoringSample(item, _no_response(item)))[1]
 
     def signature(self, metric: EncoderMetric) -> str:
         """The signature of a metric's values, with its encoder's."""
@@ -119,21 +119,21 @@ def _no_response(item: Item) -> Response:
     )
 
 
-def first_token(
+def first_token_cosine(
     encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
 ) -> list[float]:
     """The cosine of mean first-token vectors."""
     return encoders.first_token_cosine(pairs, name=name)
 
 
-def matched(
+def token_match_f1(
     encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
 ) -> list[float]:
     """F1 by token matching."""
     return [score.f1 for score in encoders.bert_score(name, pairs)]
 
 
-def matched_rescaled(
+def token_match_f1_rescaled(
     encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
 ) -> list[float]:
     """F1 by token matching, rescaled by the published baseline."""
@@ -143,38 +143,38 @@ def matched_rescaled(
     return [rescale(score, baseline).f1 for score in encoders.bert_score(name, pairs)]
 
 
-def matched_above_floor(
+def token_match_f1_above_floor(
     encoders: Encoders, name: str, pairs: Sequence[Pair], references: Iterable[str]
 ) -> list[float]:
     """F1 by token matching, rescaled by the task's floor."""
     floor = _known(encoders.bert_score_floor(name, list(references)))
     values = [above_floor(score.f1, floor) for score in encoders.bert_score(name, pairs)]
-    return _repeats_unpaid(values, pairs)
+    return _without_credit_for_repeats(values, pairs)
 
 
-def sentence(
+def sentence_cosine(
     encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
 ) -> list[float]:
     """The cosine of sentence vectors."""
     return encoders.sentence_cosine(pairs, name=name)
 
 
-def sentence_above_floor(
+def sentence_cosine_above_floor(
     encoders: Encoders, name: str, pairs: Sequence[Pair], references: Iterable[str]
 ) -> list[float]:
     """The cosine of sentence vectors, rescaled by the task's floor."""
     floor = _known(encoders.sentence_floor(list(references), name=name))
     values = encoders.sentence_cosine(pairs, empty=0.0, name=name)
-    return _repeats_unpaid([above_floor(value, floor) for value in values], pairs)
+    return _without_credit_for_repeats([above_floor(value, floor) for value in values], pairs)
 
 
-def _repeats_unpaid(values: Sequence[float], pairs: Sequence[Pair]) -> list[float]:
+def _without_credit_for_repeats(values: Sequence[float], pairs: Sequence[Pair]) -> list[float]:
     """Cut each value by what the candidate says again and its reference does not.
 
     An encoder hardly sees that a text is said three times over: each repeat finds its match again.
     """
     return [
-        value * min(1.0, said_once(candidate) / said_once(reference))
+        value * min(1.0, unrepeated_share(candidate) / unrepeated_share(reference))
         for value, (candidate, reference) in zip(values, pairs, strict=True)
     ]
 
@@ -186,7 +186,7 @@ def _known(floor: float | None) -> float:
 
 
 def _as_it_is(sample: ScoringSample) -> Pair:
-    return sample.text, sample.truth
+    return sample.text, sample.reference
 
 
 CANDIDATE_AS_IT_IS = Preparation("raw", AS_IT_IS, _as_it_is)

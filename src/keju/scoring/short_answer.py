@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from keju.metrics import english_number, parse_number
-from keju.text import counted, narrowed
+from keju.text import counted, parse_english_number, parse_number, to_half_width
 
 _EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！?？'\"‘’“”「」『』()（）[]【】《》"
 _MEASURES = (
@@ -29,8 +28,8 @@ _LABEL = re.compile(r"^[^：:]{1,6}[：:]\s*")
 def same_short(truth: str, answer: str) -> bool:
     """Whether a short answer is the true one: equal after normalisation, or equal by value.
 
-    White space, punctuation, case, width, variants and script are no difference, but marks between
-    digits are (1.2 is not 12). A number equals the same number in other digits, and with a measure
+    White space, punctuation, case, width, variants and script make no difference, but marks between
+    digits do (1.2 is not 12). A number equals the same number in other digits, and with a measure
     word and what is counted after it (3, three, 三, ３, 三匹, 三匹马).
     """
     number = _value(truth)
@@ -47,7 +46,7 @@ def same_short(truth: str, answer: str) -> bool:
 
 
 def _digits(text: str) -> list[str]:
-    return re.findall(r"[0-9]+", narrowed(text))
+    return re.findall(r"[0-9]+", to_half_width(text))
 
 
 def entity_set(joined: str) -> frozenset[str]:
@@ -66,10 +65,10 @@ def _value(text: str, *, things: bool = False) -> float | None:
     core = text.strip(_EDGE)
     number = parse_number(core)
     if number is None:
-        number = english_number(core)
+        number = parse_english_number(core)
     if number is None and (found := _COUNTED.fullmatch(core)) and (things or not found["things"]):
         return parse_number(found["number"])
     if number is None and things and (found := _ENGLISH_COUNTED.fullmatch(core)):
         said = found["number"]
-        return english_number(said) if said[0].isalpha() else parse_number(said)
+        return parse_english_number(said) if said[0].isalpha() else parse_number(said)
     return number

@@ -61,7 +61,7 @@ def signature(
 
 
 def wording_part(wording: str) -> str:
-    """What a signature says of a prompt wording; nothing of the released one."""
+    """The part of a signature for a prompt wording; empty for the released one."""
     return "" if wording == RELEASED else f"|wording:{wording}"
 
 

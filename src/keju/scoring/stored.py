@@ -38,7 +38,7 @@ def stored_scores(
         models: only these; all that the run asked by default.
 
     Raises:
-        UsageError: there are no scores, or the run has changed since they were computed.
+        UsageError: the run has no scores, or has changed since they were computed.
         DataError: a file of the run is damaged.
     """
     models = list(run.manifest().models) if models is None else models
@@ -61,7 +61,9 @@ def stored_reasoned_scores(run: RunFolder, model: str) -> list[Score]:
         return []
     if read_fingerprint(path) != read_fingerprint(scores_path(run, model)):
         raise UsageError(
-            message("scoring.scores-of-two-scorings", path=path, model=model, again=_again(run))
+            message(
+                "scoring.scores-of-two-scorings", path=path, model=model, again=_score_again(run)
+            )
         )
     return read_scores(path)
 
@@ -84,19 +86,28 @@ def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:
         scored = read_fingerprint(path) if path.is_file() else Fingerprint(items=items)
         if scored is None:
             raise UsageError(
-                message("scoring.scored-by-older", path=run.path, model=model, again=_again(run))
+                message(
+                    "scoring.scored-by-older", path=run.path, model=model, again=_score_again(run)
+                )
             )
         if scored.items != items:
-            raise UsageError(message("scoring.items-changed", path=run.path, again=_again(run)))
+            raise UsageError(
+                message("scoring.items-changed", path=run.path, again=_score_again(run))
+            )
         if changes := changes_since(run, model, scored):
-            stale.append(_said(model, changes))
+            stale.append(_describe_changes(model, changes))
     if stale:
         raise UsageError(
-            message("scoring.run-changed", path=run.path, stale="; ".join(stale), again=_again(run))
+            message(
+                "scoring.run-changed",
+                path=run.path,
+                stale="; ".join(stale),
+                again=_score_again(run),
+            )
         )
 
 
-def _said(model: str, changes: Changes) -> str:
+def _describe_changes(model: str, changes: Changes) -> str:
     counts = (
         (changes.changed, "changed", "changed"),
         (changes.new, "is new", "are new"),
@@ -111,5 +122,5 @@ def _said(model: str, changes: Changes) -> str:
     return f"of {model}, {', '.join(parts)}{such}"
 
 
-def _again(run: RunFolder) -> str:
+def _score_again(run: RunFolder) -> str:
     return message("scoring.score-again", path=run.path)

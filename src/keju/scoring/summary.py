@@ -1,4 +1,4 @@
-"""What is left of a model's scores when they have been written down: values, counts, reasons."""
+"""`Summary`: the values, counts and reasons of one model's scores, without the scores."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from keju.items import Record, Score
 from keju.scoring.aggregate import Result, aggregate
-from keju.scoring.export import as_text, by_name
+from keju.scoring.export import encode_json, json_by_model
 from keju.scoring.run import ModelScores
 from keju.scoring.variants import VariantResult, variant_results
 
 
-class Unscored(Record, frozen=True, kw_only=True):
+class UnscoredReason(Record, frozen=True, kw_only=True):
     """A reason why scores have no value: of which metrics, how many responses, and the first."""
 
     reason: str
@@ -34,7 +34,7 @@ class Summary(Record, frozen=True, kw_only=True):
 
     model: str
     results: tuple[Result, ...]
-    unscored: tuple[Unscored, ...]
+    unscored: tuple[UnscoredReason, ...]
     failed: int
     variants: tuple[VariantResult, ...] = ()
     strays: dict[str, int] = field(default_factory=dict)
@@ -58,13 +58,13 @@ def summarise(found: ModelScores) -> Summary:
 def summarise_with_json(found: ModelScores) -> Summary:
     """Sum up one model's scores, and keep every number as JSON."""
     summary = summarise(found)
-    named = by_name(found.scores, summary.results, found.variants, found.reasoned)
-    return replace(summary, json=as_text(named))
+    named = json_by_model(found.scores, summary.results, found.variants, found.reasoned)
+    return replace(summary, json=encode_json(named))
 
 
-def joined(parts: Iterable[Unscored]) -> list[Unscored]:
+def merge_unscored(parts: Iterable[UnscoredReason]) -> list[UnscoredReason]:
     """The reasons of several models together."""
-    groups: dict[str, list[Unscored]] = {}
+    groups: dict[str, list[UnscoredReason]] = {}
     for part in parts:
         groups.setdefault(part.reason, []).append(part)
     return [
@@ -77,13 +77,13 @@ def joined(parts: Iterable[Unscored]) -> list[Unscored]:
     ]
 
 
-def _unscored(scores: Iterable[Score]) -> list[Unscored]:
+def _unscored(scores: Iterable[Score]) -> list[UnscoredReason]:
     groups: dict[str, list[Score]] = {}
     for score in scores:
         if score.value is None:
             groups.setdefault(score.reason, []).append(score)
     return [
-        Unscored(
+        UnscoredReason(
             reason=reason,
             metrics=tuple(dict.fromkeys(score.metric for score in group)),
             responses=len({score.key for score in group}),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from keju.scoring.asked_phrases import asked_phrase
+from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.remarks import is_mostly_latin
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import fold, wording
 from keju.text import is_han
 
 _HAN = r"[\u3400-\u9fff\U00020000-\U0003ffff]"
@@ -27,29 +27,29 @@ def typed_value(clause: str, question: str) -> str | None:
 
     Of several the last; a value that is denied, compared or named as a part of the sign is none.
     """
-    kinds = asked_phrase(question).kinds
-    asked = folded(question)
+    kinds = find_asked_phrase(question).kinds
+    asked = fold(question)
     for kind, form in _MARKED.items():
         if kind not in kinds:
             continue
         found = [
             each["value"] for each in re.finditer(form, clause)
-            if _is_committed(folded(clause[max(0, each.start() - _BEFORE) : each.start()]), kind,
+            if _is_committed(fold(clause[max(0, each.start() - _BEFORE) : each.start()]), kind,
                              near="《" not in each[0])
-            and (folded(each["value"]) not in asked or kind == "character")
+            and (fold(each["value"]) not in asked or kind == "character")
         ]  # fmt: skip
         if found:
             return found[-1]
     only: list[str] = re.findall(_HAN, clause)
     named = "character" in kinds and len(only) == 1 and only[0] not in asked
-    if named and is_mostly_latin(clause) and not wording("short", "denied").search(folded(clause)):
+    if named and is_mostly_latin(clause) and not wording("short", "denied").search(fold(clause)):
         return only[0]
     return None
 
 
 def misses_its_form(value: str, question: str) -> bool:
     """Whether a phrase cannot be what is asked for: a long phrase for one character."""
-    if "character" not in asked_phrase(question).kinds:
+    if "character" not in find_asked_phrase(question).kinds:
         return False
     han = sum(map(is_han, value))
     return han > _LONGEST_SIGN or (not han and len(value.split()) > _MOST_WORDS)

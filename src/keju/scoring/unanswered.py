@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from keju.items import AnswerForm
 from keju.scoring.blocks import Piece
-from keju.scoring.extraction import json_value, spoken, unfenced
+from keju.scoring.extraction import json_value, strict_body, without_fence
 from keju.scoring.remarks import is_modern, is_mostly_latin
-from keju.scoring.wordings import folded, wording
+from keju.scoring.wordings import fold, wording
 from keju.text import han_only, is_han
 
 _SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)\"]*|(?<![0-9])\.(?=\s|$)|\n|$)")
@@ -33,7 +33,7 @@ _LEAST_CUT = 20
 _BARE_VALUE = 6
 
 
-def reason_for_none(
+def no_answer_reason(
     text: str, form: AnswerForm, question: str = "", options: Sequence[str] = ()
 ) -> str:
     """Why a response gives no answer; an empty text where it may give one.
@@ -44,12 +44,12 @@ def reason_for_none(
         question: the question.
         options: the texts of the options, where there are any.
     """
-    body = spoken(text)
-    core = unfenced(body).strip()
+    body = strict_body(text)
+    core = without_fence(body).strip()
     if not core or len(core) > _LONGEST or "\\boxed" in core or json_value(body) is not None:
         return ""
     if form == "letter":
-        if _all_fit(folded(core), options) or _two_left(folded(core)):
+        if _all_fit(fold(core), options) or _two_left(fold(core)):
             return "several options are said to fit"
         return "breaks off before the answer" if _breaks_off_among_options(core) else ""
     sentences = sentences_of(core)
@@ -62,7 +62,7 @@ def reason_for_none(
 
 def sentences_of(text: str) -> list[str]:
     """The sentences and lines of a text, folded, without what is empty."""
-    found = (folded(each[0]).strip(_EDGE) for each in _SENTENCE.finditer(text))
+    found = (fold(each[0]).strip(_EDGE) for each in _SENTENCE.finditer(text))
     return [each for each in found if each]
 
 
@@ -77,7 +77,7 @@ def only_declines(core: str, *, finished: bool = False) -> bool:
     if len(core) > _LONGEST_REFUSAL:
         return False
     raw = [each[0] for each in _SENTENCE.finditer(core) if each[0].strip(_EDGE)]
-    flat = [folded(each).strip(_EDGE) for each in raw]
+    flat = [fold(each).strip(_EDGE) for each in raw]
     refused = [bool(wording("discourse", "refusal").search(each)) for each in flat]
     if not any(refused[:2]) or (finished and not _begins_with_refusal(flat[0])):
         return False
@@ -124,7 +124,7 @@ def is_prose(usable: Sequence[Piece], pieces: Sequence[Piece]) -> bool:
         return False
     if all(_all_modern(each.text) for each in usable):
         return True
-    first = folded(said[0].text)
+    first = fold(said[0].text)
     leads = first.rstrip().endswith(":") or wording("unanswered", "leads_to_text").search(first)
     alone = len({each.paragraph for each in pieces}) == 1 and said[0] is pieces[0]
     finished = usable[-1].text.rstrip().endswith(("。", "."))
@@ -140,7 +140,7 @@ def _all_modern(text: str) -> bool:
     """Whether every sentence of a text has a word of modern prose, and ends as one."""
     sentences = [each for each in re.split(r"(?<=[。！？!?])|(?<=\.)\s", text) if each.strip()]
     return bool(sentences) and all(
-        (wording("passages", "modern").search(folded(each)) and each.strip()[-1] in "。！？!?")
+        (wording("passages", "modern").search(fold(each)) and each.strip()[-1] in "。！？!?")
         or (is_mostly_latin(each) and each.rstrip().endswith("."))
         for each in sentences
     )
@@ -165,7 +165,7 @@ def _declines(core: str, sentences: Sequence[str], form: AnswerForm) -> bool:
     if any(wording("discourse", "although").search(each) for each in sentences):
         return False
     if form in _ONE_VALUE:
-        return _regrets(sentences[0]) and not wording("short", "answer").search(folded(core))
+        return _regrets(sentences[0]) and not wording("short", "answer").search(fold(core))
     if only_declines(core, finished=True):
         return True
     regrets = form == "transcription" and _regrets(sentences[0])
@@ -185,11 +185,11 @@ def _breaks_off(core: str, sentences: Sequence[str], question: str) -> bool:
     """Whether a response ends within its reasoning, with no value committed to before."""
     if core[-1] in _ENDS or not sentences:
         return False
-    asked, first, last = folded(question), sentences[0], sentences[-1]
+    asked, first, last = fold(question), sentences[0], sentences[-1]
     if len(sentences) == 1 and _only_introduces(last, asked):
         return True
     value = len(first) <= _BARE_VALUE and not wording("unanswered", "open_end", "{}$").search(first)
-    if value or len(core) < _LEAST_CUT or wording("short", "answer").search(folded(core)):
+    if value or len(core) < _LEAST_CUT or wording("short", "answer").search(fold(core)):
         return False
     clauses = re.split("[,;]", first) if len(sentences) == 1 else sentences
     concludes = [bool(wording("discourse", "conclusion").match(each)) for each in clauses[1:]]
@@ -220,7 +220,7 @@ def _shared(flat: str, asked: str) -> bool:
 
 def _all_fit(flat: str, options: Sequence[str]) -> bool:
     """Whether all options are said to fit, none of which says so itself, and none is preferred."""
-    if any(wording("unanswered", "all_of_them").search(folded(each)) for each in options):
+    if any(wording("unanswered", "all_of_them").search(fold(each)) for each in options):
         return False
     found = list(wording("unanswered", "all_fit").finditer(flat))
     if not found:
@@ -240,7 +240,7 @@ def _breaks_off_among_options(core: str) -> bool:
     first, last = core.splitlines()[0], re.split(r"[\n。]", core)[-1]
     if core[-1] in _ENDS or len(last) < _LEAST_CUT or len(first) <= _BARE_VALUE:
         return False
-    flat = folded(core)
+    flat = fold(core)
     if wording("short", "answer").search(flat) or wording("unanswered", "chooses").search(flat):
         return False
     return len(set(_OPTION.findall(core))) > 1

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from statistics import fmean
 from typing import NamedTuple
 
-from keju.errors import recorded
+from keju.errors import english_problem
 from keju.items import (
     AnswerForm,
     PromptScript,
@@ -20,7 +20,7 @@ from keju.items import (
     variant_of,
 )
 from keju.metrics import UndefinedMetricError
-from keju.scoring.adjudicated import ACC
+from keju.scoring.decisions import ACC
 from keju.scoring.metric import Preparation, load_declared
 from keju.scoring.metric_value import mean
 from keju.scoring.scoring_sample import ScoringSample
@@ -66,7 +66,7 @@ class VariantResult(Record, frozen=True, kw_only=True):
 
 
 def variants_of(sample: ScoringSample) -> list[Variant]:
-    """The paper's formulas that stand beside the official metrics of a case."""
+    """The paper's formulas for the official metrics of a sample."""
     load_declared()
     place = sample.item.benchmark, sample.form
     return [
@@ -81,8 +81,10 @@ def variant_scores(sample: ScoringSample) -> list[Score]:
     return [_score(sample, each) for each in variants_of(sample)]
 
 
-def watched(samples: Iterable[ScoringSample], scores: list[Score]) -> Iterator[ScoringSample]:
-    """The cases as they come, their variants' scores added to the list as they pass."""
+def collect_variant_scores(
+    samples: Iterable[ScoringSample], scores: list[Score]
+) -> Iterator[ScoringSample]:
+    """Yield the samples unchanged, and add the scores of their variants to the list."""
     for sample in samples:
         scores += variant_scores(sample)
         yield sample
@@ -120,11 +122,11 @@ def _score(sample: ScoringSample, variant: Variant) -> Score:
     value, signed, reason = None, "", sample.defect.response or sample.defect.answer
     if not reason:
         try:
-            value = variant.function(*variant.prepare.given(sample))
+            value = variant.function(*variant.prepare.inputs(sample))
             text = variant.prepare.name
             signed = signature("official", variant.name, text, label="as-printed")
         except UndefinedMetricError as error:
-            reason = recorded(error)
+            reason = english_problem(error)
     if value is not None and response.status in {"failed", "filtered"}:
         value = 0.0
     return Score(

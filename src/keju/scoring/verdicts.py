@@ -1,4 +1,4 @@
-"""What kind of response it was, apart from how well it scored."""
+"""Verdicts: the kind of a response, apart from its scores."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def verdict_of(
         transcription: the text on the image, where it is known.
         answer: the true answer.
         extracted: whether an answer could be taken.
-        wrapped: whether it had to be taken out of JSON that nobody asked for.
+        wrapped: whether it was extracted from JSON although JSON was not asked for.
         in_english: whether the answer is expected in English, if the true one is.
     """
     body = body_of(response.text)
@@ -82,7 +82,7 @@ def verdict_of(
 
 
 def _from_the_wire(response: Response, body: str) -> Verdict | None:
-    """What can be said from the status, and from whether and how the text ends."""
+    """The verdict from the status, and from whether and how the text ends."""
     match response.status:
         case "failed" | "filtered":
             return response.status
@@ -125,8 +125,8 @@ def is_mostly_han(text: str) -> bool:
 def reads_out(body: str, transcription: str, answer: str) -> bool:
     """Whether a response is the text on the image rather than an answer about it.
 
-    At least four fifths of its characters stand in the transcription in this order, and fewer of
-    them in the true answer.
+    At least four fifths of its characters are in the transcription in this order, and fewer of
+    them in the reference.
     """
     said = counted(body)
     if len(said) < _TRANSCRIBED_LENGTH or not transcription:

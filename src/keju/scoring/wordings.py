@@ -1,7 +1,7 @@
 """Lists of wordings that extraction looks for, read from the TOML files in `patterns/`.
 
 An entry of a file is a list of alternatives (regular expressions) or one expression; ``@name@``
-means the entry of that name in the same file. All are matched against `folded` text, so their Han
+means the entry of that name in the same file. All are matched against `fold` text, so their Han
 characters are folded too (着 becomes 著).
 """
 
@@ -33,7 +33,7 @@ class _Folded(dict[int, str]):
 _FOLDED = _Folded()
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """A text of the same length in simplified characters, lower case and ASCII forms."""
     return text.translate(_FOLDED)
 
@@ -68,7 +68,7 @@ def expression(file: str, name: str) -> str:
             message("scoring.no-wording-entry", name=name), file=f"{file}.toml"
         ) from None
     text = _HAN.sub(
-        lambda found: folded(found[0]), entry if isinstance(entry, str) else "|".join(entry)
+        lambda found: fold(found[0]), entry if isinstance(entry, str) else "|".join(entry)
     )
     return "(?:" + _REFERENCE.sub(lambda found: expression(file, found[1]), text) + ")"
 

@@ -9,12 +9,12 @@ from keju.scoring.extraction import (
     body_of,
     boxed_answer,
     json_answer,
-    spoken,
-    unfenced,
+    strict_body,
+    without_fence,
 )
-from keju.scoring.polarity import alone_word, stated_yes_no
-from keju.scoring.wordings import folded, wording
-from keju.text import narrowed
+from keju.scoring.polarity import alone_word, extract_stated_yes_no
+from keju.scoring.wordings import fold, wording
+from keju.text import to_half_width
 
 _EDGE = " \t\r\n\u3000*_`#>。.，,、:：;；!！'\"‘’“”「」『』()（）[]【】"
 _SAID = {
@@ -71,8 +71,8 @@ _AFTER_PHRASE = re.compile(r"(?:答案|结论)(?:是|为|:)\s*|\banswer(?: is|:)
 _SENTENCE = re.compile(r"[。！!；;\n]|\.(?=\s|$)")
 _HEDGED = re.compile(r"\b(?:yes and no|not yes|not no)\b|既是又不是|是也不是", re.IGNORECASE)
 
-# In running text "no" is mostly a determiner (no doubt) and 是 a copula: only words that stand
-# apart are answers. Between commas 是 is one of many characters, but "yes" is a word.
+# In running text "no" is mostly a determiner (no doubt) and 是 a copula: only separate
+# words are answers. Between commas 是 is one of many characters, but "yes" is a word.
 _APART = re.compile(
     r"(?:^|(?<=[\s。.；;：:!！?？\"'“「(（*]))(?P<said>yes|no|是的?|不是的?|否)"
     r"(?=\s*(?:[，,。.；;:：!！\"'”」)）*]|$))",
@@ -84,13 +84,13 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     """Yes or No, where a response says one of them.
 
     Rules, in order; the first that decides is named: the response is the word; JSON or a box; the
-    answer phrases, if they agree; the first word, unless the other one stands apart later; the
-    words that stand apart, if they agree. A copula (这是…) and a determiner (no doubt) say neither.
+    answer phrases, if they agree; the first word, unless the other one is a separate word later;
+    the separate words, if they agree. A copula (这是…) and a determiner (no doubt) are neither.
     """
-    body = narrowed(spoken(text))
+    body = to_half_width(strict_body(text))
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
-    core = unfenced(body).strip(_EDGE)
+    core = without_fence(body).strip(_EDGE)
     if core.lower() in _SAID:
         return Extracted(_SAID[core.lower()], "whole answer", body)
     listed = json_answer(body) or boxed_answer(body)
@@ -104,7 +104,7 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     if (decided := _concluded(body, question)) is not None:
         return decided
     back = _after_correction(body)
-    if back and (restated := stated_yes_no(back, question)):
+    if back and (restated := extract_stated_yes_no(back, question)):
         return restated
     plain = _NEITHER_WORD.sub("\n", body)
     leading = _LEADING.match(plain)
@@ -115,27 +115,27 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     for rule, found in rules:
         said = {_meaning(match) for match in found}
         if len(said) == 1:
-            name = rule if rule == "answer phrase" or leading else "word that stands apart"
+            name = rule if rule == "answer phrase" or leading else "separate word"
             return Extracted(said.pop(), name, found[0][0])
         if said:
             return Extracted(None, "both yes and no", " … ".join(match[0] for match in found))
-    return stated_yes_no(body, question) or _of_statement(core, question)
+    return extract_stated_yes_no(body, question) or _of_statement(core, question)
 
 
 def _concluded(body: str, question: str) -> Extracted | None:
-    """What the conclusion of a longer answer says, where a line opens one; None where none does."""
+    """The answer in the conclusion of a longer response; None if no line opens a conclusion."""
     tail = body[-_LONGEST_TAIL:]
     last = _SENTENCE.split(tail.strip(_EDGE))[-1].strip(_EDGE).lower()
     if last in _SAID and not _LEADING.match(_NEITHER_WORD.sub("\n", body)):
         return Extracted(_SAID[last], "last word", last)
-    found = list(_conclusion().finditer(folded(tail)))
+    found = list(_conclusion().finditer(fold(tail)))
     if not found or not tail[: found[-1].start()].strip():
         return None
     after = tail[found[-1].end() :].strip(_EDGE + "-—")
     leading = _LEADING.match(_NEITHER_WORD.sub("\n", after))
     if leading:
         return Extracted(_meaning(leading), "conclusion", after[:60])
-    said = stated_yes_no(after, question) if after else None
+    said = extract_stated_yes_no(after, question) if after else None
     return said._replace(rule="conclusion") if said and said.answer else said
 
 
@@ -145,7 +145,7 @@ def _conclusion() -> re.Pattern[str]:
 
 
 def _words_apart(plain: str) -> list[re.Match[str]]:
-    """Words that stand apart, without those that concede something (and yes, there is …)."""
+    """Separate words, without those that concede something (and yes, there is …)."""
     return [
         each for each in _APART.finditer(plain)
         if not _CONCEDED.search(plain[max(0, each.start() - 12) : each.start()])
@@ -153,8 +153,8 @@ def _words_apart(plain: str) -> list[re.Match[str]]:
 
 
 def _after_correction(body: str) -> str:
-    """What follows the last correction of something that was said before; else nothing."""
-    found = list(wording("discourse", "correction").finditer(folded(body[-_LONGEST_TAIL:])))
+    """The text after the last correction of an earlier statement; else empty."""
+    found = list(wording("discourse", "correction").finditer(fold(body[-_LONGEST_TAIL:])))
     later = [each for each in found if each.start() > 1]
     return body[-_LONGEST_TAIL:][later[-1].end() :] if later else ""
 
@@ -171,14 +171,14 @@ def _of_statement(core: str, question: str) -> Extracted:
     if _DENYING.search(sentence):
         return Extracted("No", "statement", sentence)
     likeness = wording("yes_no", "asks_alike")
-    compares = likeness.search(folded(question)) and not likeness.search(folded(sentence))
+    compares = likeness.search(fold(question)) and not likeness.search(fold(sentence))
     if not compares and _AFFIRMING.search(sentence):
         return Extracted("Yes", "statement", sentence)
     return Extracted(None, "neither yes nor no")
 
 
 def first_yes_no(text: str) -> Extracted:
-    """The first word for yes or no after the reasoning, wherever it stands.
+    """The first word for yes or no after the reasoning, at any place.
 
     It is our reading where a paper has no rule. 是否, 是不是 and "yes or no" are passed over.
     """

@@ -10,7 +10,7 @@ from keju.statistics.bootstrap import (
     group_sums,
     interval_of,
     interval_of_values,
-    resampled,
+    resample,
 )
 from keju.statistics.comparison import (
     Difference,
@@ -75,8 +75,8 @@ __all__ = [
     "pearson",
     "randomisation_p",
     "rank_sets",
+    "resample",
     "resample_suite",
-    "resampled",
     "risk_coverage",
     "risk_intervals",
     "spearman",

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from keju.metrics.base import UndefinedMetricError
-from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, numbered
+from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, number_groups
 from keju.statistics.correlation import (
     deviation,
     kendall,
@@ -83,7 +83,7 @@ def associate(
     if not len(human) == len(model) == len(groups):
         raise ValueError("both sides and their groups must be of one length")
     left, right = np.asarray(human, dtype=np.float64), np.asarray(model, dtype=np.float64)
-    inverse, known = numbered(groups)
+    inverse, known = number_groups(groups)
     values = {measure: _value(_POINT[measure], human, model) for measure in MEASURES}
     parts: dict[AssociationMeasure, list[Floats]] = {measure: [] for measure in MEASURES}
     if known > 1:

@@ -53,7 +53,7 @@ class GroupSums(NamedTuple):
         return float(self.top.sum()) / weight if weight else float("nan")
 
 
-def numbered(groups: Sequence[str]) -> tuple[npt.NDArray[np.intp], int]:
+def number_groups(groups: Sequence[str]) -> tuple[npt.NDArray[np.intp], int]:
     """The number of each item's group, and how many there are; an empty name is a group of its own.
 
     Names are numbered in their order as text, so that the draws of a seed depend on the groups and
@@ -76,7 +76,7 @@ def group_sums(
     """
     if not len(numerators) == len(denominators) == len(groups):
         raise ValueError("numerators, denominators and groups must be of one length")
-    inverse, count = numbered(groups)
+    inverse, count = number_groups(groups)
     top, bottom = (
         np.asarray(np.bincount(inverse, weights, minlength=count), dtype=np.float64)
         for weights in (numerators, denominators)
@@ -114,13 +114,13 @@ def group_bootstrap(
     sums = group_sums(numerators, denominators, groups)
     if len(sums.top) < FEWEST_GROUPS:
         return None
-    ratios = resampled(sums, resamples=resamples, seed=seed)
+    ratios = resample(sums, resamples=resamples, seed=seed)
     if not ratios.size:
         return None
     return interval_of(ratios, sums, level=level, method=method)
 
 
-def resampled(sums: GroupSums, *, resamples: int, seed: int) -> Floats:
+def resample(sums: GroupSums, *, resamples: int, seed: int) -> Floats:
     """The ratio in each resample; draws without weight are dropped."""
     parts = []
     for drawn in draws(len(sums.top), resamples=resamples, seed=seed):
@@ -205,7 +205,7 @@ def _expanded_tail(groups: int, tail: float) -> float:
 
 
 def _acceleration(sums: GroupSums) -> float:
-    """The acceleration constant, from the values with one group left out (the jackknife)."""
+    """The acceleration constant, from the values without one group each (the jackknife)."""
     weight = sums.bottom.sum() - sums.bottom
     kept = weight > 0
     left_out = (sums.top.sum() - sums.top)[kept] / weight[kept]

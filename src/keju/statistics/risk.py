@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, numbered
+from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, number_groups
 
 
 class RiskCoverage(NamedTuple):
@@ -88,7 +88,7 @@ def risk_intervals(
     arrays = _checked(errors, weights, signal)
     if len(groups) != len(arrays[0]):
         raise ValueError("as many groups as items are needed")
-    inverse, known = numbered(groups)
+    inverse, known = number_groups(groups)
     found = [
         # Only the values of a curve are kept, not the curve: a thousand of them would fill memory.
         (curve.area, curve.gain, *map(curve.at, coverages))

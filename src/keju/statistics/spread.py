@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, numbered
+from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, number_groups
 
 
 class Spread(NamedTuple):
@@ -43,7 +43,7 @@ def spread(
         raise ValueError("one or more finite values and as many groups are needed")
     if not all(0 < share <= 1 for share in quantiles):
         raise ValueError("a quantile is a share above 0, up to 1")
-    inverse, known = numbered(groups)
+    inverse, known = number_groups(groups)
     order = np.argsort(numbers, kind="stable")
     numbers, inverse = numbers[order], inverse[order]
     parts = [

@@ -29,7 +29,7 @@ separates what an earlier one joined. OCR scoring (`counted`) follows this polic
 """
 
 from keju.items import Script
-from keju.text.content import Content, content_of
+from keju.text.content import Content, read_content
 from keju.text.conversion import (
     conversion_missing,
     official_convert,
@@ -46,10 +46,11 @@ from keju.text.normalise import (
     normalisation_signature,
     normalise,
 )
-from keju.text.reasoning import answer_part, with_reasoning
-from keju.text.repeats import said_once
+from keju.text.numerals import parse_english_number, parse_number
+from keju.text.reasoning import add_reasoning, answer_part
+from keju.text.repeats import unrepeated_share
 from keju.text.scripts import in_script, simplified_reference
-from keju.text.widths import narrowed
+from keju.text.widths import to_half_width
 
 __all__ = [
     "LAYERS",
@@ -57,8 +58,8 @@ __all__ = [
     "Layer",
     "Pair",
     "Script",
+    "add_reasoning",
     "answer_part",
-    "content_of",
     "conversion_missing",
     "counted",
     "counted_alike",
@@ -66,12 +67,14 @@ __all__ = [
     "han_only",
     "in_script",
     "is_han",
-    "narrowed",
     "normalisation_signature",
     "normalise",
     "official_convert",
     "official_convert_value",
-    "said_once",
+    "parse_english_number",
+    "parse_number",
+    "read_content",
     "simplified_reference",
-    "with_reasoning",
+    "to_half_width",
+    "unrepeated_share",
 ]

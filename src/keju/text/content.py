@@ -17,7 +17,7 @@ class Content(NamedTuple):
     not_text: str = ""
 
 
-def content_of(value: object) -> Content:
+def read_content(value: object) -> Content:
     """Convert a content: text unchanged, null to empty text, a list to its texts joined.
 
     A number, a boolean, an object and a list with anything but parts with a `text` are also kept as

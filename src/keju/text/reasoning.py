@@ -36,7 +36,7 @@ def answer_part(content: str) -> str:
     return after.strip() or before.strip()
 
 
-def with_reasoning(content: str, reasoning: str) -> str:
+def add_reasoning(content: str, reasoning: str) -> str:
     """The content with separately returned reasoning put before it (our reading).
 
     The form is ``<think>REASONING</think>CONTENT`` with nothing inserted, as a server without a

@@ -12,7 +12,7 @@ RUN = 10
 _WORD = re.compile(r"[^\W_]+")
 
 
-def said_once(text: str) -> float:
+def unrepeated_share(text: str) -> float:
     """The share of a text's Han characters and words that does not repeat an earlier run.
 
     A run is ten of them in a row; marks and spaces between them are ignored. A text of three equal

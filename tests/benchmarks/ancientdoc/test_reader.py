@@ -111,7 +111,8 @@ def test_pages_outside_any_book_are_said_and_are_groups_of_their_own(source: Sou
     done = source.read(line("OCR", image="loose.jpg"))
     (item,) = source.items()
     assert item.group == item.images[0].sha256
-    assert done.notes[0] == "1 page lies in no book's folder, so each is a group: loose.jpg"
+    note = "1 page is not in a book's folder, so each is a separate group: loose.jpg"
+    assert done.notes[0] == note
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_pages_outside_any_book_are_said_and_are_groups_of_their_own(source: Sou
         (line("Poetry"), "record 1: unknown task 'Poetry'; expected one of page_level_ocr, vern"),
         (line("recognition"), "unknown task 'recognition'"),
         (line("OCR", image="../data.jpg"), "1 image is missing: ../data.jpg (of record 1)"),
-        (line("OCR", image=""), "image '' must lie under"),
+        (line("OCR", image=""), "image '' must be inside"),
         (line("OCR", image="Art/none.jpg"), "1 image is missing: Art/none.jpg (of record 1)"),
         (line("OCR", question=""), "record 1: the question is empty"),
         ({"image": PAGE, "task": "OCR", "question": "q"}, "no field for the answer (expected ans"),
@@ -158,7 +159,7 @@ def test_missing_pages_can_be_left_out(source: Source) -> None:
 
 
 def test_an_empty_file_and_an_empty_folder_are_named(source: Source, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="a table without lines"):
+    with pytest.raises(DataError, match="the table has no lines"):
         source.read()
     (source.folder / "data.jsonl").unlink()
     with pytest.raises(DataError, match=r"expected label\.csv, a \.jsonl"):

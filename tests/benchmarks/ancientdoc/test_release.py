@@ -8,10 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from keju.benchmarks.ancientdoc.reader.columns import Asked, wide_columns
+from keju.benchmarks.ancientdoc.reader.columns import TaskColumns, wide_columns
 from keju.benchmarks.ancientdoc.reader.detecting import detect_ancientdoc
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obstacles import obstacle
+from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.values import canonical
 from keju.definitions import prompt_of
 from keju.definitions import task as find_task
@@ -67,7 +67,7 @@ def test_options_name_the_columns_of_tasks(read, tmp_path):
     assert [(item.task, item.answer) for item in done.items] == [
         ("page_level_ocr", "原"), ("vernacular_translation", "今"), ("knowledge_qa", "某。"),
     ]  # fmt: skip
-    with pytest.raises(UsageError, match=r"page.level.ocr=v: there is no such column"):
+    with pytest.raises(UsageError, match=r"page.level.ocr=v: no such column"):
         read("ancientdoc", tmp_path / "src", **{"field.page_level_ocr": "v"})
 
 
@@ -87,7 +87,7 @@ def test_a_column_is_one_tasks_or_none(column, task, kind):
     if task is None:
         assert found is None
     else:
-        assert found.asked == (Asked(task, column if kind == "both" else "", column),)
+        assert found.asked == (TaskColumns(task, column if kind == "both" else "", column),)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_column_is_one_tasks_or_none(column, task, kind):
     ],
 )
 def test_question_and_answer_columns_belong_together(question, answer, task):
-    assert wide_columns([answer, "name", question]).asked == (Asked(task, question, answer),)
+    assert wide_columns([answer, "name", question]).asked == (TaskColumns(task, question, answer),)
 
 
 def test_images_twice_are_imported_once_and_reported(read, tmp_path):
@@ -134,7 +134,7 @@ def test_cells_that_do_not_tell_question_and_answer_apart_are_named(read, tmp_pa
     put(tmp_path / "src/imgs/兵家类/兵鏡/page_1.png", picture(1))
     done = read("ancientdoc", tmp_path / "src")
     assert [item.task for item in done.items] == ["page_level_ocr"]
-    assert "1 cell does not tell question and answer apart" in str(done.notes)
+    assert "1 cell does not separate question and answer" in str(done.notes)
     assert "Knowledge of line 2" in str(done.notes)
 
 
@@ -154,7 +154,7 @@ def test_a_table_that_git_lfs_left_out_is_named(read, tmp_path):
     put(src / "label.csv", pointer)
     with pytest.raises(DataError, match=r"label\.csv: a Git LFS pointer, not the file itself"):
         read("ancientdoc", src)
-    found = obstacle(Listing(src))
+    found = find_obstacle(Listing(src))
     assert "label.csv" in found.problem
     assert "lfs pull" in found.hint
 

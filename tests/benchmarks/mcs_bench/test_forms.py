@@ -14,9 +14,9 @@ from keju.benchmarks.mcs_bench.reader.conversations import without_conversation
 from keju.benchmarks.mcs_bench.reader.detection import detect_mcs_bench
 from keju.benchmarks.mcs_bench.reader.words import (
     domains_in,
-    names,
+    load_names,
     numbered_task,
-    plain,
+    plain_key,
     script_in,
     tasks_of_path,
 )
@@ -90,12 +90,12 @@ def test_domains_have_several_names() -> None:
 
 def test_every_name_of_a_field_has_one_meaning() -> None:
     meant: dict[str, set[str]] = {}
-    for role, spellings in names().roles.items():
+    for role, spellings in load_names().roles.items():
         family = role.partition("_")[0]
         for name in spellings:
-            meant.setdefault(plain(name), set()).add(family)
+            meant.setdefault(plain_key(name), set()).add(family)
     assert not {name: roles for name, roles in meant.items() if len(roles) > 1}
-    assert not set(meant) & names().ignored
+    assert not set(meant) & load_names().ignored
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_names_that_do_not_fit_the_labels_are_named(src: Path, names: str, says:
         (packed(PICTURES) + b"x", "its header says 5 x 4 x 6 = 120 bytes; found 121"),
         (struct.pack(">4I", 0x803, 2**31, 2**31, 2**31), "its header says"),
         (struct.pack(">4I", 0x803, 5, 0, 6), "its header says 5 x 0 x 6 = 0"),
-        (packed(PICTURES[:4]), "5 labels, but .* holds 4 pictures"),
+        (packed(PICTURES[:4]), "5 labels, but .* has 4 images"),
         (gzip.compress(packed(PICTURES), mtime=0)[:-9], "damaged gzip"),
         (gzip.compress(packed(PICTURES), mtime=0)[:15] + b"\xff" * 20, "damaged gzip"),
         (gzip.compress(packed(PICTURES), mtime=0) + b"\0\0", "more data after its end"),

@@ -19,7 +19,7 @@ from keju.items import Item, Response
 from keju.scoring import ModelScores, aggregate, score_answer, summarise
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import Defect, ScoringSample
-from keju.scoring.variants import watched
+from keju.scoring.variants import collect_variant_scores
 
 HOSTILE = "\x1b[2J\x1b]0;t\x07[red]m[/red]:smile:\u202e"
 SHOWN = "\\x1b[2J\\x1b]0;t\\x07[red]m[/red]:smile:\\u202e"
@@ -55,7 +55,7 @@ def test_the_table_of_numbers_says_its_units_and_what_the_reference_split_is():
     assert "mean length in characters without white space" in found
     reference = sum(item.split == "reference" for item in Dataset.open(mini.path()).items())
     assert reference
-    assert f"{reference} of the questions are of the reference split: labelled examples" in found
+    assert f"{reference} questions are in the reference split: labelled examples" in found
 
 
 def test_json_is_utf8_on_any_terminal(capfdbinary: pytest.CaptureFixture[bytes]):
@@ -102,7 +102,7 @@ def test_each_setting_has_its_own_column():
         )
     ]  # fmt: skip
     variants = []
-    scores = score_samples(watched(samples, variants), ("official",))
+    scores = score_samples(collect_variant_scores(samples, variants), ("official",))
     by_model = {
         model: summarise(
             ModelScores(
@@ -143,7 +143,7 @@ def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
     summary = summarise(ModelScores("m", score_samples(samples), [], {}, []))
     (line,) = summary_lines([summary])
     assert line == (
-        "unscored: F1, Precision, Recall, F1_macro of 2 responses, such as that to T3 i1: no text"
+        "unscored: F1, Precision, Recall, F1_macro of 2 responses (first: T3 i1): no text"
     )
     (line,) = summary_lines([summary, summary])
-    assert "of 4 responses, such as that to T3 i1" in line
+    assert "of 4 responses (first: T3 i1)" in line

@@ -48,7 +48,7 @@ def exchange(contract: Contract) -> Iterator[Exchanged]:
             "top_k, which it refuses, is not sent again and is reported",
             (1, True),
             (sum("top_k" in each["request"].get("fields", {}) for each in notes), "top_k" in said),
-            detail="refused once with HTTP 422; the run goes on without it",
+            detail="refused once with HTTP 422; the run continues without it",
         )
         yield from stopped(
             contract, server, "wrong model", "openai:nonesuch", "model", key="none", status=400,

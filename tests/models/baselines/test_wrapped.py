@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import ImageRef, Item, Request
-from keju.models import ModelOptions, Shown, open_model, role_of
+from keju.models import ItemImages, ModelOptions, open_model, role_of
 from keju.models.baselines.shuffled import other_images
-from keju.running import lend, request_key, run
+from keju.running import attach_dataset, request_key, run
 from keju.running.requests import request_for
 from keju.runs import RunFolder
 from tests.support.making import page_item, picture
@@ -88,8 +88,8 @@ def test_a_shuffled_model_is_sent_the_images_of_another_group(
 def test_they_are_other_models_with_other_keys(dataset: Path):
     opened = Dataset.open(dataset)
     items = opened.items()
-    lent = lend(opened, items, options())
-    again = lend(opened, items, options(seed=1))
+    lent = attach_dataset(opened, items, options())
+    again = attach_dataset(opened, items, options(seed=1))
     models = [
         open_model(SERVED, lent),
         open_model(f"blind:{SERVED}", lent),
@@ -129,25 +129,29 @@ def test_they_decline_what_shows_no_image_and_a_task_of_one_group():
     page = stored(np.zeros((4, 4), np.uint8)).ref
     item = page_item("p", images=(page,), group="the only book")
     for kind in ("blind", "shuffled"):
-        model = open_model(f"{kind}:{SERVED}", options(shown=(shown("p", "a"), shown("x", "b"))))
+        model = open_model(
+            f"{kind}:{SERVED}", options(item_images=(shown("p", "a"), shown("x", "b")))
+        )
         bare = Request(item="p", benchmark="MCS-Bench", task="T2", form="text", prompt="?")
         assert "--setting image" in model.unsupported_reason(bare)
-    alone = open_model(f"shuffled:{SERVED}", options(shown=(shown("p", "a"),)))
+    alone = open_model(f"shuffled:{SERVED}", options(item_images=(shown("p", "a"),)))
     assert "another group" in alone.unsupported_reason(request_for(item))
 
 
 def test_without_a_dataset_nothing_is_shuffled():
-    model = open_model(f"shuffled:{SERVED}", options(shown=(shown("p", "a"), shown("x", "b"))))
+    model = open_model(
+        f"shuffled:{SERVED}", options(item_images=(shown("p", "a"), shown("x", "b")))
+    )
     page = stored(np.zeros((4, 4), np.uint8))
     request = request_for(page_item("p", images=(page.ref,)))
     with pytest.raises(Exception, match="without a dataset"):
         asyncio.run(model.answer(request, (page.data,)))
 
 
-def shown(item: str, group: str, sha: str = "") -> Shown:
+def shown(item: str, group: str, sha: str = "") -> ItemImages:
     name = hashlib.sha256((sha or item).encode()).hexdigest()
     ref = ImageRef(path=f"{name}.png", sha256=name, width=1, height=1, size=1)
-    return Shown(item=item, benchmark="MCS-Bench", task="T1", group=group, images=(ref,))
+    return ItemImages(item=item, benchmark="MCS-Bench", task="T1", group=group, images=(ref,))
 
 
 @given(

@@ -2,11 +2,11 @@
 import { viewer } from "/assets/viewer.js";
 
 const words = JSON.parse(document.body.dataset.words || "{}");
-const say = (text) => words[text] || text;
+const say = (id) => words[id];
 const form = document.querySelector("form.panel");
 const keys = {};
 
-// The clock stands still while nobody looks at the page.
+// The clock stops while the page is hidden.
 const clock = document.querySelector("[data-timer]");
 let looked = 0, since = document.hidden ? null : performance.now();
 const spent = () => (looked + (since === null ? 0 : performance.now() - since)) / 1000;
@@ -53,14 +53,14 @@ async function send(button) {
     const reply = await fetch(form.action, { method: "POST", body: data, headers: { "X-Keju": "script" } });
     const said = await reply.json().catch(() => ({}));
     if (reply.ok && said.next) { forget(); location.assign(said.next); return; }
-    trouble = said.error || say("The server did not take it. What you wrote is still here: try again.");
+    trouble = said.error || say("annotation.server-refused");
     if (said.link) {
       way = document.createElement("a");
       way.href = said.link;
       way.textContent = said.label;
     }
   } catch {
-    trouble = say("The server does not answer. Nothing is lost: what you wrote stays here. Try again when it is back.");
+    trouble = say("annotation.server-silent");
   }
   buttons.forEach((each) => { each.disabled = false; });
   const place = form.querySelector("[data-error]");

@@ -12,7 +12,7 @@ PROVIDES: dict[str, dict[str, str]] = {
     "keju.writers": {"ancientdoc": "keju.benchmarks.ancientdoc.writer:WRITER"},
     "keju.metrics": {"ancientdoc": "keju.benchmarks.ancientdoc.metrics"},
 }
-"""What is declared here, by entry-point group and name, as ``module:ATTRIBUTE``.
+"""The declarations of this folder, by entry-point group and name, as ``module:ATTRIBUTE``.
 
 Metrics are declared by the import of a module.
 """

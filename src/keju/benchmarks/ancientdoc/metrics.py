@@ -9,7 +9,7 @@ from keju.metrics import PRF, character_error_rate, chrf, distance, position_prf
 from keju.scoring.metric import EncoderMetric, Pooling, Stats, declare, declare_rates, register
 from keju.scoring.metric_value import MetricValue, mean, ratio
 from keju.scoring.preparations import AS_IT_IS, RAW
-from keju.scoring.semantic import CANDIDATE_AS_IT_IS, matched
+from keju.scoring.semantic import CANDIDATE_AS_IT_IS, token_match_f1
 
 _official = partial(
     declare,
@@ -87,7 +87,7 @@ register(
         benchmark="AncientDoc",
         prepare=CANDIDATE_AS_IT_IS,
         encoder="bert-base-chinese",
-        function=matched,
+        function=token_match_f1,
         rule="BERTScore F1 by token matching, not rescaled, so unrelated text gets about half",
         source="the paper's metrics, our reading",
     )

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from keju.datasets.store import Dataset
-from keju.datasets.writers.base import Holder, Writer, copy_image, not_a_question_of
+from keju.datasets.writers.base import ItemFilter, Writer, copy_image, not_a_question_of
 from keju.definitions import prompt_of
 from keju.errors import DataError, number_of
 from keju.files import write_atomic
@@ -27,14 +27,14 @@ _TOLD = ("category", "book", "dynasty", "script")
 
 
 def write_ancientdoc(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
-    """Write what is of AncientDoc; yields what is left out.
+    """Write the items of AncientDoc; yields notes on skipped items.
 
     Raises:
-        DataError: nothing is, an image is missing or altered, or two pages have one name.
+        DataError: there is none, an image is missing or altered, or two pages have one name.
     """
-    holder = Holder("ancientdoc", _objection)
+    chosen = ItemFilter("ancientdoc", _objection)
     lines = []
-    for item in holder.held(items):
+    for item in chosen.supported(items):
         name = _page(item)
         copy_image(dataset, item.images[0], out / name)
         record = {
@@ -47,7 +47,7 @@ def write_ancientdoc(dataset: Dataset, items: list[Item], out: Path) -> Iterator
         record |= {key: item.metadata[key] for key in _TOLD if key in item.metadata}
         lines.append(msgspec.json.encode(record))
     write_atomic(out / "data.jsonl", b"\n".join(lines) + b"\n")
-    yield from holder.notes()
+    yield from chosen.notes()
 
 
 WRITER = Writer("ancientdoc", "AncientDoc's JSON lines with page images", LAYOUT, write_ancientdoc)

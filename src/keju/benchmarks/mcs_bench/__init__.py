@@ -18,7 +18,7 @@ PROVIDES: dict[str, dict[str, str]] = {
         "mcs_bench_formulas": "keju.benchmarks.mcs_bench.formulas",
     },
 }
-"""What is declared here, by entry-point group and name, as ``module:ATTRIBUTE``.
+"""The declarations of this folder, by entry-point group and name, as ``module:ATTRIBUTE``.
 
 Metrics are declared by the import of a module.
 """

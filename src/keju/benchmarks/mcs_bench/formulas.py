@@ -55,7 +55,7 @@ PAPER_FORMS: Mapping[str, Callable[[str, str], float]] = MappingProxyType(
 """Name → metric. ANLS_eq7 is eqs. 7 and 8; ANLS_biten is as Biten et al. have it (threshold .5)."""
 
 _of_text = partial(Variant, benchmark=BENCHMARK, form="text", prepare=CHARACTERS)
-_CONVERTED_CHARACTERS = CHARACTERS._replace(given=texts.converted_pair)
+_CONVERTED_CHARACTERS = CHARACTERS._replace(inputs=texts.converted_pair)
 for each in (
     Variant(
         name="BLEU_eq5",

@@ -17,7 +17,7 @@ _EXTREMES: dict[str, Callable[[Iterable[float]], float]] = {
 
 
 def implied_tables(printed: Printed) -> Iterator[PrintedTable]:
-    """What can be computed beside the printed tables.
+    """The tables that can be computed from the printed ones.
 
     ``Registry by domain`` counts tasks and questions; ``Table 5 by domain`` takes Table 5's lengths
     and pictures together, weighted by questions; ``Registry by task`` has the length of the prompt

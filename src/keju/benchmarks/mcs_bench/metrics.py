@@ -25,7 +25,7 @@ from keju.metrics.base import TooLongError
 from keju.scoring.metric import EncoderMetric, Preparation, declare, declare_rates, register
 from keju.scoring.metric_value import MetricValue, mean
 from keju.scoring.scoring_sample import ScoringSample
-from keju.scoring.semantic import first_token
+from keju.scoring.semantic import first_token_cosine
 
 # jieba's time grows with the square of a run of characters that are in no word of its dictionary.
 _LONGEST_CUT = 20_000
@@ -36,12 +36,14 @@ _CLEANED = (
 )
 _CONVERTED = "the response alone is made simplified, by phrases (zhconv)"
 CLEANED = Preparation("clean>convert", _CLEANED, texts.cleaned_pair)
-CLEANED_WITH_ANSWER = CLEANED._replace(given=texts.cleaned_with_answer)
+CLEANED_WITH_ANSWER = CLEANED._replace(inputs=texts.cleaned_with_answer)
 CLEANED_CHARACTERS = CLEANED_WITH_ANSWER._replace(name="clean>convert>chars")
-EDITS = CLEANED._replace(given=lambda sample: (texts.edits(sample),))
-CONTAINED = CLEANED._replace(given=lambda sample: (texts.truth(sample), texts.cleaned(sample)))
+EDITS = CLEANED._replace(inputs=lambda sample: (texts.edits(sample),))
+CONTAINED = CLEANED._replace(
+    inputs=lambda sample: (texts.simplified_answer(sample), texts.cleaned(sample))
+)
 CONVERTED = Preparation("convert", f"{_CONVERTED}; nothing is removed", texts.converted_pair)
-CHARACTERS = CONVERTED._replace(name="convert>chars", given=texts.unspaced_pair)
+CHARACTERS = CONVERTED._replace(name="convert>chars", inputs=texts.unspaced_pair)
 WORDS = Preparation(
     "convert>jieba", f"{_CONVERTED}; both are cut into words (jieba)", texts.converted_pair
 )
@@ -58,7 +60,7 @@ _text = partial(_official, form="text", prepare=CHARACTERS)
     "1 - edits / true characters; below 0 where edits outnumber them",
     prepare=EDITS,
 )
-def accurate(counts: EditCounts) -> MetricValue:
+def cleaned_accurate_rate(counts: EditCounts) -> MetricValue:
     """AR of the cleaned texts."""
     return mean(accurate_rate(counts), **counts._asdict())
 
@@ -69,7 +71,7 @@ def accurate(counts: EditCounts) -> MetricValue:
     "characters cost nothing",
     prepare=EDITS,
 )
-def correct(counts: EditCounts) -> MetricValue:
+def cleaned_correct_rate(counts: EditCounts) -> MetricValue:
     """CR of the cleaned texts."""
     return mean(correct_rate(counts), **counts._asdict())
 
@@ -94,7 +96,7 @@ def edit_distance(reference: str, response: str) -> float:
         "Recall": "recall of the sets of distinct characters",
     },
 )
-def sets(reference: str, response: str) -> PRF:
+def set_rates(reference: str, response: str) -> PRF:
     """Rates over sets of characters."""
     return set_prf(reference, response)
 
@@ -147,7 +149,7 @@ def anls(reference: str, response: str) -> float:
         "Recall": "right pairs in the answer, repeats included / true marks; can be above 1",
     },
 )
-def punctuation(reference: str, response: str) -> PRF:
+def punctuation_rates(reference: str, response: str) -> PRF:
     """Rates of marks with the character before them; recall and F1 can pass 1."""
     return official_punctuation_prf(reference, response)
 
@@ -160,7 +162,7 @@ def punctuation(reference: str, response: str) -> PRF:
         "Recall": "recall of sets of names, split at 、 only",
     },
 )
-def entities(reference: str, response: str) -> PRF:
+def entity_rates(reference: str, response: str) -> PRF:
     """Rates of names."""
     return official_entities_prf(reference, response)
 
@@ -177,14 +179,14 @@ def entities(reference: str, response: str) -> PRF:
     form="short",
     prepare=CONTAINED,
 )
-def contained(reference: str, response: str) -> float:
+def contains_answer(reference: str, response: str) -> float:
     """1 if the response, cleaned and converted, contains the answer unchanged."""
     return float(reference in response)
 
 
 def _pair(sample: ScoringSample) -> tuple[str, str]:
     """Candidate and reference."""
-    return texts.converted(sample), texts.truth(sample)
+    return texts.converted(sample), texts.simplified_answer(sample)
 
 
 _encoded = partial(
@@ -192,9 +194,9 @@ _encoded = partial(
     form="text",
     protocol="official",
     benchmark=BENCHMARK,
-    prepare=CONVERTED._replace(given=_pair),
+    prepare=CONVERTED._replace(inputs=_pair),
     encoder="chinese-bert-wwm",
-    function=first_token,
+    function=first_token_cosine,
     source="the authors' scoring script",
 )
 register(

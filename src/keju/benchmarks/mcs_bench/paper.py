@@ -1,4 +1,4 @@
-"""What is computed of the paper's tables beyond what ``published/`` declares."""
+"""Functions on the paper's tables for what ``published/`` cannot declare as data."""
 
 from keju.benchmarks.mcs_bench.implied import implied_tables
 from keju.benchmarks.mcs_bench.rebuilding import rebuild

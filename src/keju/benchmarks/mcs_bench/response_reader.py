@@ -13,8 +13,8 @@ from keju.errors import DataError
 from keju.files import read_json
 from keju.items import Failure, Item, Response, Status
 from keju.messages import message
-from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample, kind_of
-from keju.text import content_of
+from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample, json_kind
+from keju.text import read_content
 
 _LARGEST = 2 << 30
 _QUESTIONS = ("Question", "Question_Simplified", "Question_Traditional")
@@ -74,7 +74,7 @@ def _cases(file: Path, rows: list[object]) -> Iterator[ScoringSample]:
         where = f"item {place}"
         if not isinstance(row, dict):
             raise DataError(
-                message("mcs-bench.not-an-object", kind=kind_of(row)), file=file, item=where
+                message("mcs-bench.not-an-object", kind=json_kind(row)), file=file, item=where
             )
         name = _named(file, where, row, "ID")
         where = f"item {place} (ID {ascii(name)[1:-1][:60]})"
@@ -164,7 +164,7 @@ def _sample(
 def _response(item: Item, model: str, row: Mapping[str, object]) -> Response:
     """The response as a run stores it; a failure where the row has none."""
     failed = "Response" not in row
-    content = content_of(_whole(row.get("Response")))
+    content = read_content(_whole(row.get("Response")))
     status: Status = "answered" if content.text.strip() else "empty"
     return Response(
         key=f"{item.task}/{item.id}",
@@ -193,7 +193,7 @@ def _named(file: Path, where: str, row: Mapping[str, object], key: str) -> str:
     if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
         return _HALF.sub("\ufffd", str(value).strip())
     problem = (
-        message("mcs-bench.field-is", key=key, kind=kind_of(value))
+        message("mcs-bench.field-is", key=key, kind=json_kind(value))
         if key in row
         else message("mcs-bench.field-missing", key=key)
     )
@@ -226,7 +226,7 @@ def _options(row: Mapping[str, object]) -> tuple[str, ...]:
 def _flaw(row: Mapping[str, object], key: str) -> str:
     """Why the authors' script cannot score this answer; empty where it can."""
     value = row.get(key, "")
-    return _half(row, key) if isinstance(value, str) else f"{_STOPS}{key} is {kind_of(value)}"
+    return _half(row, key) if isinstance(value, str) else f"{_STOPS}{key} is {json_kind(value)}"
 
 
 def _half(row: Mapping[str, object], key: str) -> str:

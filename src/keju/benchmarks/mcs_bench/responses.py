@@ -25,7 +25,7 @@ from keju.files import write_json
 from keju.items import Item, PromptVariant, Response, variant_of
 from keju.local_paths import check_local
 from keju.messages import message
-from keju.running.shown import Shown
+from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import RunFolder, file_name
 
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
@@ -54,7 +54,7 @@ def export_responses(run: Path, out: Path) -> list[ResponseFile]:
     """
     folder = RunFolder.open(run)
     items = {(item.task, item.id): item for item in folder.items() if item.benchmark == BENCHMARK}
-    shown = Shown(folder)
+    shown = RequestRebuilder(folder)
     found: dict[_ResponseSet, dict[tuple[str, str], Response]] = {}
     for model in folder.manifest().models:
         for response in folder.responses(model):
@@ -103,15 +103,15 @@ def _write(
     path: Path,
     items: Mapping[tuple[str, str], Item],
     said: Mapping[tuple[str, str], Response],
-    shown: Shown,
+    shown: RequestRebuilder,
 ) -> ResponseFile:
     rows = [_row(item, said[place], shown) for place, item in items.items() if place in said]
     write_json(path, rows)
     return ResponseFile(path, len(rows), sum("Response" not in row for row in rows))
 
 
-def _sent(item: Item, response: Response, shown: Shown) -> dict[str, object]:
-    """What was sent in place of the published prompt; empty where that was sent alone.
+def _sent(item: Item, response: Response, shown: RequestRebuilder) -> dict[str, object]:
+    """The text that was sent in place of the published prompt; empty if that was sent alone.
 
     `Question` stays the published prompt, as the authors' script and other tools expect.
     """
@@ -129,7 +129,7 @@ def _sent(item: Item, response: Response, shown: Shown) -> dict[str, object]:
     return found
 
 
-def _row(item: Item, response: Response, shown: Shown) -> dict[str, object]:
+def _row(item: Item, response: Response, shown: RequestRebuilder) -> dict[str, object]:
     declared = task(item.task)
     row: dict[str, object] = {
         "ID": released_id(item),

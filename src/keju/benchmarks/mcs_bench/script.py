@@ -14,9 +14,9 @@ def official_punctuation_prf(reference: str, hypothesis: str) -> PRF:
     r"""P, R, F1 as the script computes them.
 
     A mark is any character outside ``[a-zA-Z0-9\u4e00-\u9fa5]`` (so white space, 〇 and rare
-    ideographs are marks too), taken with the character before it; before the first stands the
-    last. A predicted pair counts as right each time it occurs, if the reference has it at all, so
-    recall and F1 can pass 1.
+    ideographs are marks too), taken with the character before it; the first character has the
+    last one before it. A predicted pair counts as right each time it occurs, if the reference has
+    it at all, so recall and F1 can pass 1.
     """
     wanted, found = _pairs(reference), _pairs(hypothesis)
     known = set(wanted)

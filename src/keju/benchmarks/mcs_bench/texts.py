@@ -10,8 +10,8 @@ from keju.errors import PrerequisiteError
 from keju.items import Item
 from keju.messages import message
 from keju.metrics import EditCounts, UndefinedMetricError
-from keju.scoring.preparations import bounded
-from keju.scoring.scoring_sample import ScoringSample, kind_of, once
+from keju.scoring.preparations import check_length
+from keju.scoring.scoring_sample import ScoringSample, computed_once, json_kind
 from keju.text import Pair, official_convert, official_convert_value
 
 _NOT_KEPT = re.compile(r"[^\u4e00-\u9fff\w]")
@@ -49,8 +49,8 @@ def require_answer(sample: ScoringSample) -> None:
         raise UndefinedMetricError(message("mcs-bench.script-stops-without-answer"))
 
 
-@once
-def truth(sample: ScoringSample) -> str:
+@computed_once
+def simplified_answer(sample: ScoringSample) -> str:
     """The answer, simplified.
 
     Raises:
@@ -63,7 +63,7 @@ def truth(sample: ScoringSample) -> str:
         raise UndefinedMetricError(str(error)) from None
 
 
-@once
+@computed_once
 def converted(sample: ScoringSample) -> str:
     """The response converted to simplified, as the script reads it where it doesn't clean.
 
@@ -80,7 +80,7 @@ def converted(sample: ScoringSample) -> str:
         raise UndefinedMetricError(str(error)) from None
 
 
-@once
+@computed_once
 def unspaced(sample: ScoringSample) -> str:
     """The response without spaces (U+0020), then converted, as the script's ROUGE reads it.
 
@@ -92,7 +92,7 @@ def unspaced(sample: ScoringSample) -> str:
     return _converted(sample.text.replace(" ", ""))
 
 
-@once
+@computed_once
 def cleaned(sample: ScoringSample) -> str:
     """The response cleaned, then converted.
 
@@ -104,11 +104,11 @@ def cleaned(sample: ScoringSample) -> str:
     return _converted(official_clean(sample.text))
 
 
-@once
+@computed_once
 def cleaned_pair(sample: ScoringSample) -> Pair:
     """Both texts cleaned, then the response converted; a missing answer is an empty text."""
-    reference = "" if sample.defect.answer_missing else truth(sample)
-    return bounded(Pair(official_clean(reference), cleaned(sample)))
+    reference = "" if sample.defect.answer_missing else simplified_answer(sample)
+    return check_length(Pair(official_clean(reference), cleaned(sample)))
 
 
 def cleaned_with_answer(sample: ScoringSample) -> Pair:
@@ -119,22 +119,22 @@ def cleaned_with_answer(sample: ScoringSample) -> Pair:
 
 def converted_pair(sample: ScoringSample) -> Pair:
     """The answer with the response converted."""
-    return Pair(truth(sample), converted(sample))
+    return Pair(simplified_answer(sample), converted(sample))
 
 
 def unspaced_pair(sample: ScoringSample) -> Pair:
     """The answer with the response without spaces, converted."""
-    return Pair(truth(sample), unspaced(sample))
+    return Pair(simplified_answer(sample), unspaced(sample))
 
 
-@once
+@computed_once
 def edits(sample: ScoringSample) -> EditCounts:
     """Substitutions, deletions and insertions along the script's path."""
     return official_edits(*cleaned_pair(sample))
 
 
 def _stopped(sample: ScoringSample, how: str) -> UndefinedMetricError:
-    what = kind_of(json.loads(sample.response.not_text))
+    what = json_kind(json.loads(sample.response.not_text))
     return UndefinedMetricError(message("mcs-bench.script-stops", how=how, what=what))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from keju.benchmarks.mcs_bench.names import BENCHMARK
 from keju.benchmarks.mcs_bench.reader import RENAMED, RENAMED_FROM
 from keju.datasets.store import Dataset
-from keju.datasets.writers.base import Holder, Writer, copy_image, not_a_question_of
+from keju.datasets.writers.base import ItemFilter, Writer, copy_image, not_a_question_of
 from keju.definitions import options_of, prompt_of, task
 from keju.files import write_json
 from keju.items import Item, Script
@@ -25,19 +25,19 @@ SCRIPTS: tuple[Script, ...] = ("simplified", "traditional")
 
 
 def write_mcs_bench(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
-    """Write what is of MCS-Bench; yields what is left out.
+    """Write the items of MCS-Bench; yields notes on skipped items.
 
     Raises:
-        DataError: nothing is, or an image is missing or altered.
+        DataError: there is none, or an image is missing or altered.
     """
-    holder = Holder("mcs-bench", _objection)
+    chosen = ItemFilter("mcs-bench", _objection)
     records = []
-    for item in holder.held(items):
+    for item in chosen.supported(items):
         for ref in item.images:
             copy_image(dataset, ref, out / ref.path)
         records.append(_record(item))
     write_json(out / "data.json", records)
-    yield from holder.notes()
+    yield from chosen.notes()
 
 
 WRITER = Writer("mcs-bench", "MCS-Bench's JSON with its images", LAYOUT, write_mcs_bench)

@@ -20,7 +20,7 @@ PROVIDES: dict[str, dict[str, str]] = {
         "idx": f"{_READERS}.idx:READER",
     },
 }
-"""What is declared here, by entry-point group and name, as ``module:ATTRIBUTE``.
+"""The declarations of this folder, by entry-point group and name, as ``module:ATTRIBUTE``.
 
 Metrics are declared by the import of a module.
 """

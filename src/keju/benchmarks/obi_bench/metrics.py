@@ -26,13 +26,13 @@ from keju.scoring.declared.detection import (
 )
 from keju.scoring.declared.pairs import (
     among_first,
-    ranked,
+    ranking_preparation,
     register_rankings,
-    said_yes,
+    yes_answers,
 )
 from keju.scoring.declared.text import floor_matched
 from keju.scoring.metric import EncoderMetric, declare, register
-from keju.scoring.semantic import CANDIDATE_AS_IT_IS, matched_rescaled, sentence
+from keju.scoring.semantic import CANDIDATE_AS_IT_IS, sentence_cosine, token_match_f1_rescaled
 
 _BENCHMARK = "OBI-Bench"
 _SOURCE = "the paper's tables, our reading"
@@ -72,7 +72,7 @@ register(
     _encoded(
         name="cosine",
         encoder="minilm",
-        function=sentence,
+        function=sentence_cosine,
         rule="cosine of sentence vectors; unrelated Chinese texts get more than 0",
     )
 )
@@ -80,7 +80,7 @@ register(
     _encoded(
         name="BERTScore",
         encoder="roberta-large",
-        function=matched_rescaled,
+        function=token_match_f1_rescaled,
         rule="BERTScore F1 by token matching, rescaled by its published baseline",
     )
 )
@@ -107,9 +107,9 @@ _rankings(
         ),
     },
     "probability",
-    ranked("one-probability", "official"),
+    ranking_preparation("one-probability", "official"),
 )
-_YES_NO = ranked("first-yes-no", "official")
+_YES_NO = ranking_preparation("first-yes-no", "official")
 _rankings(
     {
         "Acc@5": (
@@ -128,5 +128,5 @@ _rankings(
         )
     },
     "yes-no",
-    _YES_NO._replace(given=said_yes),
+    _YES_NO._replace(inputs=yes_answers),
 )

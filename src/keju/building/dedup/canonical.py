@@ -18,7 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from keju.definitions import options_of, query_of
 from keju.items import Item
 from keju.text.normalise import normalise
-from keju.text.widths import narrowed
+from keju.text.widths import to_half_width
 
 SAME_ANSWER = 0.95
 """Edit similarity from which long answers count as the same; shorter ones must be equal."""
@@ -90,7 +90,7 @@ def folded(text: str, *, simplify: bool = False, marks: bool = False) -> str:
         marks: keep punctuation, each mark in one form.
     """
     text = normalise(text, "script") if simplify else unicodedata.normalize("NFC", text)
-    text = narrowed(text)
+    text = to_half_width(text)
     if marks:
         return _SPACE.sub("", text.translate(_MARKS))
     return _punctuation().sub("", text)
@@ -108,7 +108,7 @@ def same_answer(left: str, right: str) -> bool:
 
 def _chosen(answer: str, options: tuple[str, ...]) -> list[str]:
     """Texts of the options that letters name, sorted; the answer itself if it is not a letter."""
-    answer = narrowed(answer)
+    answer = to_half_width(answer)
     if not _LETTERS.fullmatch(answer):
         return [answer]
     places = sorted({ascii_uppercase.index(each) for each in answer if each in ascii_uppercase})

@@ -19,9 +19,9 @@ from keju.messages import message
 from keju.models import Decoding, ModelOptions, open_model
 from keju.models.base import UNKNOWN_DTYPE
 from keju.models.request_fields import declared_dtype, parse_extra_body
-from keju.running import Budget, Limits, Policy, ResponseStore
+from keju.running import Budget, Policy, RateLimits, ResponseStore, RetryPolicy
+from keju.running.given_requests import replies_of, send_requests
 from keju.running.prices import read_prices
-from keju.running.request_queue import ask_questions, replies_of
 from keju.runs import RunFolder
 from keju.text import answer_part
 
@@ -178,8 +178,8 @@ class Drafting:
         policy = Policy(
             concurrency=settings.concurrency,
             retry_failed=True,
-            timeout=settings.timeout,
-            limits=Limits(requests=settings.per_minute),
+            retry=RetryPolicy(timeout=settings.timeout),
+            limits=RateLimits(requests=settings.per_minute),
             budget=Budget(
                 max_cost=settings.max_cost,
                 max_requests=None if left is None else max(0, left - self.sent),
@@ -187,7 +187,7 @@ class Drafting:
             ),
         )
         with ResponseStore(self.folder) as store:
-            done = ask_questions(
+            done = send_requests(
                 store, [model], lambda _: requests, policy=policy, dataset=self.dataset
             )
         self.sent += sum(each.attempts for each in done.models)

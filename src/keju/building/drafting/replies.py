@@ -14,7 +14,7 @@ import msgspec
 
 from keju.building.drafting.templates import Kind, Stage
 from keju.errors import number_of
-from keju.scoring.extraction import body_of, unfenced
+from keju.scoring.extraction import body_of, without_fence
 from keju.text import counted
 
 MOST_CHARACTERS = 20_000
@@ -41,7 +41,7 @@ def taken(text: str, stage: Stage, *, least: int, most: int) -> Taken:
         most: the number of items requested; more are an error.
     """
     try:
-        whole = msgspec.json.decode(unfenced(body_of(text)).strip())
+        whole = msgspec.json.decode(without_fence(body_of(text)).strip())
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return Taken((), "no JSON object")
     if (

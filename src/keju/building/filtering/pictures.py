@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from keju.images import open_image
-from keju.ink import STEP, Grey, dark_on_light, grey_of, marks_of, paper_of
+from keju.ink import STEP, Grey, dark_on_light, estimate_paper, find_marks, to_grey
 
 _REACH = 9
 """Pixels over which an image is blurred to measure the difference."""
@@ -82,11 +82,11 @@ def measure_picture(seen: Seen) -> PictureMeasures:
 
 def measured(image: Image.Image) -> dict[str, float]:
     """The measures of an image's grey values, by their names in `PictureMeasures`."""
-    grey = grey_of(image)
+    grey = to_grey(image)
     low, middle, high = np.percentile(grey[::STEP, ::STEP], (1, 50, 99))
     page, turned = dark_on_light(grey)
-    paper = paper_of(page)
-    marks = marks_of(page, paper)
+    paper = estimate_paper(page)
+    marks = find_marks(page, paper)
     return {
         "blur": blur(grey),
         "marked": float(marks.mean()),

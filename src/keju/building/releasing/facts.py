@@ -11,7 +11,7 @@ import polars as pl
 from keju.building.markdown import NOTHING, cell, table
 from keju.building.releasing.licences import licence_table
 from keju.building.releasing.splitting import group_of
-from keju.datasets.distributions import told
+from keju.datasets.distributions import distribution_lines
 from keju.datasets.stats import Stats
 from keju.datasets.store import DatasetManifest
 from keju.errors import number_of
@@ -49,7 +49,7 @@ def facts_of(known: Known) -> dict[str, str]:
         "tasks": _measures(known.stats.tasks, "task", "By task"),
         "strata": _strata(known.stats.strata),
         "distributions": table(
-            ["distribution of", "unit", "counts"], told(known.stats.distributions)
+            ["distribution of", "unit", "counts"], distribution_lines(known.stats.distributions)
         ),
         "sources": _sources(known.items),
         "licences": licence_table(known.items, known.manifest.licence),

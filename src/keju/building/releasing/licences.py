@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from functools import cache
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from keju.building.markdown import table
+from keju.errors import did_you_mean, nearest_names
 from keju.files import shipped_toml
 from keju.items import Item
 
@@ -137,9 +137,9 @@ def unusual(licence: str) -> str:
             continue
         if named:
             return f"the licence {part!r} is no SPDX name: {_identifier(named)} may be meant"
-        near = get_close_matches(_plain(part), known, n=1, cutoff=0.75)
-        hint = f". Is {known[near[0]]} meant?" if near else ""
-        return f"keju knows no licence {part!r}, so what it demands cannot be told{hint}"
+        near = did_you_mean(nearest_names(_plain(part), known.values(), cutoff=0.75))
+        end = f".{near}" if near else ""
+        return f"keju does not know the licence {part!r}, so its demands are unknown{end}"
     return ""
 
 

@@ -33,7 +33,7 @@ from keju.building.releasing.licences import misfits, unusual
 from keju.building.releasing.splitting import group_of
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
-from keju.datasets.checks import unscored
+from keju.datasets.checks import unscored_reason
 from keju.datasets.stats import stats
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
@@ -293,7 +293,7 @@ def _covered(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings)
 
 def _referenced(items: Sequence[Item]) -> Check:
     """Whether every item that is scored has a reference."""
-    bare = sum(unscored(item) == NO_REFERENCE for item in items)
+    bare = sum(unscored_reason(item) == NO_REFERENCE for item in items)
     found = f"{bare:,} of {len(items):,} have none: their responses are not scored"
     return Check("every item has a reference", found if bare else "0 have none", not bare)
 

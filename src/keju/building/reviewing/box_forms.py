@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from keju.building.reviewing.pictures import IMAGES, drawn_anew, hash_in, send_pictures
 from keju.building.reviewing.verdicts import Mended, Verdict
 from keju.datasets.readers.base import files_under, source_text
-from keju.datasets.readers.boxes import Drawn, boxes_of, sound
+from keju.datasets.readers.boxes import Drawn, boxes_of, keep_valid
 from keju.datasets.readers.records import Place
 from keju.datasets.store import Dataset
 from keju.errors import DataError
@@ -149,7 +149,7 @@ def read_boxes(form: str, src: Path, items: Sequence[Item], person: str) -> list
     refs = {name: of[0].images[0] for name, of in by_hash.items()}
     verdicts = []
     for name, drawn in _READERS[form](src, refs).items():
-        boxes = sound(drawn, refs[name])
+        boxes = keep_valid(drawn, refs[name])
         for item in by_hash[name]:
             anew = drawn_anew(item, boxes, within=_WITHIN)
             verdicts.append(

@@ -28,7 +28,7 @@ from keju.building.reviewing.verdicts import Verdict, last_words, seal_of
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.datasets.boxes import box_fault
-from keju.datasets.readers.base import listed
+from keju.datasets.readers.base import join_names
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 from keju.messages import message
@@ -152,7 +152,9 @@ def _renamed(verdicts: Sequence[Verdict], people: Sequence[str]) -> Iterator[Ver
         who, equals, name = (part.strip() for part in each.partition("="))
         known = who if who in came else f"user {who}"
         if not (equals and name) or known not in came:
-            raise UsageError(message("building.people-invalid", given=each, persons=listed(came)))
+            raise UsageError(
+                message("building.people-invalid", given=each, persons=join_names(came))
+            )
         names[known] = name
     reviewed_by: dict[tuple[str, str], str] = {}
     for verdict in verdicts:
@@ -178,7 +180,9 @@ def _check_least(least: float, form: ReviewForm) -> None:
 def _check_judge(judge: str, verdicts: Sequence[Verdict]) -> None:
     persons = dict.fromkeys(verdict.person for verdict in verdicts)
     if judge and judge not in persons:
-        raise UsageError(message("building.no-such-judge", judge=judge, persons=listed(persons)))
+        raise UsageError(
+            message("building.no-such-judge", judge=judge, persons=join_names(persons))
+        )
 
 
 def _check_same(verdict: Verdict, src: Path, first: Path, before: Verdict) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from keju.errors import DataError
-from keju.files import mend_torn_line, read_jsonl, sha256_bytes, write_atomic
+from keju.files import read_jsonl, repair_torn_line, sha256_bytes, write_atomic
 from keju.items import Box, Item, Record
 from keju.messages import message
 
@@ -117,7 +117,7 @@ def read_verdicts(path: Path, *, appended: bool = False) -> list[Verdict]:
 def add_verdict(path: Path, verdict: Verdict) -> None:
     """Append a verdict to a file in one write, so that a crash loses no earlier one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    mend_torn_line(path)
+    repair_torn_line(path)
     with path.open("ab") as stream:
         stream.write(msgspec.json.encode(verdict) + b"\n")
         stream.flush()

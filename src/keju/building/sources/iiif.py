@@ -20,7 +20,7 @@ from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, inside, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task, task
-from keju.errors import DataError, UsageError, number_of, recorded
+from keju.errors import DataError, UsageError, english_problem, number_of
 from keju.files import read_json, sha256_bytes
 from keju.items import Item, Provenance
 from keju.messages import message
@@ -238,7 +238,7 @@ def _books(settings: IiifSettings, fetcher: Fetcher, left: list[Dropped]) -> Ite
         try:
             manifest = read_manifest(content)
         except DataError as error:
-            left.append(Dropped(place, "", recorded(error)))
+            left.append(Dropped(place, "", english_problem(error)))
             continue
         rights = manifest.rights or settings.licence
         if not rights:
@@ -295,7 +295,7 @@ def _contents(
         except DataError as error:
             if not each.depth:
                 raise
-            left.append(Dropped(each.place, "", recorded(error)))
+            left.append(Dropped(each.place, "", english_problem(error)))
             continue
         listed = manifests_in(content)
         if not listed:

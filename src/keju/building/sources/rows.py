@@ -22,11 +22,11 @@ from keju.building.step_context import TABLES
 from keju.building.tables import write_table
 from keju.datasets.readers.base import inside
 from keju.datasets.readers.import_log import logging_import
-from keju.datasets.readers.option_lines import with_options
+from keju.datasets.readers.option_lines import insert_options
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
 from keju.datasets.readers.tables import Row, read_table
 from keju.definitions import Task, options_in, prompt_of, task
-from keju.errors import DataError, UsageError, number_of, recorded, shortened, unknown_name
+from keju.errors import DataError, UsageError, english_problem, number_of, shortened, unknown_name
 from keju.items import Item, Provenance
 from keju.messages import message
 
@@ -143,7 +143,7 @@ def _read(settings: RowsSettings, site: Site) -> Iterable[str]:
                 prompt_of(item)
                 _refuse_twin(item, taken)
             except (DataError, UsageError) as error:
-                left.append(Dropped(row.place.item, recorded(error)))
+                left.append(Dropped(row.place.item, english_problem(error)))
                 continue
             taken[item.id] = row.place
             blind += not item.images and item.transcription is None
@@ -237,7 +237,7 @@ class _Maker(NamedTuple):
         options = self._options(row)
         if told.verbatim and kind.queries[0].form == "letter":
             printed = options_in(question)
-            question = question if printed else with_options(question, options, kind)
+            question = question if printed else insert_options(question, options, kind)
             options = printed or options
         image = cells.get("image", "")
         ref = self.pictures.store(image, place) if image else None

@@ -23,7 +23,7 @@ from keju.building.step_context import TABLES
 from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, source_bytes
 from keju.definitions import task
-from keju.errors import DataError, KejuError, UsageError, number_of, recorded
+from keju.errors import DataError, KejuError, UsageError, english_problem, number_of
 from keju.images import probe_image
 from keju.items import Item, Provenance
 from keju.messages import message
@@ -85,7 +85,7 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
                 probe_image(source_bytes(image), name=str(image))
             items.append((_item(page, called, settings, shown=image is not None), image))
         except (DataError, UsageError) as error:
-            refused.append(Refused(name, recorded(error)))
+            refused.append(Refused(name, english_problem(error)))
     if not items:
         why = refused[0].why if refused else message("building.no-html-files")
         raise DataError(message("building.no-usable-page", why=why), file=settings.path)

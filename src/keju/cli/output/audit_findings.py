@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Literal
 
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from keju.cli.output.console import plain_table, shown
+from keju.cli.output.console import format_literal, name_columns, plain_table, translate
 from keju.errors import printable
+from keju.messages import language, message
 from keju.published import (
     OF_A_RUN,
     Audit,
-    Decided,
+    ClaimDecision,
     Finding,
     Section,
-    own_summary,
     paper_summary,
     papers,
     sections,
+    summarise_audit,
 )
 from keju.reporting.audit_words import (
     finding_text,
@@ -33,19 +35,6 @@ from keju.reporting.audit_words import (
 )
 
 _SHOWN = 2
-_METHOD = (
-    "Method: what the numbers imply for one another is recomputed (means, ranks, counts, bounds, "
-    "marks, copies); rounding of printed digits is allowed for. After an arrow is what the check "
-    "expects; it may be a threshold of ours, and is not always a correction. Findings are sorted "
-    "by the ranks that move, the points that change (100 are the whole scale) and the cells. "
-    "Proved: by the printed numbers; likely: with an assumption that is named; editorial: naming "
-    "or marking."
-)
-_OWN_METHOD = (
-    "Of a table are checked: a column of means against the other columns, ranks against it, a row "
-    "of means, counts under a heading with n, bold and underline, repeated columns and rows. A "
-    "row of means or marks that fail in most columns are taken to be made otherwise, and skipped."
-)
 
 
 def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[RenderableType]:
@@ -57,44 +46,54 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
     paper = benchmark in papers()
     yield Text(benchmark, style="bold")
     for number, line in enumerate(_lines(audit, benchmark, paper=paper), start=1):
-        yield shown(f"{number}. {line}")
+        yield format_literal(f"{number}. {line}")
     found = sections(audit, benchmark)
     if found and (everything or not paper):
         yield from (line for section in found for line in _block(section))
     claims = [each for each in audit.claims if each.benchmark == benchmark]
     if claims:
-        yield shown(("\n" if everything else "") + _counts(claims))
+        yield format_literal(("\n" if everything else "") + _counts(claims))
     if claims and everything:
         yield from _claims(claims)
     is_run = any(section.main.kind == OF_A_RUN for section in found)
     if everything or not (paper or is_run):
-        yield _held_table(audit, benchmark)
-        yield shown(_METHOD if paper or is_run else f"{_METHOD} {_OWN_METHOD}")
+        yield _confirmed_table(audit, benchmark)
+        lines = [message("terminal.audit-method")]
+        lines += [] if paper or is_run else [message("terminal.audit-own-method")]
+        yield format_literal(" ".join(lines))
+
+
+def _chosen() -> Literal["en", "zh"]:
+    return "zh" if language() == "zh" else "en"
 
 
 def _lines(audit: Audit, benchmark: str, *, paper: bool) -> tuple[str, ...]:
     if paper and (known := paper_summary(benchmark)):
-        return tuple(line.replace("**", "") for line in known.lines)
-    return own_summary(audit, benchmark)
+        lines = known.lines_zh if language() == "zh" else known.lines
+        return tuple(line.replace("**", "") for line in lines)
+    return tuple(map(translate, summarise_audit(audit, benchmark)))
 
 
 def _block(section: Section) -> Iterator[RenderableType]:
     """One finding: title, kind and size, text, then its places with a few cells each."""
     main = section.main
-    yield Text("\n" + printable(title_text(main, "en")), style="bold")
+    yield Text("\n" + printable(title_text(main, _chosen())), style="bold")
     lines = [f"{kind_text(section, 'en')}; {size_text(section.size, 'en')}"]
     if main.title:
-        lines.append(finding_text(main, "en"))
+        lines.append(finding_text(main, _chosen()))
     elif main.consequence:
         lines.append(main.consequence)
     lines += [f"- {line}" for line in _places(section)]
-    yield from (Padding(shown(line), (0, 0, 0, 3), expand=False) for line in lines)
+    yield from (Padding(format_literal(line), (0, 0, 0, 3), expand=False) for line in lines)
 
 
 def _places(section: Section) -> Iterator[str]:
     for finding in section.findings:
-        place = place_text(finding.place.removeprefix(f"{finding.benchmark}, "), "en")
-        yield f"{place}, {finding.cells}/{finding.compared}: {'; '.join(_cells(finding))}"
+        place = place_text(finding.place.removeprefix(f"{finding.benchmark}, "), _chosen())
+        yield message(
+            "terminal.audit-place", place=place, cells=finding.cells, compared=finding.compared,
+            values="; ".join(_cells(finding)),
+        )  # fmt: skip
 
 
 def _cells(finding: Finding) -> Iterator[str]:
@@ -104,30 +103,32 @@ def _cells(finding: Finding) -> Iterator[str]:
         else:
             yield f"{each.where} {each.printed} → {each.recomputed}"
     if (more := len(finding.mismatches) - _SHOWN) > 0:
-        yield f"{more} more"
+        yield message("terminal.more", count=more)
 
 
-def _counts(claims: list[Decided]) -> str:
+def _counts(claims: list[ClaimDecision]) -> str:
     counts: Counter[str] = Counter(each.verdict for each in claims)
-    parts = [text.format(counts[verdict]) for verdict, text in words("en").counts.items()]
-    return f"{len(claims)} claims of the text: {', '.join(parts)}."
+    parts = [text.format(counts[verdict]) for verdict, text in words(_chosen()).counts.items()]
+    return message(
+        "terminal.claims", count=len(claims), verdicts=words(_chosen()).comma.join(parts)
+    )
 
 
-def _claims(claims: list[Decided]) -> Iterator[RenderableType]:
+def _claims(claims: list[ClaimDecision]) -> Iterator[RenderableType]:
     """The claims by verdict, each with its place and the values of the tables."""
-    for verdict, name in words("en").verdicts.items():
+    for verdict, name in words(_chosen()).verdicts.items():
         found = [each.claim for each in claims if each.verdict == verdict]
         if found:
-            yield Text(f"\nClaims of the text: {name}", style="bold")
+            yield Text("\n" + message("terminal.claims-of-verdict", verdict=name), style="bold")
         for claim in found:
             line = " → ".join(filter(None, (claim.states, claim.note)))
-            yield Padding(shown(f"- {claim.place}: {line}"), (0, 0, 0, 3), expand=False)
+            yield Padding(format_literal(f"- {claim.place}: {line}"), (0, 0, 0, 3), expand=False)
 
 
-def _held_table(audit: Audit, benchmark: str) -> Table:
-    table = plain_table("what holds", "places", "cells", right=[1, 2])
+def _confirmed_table(audit: Audit, benchmark: str) -> Table:
+    table = plain_table(*name_columns("confirmed", "places", "cells"), right=[1, 2])
     for each in audit.held:
         if each.benchmark == benchmark:
-            table.add_row(each.holds, f"{each.places}", f"{each.compared:,}")
+            table.add_row(translate(each.holds), f"{each.places}", f"{each.compared:,}")
     table.columns[0].no_wrap = False
     return table

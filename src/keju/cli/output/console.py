@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich import box
@@ -13,6 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from keju.errors import printable
+from keju.messages import language, message
+
+if TYPE_CHECKING:
+    from keju.translations import Words
 
 
 def print_json(value: object) -> None:
@@ -32,22 +38,45 @@ class PlainTable(Table):
         end_section: bool = False,
     ) -> None:
         """Add a row; plain texts are shown literally."""
-        cells = (shown(cell) if isinstance(cell, str) else cell for cell in renderables)
+        cells = (format_literal(cell) if isinstance(cell, str) else cell for cell in renderables)
         super().add_row(*cells, style=style, end_section=end_section)
 
 
-def shown(text: str) -> Text:
+def name_columns(*names: str) -> list[str]:
+    """The headings of columns in the current language, by their ids in the catalogue `columns`."""
+    return [message(f"columns.{name}") for name in names]
+
+
+def translate(text: str, *, own_pages: bool = False) -> str:
+    """A sentence that the report has too, in the current language, by the report's table.
+
+    A text without an entry stays as it is. With `own_pages` items are called pages.
+    """
+    if language() == "en":
+        return text
+    return _words(own_pages)(text)
+
+
+@cache
+def _words(own_pages: bool) -> Words:
+    # Imported only for Chinese: the table brings the metrics and the benchmarks.
+    from keju.translations import Words
+
+    return Words("zh", own_pages=own_pages)
+
+
+def format_literal(text: str) -> Text:
     """A text shown literally, with terminal control characters made visible."""
     return Text("\n".join(map(printable, text.split("\n"))))
 
 
-def plain_table(*columns: str, right: Iterable[int] = (), title: str | None = None) -> PlainTable:
+def plain_table(*heads: str, right: Iterable[int] = (), title: str | None = None) -> PlainTable:
     """An empty table in the uniform style; the columns numbered in `right` are right-aligned."""
     table = PlainTable(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     numeric = set(right)
-    for index, column in enumerate(columns):
+    for index, column in enumerate(heads):
         table.add_column(
-            shown(column),
+            format_literal(column),
             justify="right" if index in numeric else "left",
             overflow="fold",
             no_wrap=index == 0 or index in numeric,

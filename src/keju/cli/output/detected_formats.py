@@ -4,45 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keju.datasets.examine import Examined
+from rich.cells import cell_len
+
+from keju.cli.output.console import translate
+from keju.datasets.examine import Examination
 from keju.datasets.preview import Preview
 from keju.datasets.readers.detecting import LOWEST, Candidate
-from keju.datasets.readers.obstacles import unpacking
+from keju.datasets.readers.obstacles import unpacking_command
 from keju.datasets.readers.words import import_command, new_folder, shell_word
 from keju.errors import shortened
 from keju.items import Item
+from keju.messages import both, message
 
 _LONGEST = 120
 _METADATA = 8
 _IMAGES = 3
 
 
-def lines(found: Examined) -> Iterator[str]:
+def describe_findings(found: Examination) -> Iterator[str]:
     """The findings, one line each; texts of the source are shortened."""
-    yield f"{found.src}: {_counted(found)}"
+    yield _count_files(found)
     if found.obstacle:
         yield found.obstacle.problem
         yield f"  {found.obstacle.hint}"
         return
     if found.dataset:
-        yield "This is a dataset of keju. Use it as it is:"
+        yield message("terminal.detect-is-dataset")
         yield f"  keju run {shell_word(str(found.src))} --model MODEL --out RUN"
-        yield "Import it only if its items or images were changed by hand:"
-    for name in found.seen.archives:
-        yield f"not looked into: {name} ({unpacking(found.src / name)})"
+        yield message("terminal.detect-import-again")
+    for name in found.files.archives:
+        hint = unpacking_command(found.src / name)
+        yield message("terminal.detect-archive", name=name, hint=hint)
     fitting = [each for each in found.candidates if each.detection.fit >= LOWEST]
     if fitting:
         yield from _best(found, fitting[0])
-        yield from _others("Other formats that may fit:", found, found.candidates[1:])
+        yield from _others(message("terminal.detect-other-formats"), found, found.candidates[1:])
     else:
         yield from _nothing(found)
 
 
-def as_data(found: Examined) -> dict[str, object]:
+def as_data(found: Examination) -> dict[str, object]:
     """The findings as JSON data; texts are whole."""
     return {
         "src": str(found.src),
-        "seen": found.seen._asdict(),
+        "seen": found.files._asdict(),
         "obstacle": found.obstacle._asdict() if found.obstacle else None,
         "dataset": found.dataset,
         "candidates": [
@@ -65,111 +70,127 @@ def as_data(found: Examined) -> dict[str, object]:
     }
 
 
-def _counted(found: Examined) -> str:
-    seen = found.seen
+def _count_files(found: Examination) -> str:
+    seen = found.files
     kinds = ", ".join(f"{count} {suffix}" for suffix, count in seen.suffixes.items())
-    more = "" if seen.complete else f" (the first {seen.files}; the others were not looked at)"
-    return f"{seen.files} file{'s'[: seen.files != 1]}{more}: {kinds or 'nothing'}"
+    kinds = kinds or message("terminal.none")
+    if seen.complete:
+        return message("terminal.detect-files", src=found.src, count=seen.files, kinds=kinds)
+    return message("terminal.detect-first-files", src=found.src, count=seen.files, kinds=kinds)
 
 
-def _command(found: Examined, candidate: Candidate) -> str:
+def _command(found: Examination, candidate: Candidate) -> str:
     """The command that imports a source, with the definition files that the best reader needs."""
     own = found.benchmarks if candidate is found.candidates[0] else ()
     reader, detection = candidate
     return import_command(reader.name, found.src, detection.options, benchmarks=own)
 
 
-def _best(found: Examined, best: Candidate) -> Iterator[str]:
+def _best(found: Examination, best: Candidate) -> Iterator[str]:
     detection = best.detection
-    yield f"{best.reader.name} (fit {detection.fit:.2f}): {detection.what}"
+    what = translate(detection.what)
+    yield message("terminal.detect-fit", name=best.reader.name, fit=detection.fit, what=what)
     command = _command(found, best)
     if detection.missing:
-        yield f"  needed: {detection.missing}"
-        yield f"  then:   {command}"
+        yield "  " + message("terminal.detect-needed", what=translate(detection.missing))
+        yield "  " + message("terminal.detect-then", command=command)
     else:
         yield f"  {command}"
     if found.preview:
         yield from _items(found.preview)
     if found.preview and not found.preview.error:
         out = shell_word(str(new_folder(found.src)))
-        yield "After the import (keju models lists what MODEL can be):"
+        yield message("terminal.detect-after-import")
         yield f"  keju run {out} --model MODEL --out RUN"
         yield "  keju score RUN"
 
 
 def _items(preview: Preview) -> Iterator[str]:
     if preview.items:
-        yield "The first items as they would be imported:"
+        yield message("terminal.detect-first-items")
     for item in preview.items:
         yield from _item(item)
     if preview.used:
-        pairs = (f"{role} from {' and '.join(each)}" for role, each in preview.used.items())
-        yield f"fields used: {', '.join(pairs)}"
+        pairs = (
+            message("terminal.detect-field", role=role, fields=both(each))
+            for role, each in preview.used.items()
+        )
+        yield message("terminal.detect-fields-used", fields=", ".join(pairs))
     if preview.kept:
-        yield f"fields kept as metadata: {', '.join(preview.kept)}"
+        yield message("terminal.detect-fields-kept", fields=", ".join(preview.kept))
     if preview.ignored:
-        yield f"fields ignored: {', '.join(preview.ignored)}"
+        yield message("terminal.detect-fields-ignored", fields=", ".join(preview.ignored))
     if preview.error:
-        yield f"The import would stop: {preview.error}"
+        yield message("terminal.detect-would-stop", error=preview.error)
     if preview.timed_out:
-        yield "The preview was stopped by its time limit; the import has none."
+        yield message("terminal.detect-timed-out")
 
 
 def _item(item: Item) -> Iterator[str]:
     query = f"/{item.query}" if item.query else ""
     yield f"  {shortened(item.id)}: {item.benchmark} {item.task}{query}"
-    images = [f"{ref.width}x{ref.height}" for ref in item.images]
-    more = f" and {len(images) - _IMAGES} more" if len(images) > _IMAGES else ""
     facts = {
-        "images": ", ".join(images[:_IMAGES]) + more or "none",
-        "question": item.question,
-        "options": " | ".join(item.options),
-        "answer": _answer(item),
-        "group": item.group,
-        "metadata": ", ".join(
+        message("terminal.detect-images"): _describe_images(item),
+        message("terminal.detect-question"): item.question,
+        message("terminal.detect-options"): " | ".join(item.options),
+        message("terminal.detect-answer"): _describe_answer(item),
+        message("terminal.detect-group"): item.group,
+        message("terminal.detect-metadata"): ", ".join(
             f"{key}={shortened(value, 30)}"
             for key, value in list(item.metadata.items())[:_METADATA]
         ),
     }
     for name, text in facts.items():
         if text:
-            yield f"    {name + ':':10}{shortened(' '.join(text.split()), _LONGEST)}"
+            spaces = " " * (10 - cell_len(name))
+            yield f"    {name}{spaces}{shortened(' '.join(text.split()), _LONGEST)}"
 
 
-def _answer(item: Item) -> str:
+def _describe_images(item: Item) -> str:
+    sizes = [f"{ref.width}x{ref.height}" for ref in item.images]
+    shown = ", ".join(sizes[:_IMAGES]) or message("terminal.none")
+    more = len(sizes) - _IMAGES
+    return message("terminal.list-and-more", names=shown, count=more) if more > 0 else shown
+
+
+def _describe_answer(item: Item) -> str:
     """The answer of an item, in any form."""
     if item.relevant:
         places = ", ".join(str(place + 1) for place in item.relevant)
-        return f"relevant: image{'s'[: len(item.relevant) > 1]} {places}"
-    boxes = f"{len(item.boxes)} box{'es'[: 2 * (len(item.boxes) > 1)]}" if item.boxes else ""
-    both = item.answer_simplified not in {"", item.answer}
-    simplified = f" (simplified: {item.answer_simplified})" if item.answer and both else ""
-    return item.answer + simplified or boxes or "none"
+        return message("terminal.detect-relevant", places=places)
+    if item.answer and item.answer_simplified not in {"", item.answer}:
+        simplified = item.answer_simplified
+        return message("terminal.detect-simplified", answer=item.answer, simplified=simplified)
+    boxes = message("terminal.detect-boxes", count=len(item.boxes)) if item.boxes else ""
+    return item.answer or boxes or message("terminal.none")
 
 
-def _others(head: str, found: Examined, others: tuple[Candidate, ...]) -> Iterator[str]:
+def _others(head: str, found: Examination, others: tuple[Candidate, ...]) -> Iterator[str]:
     if others:
         yield head
     for reader, detection in others:
-        needs = f"; needed: {detection.missing}" if detection.missing else ""
-        command = import_command(reader.name, found.src, detection.options)
-        yield f"  {reader.name} (fit {detection.fit:.2f}): {detection.what}{needs}: {command}"
+        what = translate(detection.what)
+        if detection.missing:
+            needed = message("terminal.detect-needed", what=translate(detection.missing))
+            what = f"{what}; {needed}"
+        fit = message("terminal.detect-fit", name=reader.name, fit=detection.fit, what=what)
+        yield f"  {fit}: {import_command(reader.name, found.src, detection.options)}"
 
 
-def _nothing(found: Examined) -> Iterator[str]:
-    yield "No format fits."
-    for name, columns in found.seen.tables.items():
-        yield f"  {name}: {', '.join(columns) if columns else 'no records found'}"
-    yield f"  first files: {', '.join(found.seen.names)}"
-    yield from _others("The nearest formats:", found, found.candidates)
+def _nothing(found: Examination) -> Iterator[str]:
+    yield message("terminal.detect-no-format")
+    for name, columns in found.files.tables.items():
+        yield f"  {name}: {', '.join(columns) or message('terminal.detect-no-records')}"
+    yield "  " + message("terminal.detect-file-names", names=", ".join(found.files.names))
+    yield from _others(message("terminal.detect-nearest"), found, found.candidates)
     if found.inner:
-        yield "Folders in it that a format fits:"
+        yield message("terminal.detect-inner-folders")
     for folder, candidate in found.inner:
         options = candidate.detection.options
         command = import_command(candidate.reader.name, folder, options)
-        yield f"  {folder.name}: {candidate.detection.what}: {command}"
+        yield f"  {folder.name}: {translate(candidate.detection.what)}: {command}"
     src = shell_word(str(found.src))
-    yield "Describe the source in a mapping file, which keju drafts:"
+    yield message("terminal.detect-write-map")
     yield f"  keju data detect {src} --write-map mapping.toml"
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from keju.cli.output.console import plain_table, shown
+from keju.cli.output.console import format_literal, name_columns, plain_table, translate
 from keju.formatting import NOTHING
+from keju.messages import both, language, message
 
 if TYPE_CHECKING:
     from keju.datasets.stats import Stats
@@ -23,9 +24,14 @@ def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
     for place in dict.fromkeys((each.benchmark, each.domain) for each in listed):
         tasks_ = [each for each in listed if (each.benchmark, each.domain) == place]
         official, counted = (any(map(has, tasks_)) for has in (_has_official, _has_count))
-        heads = ["official"] * official + ["strict"] + ["count"] * counted
-        right = [2 + len(heads) - 1] if counted else []
-        table = plain_table("task", "asks for", *heads, right=right, title=": ".join(place))
+        heads = [
+            *name_columns("task", "asks-for"),
+            *(name_columns("official") if official else ()),
+            *name_columns("strict"),
+            *(name_columns("count") if counted else ()),
+        ]
+        right = [len(heads) - 1] if counted else []
+        table = plain_table(*heads, right=right, title=": ".join(map(translate, place)))
         table.columns[0].no_wrap = False
         for each in tasks_:
             _add_task(table, each, official=official, counted=counted)
@@ -54,37 +60,47 @@ def _add_task(table: Table, task: Task, *, official: bool, counted: bool) -> Non
 
 def metrics_table(listed: Iterable[Metric]) -> Table:
     """The metrics by answer form and protocol, with the rule of each."""
-    table = plain_table("form", "protocol", "metric", "of", "counts")
+    table = plain_table(*name_columns("form", "protocol", "metric", "of", "counts"))
     table.columns[-1].no_wrap = False
     for each in sorted(listed, key=lambda each: (each.form, each.protocol, each.benchmark)):
         name = each.name if each.higher_is_better else f"{each.name} ↓"
         place = each.origin or each.benchmark
-        table.add_row(each.form, each.protocol, *map(shown, (name, place, each.rule)))
+        rule = (language() == "zh" and each.rule_zh) or translate(each.rule)
+        table.add_row(each.form, each.protocol, *map(format_literal, (name, place, rule)))
     return table
 
 
 def models_table(kinds: Iterable[ModelKind]) -> Table:
     """The kinds of model, and whether each can answer on this machine."""
-    table = plain_table("spelled", "what it is", "here")
+    table = plain_table(*name_columns("spelled", "what-it-is", "here"))
     for kind in kinds:
-        needs = " and ".join(filter(None, (kind.missing, kind.unset)))
-        ready = Text(f"needs: {needs}") if needs else Text("ready", "green")
-        what = f"{kind.what} [{kind.plugin}]" if kind.plugin else kind.what
+        needs = both(filter(None, (kind.missing, kind.unset)))
+        ready = (
+            Text(message("terminal.model-needs", needs=needs))
+            if needs
+            else Text(message("terminal.model-ready"), "green")
+        )
+        what = translate(kind.what)
+        what = f"{what} [{kind.plugin}]" if kind.plugin else what
         table.add_row(kind.spelling, Text(what), Text(kind.problem) if kind.problem else ready)
     return table
 
 
 def stats_tables(stats: Stats) -> Iterator[Table]:
     """The statistics of a dataset: by domain, by task, and by source of images."""
-    heads = ["questions", "prompt", "answer", "pixels\nleast–most", "width/height\nleast–most"]
-    domains = plain_table("domain", "tasks\nMCQ + QA", *heads, right=range(1, 7), title="domains")
+    heads = name_columns("questions", "prompt", "answer", "pixels", "aspect")
+    domains = plain_table(
+        *name_columns("domain", "tasks-by-kind"), *heads, right=range(1, 7),
+        title=message("terminal.domains"),
+    )  # fmt: skip
     for row in stats.domains.iter_rows(named=True):
         kinds = f"{row['n_task']}\n{row['n_mcq_task']} + {row['n_qa_task']}"
-        domains.add_row(row["domain"], kinds, *_measures(row))
-    from keju.datasets.distributions import told
+        domains.add_row(translate(row["domain"]), kinds, *_measures(row))
     from keju.definitions import OWN_BENCHMARK, tasks
 
-    tasks_ = plain_table("task", "", *heads, right=range(2, 7), title="tasks")
+    tasks_ = plain_table(
+        *name_columns("task"), "", *heads, right=range(2, 7), title=message("terminal.tasks")
+    )
     for row in stats.tasks.iter_rows(named=True):
         tasks_.add_row(row["task"], row["name_zh"], *_measures(row))
     tasks_.caption, tasks_.caption_justify, tasks_.caption_style = _units(stats), "left", "none"
@@ -93,40 +109,53 @@ def stats_tables(stats: Stats) -> Iterator[Table]:
         yield domains
     yield tasks_
     if stats.strata.height:
-        strata = plain_table("stratum", "", "questions", "images", right=(2, 3), title="strata")
-        for row in stats.strata.iter_rows(named=True):
-            counts = (f"{row[name]:,}" for name in ("questions", "images"))
-            strata.add_row(row["stratum"], row["name"], *counts)
-        yield strata
+        yield _strata_table(stats)
     if stats.sources.height:
-        columns = ["type", "task", "images", "size", "boxes an image"]
-        sources = plain_table("source", *columns, right=range(3, 6), title="sources of images")
-        for row in stats.sources.iter_rows(named=True):
-            size = f"{row['width']:.0f} x {row['height']:.0f}"
-            boxes = NOTHING if row["boxes"] is None else f"{row['boxes']:.1f}"
-            sources.add_row(
-                row["source"], row["type"], row["task"], f"{row['images']:,}", size, boxes
-            )
-        yield sources
-    spread = plain_table("distribution of", "unit", "counts", title="distributions")
-    for line in told(stats.distributions):
-        spread.add_row(line.measure, line.unit, line.counts)
-    yield spread
+        yield _sources_table(stats)
+    yield _distributions_table(stats)
+
+
+def _strata_table(stats: Stats) -> Table:
+    table = plain_table(
+        *name_columns("stratum"), "", *name_columns("questions", "images"), right=(2, 3),
+        title=message("terminal.strata"),
+    )  # fmt: skip
+    for row in stats.strata.iter_rows(named=True):
+        counts = (f"{row[name]:,}" for name in ("questions", "images"))
+        table.add_row(row["stratum"], row["name"], *counts)
+    return table
+
+
+def _sources_table(stats: Stats) -> Table:
+    table = plain_table(
+        *name_columns("source", "type", "task", "images", "size", "boxes-an-image"),
+        right=range(3, 6), title=message("terminal.image-sources"),
+    )  # fmt: skip
+    for row in stats.sources.iter_rows(named=True):
+        size = f"{row['width']:.0f} x {row['height']:.0f}"
+        boxes = NOTHING if row["boxes"] is None else f"{row['boxes']:.1f}"
+        table.add_row(row["source"], row["type"], row["task"], f"{row['images']:,}", size, boxes)
+    return table
+
+
+def _distributions_table(stats: Stats) -> Table:
+    from keju.datasets.distributions import distribution_lines
+
+    table = plain_table(
+        *name_columns("distribution", "unit", "distribution-counts"),
+        title=message("terminal.distributions"),
+    )
+    for line in distribution_lines(stats.distributions):
+        table.add_row(translate(line.measure), translate(line.unit), translate(line.counts))
+    return table
 
 
 def _units(stats: Stats) -> str:
     """The meaning of the columns, and of the reference split, if there is one."""
-    units = (
-        "prompt, answer: mean length in characters without white space; pixels (width times "
-        "height) and width/height: mean over questions, so an image counts as often as it is asked "
-        "about."
-    )
+    lines = [message("terminal.stats-units")]
     if reference := int(stats.tasks["n_reference"].sum()):
-        units += (
-            f"\n{reference:,} of the questions are of the reference split: labelled examples for "
-            "baselines, which nobody is asked."
-        )
-    return units
+        lines.append(message("terminal.stats-reference", count=reference))
+    return "\n".join(lines)
 
 
 def _measures(row: Mapping[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from keju.cli.output.console import plain_table
+from keju.cli.output.console import name_columns, plain_table
 from keju.published import PublishedModel, Rebuilt, paper
 
 
@@ -14,7 +14,7 @@ def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]
     """The models of each paper, as named in its tables of results, and its own table of models."""
     for benchmark in dict.fromkeys(each.benchmark for each in models):
         table = plain_table(
-            "model", "vendor", "kind", "10^9 parameters", "role", "also printed as",
+            *name_columns("model", "vendor", "kind", "parameters", "role", "also-printed-as"),
             right=[3], title=benchmark,
         )  # fmt: skip
         for each in models:
@@ -32,7 +32,7 @@ def _details_table(benchmark: str, models: Sequence[PublishedModel]) -> Table:
     described = [each for each in models if each.benchmark == benchmark and each.details]
     columns = list(described[0].details)
     title = f"{benchmark}, {paper(benchmark).models_table}"
-    table = plain_table("model", *columns, right=[], title=title)
+    table = plain_table(*name_columns("model"), *columns, right=[], title=title)
     for each in described:
         table.add_row(each.name, *(each.details[column] for column in columns))
     return table
@@ -41,12 +41,12 @@ def _details_table(benchmark: str, models: Sequence[PublishedModel]) -> Table:
 def rebuilt_table(title: str, cells: Sequence[Rebuilt]) -> Table:
     """The differences of the printed means of a paper from means over its printed tasks."""
     table = plain_table(
-        "table", "column", "cells", "within .01", "furthest apart", right=[2, 3, 4],
-        title=title,
+        *name_columns("table", "column", "cells", "within-hundredth", "furthest-apart"),
+        right=[2, 3, 4], title=title,
     )  # fmt: skip
     for place in dict.fromkeys((each.table, each.column) for each in cells):
         of_place = [each for each in cells if (each.table, each.column) == place]
         furthest = max(abs(each.printed - each.rebuilt) for each in of_place)
-        held = sum(each.holds for each in of_place)
-        table.add_row(*place, f"{len(of_place)}", f"{held}", f"{furthest:.4f}")
+        within = sum(each.holds for each in of_place)
+        table.add_row(*place, f"{len(of_place)}", f"{within}", f"{furthest:.4f}")
     return table

@@ -8,14 +8,14 @@ from msgspec.structs import replace
 from rich.table import Table
 
 from keju.analysis.labels import metric_label
-from keju.cli.output.console import plain_table
+from keju.cli.output.console import name_columns, plain_table, translate
 from keju.definitions import QuestionForms, question_forms_of, task
 from keju.errors import UsageError, shortened
 from keju.formatting import percent
 from keju.items import Protocol, Score, variant_of
 from keju.messages import message
 from keju.runs import RunFolder
-from keju.scoring import PROTOCOLS, TaskDifference, differences, stored_scores
+from keju.scoring import PROTOCOLS, TaskDifference, list_task_differences, stored_scores
 
 
 def list_protocol_differences(
@@ -80,7 +80,9 @@ def _check_protocols(run: RunFolder, model: str, scores: Sequence[Score]) -> Non
 def _by_variant(scores: Sequence[Score], most: int) -> Iterator[TaskDifference]:
     variants = list(dict.fromkeys(variant_of(score) for score in scores))
     for variant in variants:
-        own = differences((each for each in scores if variant_of(each) == variant), most=most)
+        own = list_task_differences(
+            (each for each in scores if variant_of(each) == variant), most=most
+        )
         label = variant.label(variants)
         for each in own:
             yield replace(each, model=f"{each.model} ({label})" if label else each.model)
@@ -93,8 +95,8 @@ def protocol_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
         by_model.setdefault(each.model, []).append(each)
     for model, rows in by_model.items():
         table = plain_table(
-            "task", "official", "", "strict", "", "difference", "items apart",
-            right=[2, 4, 5, 6], title=model,
+            *name_columns("task", "official"), "", *name_columns("strict"), "",
+            *name_columns("difference", "items-apart"), right=[2, 4, 5, 6], title=model,
         )  # fmt: skip
         for each in rows:
             table.add_row(
@@ -104,7 +106,7 @@ def protocol_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
                 metric_label(each.task, each.query, "strict", each.strict_metric),
                 percent(each.strict),
                 f"{100 * each.difference:+.1f}",
-                f"{each.apart:,} of {each.items:,}",
+                message("terminal.part-of-all", there=each.apart, planned=each.items),
             )
         yield table
 
@@ -113,8 +115,13 @@ def protocol_lines(found: Iterable[TaskDifference]) -> Iterator[str]:
     """The items with the largest differences, one line each, with reasons from the scores."""
     for each in found:
         for item in each.largest:
-            number = f" (round {item.round})" if item.round > 1 else ""
-            yield (
-                f"{each.model}, {each.name}, {shortened(item.id)}{number}: official "
-                f"{percent(item.official)}, strict {percent(item.strict)}: {item.why}"
+            number = message("terminal.round", number=item.round) if item.round > 1 else ""
+            yield message(
+                "terminal.item-difference",
+                model=each.model,
+                task=each.name,
+                item=shortened(item.id) + number,
+                official=percent(item.official),
+                strict=percent(item.strict),
+                reason=translate(item.why),
             )

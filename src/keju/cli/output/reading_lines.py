@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from keju.analysis.reading_errors import reading_errors
 from keju.analysis.reading_patterns import PatternCounts
 from keju.analysis.roles import model_role
+from keju.cli.output.console import translate
 from keju.definitions import query_of
 from keju.items import PromptVariant, variant_of
+from keju.messages import message
 from keju.reporting.error_rows import error_sentence
 from keju.runs import RunFolder
 from keju.scoring import Result
@@ -33,17 +35,20 @@ def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[
         for found in reading_errors([result])
     ]
     if len(sentences) > _MOST:
-        yield (
-            f"Recognition and layout error of {len(sentences)} transcriptions (one a model and "
-            "task) are in the report: keju report RUN"
-        )
+        yield message("terminal.many-reading-errors", count=len(sentences))
         return
     models = {result.model for result in shown}
     counts = PatternCounts() if run is None or not sentences else _counted(run, models, variants)
     for label, task, sentence in sentences:
         found = counts.of(label, task)
-        pattern = f"; {found.words}" if found.found else ""
-        yield f"{label}, {task}: {sentence}{pattern}"
+        patterns = translate(f"; {found.words}") if found.found else ""
+        yield message(
+            "terminal.reading-errors",
+            model=label,
+            task=task,
+            errors=translate(sentence),
+            patterns=patterns,
+        )
 
 
 def _counted(

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from rich.table import Table
 
-from keju.cli.output.console import plain_table
-from keju.datasets.readers.base import listed
+from keju.cli.output.console import name_columns, plain_table, translate
+from keju.datasets.readers.base import join_names
 from keju.definitions import is_blank
-from keju.errors import number_of, shortened
+from keju.errors import shortened
 from keju.items import Failure
 from keju.messages import message
 from keju.models import MISSING
@@ -29,11 +29,7 @@ def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Ta
     `right` counts, by model, the empty responses to blank pages, which are right answers.
     """
     table = plain_table(
-        message("terminal.column-model"),
-        message("terminal.column-responses"),
-        message("terminal.column-asked-now"),
-        message("terminal.column-without-answer"),
-        message("terminal.column-not-asked"),
+        *name_columns("model", "responses", "asked-now", "without-answer", "not-asked"),
         right=[1, 2],
     )
     for model in summary.models:
@@ -42,16 +38,20 @@ def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Ta
         missing = model.failures.get(MISSING, 0)
         there = sum(model.statuses.values()) - statuses["failed"]
         statuses["failed"] -= missing
-        bad = [f"{n} {status}" for status, n in statuses.items() if n > 0 and status != "answered"]
+        bad = [
+            f"{n} {translate(status)}"
+            for status, n in statuses.items()
+            if n > 0 and status != "answered"
+        ]
         bad += [f"{n}× {kind}" for kind, n in model.failures.items() if kind != MISSING]
-        bad += [f"{missing} without a result"] if missing else []
-        declined = "; ".join(f"{count}: {why}" for why, count in model.not_asked.items())
+        bad += [message("terminal.without-result", count=missing)] if missing else []
+        skipped = "; ".join(f"{count}: {translate(why)}" for why, count in model.not_asked.items())
         table.add_row(
             model.model,
             message("terminal.part-of-all", there=there, planned=model.planned),
             f"{model.asked:,}",
             ", ".join(bad) or message("terminal.none"),
-            declined,
+            skipped,
         )
     return table
 
@@ -74,24 +74,28 @@ def not_sent_lines(summary: RunSummary) -> Iterator[str]:
     """Which requested parameters were not sent, and why."""
     for model in summary.models:
         for name in model.not_sent:
-            yield f"{model.model}: {dropped_words(model, name)}"
+            yield message(
+                "terminal.of-model", model=model.model, text=describe_dropped(model, name)
+            )
 
 
 def usage_lines(summary: RunSummary) -> Iterator[str]:
     """For each model: the number of answers with implausible token counts."""
     for model in summary.models:
         if found := model.ignored_usage:
-            count = "1 answer has" if len(found) == 1 else f"{len(found):,} answers have"
-            yield (
-                f"{model.model}: {count} token counts that cannot be right, such as {found[0]}. "
-                "The estimate of keju plan counts instead"
+            yield message(
+                "terminal.wrong-token-counts",
+                model=model.model,
+                count=len(found),
+                example=found[0],
             )
 
 
-def dropped_words(model: ModelSummary, name: str) -> str:
-    """Why a requested parameter was not sent."""
-    why = "the server refuses it" if name in model.refused else "Inspect does not pass it on"
-    return f"{name} was not sent: {why}"
+def describe_dropped(model: ModelSummary, name: str) -> str:
+    """Return why a requested parameter was not sent."""
+    if name in model.refused:
+        return message("terminal.parameter-refused", name=name)
+    return message("terminal.parameter-not-passed-on", name=name)
 
 
 def unlike_paper(
@@ -109,7 +113,9 @@ def unlike_paper(
     for model, identity in identities.items():
         found = list(preset(name).differences(identity, (not_sent or {}).get(model, ())))
         if found:
-            yield f"{model}, unlike the paper of --preset {name}: {'; '.join(found)}"
+            yield message(
+                "terminal.unlike-paper", model=model, preset=name, differences="; ".join(found)
+            )
 
 
 def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
@@ -131,12 +137,23 @@ def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
                 missing.setdefault(response.model, []).append(shortened(response.item))
     for (model, kind), count in counts.items():
         if kind == MISSING:
-            yield f"{model}: {number_of(count, 'result')} missing: {listed(missing[model])}"
+            yield message(
+                "terminal.results-missing",
+                model=model,
+                count=count,
+                items=join_names(missing[model]),
+            )
         else:
-            yield f"{model}: {count}× {kind}, first: {first[model, kind].message}"
+            yield message(
+                "terminal.failures-of-kind",
+                model=model,
+                count=count,
+                kind=kind,
+                first=first[model, kind].message,
+            )
         hint = hint_of(first[model, kind], answered=answered.get(model, True))
         if hint.what and hint.what not in given:
-            yield f"  Hint: {hint.whole}"
+            yield message("terminal.indented-hint", hint=hint.whole)
 
 
 def truncated_lines(path: Path, summary: RunSummary) -> Iterator[str]:
@@ -148,35 +165,39 @@ def truncated_lines(path: Path, summary: RunSummary) -> Iterator[str]:
         if response.status == "truncated":
             found.setdefault(response.model, []).append(shortened(response.item))
     for model, items in found.items():
-        yield (
-            f"{model}: {number_of(len(items), 'response is', 'responses are')} truncated: "
-            f"{listed(items)}. What is missing counts as wrong"
-        )
+        yield message("terminal.truncated", model=model, count=len(items), items=join_names(items))
 
 
 def halted_lines(summary: RunSummary) -> Iterator[str]:
     """The models that were stopped before all requests were sent, and why."""
     for model in summary.models:
         if model.halted:
-            yield f"{model.model} was stopped: {model.halted}"
+            yield message("terminal.model-stopped", model=model.model, reason=model.halted)
 
 
 def trouble_lines(summary: RunSummary) -> Iterator[str]:
     """Why requests were about to be sent again when the run stopped, by model and kind."""
     for model in summary.models:
         for kind, said in model.trouble.items():
-            yield f"{model.model}: stopped while asking again, for {kind}: {said}"
+            yield message(
+                "terminal.stopped-while-retrying", model=model.model, kind=kind, text=said
+            )
 
 
 def unfinished_lines(path: Path) -> Iterator[str]:
     """For each model of an incomplete run, its progress."""
     folder = RunFolder.open(path)
     manifest = folder.manifest()
-    ways = len(manifest.shown) * manifest.rounds
-    requests = sum(map(request_count, folder.items())) * ways
+    variants = len(manifest.input_settings) * manifest.rounds
+    requests = sum(map(request_count, folder.items())) * variants
     there = Counter(response.model for response in folder.responses())
     for model in manifest.models:
         planned = requests - sum(manifest.not_asked.get(model, {}).values())
         if there[model] < planned:
-            how = "serve" if model.startswith(HUMAN) else "run"
-            yield f"{model}: {there[model]} of {planned} asked so far; keju {how} goes on with it"
+            yield message(
+                "terminal.unfinished",
+                model=model,
+                there=there[model],
+                planned=planned,
+                command="serve" if model.startswith(HUMAN) else "run",
+            )

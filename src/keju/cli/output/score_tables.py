@@ -9,44 +9,37 @@ from rich.table import Table
 
 from keju.analysis.labels import metric_label
 from keju.analysis.reasoning import reasoning_rows
-from keju.cli.output.console import plain_table, shown
+from keju.cli.output.console import format_literal, name_columns, plain_table, translate
 from keju.definitions import NO_REFERENCE, Query, Task, tasks
 from keju.definitions.blank import REASON as BLANK_PAGE
-from keju.errors import number_of, shortened
+from keju.errors import shortened
 from keju.formatting import NOTHING, percent
 from keju.items import PromptVariant, Protocol
-from keju.scoring import PROTOCOLS, MetricResult, Result, Summary, joined
-from keju.scoring.reasoned import FORM
+from keju.messages import message
+from keju.scoring import PROTOCOLS, MetricResult, Result, Summary, merge_unscored
+from keju.scoring.reasoned_scores import FORM
 
 
 def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
     """Unscored responses with reasons, the number of failures, and responses without an item."""
-    for each in joined(part for summary in summaries for part in summary.unscored):
-        many = each.responses > 1
+    for each in merge_unscored(part for summary in summaries for part in summary.unscored):
+        reason, item = translate(each.reason), shortened(each.item)
         if each.reason in (NO_REFERENCE, BLANK_PAGE):
-            many_items = f"{each.responses:,} responses, such as that" if many else "the response"
-            yield f"not scored: {many_items} to {shortened(each.item)} ({each.task}): {each.reason}"
+            yield message(
+                "terminal.not-scored", count=each.responses, item=item, task=each.task,
+                reason=reason,
+            )  # fmt: skip
             continue
-        count = (
-            f"{number_of(each.responses, 'response')}, such as that to"
-            if many
-            else "the response to"
-        )
-        yield (
-            f"unscored: {', '.join(each.metrics)} of {count} {each.task} "
-            f"{shortened(each.item)}: {each.reason}"
-        )
+        yield message(
+            "terminal.unscored", metrics=", ".join(each.metrics), count=each.responses,
+            task=each.task, item=item, reason=reason,
+        )  # fmt: skip
     if failed := sum(summary.failed for summary in summaries):
-        yield (
-            f"{number_of(failed, 'response')} failed; a failure counts at each metric's worst value"
-        )
+        yield message("terminal.failed-responses", count=failed)
     strays = {file: count for summary in summaries for file, count in summary.strays.items()}
     if strays:
-        yield (
-            f"{number_of(sum(strays.values()), 'response is', 'responses are')} to items "
-            "that the run does not have, and are "
-            f"not scored: {', '.join(strays)}. Delete those lines, or run those items again"
-        )
+        files = ", ".join(strays)
+        yield message("terminal.stray-responses", count=sum(strays.values()), files=files)
 
 
 _Who = tuple[str, PromptVariant]
@@ -67,7 +60,7 @@ def scores_tables(
     columns, heads = _columns(models, [(each.model, each.variant) for each in kept])
     begin, taken = 0, _LABELS
     for place, head in enumerate(heads):
-        needs = 2 + max(map(cell_len, [*head.split("\n"), "unscored"]))
+        needs = 2 + max(map(cell_len, [*head.split("\n"), message("terminal.no-value")]))
         if taken + needs > width and place > begin:
             yield _scores_table(kept, columns[begin:place], heads[begin:place])
             begin, taken = place, _LABELS
@@ -76,7 +69,9 @@ def scores_tables(
 
 
 def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequence[str]) -> Table:
-    table = plain_table("task", "main metric", *heads, right=range(2, 2 + len(heads)))
+    table = plain_table(
+        *name_columns("task", "main-metric"), *heads, right=range(2, 2 + len(heads))
+    )
     found: dict[tuple[str, str, Protocol], dict[_Who, MetricResult]] = {}
     for result in kept:
         for scored in result.tasks:
@@ -96,13 +91,14 @@ def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequen
             table.add_row(name if name != last else "", f"{protocol} {label}", *cells)
             last = name
     if notes:
-        table.caption = shown("\n".join(f"{mark} {note}" for note, mark in notes.items()))
+        lines = (f"{mark} {translate(note)}" for note, mark in notes.items())
+        table.caption = format_literal("\n".join(lines))
         table.caption_justify = "left"
     return table
 
 
-def model_head(model: str) -> str:
-    """A model's name in short lines; a path in it, or a long name, is shortened in the middle."""
+def shorten_model(model: str) -> str:
+    """Return a model's name in short lines; a path or a long name is shortened in the middle."""
     return "\n".join(shortened(line, 24) for line in model.replace(":", ":\n").split("\n"))
 
 
@@ -117,7 +113,8 @@ def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who],
         if len(variants) == 1 or (model, variant) in spoken
     ]
     return columns, [
-        f"{model_head(model)}\n{variant.label(variants)}".rstrip("\n") for model, variant in columns
+        f"{shorten_model(model)}\n{variant.label(variants)}".rstrip("\n")
+        for model, variant in columns
     ]
 
 
@@ -136,8 +133,8 @@ def variants_table(summaries: Sequence[Summary]) -> Table:
         [summary.model for summary in summaries], [(each.model, each.variant) for each in results]
     )
     table = plain_table(
-        "task", "variant", "beside", *heads, right=range(3, 3 + len(heads)),
-        title="Variants, which enter no mean (and what the authors' script computes beside)",
+        *name_columns("task", "variant", "compared-with"), *heads, right=range(3, 3 + len(heads)),
+        title=message("terminal.variants"),
     )  # fmt: skip
     found = {
         (summary.model, each.variant, each.task, each.metric): each
@@ -175,9 +172,8 @@ def reasoning_table(summaries: Sequence[Summary]) -> Table | None:
     columns, heads = _columns([summary.model for summary in summaries], spoken)
     shown_heads = [head for who, head in zip(columns, heads, strict=True) if who in with_it]
     table = plain_table(
-        "task", "main metric", *shown_heads, right=range(2, 2 + len(shown_heads)),
-        title=f"official with the reasoning field, as {FORM} (and of the content alone, which is "
-        "official)",
+        *name_columns("task", "main-metric"), *shown_heads, right=range(2, 2 + len(shown_heads)),
+        title=message("terminal.official-with-reasoning", form=FORM),
     )  # fmt: skip
     by_who = {(each.model, each.variant): reasoning_rows(each, with_it[each.model, each.variant])
               for each in alone if (each.model, each.variant) in with_it}  # fmt: skip
@@ -214,6 +210,6 @@ def _main_value(main: MetricResult | None, notes: dict[str, str]) -> str:
     if main is None:
         return NOTHING
     if main.value is None:
-        return "unscored"
+        return message("terminal.no-value")
     mark = notes.setdefault(main.note, f"[{len(notes) + 1}]") if main.note else ""
     return f"{mark} {percent(main.value)}".strip()

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.readers.base import Detection, Options, Reader, Table
-from keju.datasets.readers.detecting import best, candidates, command
+from keju.datasets.readers.detecting import detection_command, find_best, find_candidates
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obstacles import obstacle
+from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.words import new_folder, shell_word
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, ProblemsError, UsageError
@@ -173,7 +173,7 @@ _CLEAR = 0.9
 def _other_format(src: Path, reader: Reader) -> str:
     """Format of a source and the command to import it, if another reader clearly fits better."""
     listing = Listing(src)
-    ranked = [] if obstacle(listing) else candidates(listing, FORMATS.usable())
+    ranked = [] if find_obstacle(listing) else find_candidates(listing, FORMATS.usable())
     if not ranked or ranked[0].reader is reader or ranked[0].detection.fit < _CLEAR:
         return ""
     if any(each.reader is reader and each.detection.fit >= _CLEAR for each in ranked):
@@ -181,7 +181,7 @@ def _other_format(src: Path, reader: Reader) -> str:
     return message(
         "datasets.found-other-format",
         what=ranked[0].detection.what,
-        command=command(ranked[0], listing),
+        command=detection_command(ranked[0], listing),
     )
 
 
@@ -200,7 +200,7 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Option
     if name == AUTO and "map" in given:
         return FORMATS["mapped"], given, [f"read as mapped by {given['map']}"]
     if name == AUTO and src.exists():
-        reader, detection = best(Listing(src), FORMATS.usable())
+        reader, detection = find_best(Listing(src), FORMATS.usable())
         options = {**detection.options, **given}
         said = "".join(f" --option {key}={value}" for key, value in options.items())
         return reader, options, [f"read as {reader.name}{said}: {detection.what}"]

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from keju.datasets.import_progress import count
-from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decoded
+from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.listing import Listing, is_litter
@@ -107,7 +107,7 @@ class Reader(NamedTuple):
         return {**self.options, OPTION: OPTION_HELP} if self.texts else self.options
 
 
-def flag(options: Options, name: str, default: str = "no") -> bool:
+def parse_flag(options: Options, name: str, default: str = "no") -> bool:
     """Whether a yes-or-no option is set.
 
     Raises:
@@ -119,7 +119,7 @@ def flag(options: Options, name: str, default: str = "no") -> bool:
     return value in {"yes", "true", "1"}
 
 
-def whole(options: Options, name: str, default: int) -> int:
+def parse_whole_number(options: Options, name: str, default: int) -> int:
     """The value of an option that is a whole number, 1 or more.
 
     Raises:
@@ -184,7 +184,7 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
     data = source_bytes(path, most)
     if data.startswith(LFS_POINTER):
         raise DataError(message("datasets.git-lfs-pointer"), file=path)
-    found = decoded(data, path, log.encoding)
+    found = decode(data, path, log.encoding)
     if found.encoding != UTF_8:
         log.decoded(path, found.encoding)
     return found.text.replace("\r\n", "\n").replace("\r", "\n")
@@ -279,7 +279,7 @@ def plain_name(name: str) -> str:
     return "".join(char for char in name.casefold() if char.isalnum())
 
 
-def listed(names: Iterable[str], most: int = 5) -> str:
+def join_names(names: Iterable[str], most: int = 5) -> str:
     """A few names for an error, and how many more there are."""
     every = list(names)
     more = f" and {len(every) - most} more" if len(every) > most else ""

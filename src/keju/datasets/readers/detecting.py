@@ -1,4 +1,4 @@
-"""`candidates`: the readers that recognise a source; `best`: the reader that imports it."""
+"""`find_candidates` and `find_best`: the readers that recognise a source, and the best one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from keju.datasets.readers.base import Detection, Reader
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obstacles import obstacle
+from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
 from keju.messages import message
@@ -26,7 +26,7 @@ class Candidate(NamedTuple):
     detection: Detection
 
 
-def candidates(listing: Listing, readers: Iterable[Reader]) -> list[Candidate]:
+def find_candidates(listing: Listing, readers: Iterable[Reader]) -> list[Candidate]:
     """The readers that recognise a source, the best first: complete ones, then by fit."""
     found = []
     for reader in readers:
@@ -39,16 +39,16 @@ def candidates(listing: Listing, readers: Iterable[Reader]) -> list[Candidate]:
     return sorted(found, key=lambda each: -each.detection.fit)
 
 
-def best(listing: Listing, readers: Iterable[Reader]) -> Candidate:
+def find_best(listing: Listing, readers: Iterable[Reader]) -> Candidate:
     """The reader that fits a source best.
 
     Raises:
         DataError: the source has no data yet, or the best reader misses a part of it.
         UsageError: no reader fits, or several fit equally; the error lists their commands.
     """
-    if found := obstacle(listing):
+    if found := find_obstacle(listing):
         raise DataError(found.problem, file=listing.src, hint=found.hint)
-    ranked = candidates(listing, readers)
+    ranked = find_candidates(listing, readers)
     fitting = [each for each in ranked if each.detection.fit >= LOWEST]
     detect = f"keju data detect {shell_word(str(listing.src))}"
     if not fitting:
@@ -58,7 +58,7 @@ def best(listing: Listing, readers: Iterable[Reader]) -> Candidate:
         )
     equal = [each for each in fitting if each.detection.fit > fitting[0].detection.fit - APART]
     if len(equal) > 1:
-        commands = "; ".join(command(each, listing) for each in equal)
+        commands = "; ".join(detection_command(each, listing) for each in equal)
         raise UsageError(
             message("datasets.several-formats-fit", src=listing.src, commands=commands)
         )
@@ -72,6 +72,6 @@ def best(listing: Listing, readers: Iterable[Reader]) -> Candidate:
     return fitting[0]
 
 
-def command(candidate: Candidate, listing: Listing) -> str:
+def detection_command(candidate: Candidate, listing: Listing) -> str:
     """The command that imports a source with a reader."""
     return import_command(candidate.reader.name, listing.src, candidate.detection.options)

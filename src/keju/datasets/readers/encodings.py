@@ -1,4 +1,4 @@
-"""`decoded`: texts in UTF-8, UTF-16, GB18030 and Big5, the encoding given or detected.
+"""`decode`: texts in UTF-8, UTF-16, GB18030 and Big5, the encoding given or detected.
 
 A text that is not UTF-8 is decoded in each of the other encodings. The one in which most of its
 characters are common ones is used; if two fit equally, the user must choose. Of 7,909 pieces of
@@ -58,7 +58,7 @@ class Decoded(NamedTuple):
     encoding: str
 
 
-def decoded(data: bytes, file: Path, encoding: str = "") -> Decoded:
+def decode(data: bytes, file: Path, encoding: str = "") -> Decoded:
     """The text of a file, without byte-order mark.
 
     Args:
@@ -72,8 +72,8 @@ def decoded(data: bytes, file: Path, encoding: str = "") -> Decoded:
     """
     _check_text(data, file)
     if encoding:
-        return Decoded(_decoded_as(data, file, checked(encoding)), encoding)
-    name = detected(data[:HEAD], file, whole=len(data) <= HEAD)
+        return Decoded(_decoded_as(data, file, check_encoding(encoding)), encoding)
+    name = detect_encoding(data[:HEAD], file, whole=len(data) <= HEAD)
     for codec in _FAMILIES.get(name, (name,)):
         try:
             return Decoded(data.decode(codec), name)
@@ -87,15 +87,15 @@ def codec_of(data: bytes, file: Path, encoding: str = "") -> str:
 
     Raises:
         UsageError: there is no encoding of that name.
-        DataError: as `decoded`.
+        DataError: as `decode`.
     """
     if encoding:
-        return _with_mark(checked(encoding))
-    name = detected(data[:HEAD], file, whole=False)
+        return _with_mark(check_encoding(encoding))
+    name = detect_encoding(data[:HEAD], file, whole=False)
     return _FAMILIES.get(name, (name,))[0]
 
 
-def detected(head: bytes, file: Path, *, whole: bool) -> str:
+def detect_encoding(head: bytes, file: Path, *, whole: bool) -> str:
     """The encoding of a text from its beginning.
 
     Args:
@@ -146,7 +146,7 @@ def detected(head: bytes, file: Path, *, whole: bool) -> str:
     return fits[0][1]
 
 
-def checked(encoding: str) -> str:
+def check_encoding(encoding: str) -> str:
     """The codec of that name.
 
     Raises:
@@ -154,7 +154,7 @@ def checked(encoding: str) -> str:
     """
     try:
         if not codecs.lookup(encoding)._is_text_encoding:
-            raise LookupError  # noqa: TRY301 - rot13 and the like are no encodings
+            raise LookupError  # noqa: TRY301 - rot13 and the like do not encode text
     except (LookupError, ValueError):
         raise UsageError(
             message("datasets.encoding-option-unknown", option=OPTION, encoding=encoding)

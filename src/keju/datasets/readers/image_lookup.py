@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import inside, kept_inside, listed
+from keju.datasets.readers.base import inside, join_names, kept_inside
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import is_litter
 from keju.errors import DataError, shortened
@@ -91,13 +91,13 @@ class ImageIndex:
                 continue
             path = self._chosen(found, size, wanted)
             if path is None:
-                names = listed((self._shown(each) for each in sorted(found)), 2)
+                names = join_names((self._short_path(each) for each in sorted(found)), 2)
                 raise DataError(
                     message("datasets.several-images-fit", name=shortened(name), names=names),
                     file=file,
                     item=item,
                 )
-            import_log().matched(_way(parts, path, size), shortened(name), self._shown(path))
+            import_log().matched(_way(parts, path, size), shortened(name), self._short_path(path))
             return path
         return None
 
@@ -164,7 +164,7 @@ class ImageIndex:
         )
         return PurePosixPath(path.relative_to(root))
 
-    def _shown(self, path: Path) -> str:
+    def _short_path(self, path: Path) -> str:
         return shortened(str(self._relative(path)))
 
 

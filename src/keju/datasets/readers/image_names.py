@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import listed
+from keju.datasets.readers.base import join_names
 from keju.errors import DataError
 from keju.messages import message
 
@@ -92,7 +92,7 @@ class ImageNames:
                     "datasets.several-images-called",
                     count=len(same),
                     name=name,
-                    same=listed(map(str, same)),
+                    same=join_names(map(str, same)),
                 ),
                 file=file,
                 item=item or None,

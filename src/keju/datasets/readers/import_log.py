@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class ImportLog:
-    """What one import read: encodings of texts, and the use of each field of its records.
+    """Record of one import: the encodings of texts, and the use of each field of its records.
 
     Args:
         encoding: the encoding of all texts, where the user gave it; empty: detected.

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from keju.datasets.readers.base import listed, source_text
+from keju.datasets.readers.base import join_names, source_text
 from keju.datasets.readers.records import JsonObject
 from keju.errors import DataError
 from keju.messages import message
@@ -120,9 +120,9 @@ def _list_within(file: Path, content: dict[str, object]) -> object:
         if isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
     }
     if len(lists) > 1:
-        raise DataError(message("datasets.json-several-lists", lists=listed(lists)), file=file)
+        raise DataError(message("datasets.json-several-lists", lists=join_names(lists)), file=file)
     if not lists:
-        raise _no_list(file, f"an object with {listed(content) or 'nothing'}")
+        raise _no_list(file, f"an object with {join_names(content) or 'nothing'}")
     return next(iter(lists.values()))
 
 

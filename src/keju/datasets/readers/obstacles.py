@@ -1,4 +1,4 @@
-"""`obstacle`: why a source contains no readable data yet: archives, pointers, cache directories."""
+"""`find_obstacle`: why a source has no readable data yet: archives, pointers, caches."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Obstacle(NamedTuple):
     hint: str
 
 
-def obstacle(listing: Listing) -> Obstacle | None:
+def find_obstacle(listing: Listing) -> Obstacle | None:
     """Why nothing in a source is readable yet, or None."""
     src = listing.src
     if src.is_file():
-        if command := unpacking(src):
+        if command := unpacking_command(src):
             return Obstacle("This is an archive, which keju does not unpack", f"Run: {command}")
     elif cache := _cache(src):
         return cache
@@ -42,7 +42,7 @@ def obstacle(listing: Listing) -> Obstacle | None:
     return _pointers(listing) or _archives_alone(listing)
 
 
-def unpacking(archive: Path) -> str:
+def unpacking_command(archive: Path) -> str:
     """The command that unpacks an archive into a directory with its name; empty for other files."""
     name = archive.name
     if part := _PARTS.search(name):
@@ -61,20 +61,20 @@ def unpacking(archive: Path) -> str:
     }.get(archive.suffix.casefold(), "")
 
 
-def archives(listing: Listing) -> list[PurePosixPath]:
+def find_archives(listing: Listing) -> list[PurePosixPath]:
     """The archives in a source."""
-    return [path for path in listing.files if unpacking(Path(path))]
+    return [path for path in listing.files if unpacking_command(Path(path))]
 
 
 def _archives_alone(listing: Listing) -> Obstacle | None:
-    found = archives(listing)
+    found = find_archives(listing)
     beside = {".md", ".txt", ".pdf", "", *(path.suffix.casefold() for path in found)}
     if not found or any(path.suffix.casefold() not in beside for path in listing.files):
         return None
     count = f"{len(found)} archive{'s'[: len(found) > 1]}"
     return Obstacle(
         f"The folder has {count}, which keju does not unpack",
-        f"Run: {unpacking(listing.root / found[0])}",
+        f"Run: {unpacking_command(listing.root / found[0])}",
     )
 
 

@@ -1,4 +1,4 @@
-"""`with_options`: insert the separately stored options into a multiple-choice question."""
+"""`insert_options`: insert the separately stored options into a multiple-choice question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _REQUIREMENT = "要求："
 """The beginning of the sentence on the form of the answer in Chinese prompts."""
 
 
-def with_options(question: str, options: tuple[str, ...], kind: Task) -> str:
+def insert_options(question: str, options: tuple[str, ...], kind: Task) -> str:
     """A question with its options, lettered on one line, before the required form of the answer.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options, listed, source_bytes
+from keju.datasets.readers.base import Options, join_names, source_bytes
 from keju.datasets.readers.image_lookup import ImageIndex, decoded_image
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
@@ -191,7 +191,9 @@ class Pictures:
             DataError: it names the first missing images, and the searched directories.
         """
         if self.missing:
-            names = listed(f"{shortened(name)} (of {item})" for name, item in self.missing.items())
+            names = join_names(
+                f"{shortened(name)} (of {item})" for name, item in self.missing.items()
+            )
             raise DataError(
                 message(
                     "datasets.record-images-missing",

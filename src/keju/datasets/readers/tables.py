@@ -12,7 +12,13 @@ from typing import NamedTuple
 
 import polars as pl
 
-from keju.datasets.readers.base import kept_inside, listed, plain_file, source_bytes, source_text
+from keju.datasets.readers.base import (
+    join_names,
+    kept_inside,
+    plain_file,
+    source_bytes,
+    source_text,
+)
 from keju.datasets.readers.json_records import lines_in, objects_in
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.workbooks import Sheet, workbook_sheets
@@ -215,7 +221,7 @@ def _workbook(file: Path) -> Iterator[Row]:
     heads = [_heads(file, sheet) for sheet in sheets]
     if any(each != heads[0] for each in heads):
         raise DataError(
-            message("datasets.sheets-differ", sheets=listed(sheet.name for sheet in sheets)),
+            message("datasets.sheets-differ", sheets=join_names(sheet.name for sheet in sheets)),
             file=file,
         )
     for sheet in sheets:

@@ -17,11 +17,11 @@ from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
 from keju.datasets.readers.image_lookup import image_below
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.option_lines import with_options
+from keju.datasets.readers.option_lines import insert_options
 from keju.datasets.readers.records import Place, image_roots, text_of
 from keju.datasets.readers.tables import MAX_CELL, Row, delimited
 from keju.datasets.store import DatasetWriter
-from keju.datasets.vlmevalkit import HEADS, OURS, cells_of, item_in
+from keju.datasets.vlmevalkit import HEADS, OURS, build_row, parse_item
 from keju.definitions import Task, query_of, task, tasks
 from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef, Item
@@ -229,7 +229,7 @@ def _item(row: Row, refs: tuple[ImageRef, ...], options: Options) -> Item:
     place, cells = row
     said = {head: text_of(cells, head, place) for head in cells}
     if written := said.get("keju", ""):
-        item = item_in(written, f"{place.file}: {place.item}")
+        item = parse_item(written, f"{place.file}: {place.item}")
         _must_agree(item, said, place)
         return replace(item, images=refs)
     if "task" not in options:
@@ -239,7 +239,7 @@ def _item(row: Row, refs: tuple[ImageRef, ...], options: Options) -> Item:
 
 def _must_agree(item: Item, said: Mapping[str, str], place: Place) -> None:
     """Check that the visible columns and the item of a row agree; otherwise one was edited."""
-    expected = cells_of(item)
+    expected = build_row(item)
     visible = [head for head in (*HEADS, *ascii_uppercase) if head not in {"index", "image", *OURS}]
     apart = [head for head in visible if said.get(head, "") != expected.get(head, "")]
     if apart:
@@ -269,7 +269,7 @@ def _foreign(
     choices = _choices(said, place) if letters else ()
     asked = "\n".join(part for part in (said.get("hint", "").strip(), question) if part)
     if choices:
-        asked = with_options(asked, choices, kind)
+        asked = insert_options(asked, choices, kind)
     heads = ("category", "l2-category")
     return replace(
         pattern,

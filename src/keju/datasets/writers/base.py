@@ -26,7 +26,7 @@ class Writer(NamedTuple):
     write: Write
 
 
-class Holder:
+class ItemFilter:
     """Separates the items that a format supports from the skipped ones, with reasons.
 
     Args:
@@ -39,7 +39,7 @@ class Holder:
         self._objection = objection
         self._left: Counter[tuple[str, str]] = Counter()
 
-    def held(self, items: Sequence[Item]) -> list[Item]:
+    def supported(self, items: Sequence[Item]) -> list[Item]:
         """The items that the format supports.
 
         Raises:
@@ -59,7 +59,7 @@ class Holder:
     def notes(self) -> Iterator[str]:
         """The skipped items, task by task."""
         for (task, reason), count in sorted(self._left.items()):
-            yield f"left out {number_of(count, 'item')} of {task}: {reason}"
+            yield f"skipped {number_of(count, 'item')} of {task}: {reason}"
 
 
 def not_a_question_of(benchmark: str, item: Item) -> str:
@@ -67,7 +67,7 @@ def not_a_question_of(benchmark: str, item: Item) -> str:
     if item.benchmark != benchmark:
         return f"no task of {benchmark}"
     if item.split != "test":
-        return "of the reference split, which the form does not know"
+        return "of the reference split, which the format does not have"
     return ""
 
 

@@ -11,8 +11,8 @@ from string import ascii_uppercase
 import msgspec
 
 from keju.datasets.store import Dataset
-from keju.datasets.vlmevalkit import HEADS, cells_of
-from keju.datasets.writers.base import Holder, Writer
+from keju.datasets.vlmevalkit import HEADS, build_row
+from keju.datasets.writers.base import ItemFilter, Writer
 from keju.definitions import task
 from keju.items import Item
 
@@ -31,14 +31,14 @@ def write_vlmevalkit(dataset: Dataset, items: list[Item], out: Path) -> Iterator
     Raises:
         DataError: nothing can be written, or an image is missing or altered.
     """
-    holder = Holder("vlmevalkit-tsv", _objection)
+    chosen = ItemFilter("vlmevalkit-tsv", _objection)
     tables: dict[str, list[Item]] = {}
-    for item in holder.held(items):
+    for item in chosen.supported(items):
         name = "-".join(part for part in (item.task, item.query) if part)
         tables.setdefault(name, []).append(item)
     for name, members in tables.items():
         _write_table(dataset, members, out / f"{name}.tsv")
-    yield from holder.notes()
+    yield from chosen.notes()
 
 
 WRITER = Writer("vlmevalkit-tsv", "VLMEvalKit's TSV, one table per task", LAYOUT, write_vlmevalkit)
@@ -46,13 +46,13 @@ WRITER = Writer("vlmevalkit-tsv", "VLMEvalKit's TSV, one table per task", LAYOUT
 
 def _objection(item: Item) -> str:
     if task(item.task).of_pairs:
-        return "a task of pairs, and a row holds one question"
+        return "a task of pairs, but a row has one question"
     return "" if item.images else "without an image"
 
 
 def _write_table(dataset: Dataset, items: list[Item], path: Path) -> None:
     """Write rows one after the other, so that only one row's images are in memory."""
-    most = max(sum(head in ascii_uppercase for head in cells_of(item)) for item in items)
+    most = max(sum(head in ascii_uppercase for head in build_row(item)) for item in items)
     options = tuple(ascii_uppercase[:most])
     heads = (*HEADS[:4], *options, *HEADS[4:])
     partial = path.with_name(f".{path.name}")
@@ -62,5 +62,5 @@ def _write_table(dataset: Dataset, items: list[Item], path: Path) -> None:
         for index, item in enumerate(items):
             images = [base64.b64encode(dataset.image_bytes(ref)).decode() for ref in item.images]
             image = images[0] if len(images) == 1 else msgspec.json.encode(images).decode()
-            table.writerow({"index": index, "image": image} | cells_of(item))
+            table.writerow({"index": index, "image": image} | build_row(item))
     partial.replace(path)

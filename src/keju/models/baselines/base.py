@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from keju.models.capabilities import NO_CAPABILITIES, Capabilities
+
 
 class Baseline:
     """A name and an identity; each baseline has its own `unsupported_reason` and `answer`.
@@ -29,6 +31,11 @@ class Baseline:
     def concurrency(self) -> int:
         """One: an answer takes no time."""
         return 1
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """None, unless a baseline overrides this."""
+        return NO_CAPABILITIES
 
     async def close(self) -> None:
         """Nothing to release."""

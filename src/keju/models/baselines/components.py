@@ -14,7 +14,7 @@ from keju.items import Request
 from keju.metrics.boxes import box_convention, from_pixels
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.base import Baseline
-from keju.models.lru import Recent
+from keju.models.lru import LruCache
 from keju.models.request_pixels import grey_image
 from keju.outlines import Grey, border_level
 
@@ -43,7 +43,7 @@ class Components(Baseline):
 
     def __init__(self, options: ModelOptions) -> None:
         del options
-        self._kept: Recent[Boxes] = Recent(256)
+        self._kept: LruCache[Boxes] = LruCache(256)
         sizes = (_BOARD, _AROUND, _SPECK, _CRACK, _STROKE, _GAP, _SMALL)
         super().__init__("components", sizes=", ".join(f"{size:.3g}" for size in sizes))
 
@@ -108,8 +108,8 @@ def _ink(grey: Grey, inside: NDArray[np.bool_], side: float) -> Mask:
 def _usual(lengths: NDArray[np.int32], weights: NDArray[np.int32]) -> float:
     """The weighted median of the lengths, which many specks do not change."""
     order = np.argsort(lengths, kind="stable")
-    held = np.cumsum(weights[order])
-    return float(lengths[order][np.searchsorted(held, held[-1] / 2)])
+    cumulative = np.cumsum(weights[order])
+    return float(lengths[order][np.searchsorted(cumulative, cumulative[-1] / 2)])
 
 
 def _row(numbers: Sequence[float]) -> str:
@@ -119,8 +119,8 @@ def _row(numbers: Sequence[float]) -> str:
 def _board(grey: Grey) -> Mask:
     """The writing surface: the one large foreground object, else the whole image."""
     apart: Any = np.abs(grey.astype(np.int16) - border_level(grey)).astype(np.uint8)
-    _, stands = cv2.threshold(apart, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
-    found, _ = cv2.findContours(stands, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    _, separated = cv2.threshold(apart, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    found, _ = cv2.findContours(separated, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     largest = max(found, key=cv2.contourArea, default=None)
     if largest is None or cv2.contourArea(largest) < _BOARD * grey.size:
         return np.full(grey.shape, 255, dtype=np.uint8)

@@ -15,7 +15,8 @@ from keju.files import sha256_bytes
 from keju.items import ImageRef, Item, Request
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.base import Baseline
-from keju.models.lru import Recent
+from keju.models.capabilities import Capabilities
+from keju.models.lru import LruCache
 from keju.models.request_pixels import grey_image
 from keju.outlines import Grey
 
@@ -61,8 +62,8 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         **identity: str,
     ) -> None:
         self._candidates = candidates
-        self._kept: Recent[_T] = Recent(KEPT)
-        self._alike: Recent[float] = Recent(pairs_kept)
+        self._kept: LruCache[_T] = LruCache(KEPT)
+        self._alike: LruCache[float] = LruCache(pairs_kept)
         pairs = list(islice(self._known(options.reference), LEARNT_PAIRS))
         learnt = self._learn(pairs, options) if options.asking else None
         self._threshold = threshold if learnt is None else learnt
@@ -78,6 +79,11 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
     @abstractmethod
     def compare(self, one: _T, other: _T) -> float:
         """The similarity of two images, 0 to 1; symmetric."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """It compares the two images of a pair."""
+        return Capabilities(likeness=self.likeness)
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only pairs of its own tasks."""

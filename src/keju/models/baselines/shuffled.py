@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Request
 from keju.messages import message
-from keju.models.base import Answer, AskError, ModelOptions, Shown, source_of
+from keju.models.base import Answer, AskError, ItemImages, ModelOptions
 from keju.models.baselines.wrapped import WrappedModel
+from keju.models.capabilities import Capabilities, source_of
 
 _Images = tuple[ImageRef, ...]
 
@@ -29,8 +30,8 @@ class Shuffled(WrappedModel):
     def __init__(self, spec: str, options: ModelOptions) -> None:
         super().__init__("shuffled", spec, options, roles=("model", "engine"))
         self._images_of = options.images_of
-        self._shown = other_images(options.shown, options.seed)
-        names = [(item, [ref.sha256 for ref in refs]) for item, refs in self._shown.items()]
+        self._others = other_images(options.item_images, options.seed)
+        names = [(item, [ref.sha256 for ref in refs]) for item, refs in self._others.items()]
         self._order = sha256_bytes(msgspec.json.encode(sorted(names)))
 
     @property
@@ -40,16 +41,20 @@ class Shuffled(WrappedModel):
 
     def unsupported_reason(self, request: Request) -> str:
         """As for the wrapped model; also tasks with only one group are not supported."""
-        if request.item not in self._shown:
+        if request.item not in self._others:
             return "the task has no image of another group to show"
         return super().unsupported_reason(request)
 
-    def source_of(self, request: Request) -> str:
-        """The file that has the model's answer about the other images, if answers are files."""
+    @property
+    def capabilities(self) -> Capabilities:
+        """An answer is in the model's file about the other images, if answers are files."""
+        return Capabilities(source_of=self._source_of)
+
+    def _source_of(self, request: Request) -> str:
         return source_of(self.model, self._with_others(request))
 
     def _with_others(self, request: Request) -> Request:
-        refs = self._shown[request.item]
+        refs = self._others[request.item]
         if request.candidate:
             refs = (refs[0], *request.images[1:])
         return replace(request, images=refs)
@@ -67,15 +72,15 @@ class Shuffled(WrappedModel):
         return await self.model.answer(asked, self._images_of(asked.all_images))
 
 
-def other_images(shown: Iterable[Shown], seed: int) -> dict[str, _Images]:
+def other_images(items: Iterable[ItemImages], seed: int) -> dict[str, _Images]:
     """For each item the images of an item of another group of its task, if there is one.
 
     Args:
-        shown: the items and their images.
+        items: the items and their images.
         seed: draws the order of the groups.
     """
-    tasks: dict[tuple[str, str], dict[str, list[Shown]]] = {}
-    for each in shown:
+    tasks: dict[tuple[str, str], dict[str, list[ItemImages]]] = {}
+    for each in items:
         groups = tasks.setdefault((each.benchmark, each.task), {})
         groups.setdefault(each.group, []).append(each)
     found: dict[str, _Images] = {}
@@ -92,7 +97,7 @@ def other_images(shown: Iterable[Shown], seed: int) -> dict[str, _Images]:
     return found
 
 
-def _first_other(item: Shown, others: Iterable[Sequence[Shown]], turn: int) -> _Images:
+def _first_other(item: ItemImages, others: Iterable[Sequence[ItemImages]], turn: int) -> _Images:
     """The images of the next group whose first image differs from the item's."""
     candidates = (
         group[(turn + step) % len(group)].images for group in others for step in range(len(group))

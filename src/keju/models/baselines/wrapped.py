@@ -6,6 +6,7 @@ from keju.errors import UsageError
 from keju.items import Request
 from keju.messages import message
 from keju.models.base import Model, ModelOptions
+from keju.models.capabilities import NO_CAPABILITIES, Capabilities
 from keju.models.declarations import Role
 from keju.models.registry import open_model, role_of
 
@@ -57,6 +58,11 @@ class WrappedModel:
     def concurrency(self) -> int:
         """The model's."""
         return self.model.concurrency
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """None: what the model can do besides applies to its own images."""
+        return NO_CAPABILITIES
 
     def unsupported_reason(self, request: Request) -> str:
         """Settings without an image or with a text, and what the model does not support."""

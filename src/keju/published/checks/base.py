@@ -8,17 +8,16 @@ import msgspec
 
 from keju.published.book import Book
 from keju.published.checks.outcome import (
-    EPSILON,
     Certainty,
     Mismatch,
     Outcome,
     Severity,
     differs,
-    shown,
+    format_value,
 )
 from keju.published.checks.sizes import AnyWeighing
 
-__all__ = ["EPSILON", "Certainty", "Check", "Mismatch", "Outcome", "Severity", "differs", "shown"]
+__all__ = ["Certainty", "Check", "Mismatch", "Outcome", "Severity", "differs", "format_value"]
 
 
 class Check(

@@ -8,9 +8,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from keju.published.book import Book
-from keju.published.checks.base import EPSILON, Check, Mismatch, Outcome, shown
+from keju.published.checks.base import Check, Mismatch, Outcome, format_value
 from keju.published.checks.terms import Term, weighted_sum
-from keju.published.tables import Column
+from keju.published.tables import EPSILON, Column
 
 
 class Bound(Check, frozen=True, kw_only=True, tag="bound"):
@@ -55,7 +55,7 @@ class Bound(Check, frozen=True, kw_only=True, tag="bound"):
                 Mismatch(
                     where=row,
                     printed=column.cells[row].text,
-                    recomputed=f"at {self.sense} {shown(limits[row], column)}",
+                    recomputed=f"at {self.sense} {format_value(limits[row], column)}",
                 )
                 for row in compared
                 if sign * (column.values[row] - limits[row]) > column.half + half + EPSILON
@@ -144,7 +144,7 @@ class Ceiling(Check, frozen=True, kw_only=True, tag="ceiling"):
 
 
 class Below(Check, frozen=True, kw_only=True, tag="below"):
-    """A cell printed as ``<x`` stands for less than the numbers of its column printed in full."""
+    """A cell printed as ``<x`` is less than the numbers of its column that are printed in full."""
 
     columns: str
 
@@ -181,7 +181,7 @@ def _not_harmonic(f1: Column, precision: Column, recall: Column) -> Iterator[Mis
             for off in (-1, 0, 1)
         )
         if not low - f1.half - EPSILON <= value <= high + f1.half + EPSILON:
-            yield Mismatch(where=row, printed=f1.cells[row].text, recomputed=shown(mean, f1))
+            yield Mismatch(where=row, printed=f1.cells[row].text, recomputed=format_value(mean, f1))
 
 
 def _harmonic(precision: float, recall: float) -> float:

@@ -8,8 +8,8 @@ from math import comb, floor
 import msgspec
 
 from keju.published.book import BETWEEN_TABLE_AND_COLUMN, Book
-from keju.published.checks.base import EPSILON, Check, Mismatch, Outcome, shown
-from keju.published.tables import Column
+from keju.published.checks.base import Check, Mismatch, Outcome, format_value
+from keju.published.tables import EPSILON, Column
 
 TOO_LITTLE_FOR_LUCK = 1e-4
 """Probability below which a count is not explained by bad luck."""
@@ -87,7 +87,7 @@ class Rounds(Check, frozen=True, kw_only=True, tag="rounds"):
 
 
 class BelowChance(Check, frozen=True, kw_only=True, tag="below_chance"):
-    """No accuracy lies so far below guessing that luck cannot explain it.
+    """No accuracy is so far below guessing that luck cannot explain it.
 
     `options` is how many options a question of the task has, `default` for those not named.
     """
@@ -134,7 +134,8 @@ def _neighbours(value: float, column: Column, items: int) -> str:
     scale = column.how.scale
     below = floor(value * items / scale)
     return " or ".join(
-        f"{shown(count * scale / items, column)} ({count}/{items})" for count in (below, below + 1)
+        f"{format_value(count * scale / items, column)} ({count}/{items})"
+        for count in (below, below + 1)
     )
 
 

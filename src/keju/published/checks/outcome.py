@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from keju.items import Record
-from keju.published.tables import Column
+from keju.published.tables import EPSILON, Column
 
 Severity = Literal["error", "conflict", "meaning", "marks", "caution"]
 """error: cannot be as printed; conflict: two places disagree, or a claim and a table; meaning: the
@@ -17,8 +17,6 @@ read for more than it is."""
 Certainty = Literal["proved", "likely", "editorial"]
 """proved: from the printed numbers alone; likely: it needs an assumption that the finding names;
 editorial: a matter of naming or marking."""
-
-EPSILON = 1e-9
 
 
 class Mismatch(Record, frozen=True, kw_only=True):
@@ -30,7 +28,7 @@ class Mismatch(Record, frozen=True, kw_only=True):
 
 
 class Outcome(NamedTuple):
-    """What a check found in one place: how many cells were compared, and those that fail.
+    """The result of a check in one place: how many cells were compared, and those that fail.
 
     `note` is what the check adds to its declaration's words (e.g. how unlikely luck is), `note_zh`
     the same in Chinese. `column` and `instead` are the column with the values recomputed for its
@@ -58,7 +56,7 @@ def differs(first: float, second: float, tolerance: float) -> bool:
     return abs(first - second) > tolerance + EPSILON
 
 
-def shown(value: float, column: Column) -> str:
+def format_value(value: float, column: Column) -> str:
     """A recomputed value with the digits that the column prints, and one more."""
     decimals = max((cell.decimals for cell in column.cells.values()), default=0)
     return f"{value:.{decimals + 1}f}" if decimals else f"{value:.7g}"

@@ -9,9 +9,9 @@ import msgspec
 
 from keju.items import Record
 from keju.published.book import Book
-from keju.published.checks.outcome import EPSILON, Outcome
+from keju.published.checks.outcome import Outcome
 from keju.published.checks.terms import Term, weighted_sum
-from keju.published.tables import Column
+from keju.published.tables import EPSILON, Column
 
 
 class Size(Record, frozen=True, kw_only=True, omit_defaults=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keju.published.book import Book
-from keju.published.checks.base import Check, Mismatch, Outcome, differs, shown
+from keju.published.checks.base import Check, Mismatch, Outcome, differs, format_value
 from keju.published.checks.terms import Term, weighted_sum
 from keju.published.tables import Column
 
@@ -142,7 +142,9 @@ def _same(column: Column, values: dict[str, float], half: float) -> Outcome:
         len(rows),
         tuple(
             Mismatch(
-                where=row, printed=column.cells[row].text, recomputed=shown(values[row], column)
+                where=row,
+                printed=column.cells[row].text,
+                recomputed=format_value(values[row], column),
             )
             for row in rows
             if differs(column.values[row], values[row], column.half + half)

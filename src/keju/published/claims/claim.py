@@ -52,7 +52,7 @@ class Claim(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     finding: str = ""
 
 
-class Decided(Record, frozen=True, kw_only=True, omit_defaults=False):
+class ClaimDecision(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A claim with the verdict that its checks give, and the numbers that decided it."""
 
     benchmark: str
@@ -67,7 +67,7 @@ class _Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claims: tuple[Claim, ...] = ()
 
 
-def decide(book: Book, claim: Claim) -> Decided:
+def decide(book: Book, claim: Claim) -> ClaimDecision:
     """Compute the verdict of a claim from the printed cells.
 
     Without checks it cannot be checked; with one that is false it does not hold; with all true it
@@ -87,7 +87,7 @@ def decide(book: Book, claim: Claim) -> Decided:
         verdict = "holds with a qualification"
     else:
         verdict = "holds"
-    return Decided(
+    return ClaimDecision(
         benchmark=book.benchmark,
         claim=claim,
         verdict=verdict,
@@ -116,7 +116,7 @@ def numbers_in(text: str) -> list[str]:
     ]
 
 
-def unsupported_numbers(decided: Decided, text: str) -> list[str]:
+def unsupported_numbers(decided: ClaimDecision, text: str) -> list[str]:
     """The decimal numbers of a sentence that none of the claim's checks and facts computes."""
     return [
         number

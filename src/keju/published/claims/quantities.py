@@ -333,7 +333,7 @@ def half_of(number: str) -> float:
 
 
 def limit(book: Book, row: str, than: AnyQuantity | None, than_of: str) -> float:
-    """What a cell of `row` is compared with: a quantity, or the same row of another column.
+    """The other side for a cell of `row`: a quantity, or the same row of another column.
 
     Raises:
         DataError: neither is given, or the other column lacks the row.

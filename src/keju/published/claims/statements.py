@@ -10,7 +10,6 @@ import msgspec
 from keju.errors import DataError
 from keju.messages import message
 from keju.published.book import Book
-from keju.published.checks.base import EPSILON
 from keju.published.checks.marks import places
 from keju.published.claims.quantities import (
     COMPARE,
@@ -21,10 +20,10 @@ from keju.published.claims.quantities import (
     limit,
     select_rows,
 )
-from keju.published.tables import Column
+from keju.published.tables import EPSILON, Column
 
 
-class Tested(NamedTuple):
+class TestResult(NamedTuple):
     """Whether a statement is true, and the numbers that it was decided by."""
 
     is_true: bool
@@ -36,7 +35,7 @@ class Statement(
 ):
     """Something that printed cells make true or false."""
 
-    def test(self, book: Book) -> Tested:
+    def test(self, book: Book) -> TestResult:
         """Decide it.
 
         Raises:
@@ -56,12 +55,12 @@ class Equals(Statement, frozen=True, kw_only=True, tag="equals"):
     stated: str
     within: float | None = None
 
-    def test(self, book: Book) -> Tested:
+    def test(self, book: Book) -> TestResult:
         """Whether the two agree."""
         found, stated = self.amount.amount(book), float(self.stated)
         allowed = self.within if self.within is not None else half_of(self.stated)
         near = abs(found.value - stated) <= allowed + found.half + EPSILON
-        return Tested(near, (found.value, stated))
+        return TestResult(near, (found.value, stated))
 
 
 class Compares(Statement, frozen=True, kw_only=True, tag="compares"):
@@ -71,10 +70,10 @@ class Compares(Statement, frozen=True, kw_only=True, tag="compares"):
     sense: Sense
     second: AnyQuantity
 
-    def test(self, book: Book) -> Tested:
+    def test(self, book: Book) -> TestResult:
         """Whether the printed numbers compare so."""
         first, second = self.first.amount(book).value, self.second.amount(book).value
-        return Tested(COMPARE[self.sense](first, second), (first, second))
+        return TestResult(COMPARE[self.sense](first, second), (first, second))
 
 
 class First(Statement, frozen=True, kw_only=True, tag="first"):
@@ -90,10 +89,10 @@ class First(Statement, frozen=True, kw_only=True, tag="first"):
     ordered: bool = False
     from_worst: bool = False
 
-    def test(self, book: Book) -> Tested:
+    def test(self, book: Book) -> TestResult:
         """Whether as many rows as there are models, and no others, are in front."""
         found = [self._of_column(book, column) for column in book.columns(self.of)]
-        return Tested(
+        return TestResult(
             all(each for each, _ in found), tuple(v for _, values in found for v in values)
         )
 
@@ -122,7 +121,7 @@ class Ordered(Statement, frozen=True, kw_only=True, tag="ordered"):
     of: str
     rows: tuple[str, ...]
 
-    def test(self, book: Book) -> Tested:
+    def test(self, book: Book) -> TestResult:
         """Whether the named rows are in this order, equal values not counting as better."""
         is_true, values = True, []
         for column in book.columns(self.of):
@@ -131,7 +130,7 @@ class Ordered(Statement, frozen=True, kw_only=True, tag="ordered"):
             order = [placed[row] for row in self.rows]
             is_true = is_true and all(a < b for a, b in pairwise(order))
             values += [column.values[row] for row in self.rows]
-        return Tested(is_true, tuple(values))
+        return TestResult(is_true, tuple(values))
 
 
 class Every(Statement, frozen=True, kw_only=True, tag="every"):
@@ -144,14 +143,14 @@ class Every(Statement, frozen=True, kw_only=True, tag="every"):
     than: AnyQuantity | None = None
     than_of: str = ""
 
-    def test(self, book: Book) -> Tested:
+    def test(self, book: Book) -> TestResult:
         """Whether all cells compare so; the values are those that do not, then the extremes."""
         holds = self._compared(book)
         failing = [value for value, _, kept in holds if not kept]
         values = [value for value, _, _ in holds]
         limits = [bound for _, bound, _ in holds]
         shown = (*failing, min(values), max(values), min(limits), max(limits))
-        return Tested(self._is_true([kept for _, _, kept in holds]), shown)
+        return TestResult(self._is_true([kept for _, _, kept in holds]), shown)
 
     def _is_true(self, kept: list[bool]) -> bool:
         return all(kept)
@@ -184,13 +183,13 @@ class HighestColumn(Statement, frozen=True, kw_only=True, tag="highest_column"):
     column: str
     lowest: bool = False
 
-    def test(self, book: Book) -> Tested:
+    def test(self, book: Book) -> TestResult:
         """Whether no other column has a higher (lower) number in this row."""
         sign = -1 if self.lowest else 1
         claimed = book.column(self.column).values[self.row]
         values = [column.values[self.row] for column in book.columns(self.of)]
         best = max(values, key=lambda value: sign * value)
-        return Tested(sign * claimed >= sign * best, (claimed, best))
+        return TestResult(sign * claimed >= sign * best, (claimed, best))
 
 
 class Means(Statement, frozen=True, kw_only=True, tag="means"):
@@ -205,7 +204,7 @@ class Means(Statement, frozen=True, kw_only=True, tag="means"):
     without: tuple[str, ...] = ()
     weights_of: str = ""
 
-    def test(self, book: Book) -> Tested:
+    def test(self, book: Book) -> TestResult:
         """Whether all means agree, within rounding."""
         column = book.column(self.of)
         rows = select_rows(book, column, self.rows, self.without)
@@ -218,7 +217,7 @@ class Means(Statement, frozen=True, kw_only=True, tag="means"):
             mean = RowMean(row=row, parts=self.parts, weights_of=self.weights_of).amount(book)
             differences.append(abs(mean.value - column.values[row]))
             near.append(differences[-1] <= mean.half + column.half + EPSILON)
-        return Tested(all(near), (max(differences),))
+        return TestResult(all(near), (max(differences),))
 
 
 AnyStatement = Equals | Compares | First | Ordered | Every | NoneOf | HighestColumn | Means

@@ -7,7 +7,6 @@
   const state = { shown: [], at: 0, limit: 200, words: [], read: 0 };
   const CHUNKS = Math.ceil(data.items.length / data.per_chunk);
   const KEPT = 12;
-  const UNDRAWN = "The reading order cannot be drawn on the page, because the result is text without line boxes or the item has several images.";
 
   const make = (tag, cls, text) => {
     const node = document.createElement(tag);
@@ -16,11 +15,7 @@
     return node;
   };
   const words = JSON.parse(document.getElementById("views").textContent).words;
-  const say = (text, ...values) => {
-    const parts = (words[text] || text).split("{}");
-    return parts.map((part, index) => part + (index < parts.length - 1 ? values[index] : ""))
-      .join("");
-  };
+  const say = (id, fields = {}) => words[id].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
   const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
   const kindOf = (place) => data.kinds[data.items[place][1]];
 
@@ -82,9 +77,11 @@
 
   function tell() {
     const wanted = pick("word").value.trim();
-    const shown = say("{} of {} items", state.shown.length, data.items.length);
+    const shown = say("reporting.items-of-all",
+      { count: state.shown.length, total: data.items.length });
     pick("count").textContent = wanted && state.read < data.items.length
-      ? say("{} · answers read so far: {} of {}", shown, state.read, data.items.length) : shown;
+      ? say("reporting.answers-read-so-far",
+        { shown, count: state.read, total: data.items.length }) : shown;
   }
 
   function valueOf(place, model) {
@@ -148,7 +145,7 @@
     });
     if (state.shown.length > state.limit) {
       const more = make("button", "",
-        say("show {} more", Math.min(200, state.shown.length - state.limit)));
+        say("reporting.show-more", { count: Math.min(200, state.shown.length - state.limit) }));
       more.type = "button";
       more.addEventListener("click", () => { state.limit += 200; drawList(); });
       const row = make("li");
@@ -189,15 +186,15 @@
       if (part === 0) box.append(make("span", "brk"));
       else if (part > 0) for (const c of truth.slice(at, at += part)) cell("eq", c, c);
       else if (part < 0)
-        for (const c of truth.slice(at, at -= part)) cell("del", c, "▁", say("missing: {}", c));
+        for (const c of truth.slice(at, at -= part)) cell("del", c, "▁", say("reporting.missing", { character: c }));
       else {
         const [kind, ...answer] = Array.from(part);
         for (const c of answer) {
-          if (kind === "i") cell("ins", "▁", c, say("added: {}", c));
+          if (kind === "i") cell("ins", "▁", c, say("reporting.added", { character: c }));
           else {
             const above = truth[at++];
-            if (kind === "v") cell("var", above, c, say("variant: {} for {}", c, above));
-            else cell("sub", above, c, say("read {} for {}", c, above));
+            if (kind === "v") cell("var", above, c, say("reporting.variant-for", { read: c, true: above }));
+            else cell("sub", above, c, say("reporting.read-for", { read: c, true: above }));
           }
         }
       }
@@ -279,21 +276,21 @@
     const count = (kind) => order.lines.filter((line) => line[5] === kind).length;
     const box = make("details", "orders");
     box.append(make("summary", "", item.order
-      ? say("reading order: of {} lines {} out of place, {} across columns",
-        order.lines.length, count(1), count(2))
-      : say("reading order: {} lines as they were read", order.lines.length)));
+      ? say("reporting.order-of-lines",
+        { lines: order.lines.length, moved: count(1), across: count(2) })
+      : say("reporting.order-of-lines-as-read", { lines: order.lines.length })));
     box.addEventListener("toggle", () => {
       if (!box.open || box.children.length > 1) return;
       const both = make("div", "both");
       if (!item.order) {
-        both.append(drawOrder(item, order.lines, say("as it was read"), order.size));
-        box.append(both, make("p", "soft", say("Numbers are the order.")));
+        both.append(drawOrder(item, order.lines, say("reporting.as-it-was-read"), order.size));
+        box.append(both, make("p", "soft", say("reporting.order-legend")));
         return;
       }
       const right = item.order.lines.map((line, index) => [...line, index, 0]);
-      both.append(drawOrder(item, order.lines, say("as it was read")),
-        drawOrder(item, right, say("the true order")));
-      box.append(both, make("p", "soft", say("Numbers are the order. Dashed and hatched: a line out of its place. A square number and upright hatching: a line across several true ones. An arrow: the next line is not the one that truly follows.")));
+      both.append(drawOrder(item, order.lines, say("reporting.as-it-was-read")),
+        drawOrder(item, right, say("reporting.the-true-order")));
+      box.append(both, make("p", "soft", say("reporting.order-legend-of-errors")));
     });
     return box;
   }
@@ -301,12 +298,12 @@
   function drawRanking(ranked) {
     const row = make("div", "ranking");
     if (ranked.tie) row.append(make("p", "soft",
-      say("{} candidates or more tie for first", ranked.tie)));
+      say("reporting.ties-for-first", { count: ranked.tie })));
     for (const one of ranked.shown) {
       const figure = make("figure", one.true ? "true" : "");
-      one.images.forEach((number) => figure.append(picture(number, say("candidate {}", one.place))));
-      const named = `${one.rank} ${say("candidate {}", one.place)}`;
-      figure.append(make("figcaption", "", one.true ? say("{} ✓ belongs", named) : named));
+      one.images.forEach((number) => figure.append(picture(number, say("reporting.candidate", { place: one.place }))));
+      const named = `${one.rank} ${say("reporting.candidate", { place: one.place })}`;
+      figure.append(make("figcaption", "", one.true ? say("reporting.belongs", { candidate: named }) : named));
       row.append(figure);
     }
     return row;
@@ -320,17 +317,19 @@
       if (title) span.title = title;
       head.append(span);
     };
-    if (answer.round) tag("tag", say("round {}", answer.round));
-    if (answer.status) tag("tag bad", say(answer.status));
-    if (answer.verdict && answer.verdict !== answer.status) tag("tag bad", say(answer.verdict));
+    if (answer.round) tag("tag", say("reporting.round", { number: answer.round }));
+    if (answer.status) tag("tag bad", answer.status);
+    if (answer.verdict && answer.verdict !== answer.status) tag("tag bad", answer.verdict);
     if (answer.taken && answer.taken[0]) {
       const from = answer.taken[1] ? ` (${answer.taken[1]})` : "";
-      tag("tag", say("taken: {}", answer.taken[0] + from));
+      tag("tag", say("reporting.taken", { answer: answer.taken[0] + from }));
     }
-    if (answer.pattern && (data.doubtful[data.models[answer.m]] || []).includes(answer.pattern))
-      tag("tag", say("doubtful reading pattern: {}", say(answer.pattern)), say(data.patterns[answer.pattern]));
-    else if (answer.pattern) tag("tag bad", say("reading pattern: {}", say(answer.pattern)),
-      say(data.patterns[answer.pattern]));
+    if (answer.pattern) {
+      const [pattern, what] = data.patterns[answer.pattern];
+      if ((data.doubtful[data.models[answer.m]] || []).includes(answer.pattern))
+        tag("tag", say("reporting.doubtful-reading-pattern", { pattern }), what);
+      else tag("tag bad", say("reporting.reading-pattern", { pattern }), what);
+    }
     part.append(head);
     const rows = new Map();
     kind.metrics.forEach(([protocol, metric, main, definition], index) => {
@@ -339,25 +338,26 @@
         rows.get(protocol).append(make("li", "", protocol));
       }
       const value = answer.values[index];
-      const text = value === null ? say("unscored") : percent(value);
+      const text = value === null ? say("reporting.unscored") : percent(value);
       const row = make("li", main ? "main" : "");
       const name = make("abbr", "", metric);
-      name.title = say(definition);
+      name.title = definition;
       row.append(name, ` ${text}`);
       rows.get(protocol).append(row);
     });
     part.append(...[...rows.values()].reverse());
     if (answer.reasons) part.append(make("p", "soft",
-      say("unscored: {}", answer.reasons.map((reason) => say(reason)).join(say("; ")))));
+      say("reporting.unscored-because",
+        { reasons: answer.reasons.join(say("reporting.clause-separator")) })));
     if (answer.error) part.append(make("p", "soft", answer.error));
     if (answer.ranked) part.append(drawRanking(answer.ranked));
     if (answer.order && (item.order || answer.order.size) && item.images.length) part.append(orderOf(item, answer.order));
-    if (answer.undrawn) part.append(make("p", "soft", say(UNDRAWN)));
+    if (answer.undrawn) part.append(make("p", "soft", say("reporting.order-not-drawn")));
     if (answer.diff) {
-      part.append(make("p", "soft", say("truth above, answer below")),
+      part.append(make("p", "soft", say("reporting.truth-above-answer-below")),
         difference(item, answer.diff));
       const raw = make("details");
-      raw.append(make("summary", "", say("the answer as it came")),
+      raw.append(make("summary", "", say("reporting.answer-as-it-came")),
         make("div", "plain", answer.text));
       part.append(raw);
     } else if (answer.text && !answer.ranked) {
@@ -369,22 +369,22 @@
       details.append(make("summary", "", title), make("div", "plain", text));
       part.append(details);
     };
-    more(say("the content as it was returned, which official scores"), answer.content);
-    more(say("reasoning from a field of its own"), answer.thought);
+    more(say("reporting.content-as-returned"), answer.content);
+    more(say("reporting.reasoning-of-own-field"), answer.thought);
     return part;
   }
 
   async function drawItem() {
     const place = state.shown[state.at];
     if (place === undefined) {
-      panel.replaceChildren(make("p", "soft", say("no item fits")));
+      panel.replaceChildren(make("p", "soft", say("reporting.no-item-fits")));
       return;
     }
     let item;
     try {
       item = await details(place);
     } catch (error) {
-      panel.replaceChildren(make("p", "soft", say("not readable: {}", error.message)));
+      panel.replaceChildren(make("p", "soft", say("reporting.not-readable", { error: error.message })));
       return;
     }
     if (state.shown[state.at] === place) panel.replaceChildren(...drawn(place, item));
@@ -396,22 +396,23 @@
     if (item.images.length) {
       const pictures = make("div", item.gallery ? "gallery" : "");
       item.images.forEach((number, index) => {
-        if (item.gallery && index === 0) pictures.append(make("h4", "", say("asked about")));
-        if (item.gallery && index === 1) pictures.append(make("h4", "", say("what belongs to it")));
-        pictures.append(picture(number, say("picture {} of {}", index + 1, id)));
+        if (item.gallery && index === 0) pictures.append(make("h4", "", say("reporting.asked-about")));
+        if (item.gallery && index === 1) pictures.append(make("h4", "", say("reporting.what-belongs-to-it")));
+        pictures.append(picture(number, say("reporting.picture-of", { number: index + 1, item: id })));
       });
       view.append(pictures);
     }
     const side = make("div");
     if (item.unsent)
-      side.append(make("p", "soft", say("OCR engines are sent the image alone. The task's prompt for models:")));
+      side.append(make("p", "soft", say("reporting.engines-sent-image-only")));
     for (const [variants, text] of item.prompts || [["", item.question]]) {
-      if (variants) side.append(make("p", "soft", say("prompt as it was sent: {}", variants)));
+      if (variants) side.append(make("p", "soft", say("reporting.prompt-as-sent", { variants })));
       side.append(make("p", "question", text));
     }
     if (item.gallery) {
       side.append(make("p", "soft",
-        say("one picture against {} candidates; {} belong to it", item.gallery, item.truth)));
+        say("reporting.gallery-of-candidates",
+          { candidates: item.gallery, relevant: item.truth })));
     } else if (item.options.length) {
       const options = make("ul", "options");
       item.options.forEach((text, index) => {
@@ -422,8 +423,8 @@
       side.append(options);
     } else {
       const truth = make("details");
-      truth.append(make("summary", "", say("the true answer")),
-        item.no_truth ? make("p", "soft", say(item.no_truth)) : make("div", "plain", item.truth));
+      truth.append(make("summary", "", say("reporting.the-true-answer")),
+        item.no_truth ? make("p", "soft", item.no_truth) : make("div", "plain", item.truth));
       side.append(truth);
     }
     if (item.note) side.append(make("p", "soft", item.note));

@@ -9,12 +9,8 @@
     if (text !== undefined && text !== null) node.textContent = text;
     return node;
   };
-  const say = (text, ...values) => {
-    const parts = (data.words[text] || text).split("{}");
-    return parts.map((part, index) => part + (index < parts.length - 1 ? values[index] : ""))
-      .join("");
-  };
-  const named = (kind) => (Object.hasOwn(data.words, kind) ? say(kind) : kind);
+  const say = (id, fields = {}) =>
+    data.words[id].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
   const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
   const signed = (value) => (value === null ? "–" : (value > 0 ? "+" : "") + percent(value));
 
@@ -48,37 +44,39 @@
   }
 
   const models = data.models.map((name) => [name, true]);
-  const unique = (values) => [...new Set(values)];
-  const more = (rows, of, what) =>
-    (rows < of ? say(`{} of {} ${what}`, rows, of) : say(`{} ${what}`, of));
+  const kinds = new Map(data.breakdowns.map((table) => [table.kind, table.kind_label]));
 
   function drawStrata() {
     const kind = pick("stratum-kind").value;
     const tasks = data.breakdowns.filter((table) => table.kind === kind).map((table) => table.task);
-    fill(pick("stratum-task"), tasks, (task) => task || say("all tasks"));
+    fill(pick("stratum-task"), tasks, (task) => task || say("reporting.all-tasks"));
     const task = pick("stratum-task").value;
     const found = data.breakdowns.find((table) => table.kind === kind && table.task === task);
     const write = task ? percent : signed;
-    pick("stratum-note").textContent = more(found.rows.length, found.of, "rows") +
-      (found.rows.length < found.of ? say(": the hardest and the easiest") : "");
-    draw(pick("stratum-table"), [[named(kind), false], [say("items"), true], [say("mean"), true], ...models],
+    pick("stratum-note").textContent = found.rows.length < found.of
+      ? say("reporting.rows-of-all", { count: found.rows.length, total: found.of }) +
+        say("reporting.hardest-easiest")
+      : say("reporting.count-of-rows", { count: found.of });
+    draw(pick("stratum-table"), [[kinds.get(kind), false], [say("reporting.items"), true], [say("reporting.mean"), true], ...models],
       found.rows.map(([name, items, mean, low, high, values]) => [name, items,
-        [write(mean), low === null ? "" : say("{} to {}", write(low), write(high))],
+        [write(mean), low === null ? "" : say("reporting.interval-bounds", { low: write(low), high: write(high) })],
         ...values.map(write)]));
   }
 
   function drawOptions() {
     const found = data.options.find((table) => table.task === pick("option-task").value);
-    pick("option-note").textContent = more(found.rows.length, found.of, "options");
+    pick("option-note").textContent = found.rows.length < found.of
+      ? say("reporting.options-of-all", { count: found.rows.length, total: found.of })
+      : say("reporting.count-of-options", { count: found.of });
     draw(pick("option-table"),
-      [[say("option"), false], [say("true"), true], ...models,
-        [say("taken instead"), false], [say("wrongly taken"), true]],
+      [[say("reporting.option"), false], [say("reporting.true"), true], ...models,
+        [say("reporting.taken-instead"), false], [say("reporting.wrongly-taken"), true]],
       found.rows.map(([name, items, rates, instead, wrongly]) =>
         [name, items, ...rates.map(percent), instead, wrongly]));
   }
 
   if (data.breakdowns.length) {
-    fill(pick("stratum-kind"), unique(data.breakdowns.map((table) => table.kind)), named);
+    fill(pick("stratum-kind"), [...kinds.keys()], (kind) => kinds.get(kind));
     for (const id of ["stratum-kind", "stratum-task"])
       pick(id).addEventListener("change", drawStrata);
     drawStrata();

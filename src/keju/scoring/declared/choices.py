@@ -13,13 +13,13 @@ from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.short_answer import same_short
 
 
-def letters(sample: ScoringSample) -> tuple[str, str | None]:
+def letter_pair(sample: ScoringSample) -> tuple[str, str | None]:
     """The letter of the right option and the one that was extracted."""
-    return sample.truth.strip().upper(), sample.extracted.answer
+    return sample.reference.strip().upper(), sample.extracted.answer
 
 
-def letters_of_options(sample: ScoringSample) -> tuple[str, str | None, int]:
-    """`letters`, and how many options there are.
+def letter_pair_with_count(sample: ScoringSample) -> tuple[str, str | None, int]:
+    """`letter_pair`, and how many options there are.
 
     Raises:
         UndefinedMetricError: their number is not known.
@@ -27,15 +27,15 @@ def letters_of_options(sample: ScoringSample) -> tuple[str, str | None, int]:
     offered = len(sample.options)
     if offered < 2:
         raise UndefinedMetricError(message("scoring.options-unknown"))
-    return *letters(sample), offered
+    return *letter_pair(sample), offered
 
 
-def accepted(sample: ScoringSample) -> tuple[Sequence[str], Sequence[str]]:
+def accepted_and_readings(sample: ScoringSample) -> tuple[Sequence[str], Sequence[str]]:
     """The answers that are right, and the readings of the one that was extracted."""
-    return (sample.truth, *sample.item.also_accepted), sample.extracted.readings
+    return (sample.reference, *sample.item.also_accepted), sample.extracted.readings
 
 
-ONE_LETTER = Preparation("one letter", NO_TEXT, letters)
+ONE_LETTER = Preparation("one letter", NO_TEXT, letter_pair)
 
 _strict = partial(declare, protocol="strict", source="keju")
 
@@ -56,7 +56,7 @@ def right_letter(truth: str, taken: str | None) -> float:
     "accuracy corrected for chance: right 1, wrong -1/(k-1) for k options, unparsable 0, so that "
     "guessing gets 0",
     form="letter",
-    prepare=ONE_LETTER._replace(given=letters_of_options),
+    prepare=ONE_LETTER._replace(inputs=letter_pair_with_count),
 )
 def right_letter_above_chance(truth: str, taken: str | None, offered: int) -> float:
     """Right 1, wrong -1/(k-1) for k options, no answer 0: chance and silence both earn 0."""
@@ -69,7 +69,7 @@ def right_letter_above_chance(truth: str, taken: str | None, offered: int) -> fl
     "ExactMatch",
     "1 if the answer taken is the true one or an accepted one; numbers are compared by value",
     form="short",
-    prepare=COUNTED._replace(given=accepted),
+    prepare=COUNTED._replace(inputs=accepted_and_readings),
 )
 def exact_match(truths: Sequence[str], readings: Sequence[str]) -> float:
     """1 if the short answer is the true one or an accepted one, numbers by value."""

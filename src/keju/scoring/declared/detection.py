@@ -8,20 +8,21 @@ from functools import partial
 from statistics import fmean, median
 
 from keju.messages import message
-from keju.metrics import UndefinedMetricError, parse_number
+from keju.metrics import UndefinedMetricError
 from keju.metrics import relative_error as relative_error_of
 from keju.metrics.boxes import Boxes, box_convention, box_hits, match_boxes, to_pixels
 from keju.scoring.box_parsing import BoxList, extract_boxes
 from keju.scoring.metric import Pooling, Preparation, Stats, declare
 from keju.scoring.metric_value import MetricValue, mean, ratio
 from keju.scoring.preparations import NO_TEXT
-from keju.scoring.scoring_sample import ScoringSample, once
+from keju.scoring.scoring_sample import ScoringSample, computed_once
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
+from keju.text import parse_number
 
 
 def true_polarity(sample: ScoringSample) -> str:
     """Yes or No, as the item's answer has it."""
-    found = extract_yes_no(sample.truth).answer
+    found = extract_yes_no(sample.reference).answer
     if found is None:
         raise UndefinedMetricError(message("scoring.answer-not-yes-or-no"))
     return found
@@ -31,7 +32,7 @@ def true_count(sample: ScoringSample) -> float:
     """The item's answer, or where it has none the number of its boxes."""
     if not sample.item.answer and sample.item.boxes:
         return float(len(sample.item.boxes))
-    number = parse_number(sample.truth)
+    number = parse_number(sample.reference)
     if number is None:
         raise UndefinedMetricError(message("scoring.answer-not-a-number"))
     return number
@@ -65,7 +66,7 @@ def _counts(sample: ScoringSample) -> tuple[float, str | None]:
     return true_count(sample), sample.extracted.answer
 
 
-@once
+@computed_once
 def _official_boxes(sample: ScoringSample) -> BoxList:
     return extract_boxes(sample.text, sample.box_convention.axes)
 

@@ -6,13 +6,17 @@ from functools import partial
 
 from keju.metrics import MarkCounts
 from keju.scoring.metric import Hits, declare, declare_pooled_rates
-from keju.scoring.preparations import NAMES, SCRIPT, marks
+from keju.scoring.preparations import NAMES, SCRIPT, mark_counts
 
 _strict = partial(declare, protocol="strict", source="keju")
 
 
 @declare_pooled_rates(
-    partial(_strict, form="punctuated", prepare=SCRIPT._replace(given=lambda case: (marks(case),))),
+    partial(
+        _strict,
+        form="punctuated",
+        prepare=SCRIPT._replace(inputs=lambda sample: (mark_counts(sample),)),
+    ),
     "marks of all items together",
     {
         "F1": "F1 of punctuation marks, matched one to one in the gaps of the aligned texts",

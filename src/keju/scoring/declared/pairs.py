@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from keju.items import AnswerForm, Protocol
 from keju.metrics.ranking import (
@@ -12,14 +12,12 @@ from keju.metrics.ranking import (
     auc,
     average_precision,
 )
+from keju.scoring.gallery import Gallery
 from keju.scoring.metric import Preparation, RankingMetric, register
 from keju.scoring.preparations import NO_TEXT
 
-if TYPE_CHECKING:
-    from keju.scoring.rankings import Gallery
 
-
-def ranked(name: str, protocol: Protocol) -> Preparation:
+def ranking_preparation(name: str, protocol: Protocol) -> Preparation:
     """The ranking of a gallery, as a protocol reads the answers.
 
     Args:
@@ -29,10 +27,10 @@ def ranked(name: str, protocol: Protocol) -> Preparation:
     return Preparation(name, NO_TEXT, lambda gallery: (gallery.ranking(protocol),))
 
 
-def said_yes(gallery: Gallery) -> tuple[list[bool | None], list[int]]:
+def yes_answers(gallery: Gallery) -> tuple[list[bool | None], list[int]]:
     """Whether `official` reads a yes for each candidate, and the right ones."""
     said = [None if value is None else value > 0 for value in gallery.values("official")]
-    return said + [False] * (gallery.candidates - gallery.asked), gallery.relevant
+    return said + [False] * (gallery.candidates - gallery.sent), gallery.relevant
 
 
 def register_rankings(
@@ -73,7 +71,7 @@ register_rankings(
         **_BOTH,
     },
     "probability",
-    ranked("one-probability", "strict"),
+    ranking_preparation("one-probability", "strict"),
     **_STRICT,
 )
 register_rankings(
@@ -85,6 +83,6 @@ register_rankings(
         **_BOTH,
     },
     "yes-no",
-    ranked("yes-no", "strict"),
+    ranking_preparation("yes-no", "strict"),
     **_STRICT,
 )

@@ -7,9 +7,9 @@ from functools import partial
 from keju.encoders import Pair
 from keju.metrics import chrf_counts, chrf_of_counts, sentence_bleu
 from keju.scoring.metric import EncoderMetric, Preparation, declare, register
-from keju.scoring.preparations import AS_IT_IS, SCRIPT, normalised
+from keju.scoring.preparations import AS_IT_IS, SCRIPT, normalised_pair
 from keju.scoring.scoring_sample import ScoringSample
-from keju.scoring.semantic import matched_above_floor, sentence_above_floor
+from keju.scoring.semantic import sentence_cosine_above_floor, token_match_f1_above_floor
 
 _strict = partial(declare, form="text", protocol="strict", source="keju")
 
@@ -22,7 +22,7 @@ _strict = partial(declare, form="text", protocol="strict", source="keju")
 def chrf_of_characters(reference: str, answer: str) -> float:
     """Mean sentence chrF over runs of 2 to 6 characters.
 
-    Single characters are left out, since a text read backwards has them all and would earn a
+    Single characters are not counted, since a text read backwards has them all and would earn a
     sixth; they count only where the truth is a single character.
     """
     counts = chrf_counts(reference, answer)
@@ -35,21 +35,21 @@ def chrf_of_characters(reference: str, answer: str) -> float:
     prepare=SCRIPT._replace(name="script>chars"),
 )
 def bleu_of_characters(reference: str, answer: str) -> float:
-    """Mean sentence BLEU over characters, white space left out, method-1 smoothing."""
+    """Mean sentence BLEU over characters, without white space, method-1 smoothing."""
     truth, text = ("".join(each.split()) for each in (reference, answer))
     return sentence_bleu(truth, text)
 
 
 def _normalised(sample: ScoringSample) -> Pair:
-    reference, hypothesis = normalised(sample)
+    reference, hypothesis = normalised_pair(sample)
     return hypothesis, reference
 
 
 def _answer(sample: ScoringSample) -> Pair:
-    return sample.extracted.answer or "", sample.truth
+    return sample.extracted.answer or "", sample.reference
 
 
-_SCRIPT_ONCE = SCRIPT._replace(name="script>once", given=_normalised)
+_SCRIPT_ONCE = SCRIPT._replace(name="script>once", inputs=_normalised)
 _ANSWER_ONCE = Preparation("answer>once", AS_IT_IS, _answer)
 _RESCALED = (
     "rescaled so that another item's true text gets 0 and identical text 1; repeated text gets "
@@ -60,7 +60,7 @@ _matched = partial(
     name="BERTScore_floor",
     form="text",
     protocol="strict",
-    function=matched_above_floor,
+    function=token_match_f1_above_floor,
     rule=f"BERTScore F1 by token matching, {_RESCALED}",
     source="keju",
 )
@@ -76,7 +76,7 @@ register(
         protocol="strict",
         encoder="minilm",
         prepare=_ANSWER_ONCE,
-        function=sentence_above_floor,
+        function=sentence_cosine_above_floor,
         rule=f"cosine of sentence vectors, {_RESCALED}",
         source="keju",
     )

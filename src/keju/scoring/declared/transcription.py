@@ -11,13 +11,13 @@ from keju.scoring.metric_value import MetricValue, ratio
 from keju.scoring.preparations import (
     COUNTED,
     COUNTED_LINES,
-    best_counts,
-    counted_pairs,
+    best_edit_counts,
+    transcription_pairs,
 )
 from keju.text import Layer, Pair
 
-LAYERED = COUNTED._replace(given=lambda case: (counted_pairs(case), best_counts(case)))
-EDITS = COUNTED._replace(given=lambda case: (best_counts(case),))
+LAYERED = COUNTED._replace(inputs=lambda case: (transcription_pairs(case), best_edit_counts(case)))
+EDITS = COUNTED._replace(inputs=lambda case: (best_edit_counts(case),))
 _EDITS_OF_ALL = Pooling("edits of all items over their true characters")
 
 _strict = partial(declare, form="transcription", protocol="strict", prepare=COUNTED, source="keju")

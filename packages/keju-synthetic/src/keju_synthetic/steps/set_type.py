@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
-from keju.datasets.pages import TextChoice, chosen
+from keju.datasets.pages import TextChoice, select_lines
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item, Line
@@ -138,7 +138,7 @@ def set_type(context: StepContext, settings: SetTypeSettings) -> None:
             left.append(Dropped(item.id, "", "", page.error))
             continue
         lines = tuple(msgspec.json.decode(page.lines, type=list[Line]))
-        answer = "\n".join(line.text for line in chosen(lines, settings.text))
+        answer = "\n".join(line.text for line in select_lines(lines, settings.text))
         if not answer:
             left.append(Dropped(item.id, "", "", f"no line of it is {settings.text}"))
             continue
@@ -194,7 +194,7 @@ def _job(context: StepContext, settings: SetTypeSettings, item: Item) -> Job | s
         return "it asks for no transcription"
     if not any(line.polygon for line in item.lines):
         return "none of its lines has an outline"
-    if not any(line.text.strip() for line in chosen(item.lines, settings.text)):
+    if not any(line.text.strip() for line in select_lines(item.lines, settings.text)):
         return f"no line of it is {settings.text}"
     size = _size(item)
     if size is None:

@@ -25,7 +25,7 @@ from keju.benchmarks.ancientdoc.reader.tables import Table, image_in, tables_in
 from keju.benchmarks.ancientdoc.reader.wide import WideTable
 from keju.datasets.newlines import OPTION as NEWLINES_OPTION
 from keju.datasets.newlines import Newlines
-from keju.datasets.readers.base import Options, Reader, Tables, flag, listed
+from keju.datasets.readers.base import Options, Reader, Tables, join_names, parse_flag
 from keju.datasets.readers.records import Pictures, image_roots
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task as find_task
@@ -100,7 +100,7 @@ class _Reading:
         self._writer = writer
         self._options = options
         self._newlines = Newlines(options.get("newlines", "auto"))
-        self._skip = flag(options, "skip-missing")
+        self._skip = parse_flag(options, "skip-missing")
         self._notes: list[str] = []
 
     def items(self) -> Iterator[Item]:
@@ -128,7 +128,7 @@ class _Reading:
             yield from self._pages(wide, inside)
 
     def notes(self) -> Iterator[str]:
-        """What the user should know about the import."""
+        """Notes for the user about the import."""
         yield from self._notes
         yield from self._newlines.notes()
 
@@ -142,7 +142,7 @@ class _Reading:
             pictures.raise_if_missing(table.file)
         if skipped := list(pictures.missing):
             self._notes.append(
-                f"skipped questions on {number_of(len(skipped), 'page')}: {listed(skipped)}"
+                f"skipped questions on {number_of(len(skipped), 'page')}: {join_names(skipped)}"
             )
 
     def _pages(self, wide: Sequence[Table], inside: Sequence[PageImage]) -> Iterator[Item]:
@@ -208,7 +208,7 @@ def _check_tree(src: Path, options: Options) -> None:
         DataError: it has no table.
     """
     if src.is_dir() and ((src / FOLDER).is_dir() or src.name == FOLDER):
-        if flag(options, "without-answers"):
+        if parse_flag(options, "without-answers"):
             return
         raise DataError(message("ancientdoc.label-missing"), file=src)
     raise DataError(message("ancientdoc.no-table"), file=src)
@@ -223,8 +223,8 @@ def _notes(items: Sequence[Item], books: Books) -> Iterator[str]:
     bare = sorted({item.metadata["page"] for item in items if "book" not in item.metadata})
     if bare:
         yield (
-            f"{number_of(len(bare), 'page lies', 'pages lie')} in no book's folder, so each "
-            f"is a group: {listed(bare)}"
+            f"{number_of(len(bare), 'page is', 'pages are')} not in a book's folder, so each "
+            f"is a separate group: {join_names(bare)}"
         )
     yield from books.notes({each.metadata["book"] for each in items if "book" in each.metadata})
     yield from unprinted(items)

@@ -54,7 +54,7 @@ _LONGEST = 80
 """Characters of a column's name that can state a task."""
 
 
-class Asked(NamedTuple):
+class TaskColumns(NamedTuple):
     """The columns of one question of a task: of its text, and of its answer.
 
     `question` is empty where the task has a prompt of its own. Where `question` and `answer` are
@@ -67,15 +67,15 @@ class Asked(NamedTuple):
 
 
 class WideColumns(NamedTuple):
-    """What the columns of a wide table mean."""
+    """The meaning of the columns of a wide table."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[TaskColumns, ...]
     others: tuple[str, ...]
     """Columns that no task has."""
 
 
 def wide_columns(columns: Iterable[str], options: Options | None = None) -> WideColumns | None:
-    """What the columns of a wide table mean; None where no column is a task's.
+    """The meaning of the columns of a wide table; None if none belongs to a task.
 
     ``field.TASK=COLUMN`` names the column of a task's answer, ``field.TASK_question_1=COLUMN`` and
     ``field.TASK_answer_1=COLUMN`` those of its questions.
@@ -95,7 +95,7 @@ def wide_columns(columns: Iterable[str], options: Options | None = None) -> Wide
         if column not in names:
             raise UsageError(message("ancientdoc.no-such-column", option=option, column=column))
         roles = {each: known for each, known in roles.items() if known != role} | {column: role}
-    asked = tuple(_asked(roles))
+    asked = tuple(_task_columns(roles))
     used = {column for each in asked for column in each[1:]}
     return WideColumns(asked, tuple(each for each in names if each not in used)) if asked else None
 
@@ -109,20 +109,20 @@ def without_task_options(options: Options) -> Options:
     }
 
 
-def _asked(roles: Mapping[str, tuple[str, str, str]]) -> Iterable[Asked]:
+def _task_columns(roles: Mapping[str, tuple[str, str, str]]) -> Iterable[TaskColumns]:
     places = {role: column for column, role in roles.items()}
     for task in TEXT_TASKS:
         answer = places.get((task, "", "")) or places.get((task, "answer", ""))
         if answer:
-            yield Asked(task, places.get((task, "question", ""), ""), answer)
+            yield TaskColumns(task, places.get((task, "question", ""), ""), answer)
     for task in QA_TASKS:
         numbers = sorted({role[2] for role in places if role[0] == task}, key=lambda n: (len(n), n))
         for number in numbers:
             question, answer = (places.get((task, kind, number)) for kind in _KINDS)
             if question and answer:
-                yield Asked(task, question, answer)
+                yield TaskColumns(task, question, answer)
             elif both := places.get((task, "", number)):
-                yield Asked(task, both, both)
+                yield TaskColumns(task, both, both)
 
 
 def _role(column: str) -> tuple[str, str, str] | None:

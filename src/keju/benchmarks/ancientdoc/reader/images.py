@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from keju.datasets.readers.base import image_files, listed, plain_file, source_bytes
+from keju.datasets.readers.base import image_files, join_names, plain_file, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.datasets.values import canonical
 from keju.errors import DataError, number_of
@@ -63,7 +63,7 @@ class PageImages:
                 self._plain[_plain_key(*key)].append(image)
 
     def find(self, category: str, name: str) -> PageImage | None:
-        """The image of a page; None if there is none, or if only the category could tell which.
+        """The image of a page; None if there is none, or if several fit without the category.
 
         Args:
             category: as the row has it; may be empty.
@@ -83,7 +83,7 @@ class PageImages:
         return None
 
     def notes(self) -> Iterator[str]:
-        """What was found twice, and what no row has."""
+        """Notes on images that were found twice and on images without a row."""
         same: list[str] = []
         other: list[str] = []
         copies: set[PurePosixPath] = set()
@@ -97,13 +97,13 @@ class PageImages:
         if same:
             yield (
                 f"{number_of(len(same), 'byte-identical copy', 'byte-identical copies')} of "
-                f"images not imported: {listed(same)}"
+                f"images not imported: {join_names(same)}"
             )
         if other:
             yield (
                 f"{number_of(len(other), 'image has', 'images have')} the name of another "
                 "page but other bytes, not imported: "
-                f"{listed(other)}"
+                f"{join_names(other)}"
             )
         unused = {
             image.page.as_posix()
@@ -114,12 +114,12 @@ class PageImages:
         if unused:
             yield (
                 f"{number_of(len(unused), 'image')} without a row, not imported: "
-                f"{listed(sorted(unused))}"
+                f"{join_names(sorted(unused))}"
             )
 
 
 def tree_images(root: Path) -> Iterator[PageImage]:
-    """The images under a folder; a leading ``imgs`` is no part of a page's path.
+    """The images under a folder; a leading ``imgs`` is not part of a page's path.
 
     Raises:
         DataError: an image is a link that leads out of the folder.

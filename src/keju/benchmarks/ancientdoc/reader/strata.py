@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from keju.datasets.readers.base import Options, listed, plain_file
+from keju.datasets.readers.base import Options, join_names, plain_file
 from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import read_table
@@ -40,7 +40,7 @@ class Books:
         self._titles = {title_key(title): title for title in rows}
 
     def get(self, title: str) -> Mapping[str, str]:
-        """What is known of a book; empty if the table does not have it."""
+        """The data of a book; empty if the table does not have it."""
         return self._rows.get(title_key(title), {})
 
     def notes(self, titles: Iterable[str]) -> Iterator[str]:
@@ -55,12 +55,12 @@ class Books:
         if untold := [title for key, title in here.items() if key not in self._rows]:
             yield (
                 f"the table of books has no row for {number_of(len(untold), 'book')}: "
-                f"{listed(untold)}"
+                f"{join_names(untold)}"
             )
         if unused := [title for key, title in self._titles.items() if key not in here]:
             yield (
                 f"{number_of(len(unused), 'row')} of the table of books without a book: "
-                f"{listed(unused)}"
+                f"{join_names(unused)}"
             )
 
 
@@ -89,7 +89,7 @@ def unprinted(items: Sequence[Item]) -> Iterator[str]:
     for kind, plural in _PLURALS.items():
         found = {item.metadata[kind] for item in items if kind in item.metadata}
         if strange := sorted(found - set(strata()[plural])):
-            yield f"{plural} that the paper has not: {listed(strange)}"
+            yield f"{plural} that the paper has not: {join_names(strange)}"
 
 
 def books_in(options: Options) -> Books:
@@ -109,7 +109,7 @@ def books_in(options: Options) -> Books:
     fields = map_fields(file, records, _BOOKS)
     if len(fields) == 1:
         raise DataError(
-            message("ancientdoc.no-stratum-column", columns=listed(records[0])), file=file
+            message("ancientdoc.no-stratum-column", columns=join_names(records[0])), file=file
         )
     columns = dict.fromkeys(key for record in records for key in record)
     others = other_metadata(records, [key for key in columns if key not in fields.values()])

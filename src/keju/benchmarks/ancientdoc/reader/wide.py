@@ -13,7 +13,7 @@ from keju.benchmarks.ancientdoc.reader.columns import (
     QA_TASKS,
     TEXT_TASKS,
     WIDE_FIELDS,
-    Asked,
+    TaskColumns,
     WideColumns,
     wide_columns,
     without_task_options,
@@ -23,7 +23,7 @@ from keju.benchmarks.ancientdoc.reader.items import STRATA, make_item
 from keju.benchmarks.ancientdoc.reader.long import embedded, page_of
 from keju.benchmarks.ancientdoc.reader.tables import image_in
 from keju.datasets.newlines import Newlines
-from keju.datasets.readers.base import Options, listed
+from keju.datasets.readers.base import Options, join_names
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import JsonObject, Place, map_fields, text_of
@@ -154,7 +154,7 @@ class WideTable:
         return found
 
     def _questions(
-        self, place: Place, cells: JsonObject, asked: Asked, newlines: Newlines
+        self, place: Place, cells: JsonObject, asked: TaskColumns, newlines: Newlines
     ) -> Iterator[tuple[str, str]]:
         """The questions of a row in these columns, each with its answer; blank ones are counted."""
         if asked.question == asked.answer:
@@ -181,7 +181,9 @@ class WideTable:
             DataError: naming the first.
         """
         if self.missing:
-            names = listed(f"{shortened(name)} (of {item})" for name, item in self.missing.items())
+            names = join_names(
+                f"{shortened(name)} (of {item})" for name, item in self.missing.items()
+            )
             raise DataError(
                 message("ancientdoc.rows-without-image", count=len(self.missing), names=names),
                 file=self.file,
@@ -192,26 +194,26 @@ class WideTable:
         if self.missing:
             yield (
                 f"skipped {number_of(len(self.missing), 'row')} without image: "
-                f"{listed(self.missing)}"
+                f"{join_names(self.missing)}"
             )
         present = {asked.task for asked in self.columns.asked}
         absent = [task for task in (*TEXT_TASKS, *QA_TASKS) if task not in present]
         if absent:
             yield (
                 f"no columns for {', '.join(absent)}, so no items of these tasks; other columns: "
-                f"{listed(self.columns.others, 10)}. Name them: --option field.TASK=COLUMN, or "
+                f"{join_names(self.columns.others, 10)}. Name them: --option field.TASK=COLUMN, or "
                 "field.TASK_question_1=COLUMN and field.TASK_answer_1=COLUMN"
             )
         if self._unread:
             yield (
-                f"{number_of(len(self._unread), 'cell does', 'cells do')} not tell question and "
-                "answer apart and give no items: "
-                f"{listed(self._unread)}"
+                f"{number_of(len(self._unread), 'cell does', 'cells do')} not separate question "
+                "and answer and give no items: "
+                f"{join_names(self._unread)}"
             )
         if self._again:
             yield (
                 f"{number_of(len(self._again), 'text was', 'texts were')} already read: "
-                f"{listed(self._again)}"
+                f"{join_names(self._again)}"
             )
         if self._empty:
             empty = {task: count for task, count in self._empty.items() if count}
@@ -231,7 +233,7 @@ def _page(category: str, name: str, path: str) -> PurePosixPath:
 def pairs_in(cell: object, newlines: Newlines) -> list[tuple[str, str]]:
     """The questions and answers in one cell: JSON objects, or texts marked 问：… 答：….
 
-    Empty if they cannot be told apart.
+    Empty if they cannot be separated.
     """
     if isinstance(cell, str):
         text = newlines.convert(cell)

@@ -22,9 +22,9 @@ from keju.benchmarks.mcs_bench.reader.items import (
     item_of,
     with_transcriptions,
 )
-from keju.benchmarks.mcs_bench.reader.joining import joined, with_own_ids
+from keju.benchmarks.mcs_bench.reader.joining import join_scripts, with_own_ids
 from keju.benchmarks.mcs_bench.reader.sources import Table, tables_in
-from keju.datasets.readers.base import Options, Reader, flag, listed
+from keju.datasets.readers.base import Options, Reader, join_names, parse_flag
 from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError, number_of
 from keju.items import Item
@@ -76,15 +76,15 @@ def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterat
     Raises:
         UsageError: a field is mapped that this format does not have, or an option's value is not
             one of its values.
-        DataError: there are no records, a field or an image is missing, the task is unknown, or a
+        DataError: records are missing, a field or an image is missing, the task is unknown, or a
             name leads out of the folder.
     """
     if options.get("answers-from", "") not in {"", "0", "1"}:
         raise UsageError(message("mcs-bench.answers-from-invalid", value=options["answers-from"]))
     tables, passed = tables_in(src)
     if passed:
-        yield f"files without questions, not read: {listed(passed)}"
-    entries, notes = joined(each for table in tables for each in entries_in(table, options))
+        yield f"files without questions, not read: {join_names(passed)}"
+    entries, notes = join_scripts(each for table in tables for each in entries_in(table, options))
     yield from notes
     named, notes = with_own_ids(entries)
     yield from notes
@@ -92,7 +92,7 @@ def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterat
     _check_images(tables, entries, images)
     items: list[Item] = []
     skipped: list[str] = []
-    skip = flag(options, "skip-missing")
+    skip = parse_flag(options, "skip-missing")
     first = index_origin(entries, options.get("answers-from", ""))
     for name, entry in named:
         refs = images.of(entry)
@@ -129,7 +129,7 @@ def _has_image_field(key: str) -> bool:
 
 def _notes(items: Sequence[Item], skipped: Sequence[str]) -> Iterator[str]:
     if skipped:
-        yield f"skipped {number_of(len(skipped), 'item')} without image: {listed(skipped)}"
+        yield f"skipped {number_of(len(skipped), 'item')} without image: {join_names(skipped)}"
     if bare := [item.id for item in items if not (item.answer or item.answer_simplified)]:
         yield (
             f"{len(bare)} of {len(items)} items have no answer: they can be run, and are not "

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from keju.benchmarks.mcs_bench.reader.words import plain
-from keju.datasets.readers.base import listed
+from keju.benchmarks.mcs_bench.reader.words import plain_key
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.definitions import options_in
 from keju.errors import DataError
@@ -32,12 +32,14 @@ def options_from(value: object, columns: Iterable[object], place: Place) -> tupl
 
     Args:
         value: of the field of options: a list of texts or of objects with text, an object by
-            letter, or one text with letters, as JSON, or parted by line breaks, ``|`` or ``;``.
-        columns: the values of the fields with one option each; empty ones at the end are no option.
+            letter, or one text with letters, as JSON, or separated by line breaks, ``|`` or ``;``.
+        columns: the values of the fields with one option each; empty ones at the end are not
+            options.
         place: of the record, for errors.
 
     Raises:
-        DataError: the options are none of that, or their letters do not begin with A.
+        DataError: the options have another form, or their letters do not begin
+            with A.
     """
     if value in (None, "", [], {}):
         texts = [text_of({"": each}, "", place).strip() for each in columns]
@@ -67,7 +69,7 @@ def _printed(text: str, place: Place) -> tuple[str, ...]:
     if not printed and len(parts) == 1 and (label := _LABEL.match(text)):
         letters = [label[1] or label[2], *_LATER_LABEL.findall(text)]
         if len(letters) > 1:
-            raise _unordered(listed(letters), place)
+            raise _unordered(join_names(letters), place)
     return printed or _unlettered(parts, place)
 
 
@@ -88,8 +90,8 @@ def _parts(text: str) -> list[str]:
 
 def _by_letter(options: JsonObject, place: Place) -> tuple[str, ...]:
     letters = sorted(key for key in options if options[key] not in (None, ""))
-    if "".join(plain(key)[-1:].upper() for key in letters) != ascii_uppercase[: len(letters)]:
-        raise _unordered(listed(letters), place)
+    if "".join(plain_key(key)[-1:].upper() for key in letters) != ascii_uppercase[: len(letters)]:
+        raise _unordered(join_names(letters), place)
     return tuple(text_of(options, letter, place) for letter in letters)
 
 
@@ -119,7 +121,7 @@ def _unlettered(options: list[str], place: Place) -> tuple[str, ...]:
     if len(options) == 1 and letters != "A":
         return tuple(options)
     if "".join(sorted(letters)) != ascii_uppercase[: len(options)]:
-        raise _unordered(listed(letters), place)
+        raise _unordered(join_names(letters), place)
     texts = [_LABEL.sub("", option) for option in options]
     return tuple(text for _, text in sorted(zip(letters, texts, strict=True)))
 
@@ -167,7 +169,7 @@ def letter_of(answer: str, options: tuple[str, ...]) -> str:
 
 
 def is_index(choice: Choice) -> bool:
-    """Whether an answer is a number that is no option's text: the place of an option."""
+    """Whether an answer is the place of an option: a number that is not an option's text."""
     answer = choice.answer.strip()
     return bool(_INDEX.fullmatch(answer)) and answer not in choice.options
 

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from keju.benchmarks.mcs_bench.reader.words import plain
+from keju.benchmarks.mcs_bench.reader.words import plain_key
 from keju.datasets.readers.records import JsonObject, Place
 from keju.errors import DataError
 from keju.messages import message
@@ -32,7 +32,7 @@ _MARK = re.compile(r"<\|?image(?:_\d{1,3}|_pad)?\|?>\n?|<ImageHere>\n?")
 
 def has_conversation(record: Mapping[str, object]) -> bool:
     """Whether a record has a field with a conversation."""
-    return any(plain(str(key)) in _KEYS for key in record)
+    return any(plain_key(str(key)) in _KEYS for key in record)
 
 
 def without_conversation(record: JsonObject, place: Place) -> JsonObject:
@@ -43,7 +43,7 @@ def without_conversation(record: JsonObject, place: Place) -> JsonObject:
     Raises:
         DataError: there is not one question in it, or a message is not as the form says.
     """
-    key = next((key for key in record if plain(str(key)) in _KEYS), None)
+    key = next((key for key in record if plain_key(str(key)) in _KEYS), None)
     if key is None:
         return record
     said: dict[str, list[str]] = {"user": [], "assistant": [], "system": []}

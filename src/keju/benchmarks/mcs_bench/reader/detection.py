@@ -10,10 +10,15 @@ from keju.benchmarks.mcs_bench.reader.conversations import has_conversation
 from keju.benchmarks.mcs_bench.reader.entries import Entry, entries_in
 from keju.benchmarks.mcs_bench.reader.images import names_file
 from keju.benchmarks.mcs_bench.reader.items import index_origin
-from keju.benchmarks.mcs_bench.reader.joining import joined, with_own_ids
+from keju.benchmarks.mcs_bench.reader.joining import join_scripts, with_own_ids
 from keju.benchmarks.mcs_bench.reader.sources import SUFFIXES, tables_in
-from keju.benchmarks.mcs_bench.reader.words import named_tasks, names, plain, tasks_of_path
-from keju.datasets.readers.base import Detection, listed
+from keju.benchmarks.mcs_bench.reader.words import (
+    load_names,
+    named_tasks,
+    plain_key,
+    tasks_of_path,
+)
+from keju.datasets.readers.base import Detection, join_names
 from keju.datasets.readers.listing import Listing
 from keju.errors import DataError, UsageError, number_of
 from keju.messages import message
@@ -66,11 +71,11 @@ def _is_chinese(records: Iterable[Mapping[str, object]]) -> bool:
 
 
 def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:
-    """What reading all records shows; None if they are of another benchmark."""
+    """The result of reading all records; None if they belong to another benchmark."""
     try:
         tables, _ = tables_in(listing.src)
         fit = max(fit, *(_fit(each.words, [row.cells for row in each.rows]) for each in tables))
-        entries, _ = joined(each for table in tables for each in entries_in(table, {}))
+        entries, _ = join_scripts(each for table in tables for each in entries_in(table, {}))
         index_origin(entries, "")
         _check_unlike(name for name, _ in with_own_ids(entries)[0])
     except (DataError, UsageError) as error:
@@ -88,7 +93,7 @@ def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:
 
 
 def _missing(error: DataError | UsageError) -> str:
-    """What an import refuses a source for, as the end of "it needs"."""
+    """The reason why an import refuses a source, as the end of "it needs"."""
     if not isinstance(error, DataError):
         return str(error)
     if error.id in {"datasets.no-field-for-role", "mcs-bench.no-field-for-role"}:
@@ -106,7 +111,7 @@ def _check_unlike(names: Iterable[str]) -> None:
     """
     again = [name for name, count in Counter(names).items() if count > 1]
     if again:
-        raise DataError(message("mcs-bench.ids-twice", count=len(again), again=listed(again)))
+        raise DataError(message("mcs-bench.ids-twice", count=len(again), again=join_names(again)))
 
 
 def _is_large(listing: Listing, files: Sequence[PurePosixPath]) -> bool:
@@ -116,14 +121,14 @@ def _is_large(listing: Listing, files: Sequence[PurePosixPath]) -> bool:
 
 
 def _may_ask(record: Mapping[str, object]) -> bool:
-    known = not _KNOWN.isdisjoint(plain(str(key)) for key in record)
+    known = not _KNOWN.isdisjoint(plain_key(str(key)) for key in record)
     return known or _asks(record) or _nested(record)
 
 
 def _asks(record: Mapping[str, object]) -> bool:
-    asked = {plain(name) for role in ("question", "question_simplified", "question_traditional")
-             for name in names().roles[role]}  # fmt: skip
-    return not asked.isdisjoint(plain(str(key)) for key in record) or has_conversation(record)
+    asked = {plain_key(name) for role in ("question", "question_simplified", "question_traditional")
+             for name in load_names().roles[role]}  # fmt: skip
+    return not asked.isdisjoint(plain_key(str(key)) for key in record) or has_conversation(record)
 
 
 def _nested(record: Mapping[str, object]) -> bool:
@@ -136,13 +141,13 @@ def _nested(record: Mapping[str, object]) -> bool:
 def _fit(words: Sequence[str], records: Sequence[Mapping[str, object]]) -> float:
     """How sure it is that records are of this benchmark; 0 if they are of another."""
     records = records[:20]
-    keys = {plain(str(key)) for record in records for key in record}
-    roles = {plain(name) for role in ("task", "task_name") for name in names().roles[role]}
+    keys = {plain_key(str(key)) for record in records for key in record}
+    roles = {plain_key(name) for role in ("task", "task_name") for name in load_names().roles[role]}
     said = [
         str(value)
         for record in records
         for key, value in record.items()
-        if plain(str(key)) in roles and value not in (None, "")
+        if plain_key(str(key)) in roles and value not in (None, "")
     ]
     if said and any(map(named_tasks, said)):
         return 1.0
@@ -163,11 +168,11 @@ def _fit_of_place(words: Sequence[str]) -> float:
 
 
 def _is_response(record: Mapping[str, object]) -> bool:
-    return {plain(str(key)) for key in record} >= _RESPONSES
+    return {plain_key(str(key)) for key in record} >= _RESPONSES
 
 
 def _missing_images(entries: Sequence[Entry], listing: Listing) -> str:
-    """What is missing where no image can be found; empty where images may be."""
+    """A note on missing images if none can be found; empty if there may be images."""
     if listing.images or any(not names_file(value) for entry in entries for value in entry.images):
         return ""
     return (

@@ -8,20 +8,20 @@ from typing import NamedTuple
 
 from keju.benchmarks.mcs_bench.reader.choices import options_from
 from keju.benchmarks.mcs_bench.reader.conversations import without_conversation
-from keju.benchmarks.mcs_bench.reader.fields import FieldMap, field_map, lifted
+from keju.benchmarks.mcs_bench.reader.fields import FieldMap, field_map, lift_metadata
 from keju.benchmarks.mcs_bench.reader.sources import Table
 from keju.benchmarks.mcs_bench.reader.words import (
     domains_in,
+    load_names,
     named_tasks,
-    names,
     numbered_task,
-    plain,
+    plain_key,
     script_in,
     task_of_number,
     tasks_of_path,
-    within,
+    tasks_within,
 )
-from keju.datasets.readers.base import Options, listed
+from keju.datasets.readers.base import Options, join_names
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.definitions import Task, is_task_word
 from keju.errors import DataError
@@ -71,7 +71,7 @@ def entries_in(table: Table, options: Options) -> list[Entry]:
         UsageError: an option maps a role that this format does not have.
         DataError: a record is not in any known form, or its task is unknown.
     """
-    records = [lifted(without_conversation(row.cells, row.place)) for row in table.rows]
+    records = [lift_metadata(without_conversation(row.cells, row.place)) for row in table.rows]
     fields = field_map(table.file, records, options)
     reader = _Reader(table, fields, options)
     return [
@@ -144,7 +144,7 @@ class _Reader:
 
     def _metadata(self, record: JsonObject, kind: Task, place: Place) -> Iterator[tuple[str, str]]:
         for field, key in self._fields.metadata.items():
-            value = text_of({"": _shown(record.get(field))}, "", place).strip()
+            value = text_of({"": _short(record.get(field))}, "", place).strip()
             if value:
                 yield key, value
         for role, key in (("domain", "Domain"), ("task_name", "Task_Name")):
@@ -165,16 +165,17 @@ class _Reader:
         domains = domains_in(domain) or next(filter(None, map(domains_in, self._words)), ())
         for word in filter(None, (name, value)):
             found = named_tasks(word)
-            found = within(found, domains) if len(found) > 1 or domains_in(domain) else found
+            found = tasks_within(found, domains) if len(found) > 1 or domains_in(domain) else found
             if len(found) == 1:
                 return found[0]
             if is_task_word(word) or found:
-                several = within(named_tasks(word), domains_in(domain)) or ()
+                several = tasks_within(named_tasks(word), domains_in(domain)) or ()
                 raise DataError(
                     message(
                         "mcs-bench.names-several-tasks",
                         name=word[:20],
-                        tasks=listed(each.id for each in several) or message("mcs-bench.no-task"),
+                        tasks=join_names(each.id for each in several)
+                        or message("mcs-bench.no-task"),
                         domain=message("mcs-bench.of-domain", domain=domain[:20])
                         if domain and not several
                         else "",
@@ -202,7 +203,7 @@ class _Reader:
         if value:
             raise _no_task(value, place)
         if self._of_path:
-            several = listed(each.id for each in self._of_path)
+            several = join_names(each.id for each in self._of_path)
             problem = message("mcs-bench.task-of-name-unclear", several=several)
             hint = message("mcs-bench.folder-of-domain")
         else:
@@ -245,11 +246,14 @@ def _check_names(kind: Task, value: str, name: str, domain: str, place: Place) -
 
 def _is_of(kind: Task, said: str, role: str) -> bool:
     own = (kind.name_zh, kind.name_en) if role == "task_name" else (kind.domain_zh, kind.domain)
-    others = names().domains.get(kind.domain, ()) if role == "domain" else ()
-    return plain(said) in {plain(each) for each in (*own, *others)} or numbered_task(said) == kind
+    others = load_names().domains.get(kind.domain, ()) if role == "domain" else ()
+    return (
+        plain_key(said) in {plain_key(each) for each in (*own, *others)}
+        or numbered_task(said) == kind
+    )
 
 
-def _shown(value: object) -> object:
+def _short(value: object) -> object:
     """A fraction as its digits; any other value as it is."""
     return str(value) if isinstance(value, float | bool) and not _whole(value) else value
 
@@ -267,7 +271,7 @@ def _accepted(
     transcription, as the form of the task says.
 
     Raises:
-        DataError: it is no text and no list of texts.
+        DataError: it is neither a text nor a list of texts.
     """
     if isinstance(value, str) and value.startswith('["') and value.endswith('"]'):
         value = _from_json(value)

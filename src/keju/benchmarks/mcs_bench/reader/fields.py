@@ -9,14 +9,14 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.benchmarks.mcs_bench.reader.words import names, plain, script_in
+from keju.benchmarks.mcs_bench.reader.words import load_names, plain_key, script_in
 from keju.datasets.readers.base import Options
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import FIELD_OPTION, Field, JsonObject, map_fields
 from keju.errors import DataError
 from keju.messages import either, message
 
-FIELDS = {role: Field(each, required=False) for role, each in names().roles.items()}
+FIELDS = {role: Field(each, required=False) for role, each in load_names().roles.items()}
 """Roles of fields, and the names that a field with that role may have."""
 
 LONGEST = 200
@@ -50,7 +50,7 @@ class FieldMap(NamedTuple):
         return None if field is None else record.get(field)
 
 
-def lifted(record: JsonObject) -> JsonObject:
+def lift_metadata(record: JsonObject) -> JsonObject:
     """A record with the fields of its metadata object as its own, without missing values.
 
     An object of two scripts, ``{"question": {"simplified": …, "traditional": …}}``, becomes
@@ -58,7 +58,7 @@ def lifted(record: JsonObject) -> JsonObject:
     """
     found: JsonObject = {}
     for key, value in record.items():
-        if isinstance(value, dict) and plain(key) in _LIFTED:
+        if isinstance(value, dict) and plain_key(key) in _LIFTED:
             for inner, said in value.items():
                 found.setdefault(str(inner), said)
         elif isinstance(value, dict) and value and all(script_in(str(each)) for each in value):
@@ -82,7 +82,7 @@ def field_map(file: Path, records: Sequence[JsonObject], options: Options) -> Fi
     if "question" not in roles:
         raise no_field("question", keys, file)
     if "answer" not in roles and _in_swift_form(roles, keys):
-        roles["answer"] = next(key for key in keys if plain(key) == "response")
+        roles["answer"] = next(key for key in keys if plain_key(key) == "response")
     taken = set(roles.values())
     lettered = _in_order(_OPTION, keys, taken) or _in_order(_NUMBERED_OPTION, keys, taken)
     if len(lettered) < 2 or not _run_of(lettered):
@@ -137,14 +137,14 @@ def _in_swift_form(roles: Mapping[str, str], keys: Iterable[str]) -> bool:
 
     In the authors' files a ``Response`` is a model's.
     """
-    return plain(roles["question"]) == "query" and "response" in set(map(plain, keys))
+    return plain_key(roles["question"]) == "query" and "response" in set(map(plain_key, keys))
 
 
 def _in_order(pattern: re.Pattern[str], keys: Iterable[str], taken: set[str]) -> dict[str, str]:
     """The fields that match a pattern, by what its group finds, in order."""
     found: dict[str, str] = {}
     for key in keys:
-        match = pattern.fullmatch(plain(key))
+        match = pattern.fullmatch(plain_key(key))
         if match and key not in taken:
             found.setdefault(match[1].zfill(2), key)
     return dict(sorted(found.items()))
@@ -161,13 +161,13 @@ def _run_of(lettered: Mapping[str, str]) -> bool:
 def _metadata(
     keys: Iterable[str], taken: set[str], roles: Mapping[str, str], records: Sequence[JsonObject]
 ) -> Iterator[tuple[str, str]]:
-    known = names()
+    known = load_names()
     used: set[str] = set()
     for key in keys:
-        canonical = known.metadata.get(plain(key))
+        canonical = known.metadata.get(plain_key(key))
         if key in taken and not (key == roles.get("group") and canonical):
             continue
-        if plain(key) in known.ignored or _is_index(key) or not _short(key, records):
+        if plain_key(key) in known.ignored or _is_index(key) or not _short(key, records):
             continue
         name = canonical if canonical and canonical not in used else key
         if name in used:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from keju.benchmarks.mcs_bench.reader.entries import Entry
 from keju.benchmarks.mcs_bench.reader.words import domains_in, tasks_of_path
-from keju.datasets.readers.base import Options, files_under, listed, source_bytes
+from keju.datasets.readers.base import Options, files_under, join_names, source_bytes
 from keju.datasets.readers.image_lookup import MOST_FILES, ImageIndex, decoded_image, image_below
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import Place, image_roots, text_of
@@ -43,7 +43,7 @@ class ReleaseImages:
         writer: the dataset that takes them.
         src: the source.
         options: of the import; `images` is the folder to look in instead.
-        entries: all records, which tell whether ``1_2.png`` is item 2 of task 1.
+        entries: all records; they decide whether ``1_2.png`` is item 2 of task 1.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class ReleaseImages:
             DataError: naming the first images that are missing, and where they were looked for.
         """
         if self.missing:
-            names = listed(
+            names = join_names(
                 f"{shortened(name)} (of {place.item})" for name, place in self.missing.items()
             )
             files = {place.file for place in self.missing.values()}
@@ -254,7 +254,9 @@ class ReleaseImages:
         users.add(entry.name)
         if len(users) > 1:
             raise DataError(
-                message("mcs-bench.image-fits-several", name=path.name, ids=listed(sorted(users))),
+                message(
+                    "mcs-bench.image-fits-several", name=path.name, ids=join_names(sorted(users))
+                ),
                 file=entry.place.file,
                 item=entry.place.item,
             )
@@ -267,7 +269,8 @@ class ReleaseImages:
             yield (
                 f"{number_of(len(shared), 'image is', 'images are')} called after an ID "
                 "that several tasks have, and are "
-                f"used in each of them: {name} in {listed(sorted(users))}. If they belong to one "
+                f"used in each of them: {name} in {join_names(sorted(users))}. "
+                "If they belong to one "
                 "task, put them into a folder that is called after it"
             )
 
@@ -283,7 +286,7 @@ class ReleaseImages:
         for some in (found, close, beside):
             if some and (len(some) == 1 or _are_same(some)):
                 return some[0]
-        several = listed((path.relative_to(self._top).as_posix() for path in found), 3)
+        several = join_names((path.relative_to(self._top).as_posix() for path in found), 3)
         raise DataError(
             message("mcs-bench.several-images-of-name", several=several),
             file=entry.place.file,

@@ -15,7 +15,7 @@ from keju.benchmarks.mcs_bench.reader.choices import (
     letter_of,
 )
 from keju.benchmarks.mcs_bench.reader.entries import Entry
-from keju.datasets.readers.option_lines import with_options
+from keju.datasets.readers.option_lines import insert_options
 from keju.definitions import Task, options_in, query_of
 from keju.errors import DataError
 from keju.items import ImageRef, Item, Provenance, Script
@@ -51,7 +51,7 @@ def item_of(name: str, entry: Entry, images: tuple[ImageRef, ...], first: int | 
         )
     options = options_of_entry(entry)
     if options and not options_in(question):
-        question = with_options(question, options, kind)
+        question = insert_options(question, options, kind)
     simplified = texts["answer_simplified"]
     answer = texts["answer"] or texts["answer_traditional"] or simplified or texts["answer_index"]
     accepted = entry.answers
@@ -148,7 +148,7 @@ def _wordings(entry: Entry, options: tuple[str, ...]) -> dict[Script, str]:
         text = entry.texts[f"question_{script}"]
         if text.strip() and options and not options_in(text):
             own = entry.options_traditional if script == "traditional" else ()
-            text = with_options(
+            text = insert_options(
                 text, own or tuple(in_script(each, script) for each in options), entry.kind
             )
         found[script] = text
@@ -156,7 +156,7 @@ def _wordings(entry: Entry, options: tuple[str, ...]) -> dict[Script, str]:
 
 
 def _known_transcription(kind: Task, answer: str) -> str | None:
-    """What an answer says of the text: of OCR it is the text, of punctuation without its marks."""
+    """The text on the image if the answer has it: for punctuation it is without its marks."""
     if kind.queries[0].form == "transcription":
         return answer or None
     if kind.queries[0].form == "punctuated":

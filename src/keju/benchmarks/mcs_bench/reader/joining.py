@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from keju.benchmarks.mcs_bench.reader.entries import Entry
-from keju.datasets.readers.base import listed
+from keju.datasets.readers.base import join_names
 from keju.errors import DataError, number_of
 from keju.items import Script
 from keju.messages import message
@@ -32,7 +32,8 @@ def with_own_ids(entries: Sequence[Entry]) -> tuple[list[tuple[str, Entry]], lis
     if again:
         first = next(entry for entry in entries if entry.name == again[0])
         notes.append(
-            f"IDs start again in other tasks ({listed(again, 3)}): the task was put before each "
+            f"IDs start again in other tasks ({join_names(again, 3)}): "
+            "the task was put before each "
             f"ID, as in {first.kind.id}-{first.name[:20]}"
         )
     numbers: Counter[str] = Counter()
@@ -53,7 +54,7 @@ def with_own_ids(entries: Sequence[Entry]) -> tuple[list[tuple[str, Entry]], lis
     return found, notes
 
 
-def joined(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
+def join_scripts(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
     """Entries of which the simplified and the traditional one of the same task and ID are one.
 
     Nothing is joined unless both scripts are named by files, folders or a field.
@@ -79,7 +80,7 @@ def joined(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
             alone[entry.script].append(entry.name or entry.place.item)
         found.append(entry)
     notes = [
-        f"{number_of(len(names_), 'item')} in {script} script only: {listed(names_)}"
+        f"{number_of(len(names_), 'item')} in {script} script only: {join_names(names_)}"
         for script, names_ in alone.items()
         if names_
     ]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from keju.benchmarks.mcs_bench.reader.conversations import has_conversation
-from keju.benchmarks.mcs_bench.reader.words import names, plain, script_in
+from keju.benchmarks.mcs_bench.reader.words import load_names, plain_key, script_in
 from keju.datasets.readers.base import files_under, plain_file, source_text
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, read_table
@@ -45,7 +45,7 @@ def tables_in(src: Path) -> tuple[list[Table], list[str]]:
     """Every table of records in a source, and the names of files that have no questions.
 
     Raises:
-        DataError: there is no such file, or one is not readable.
+        DataError: a file does not exist, or is not readable.
     """
     if src.is_file():
         return list(_tables(src, (src.stem, src.parent.name))), []
@@ -94,12 +94,12 @@ class _NoRecordsError(DataError):
 def _asks(table: Table) -> bool:
     """Whether the records have a question, by the names of their fields."""
     asked = {
-        plain(name)
+        plain_key(name)
         for role in ("question", "question_simplified", "question_traditional")
-        for name in names().roles[role]
+        for name in load_names().roles[role]
     }
     return any(
-        not asked.isdisjoint(map(plain, row.cells)) or has_conversation(row.cells)
+        not asked.isdisjoint(map(plain_key, row.cells)) or has_conversation(row.cells)
         for row in table.rows[:20]
     )
 
@@ -164,12 +164,14 @@ def _lists(
 
 
 def _asks_by_name(record: Mapping[str, object]) -> bool:
-    questions = {plain(name) for name in names().roles["question"]}
-    return not questions.isdisjoint(map(plain, record)) or has_conversation(record)
+    questions = {plain_key(name) for name in load_names().roles["question"]}
+    return not questions.isdisjoint(map(plain_key, record)) or has_conversation(record)
 
 
 def _has_id(record: Mapping[str, object]) -> bool:
-    return not {plain(name) for name in names().roles["id"]}.isdisjoint(map(plain, record))
+    return not {plain_key(name) for name in load_names().roles["id"]}.isdisjoint(
+        map(plain_key, record)
+    )
 
 
 def _columns(content: JsonObject) -> list[JsonObject] | None:

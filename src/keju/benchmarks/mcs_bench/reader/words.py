@@ -35,17 +35,17 @@ class Names(NamedTuple):
 
 
 @cache
-def names() -> Names:
+def load_names() -> Names:
     """The names of fields, scripts and domains that releases may have."""
     read = shipped_toml("keju.benchmarks.mcs_bench.reader", "fields.toml", dict[str, Any])
     return Names(
         roles={role: _both_scripts(each) for role, each in read["roles"].items()},
         metadata={
-            plain(name): key
+            plain_key(name): key
             for key, each in read["metadata"].items()
             for name in _both_scripts(each)
         },
-        ignored=frozenset(map(plain, _both_scripts(read["ignored"]["names"]))),
+        ignored=frozenset(map(plain_key, _both_scripts(read["ignored"]["names"]))),
         scripts={
             "simplified": tuple(read["scripts"]["simplified"]),
             "traditional": tuple(read["scripts"]["traditional"]),
@@ -60,7 +60,7 @@ def _both_scripts(spellings: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for both in found for name in both))
 
 
-def plain(name: str) -> str:
+def plain_key(name: str) -> str:
     """A name without the characters in which spellings of one name differ."""
     return _plain(name[:_MOST])
 
@@ -114,25 +114,25 @@ def tasks_of_path(words: Sequence[str]) -> tuple[Task, ...]:
         found = named_tasks(word)
         number = numbered_task(word)
         if len(found) > 1:
-            found = within(found, domains) or found
+            found = tasks_within(found, domains) or found
         if len(found) > 1 and number in found:
             return (number,)
         if found:
             return found
         if number:
-            return within((number,), domains)
+            return tasks_within((number,), domains)
     return ()
 
 
-def within(found: Iterable[Task], domains: Sequence[str]) -> tuple[Task, ...]:
-    """The tasks that are in one of the domains; all where there are no domains."""
+def tasks_within(found: Iterable[Task], domains: Sequence[str]) -> tuple[Task, ...]:
+    """The tasks that are in one of the domains; all tasks if `domains` is empty."""
     return tuple(task for task in found if not domains or task.domain in domains)
 
 
 def script_in(word: str) -> Script | None:
     """The script that a word names, such as ``data_zh-hant`` or ``繁体``; None if it names none."""
     folded = word[:_MOST].casefold()
-    for script, spellings in names().scripts.items():
+    for script, spellings in load_names().scripts.items():
         if any(_says(folded, each) for each in spellings):
             return script
     return None
@@ -180,7 +180,7 @@ def _domain_names() -> Mapping[str, tuple[str, ...]]:
     return _grouped(
         (name, domain)
         for domain, chinese in known.items()
-        for name in (domain, chinese, *names().domains.get(domain, ()))
+        for name in (domain, chinese, *load_names().domains.get(domain, ()))
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from keju.benchmarks.obi_bench.readers.characters import Character, of_tree
 from keju.benchmarks.obi_bench.readers.copies import rule_in
 from keju.benchmarks.obi_bench.readers.sources import Found, pictures_in, sources_in
-from keju.benchmarks.obi_bench.readers.tree import as_released, read_tree
+from keju.benchmarks.obi_bench.readers.tree import read_released_tree, read_tree
 from keju.datasets.readers.base import Options, Table
 from keju.errors import UsageError
 from keju.messages import message
@@ -24,7 +24,7 @@ def described_characters(src: Path, options: Options) -> Iterator[Table]:
     rows: list[tuple[str, ...]] = []
     every = sources_in(src, "deciphering", options)
     for found in every:
-        if tree := as_released(found, options.get("names", "")):
+        if tree := read_released_tree(found, options.get("names", "")):
             chosen = of_tree(tree, options, rule_in(options)).chosen
             rows += [_described(one, found) for one in chosen]
         else:

@@ -10,9 +10,9 @@ from keju.benchmarks.obi_bench.readers.copies import Copies, Image, Rule
 from keju.benchmarks.obi_bench.readers.descriptions import Description, read_descriptions
 from keju.benchmarks.obi_bench.readers.drawing import image_of, images_of
 from keju.benchmarks.obi_bench.readers.item_list import listed_images
-from keju.benchmarks.obi_bench.readers.sources import Found, drawn, inside_name, tier_of
+from keju.benchmarks.obi_bench.readers.sources import Found, draw_order, image_id, tier_of
 from keju.benchmarks.obi_bench.readers.tree import Tree
-from keju.datasets.readers.base import Options, flag, listed, whole
+from keju.datasets.readers.base import Options, join_names, parse_flag, parse_whole_number
 from keju.errors import DataError, UsageError, number_of
 from keju.messages import message
 
@@ -53,13 +53,13 @@ def of_table(
     given = {name: value for name, value in options.items() if name.startswith("field.")}
     folder = found.folder if "descriptions" in options else None
     lines = list(read_descriptions(table, given, may_be_empty=True, folder=folder))
-    wanted = listed_images(options, {inside_name(found, line.path) for line in lines})
+    wanted = listed_images(options, {image_id(found, line.path) for line in lines})
     if wanted is not None:
         names = {each.name for each in wanted}
-        lines = [line for line in lines if inside_name(found, line.path) in names]
+        lines = [line for line in lines if image_id(found, line.path) in names]
     labels = _labels(tree) if tree else {}
     known = [_described(found, line, tree, labels) for line in lines]
-    if flag(options, "as-paper"):
+    if parse_flag(options, "as-paper"):
         known = _as_printed(found, known, options.get("seed", "0"))
     owners = {one.id: Image(one.path, one.place, one.group or one.id) for one in known}
     copies = Copies(owners.values(), rule)
@@ -72,7 +72,7 @@ def of_tree(tree: Tree, options: Options, rule: Rule) -> Characters:
 
     Raises:
         UsageError: an option's value is none.
-        DataError: too few characters; a subset that the release does not tell apart.
+        DataError: too few characters; a subset that the release does not mark.
     """
     seed = options.get("seed", "0")
     copies = Copies(images_of([tree]), rule)
@@ -87,17 +87,17 @@ def of_tree(tree: Tree, options: Options, rule: Rule) -> Characters:
             if copies.is_usable(image_of(tree, labels[each.name], each.name))
         ]
         return Characters(chosen, [*notes, *tree_notes(tree), *copies.notes()])
-    per_class = whole(options, "images", tree.found.source.variants or 1)
+    per_class = parse_whole_number(options, "images", tree.found.source.variants or 1)
     asked = options.get("undeciphered", "no")
     if asked not in {"no", "yes", "only"}:
         raise UsageError(message("obi-bench.undeciphered-invalid", value=asked))
     parts = {"no": (kept,), "yes": (kept, tree.undeciphered), "only": (tree.undeciphered,)}[asked]
     for classes in parts:
         drawer = _Drawer(tree, classes, copies, seed)
-        if classes is kept and flag(options, "as-paper"):
+        if classes is kept and parse_flag(options, "as-paper"):
             pairs = drawer.as_printed()
         else:
-            pairs = drawer.classes(whole(options, "classes", 0), per_class)
+            pairs = drawer.classes(parse_whole_number(options, "classes", 0), per_class)
         chosen += [_released(tree, label, name, kept) for label, name in pairs]
     if not chosen:
         raise DataError(message("obi-bench.no-character-left"), file=tree.found.folder)
@@ -105,7 +105,7 @@ def of_tree(tree: Tree, options: Options, rule: Rule) -> Characters:
 
 
 def tree_notes(tree: Tree) -> list[str]:
-    """What the tree's reader skipped, and what a class table is missing."""
+    """Notes on files that the tree's reader skipped and on classes missing in a class table."""
     name = tree.found.source.name
     notes = [f"{name}: {note}" for note in tree.notes]
     if tree.names.file:
@@ -114,7 +114,7 @@ def tree_notes(tree: Tree) -> list[str]:
             notes.append(
                 f"{name}: {number_of(len(without), 'class', 'classes')} of "
                 f"{tree.names.file.name} without images: "
-                f"{listed(without)}"
+                f"{join_names(without)}"
             )
     unknown = [label for label in tree.classes if not tree.names.of(label)]
     if len(unknown) == len(tree.classes) and unknown:
@@ -144,7 +144,7 @@ def _filtered(tree: Tree, options: Options) -> tuple[Mapping[str, Sequence[str]]
             f"{name}: skipped {number_of(left, 'image')} of other eras than {wanted} (option era)"
         )
     if release.annotated:
-        marked = flag({"annotated": options.get("annotated", "yes")}, "annotated")
+        marked = parse_flag({"annotated": options.get("annotated", "yes")}, "annotated")
         classes = {
             label: [
                 each
@@ -170,7 +170,7 @@ class _Drawer:
         self._classes = classes
         self._copies = copies
         self._seed = seed
-        self._order = drawn(classes, seed, tree.found.source.name, "classes")
+        self._order = draw_order(classes, seed, tree.found.source.name, "classes")
 
     def classes(self, count: int, per_class: int) -> list[tuple[str, str]]:
         """So many classes (0 for all), of each at most so many images.
@@ -195,7 +195,7 @@ class _Drawer:
         """As many of each subset as the paper has: by tier, or radicals with their variants.
 
         Raises:
-            DataError: the release does not tell the subsets apart, or one has too few characters.
+            DataError: the release does not mark the subsets, or one has too few characters.
         """
         source = self._tree.found.source
         chosen: dict[str, list[str]] = {}
@@ -230,7 +230,7 @@ class _Drawer:
         used: set[str] = set()
         names: list[str] = []
         keys = self._tree.draw_keys(label, self._classes[label])
-        for key in drawn(keys, self._seed, self._tree.found.source.name, label):
+        for key in draw_order(keys, self._seed, self._tree.found.source.name, label):
             if len(names) == count:
                 break
             image = image_of(self._tree, label, keys[key])
@@ -299,7 +299,7 @@ def _described(
     metadata |= {key: value for key, value in more.items() if value}
     return Character(
         path=line.path,
-        id=base.id if base else inside_name(found, line.path),
+        id=base.id if base else image_id(found, line.path),
         place=line.place.item,
         group=base.group if base else f"{source.name}/{character}" if character else "",
         description=line.description,
@@ -315,7 +315,7 @@ def _as_printed(found: Found, every: list[Character], seed: str) -> list[Charact
     """
     source = found.source
     by_name = {one.id: one for one in every if one.description}
-    order = drawn(by_name, seed, source.name)
+    order = draw_order(by_name, seed, source.name)
     chosen: list[str] = []
     for subset, count in source.subsets.items():
         names = [name for name in order if by_name[name].metadata.get("subset") == subset]

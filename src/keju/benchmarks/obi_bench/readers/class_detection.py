@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from keju.benchmarks.obi_bench.readers.class_names import TABLES
 from keju.benchmarks.obi_bench.readers.descriptions import FIELDS, NAME
-from keju.benchmarks.obi_bench.readers.releases import release_of, shown_by
+from keju.benchmarks.obi_bench.readers.releases import recognised_source, release_of
 from keju.benchmarks.obi_bench.readers.sources import Found, Source, source_called, sources_in
 from keju.datasets.readers.base import Detection
 from keju.datasets.readers.listing import Listing
@@ -69,7 +69,7 @@ def detect_classes(listing: Listing, task: str) -> Detection | None:
     )
     if named:
         return Detection(1.0, what, _smaller(listing, every, task), missing)
-    # Folders of classes suit both tasks; only the folder's name may tell which is meant.
+    # Folders of classes suit both tasks; only the folder's name may name one of them.
     fit = 0.6 if task in listing.root.resolve().name.casefold() else 0.5
     what += f" (also possible: obi-{_OTHERS[task]})"
     return Detection(fit, what, missing=missing)
@@ -88,7 +88,7 @@ def detect_characters(listing: Listing) -> Detection | None:
         if not (columns & set(FIELDS["image"].names) and columns & set(_MEANINGS)):
             return None
         return Detection(0.9, f"images of characters and {table.name}, which describes them")
-    shown = shown_by([path.as_posix() for path in listing.images])
+    shown = recognised_source([path.as_posix() for path in listing.images])
     what = f"{shown} as released: {_counted(listing, listing.images)}"
     return Detection(1.0, what) if shown else None
 
@@ -104,14 +104,14 @@ def _named_characters(listing: Listing) -> Detection:
 
 
 def _one_source(listing: Listing, found: Found) -> Detection:
-    """What is recognised of one source, and what is missing."""
+    """The detection of one source, with what is missing."""
     inner = PurePosixPath(found.folder.relative_to(found.src).as_posix())
     images = [path for path in listing.images if path.is_relative_to(inner)]
     name = found.source.name
     if table := _table(listing, inner):
         return Detection(1.0, f"{name}: {_counted(listing, images)}, described in {table.name}")
     names = [path.relative_to(inner).as_posix() for path in images]
-    if shown_by(names) == name:
+    if recognised_source(names) == name:
         return Detection(1.0, f"{name} as released: {_counted(listing, images)}")
     missing = f"{NAME}.csv (keju data scaffold obi-deciphering writes one to fill in)"
     return Detection(0.6, f"{name}: {_counted(listing, images)}", missing=missing)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from keju.benchmarks.obi_bench.readers.releases import Release
 from keju.benchmarks.obi_bench.readers.sources import Found
-from keju.datasets.readers.base import kept_inside, listed
+from keju.datasets.readers.base import join_names, kept_inside
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.records import Field, map_fields, text_of
@@ -68,7 +68,7 @@ def read_names(
         release: how it is published.
         tables: the tables in it, paths from its folder on.
         given: a table that the user names; empty if none.
-        classes: the classes, which tell ids from characters in a JSON object.
+        classes: the classes; they distinguish ids from characters in a JSON object.
 
     Raises:
         DataError: a table is not readable, or does not map texts to texts.
@@ -107,7 +107,7 @@ def _read(file: Path, classes: frozenset[str]) -> dict[str, str]:
     wrong = [key for key, value in content.items() if not isinstance(value, str | int)]
     if wrong:
         raise DataError(
-            message("obi-bench.names-not-texts", keys=listed(map(repr, wrong), 3)), file=file
+            message("obi-bench.names-not-texts", keys=join_names(map(repr, wrong), 3)), file=file
         )
     characters = {str(key): str(value) for key, value in content.items()}
     forward = sum(key in classes for key in characters)

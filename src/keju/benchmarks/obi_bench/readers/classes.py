@@ -10,7 +10,7 @@ from pathlib import Path
 from keju.benchmarks.obi_bench.readers.blank_tables import class_tables
 from keju.benchmarks.obi_bench.readers.class_detection import detect_classes
 from keju.benchmarks.obi_bench.readers.copies import OPTION as DUPLICATES_OPTION
-from keju.benchmarks.obi_bench.readers.drawing import Draw, Drawn, Pool, notes_of
+from keju.benchmarks.obi_bench.readers.drawing import Draw, DrawnClass, Pool, notes_of
 from keju.benchmarks.obi_bench.readers.item_list import ROLES_OPTION
 from keju.benchmarks.obi_bench.readers.listed import (
     listed_by_source,
@@ -23,13 +23,13 @@ from keju.benchmarks.obi_bench.readers.sources import (
     SEED_OPTION,
     SOURCE_OPTION,
     Found,
-    asked,
-    declare,
+    items_of_queries,
+    record_sources,
     sources_in,
     sweep,
 )
 from keju.benchmarks.obi_bench.readers.tree import Tree, read_tree
-from keju.datasets.readers.base import Options, Reader, Tables, flag, whole
+from keju.datasets.readers.base import Options, Reader, Tables, parse_flag, parse_whole_number
 from keju.datasets.store import DatasetWriter
 from keju.errors import number_of
 from keju.items import MIXED_GALLERY, ImageRef, Item
@@ -80,7 +80,7 @@ def read_classification(src: Path, writer: DatasetWriter, options: Options) -> I
             image in two classes.
     """
     trees = _trees(src, "classification", options)
-    mixed = flag(options, "mixed")
+    mixed = parse_flag(options, "mixed")
     draw = Draw(writer, options)
     if "items" in options:
         images = listed_by_source(trees, options)
@@ -92,9 +92,9 @@ def read_classification(src: Path, writer: DatasetWriter, options: Options) -> I
         shares = [len(classes) for classes in by_source]
     else:
         pools = draw.pools(trees, together=mixed)
-        shares = _shares(pools, draw, whole(options, "classes", 0), mixed=mixed)
+        shares = _shares(pools, draw, parse_whole_number(options, "classes", 0), mixed=mixed)
         by_source = [draw.classes(pool, share) for pool, share in zip(pools, shares, strict=True)]
-    declare(writer, _sources(trees), **draw.facts(by_source), mixed="yes" if mixed else "no")
+    record_sources(writer, _sources(trees), **draw.facts(by_source), mixed="yes" if mixed else "no")
     for classes in [list(chain(*by_source))] if mixed else by_source:
         _ask(writer, "classification", classes, (), mixed=mixed)
     yield from draw.notes
@@ -126,15 +126,15 @@ def read_retrieval(src: Path, writer: DatasetWriter, options: Options) -> Iterat
         if images:
             classes, distractors = listed_gallery(draw, pool, images[number], distractors=True)
         else:
-            (share,) = _shares([pool], draw, whole(options, "classes", 0), mixed=False)
+            (share,) = _shares([pool], draw, parse_whole_number(options, "classes", 0), mixed=False)
             classes = draw.classes(pool, share)
-            count = whole(options, "distractors", 0) or source.distractors
+            count = parse_whole_number(options, "distractors", 0) or source.distractors
             distractors = draw.distractors(pool, classes, count)
         _ask(writer, "retrieval", classes, distractors)
         by_source.append(classes)
         counts = f"{number_of(len(classes), 'class', 'classes')} and {len(distractors)} distractors"
         yield f"{source.name}: {counts}{'' if distractors else _none_left(classes)}"
-    declare(writer, _sources(trees), **draw.facts(by_source))
+    record_sources(writer, _sources(trees), **draw.facts(by_source))
     yield from draw.notes
     yield from notes_of(pools)
 
@@ -173,7 +173,7 @@ RETRIEVAL = Reader(
 def _ask(
     writer: DatasetWriter,
     task: str,
-    classes: Sequence[Drawn],
+    classes: Sequence[DrawnClass],
     distractors: Sequence[ImageRef],
     *,
     mixed: bool = False,
@@ -194,12 +194,12 @@ def _ask(
                 group=one.name,
                 metadata=query.tree.about(query.name, one.label) | gallery_of,
             )
-            for item in asked(pattern):
+            for item in items_of_queries(pattern):
                 writer.add(item)
 
 
-def _none_left(classes: Sequence[Drawn]) -> str:
-    """Why there are no distractors, and what gives some."""
+def _none_left(classes: Sequence[DrawnClass]) -> str:
+    """The reason why distractors are missing, and the option that gives some."""
     if len(classes) == 1:
         return ": it has no other class"
     return ": every class is asked about; leave some over: --option classes=N"

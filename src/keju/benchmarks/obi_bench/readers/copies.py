@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from keju.datasets.readers.base import Options, listed
+from keju.datasets.readers.base import Options, join_names
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError, UsageError, number_of
 from keju.files import sha256_bytes, sha256_file
@@ -99,7 +99,7 @@ class Copies:
             yield (
                 f"{number_of(len(found), 'image exists', 'images exist')} byte by byte in "
                 f"several classes, {what} "
-                f"(duplicates={self._rule}): {listed(pairs, 3)}"
+                f"(duplicates={self._rule}): {join_names(pairs, 3)}"
             )
 
     def _group(self, size: int) -> dict[str, list[Image]]:

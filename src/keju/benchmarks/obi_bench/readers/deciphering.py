@@ -21,13 +21,13 @@ from keju.benchmarks.obi_bench.readers.sources import (
     SEED_OPTION,
     SOURCE_OPTION,
     Found,
-    asked,
-    declare,
+    items_of_queries,
+    note_unlike_print,
+    record_sources,
     sources_in,
-    unlike_print,
 )
-from keju.benchmarks.obi_bench.readers.tree import as_released
-from keju.datasets.readers.base import Options, Reader, Tables, listed, plain_file, source_bytes
+from keju.benchmarks.obi_bench.readers.tree import read_released_tree
+from keju.datasets.readers.base import Options, Reader, Tables, join_names, plain_file, source_bytes
 from keju.datasets.readers.tables import find_table
 from keju.datasets.store import DatasetWriter
 from keju.definitions.undeciphered import MARK
@@ -91,7 +91,7 @@ def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iter
         raise UsageError(message("obi-bench.descriptions-of-one-source", names=names))
     read: list[Found] = []
     for each in found:
-        tree = as_released(each, options.get("names", ""))
+        tree = read_released_tree(each, options.get("names", ""))
         table = _table(each, options)
         if table:
             characters = of_table(each, table, tree, options, rule)
@@ -103,7 +103,7 @@ def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iter
         for character in characters.chosen:
             _add(writer, character)
         yield from chain(_counts(read[-1], characters.chosen), characters.notes)
-    declare(
+    record_sources(
         writer,
         read,
         seed=options.get("seed", "0"),
@@ -140,7 +140,7 @@ def _add(writer: DatasetWriter, one: Character) -> None:
         group=one.group or ref.sha256,
         metadata=dict(one.metadata) | more,
     )
-    for item in asked(pattern):
+    for item in items_of_queries(pattern):
         writer.add(replace(item, answer=one.description if item.query == "What" else ""))
 
 
@@ -150,21 +150,22 @@ def _counts(found: Found, chosen: Sequence[Character]) -> Iterator[str]:
     described = [one for one in chosen if one.description]
     unknown = [one.place for one in chosen if not (one.description or one.is_deciphered)]
     bare = [one.place for one in chosen if not one.description and one.is_deciphered]
-    yield from unlike_print(found, len(chosen) - len(unknown))
+    yield from note_unlike_print(found, len(chosen) - len(unknown))
     if unknown:
         yield (
             f"{name}: {number_of(len(unknown), 'character is', 'characters are')} without a "
             "description and undeciphered (asked, "
-            f"not scored): {listed(unknown)}"
+            f"not scored): {join_names(unknown)}"
         )
     if bare:
         yield (
             f"{name}: {len(bare)} of {len(described) + len(bare)} known characters have no "
-            f"description (asked, not scored): {listed(bare)}. Write descriptions into the table "
+            f"description (asked, not scored): {join_names(bare)}. "
+            "Write descriptions into the table "
             "of: keju data scaffold obi-deciphering SRC --out FOLDER"
         )
     if loose := [one.place for one in chosen if not one.metadata.get("subset")]:
         yield (
             f"{name}: {number_of(len(loose), 'character is', 'characters are')} of no subset: "
-            f"{listed(loose)}"
+            f"{join_names(loose)}"
         )

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.benchmarks.obi_bench.readers.copies import Copies, Image, rule_in
-from keju.benchmarks.obi_bench.readers.sources import Found, drawn
+from keju.benchmarks.obi_bench.readers.sources import Found, draw_order
 from keju.benchmarks.obi_bench.readers.tree import Tree
-from keju.datasets.readers.base import Options, listed, source_bytes, source_text
+from keju.datasets.readers.base import Options, join_names, source_bytes, source_text
 from keju.datasets.readers.tables import read_table
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, number_of, shortened
@@ -26,7 +26,7 @@ class Crop(NamedTuple):
     ref: ImageRef
 
 
-class Drawn(NamedTuple):
+class DrawnClass(NamedTuple):
     """A class that was drawn, with its references and its queries."""
 
     tree: Tree
@@ -96,8 +96,8 @@ class Draw:
         self.similar = classes_in(self._list) if self._list else None
         self.notes: list[str] = []
 
-    def facts(self, by_source: Iterable[list[Drawn]]) -> dict[str, object]:
-        """What dataset.json records of the draw."""
+    def facts(self, by_source: Iterable[list[DrawnClass]]) -> dict[str, object]:
+        """The record of the draw in dataset.json."""
         taken = [classes for classes in by_source if classes]
         counts = ", ".join(f"{each[0].found.source.name} {len(each)}" for each in taken)
         return {
@@ -133,14 +133,14 @@ class Draw:
                 message(
                     "obi-bench.no-line-is-a-class",
                     name=source.name,
-                    expected=listed(map(repr, expected), 3),
-                    lines=listed(map(repr, lines), 3),
+                    expected=join_names(map(repr, expected), 3),
+                    lines=join_names(map(repr, lines), 3),
                 ),
                 file=self._list or tree.found.folder,
             )
         unknown = [one for one in self.similar or () if one not in classes]
         if unknown:
-            self.notes.append(f"{source.name} has no class {listed(unknown)}")
+            self.notes.append(f"{source.name} has no class {join_names(unknown)}")
         needed = source.references + source.queries
         small = sorted(label for label in wanted if len(classes[label]) < needed)
         if len(small) == len(wanted):
@@ -152,26 +152,26 @@ class Draw:
             self.notes.append(
                 f"{source.name}: skipped {number_of(len(small), 'class', 'classes')} of "
                 f"fewer than {needed} "
-                f"images: {listed(small)}"
+                f"images: {join_names(small)}"
             )
         return frozenset(wanted.difference(small))
 
-    def classes(self, pool: Pool, count: int) -> list[Drawn]:
+    def classes(self, pool: Pool, count: int) -> list[DrawnClass]:
         """So many classes (0 for all), in the order of their names.
 
         Raises:
             DataError: there are not so many with enough different images.
         """
         source = pool.found.source
-        taken: dict[str, Drawn] = {}
-        for label in drawn(pool.eligible, self._seed, source.name, "classes"):
+        taken: dict[str, DrawnClass] = {}
+        for label in draw_order(pool.eligible, self._seed, source.name, "classes"):
             if count and len(taken) == count:
                 break
             names = self._drawn_images(pool, label)
             if len(names) == pool.needed:
                 crops = [self.crop(pool, label, name) for name in names]
                 references, queries = crops[: source.references], crops[source.references :]
-                taken[label] = Drawn(pool.tree, label, tuple(references), tuple(queries))
+                taken[label] = DrawnClass(pool.tree, label, tuple(references), tuple(queries))
             else:
                 self.notes.append(
                     f"{source.name}: skipped {label}, which has only {len(names)} images "
@@ -195,7 +195,7 @@ class Draw:
             )
         return [taken[label] for label in sorted(taken)]
 
-    def distractors(self, pool: Pool, taken: list[Drawn], count: int) -> list[ImageRef]:
+    def distractors(self, pool: Pool, taken: list[DrawnClass], count: int) -> list[ImageRef]:
         """Images of classes that were not taken, one of each before a second of any.
 
         Args:
@@ -210,7 +210,7 @@ class Draw:
         others = pool.classes.keys() - {one.label for one in taken}
         turns = sorted(
             (turn, rank, label, crop)
-            for rank, label in enumerate(drawn(others, self._seed, name, "distractors"))
+            for rank, label in enumerate(draw_order(others, self._seed, name, "distractors"))
             for turn, crop in enumerate(self._order(pool, label))
         )
         most = count or len(taken) * pool.needed
@@ -235,7 +235,7 @@ class Draw:
         """An image of a class, stored in the dataset.
 
         Raises:
-            DataError: it is not readable, or is no image.
+            DataError: it is not readable, or not an image.
         """
         path = pool.tree.path(name)
         ref = self._writer.add_image(source_bytes(path), str(path))
@@ -254,7 +254,7 @@ class Draw:
 
     def _order(self, pool: Pool, label: str) -> list[str]:
         keys = pool.tree.draw_keys(label, pool.classes[label])
-        return [keys[key] for key in drawn(keys, self._seed, pool.found.source.name, label)]
+        return [keys[key] for key in draw_order(keys, self._seed, pool.found.source.name, label)]
 
     @staticmethod
     def is_new(pool: Pool, label: str, name: str, used: set[str]) -> bool:
@@ -271,7 +271,7 @@ class Draw:
 
 
 def notes_of(pools: Iterable[Pool]) -> Iterator[str]:
-    """What the sources and their copies give the user to know."""
+    """Notes on the sources and their copies."""
     several = {id(pool.copies): pool for pool in pools}
     for pool in pools:
         yield from (f"{pool.found.source.name}: {note}" for note in pool.tree.notes)

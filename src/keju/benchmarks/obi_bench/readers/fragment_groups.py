@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import listed
+from keju.datasets.readers.base import join_names
 from keju.errors import DataError
 from keju.messages import message
 
@@ -71,7 +71,9 @@ def bones_by(rule: str, names: Iterable[str], folder: Path) -> dict[str, set[str
     if by_name and (strange := [name for name in every if not bone_in(name)]):
         raise DataError(
             message(
-                "obi-bench.fragment-not-named-after-bone", count=len(strange), names=listed(strange)
+                "obi-bench.fragment-not-named-after-bone",
+                count=len(strange),
+                names=join_names(strange),
             ),
             file=folder,
         )

@@ -13,7 +13,7 @@ from keju.benchmarks.obi_bench.readers.fragment_pairs import (
     pair_files,
     read_pairs,
 )
-from keju.datasets.readers.base import Options, files_under, listed
+from keju.datasets.readers.base import Options, files_under, join_names
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, number_of, shortened
@@ -43,7 +43,7 @@ def joins_in(
     files = pair_files(folder, lambda name: names.find(name, folder / "pairs") is not None, options)
     if not files:
         others = [path.relative_to(folder).as_posix() for path in files_under(folder, SUFFIXES)]
-        unlike = message("obi-bench.not-pairs", others=listed(others)) if others else ""
+        unlike = message("obi-bench.not-pairs", others=join_names(others)) if others else ""
         raise DataError(message("obi-bench.no-adjacency-table", unlike=unlike), file=folder)
     joins: Adjacency = {name: set() for name in fragments}
     apart = 0
@@ -124,7 +124,7 @@ def _check_mutual(joins: Adjacency, file: Path) -> None:
     for one, others in joins.items():
         if missing := sorted(other for other in others if one not in joins[other]):
             raise DataError(
-                message("obi-bench.adjoins-one-way", missing=listed(missing), first=missing[0]),
+                message("obi-bench.adjoins-one-way", missing=join_names(missing), first=missing[0]),
                 file=file,
                 item=one,
             )

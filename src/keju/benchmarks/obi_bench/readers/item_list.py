@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options, listed, source_text
+from keju.datasets.readers.base import Options, join_names, source_text
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
@@ -155,10 +155,10 @@ def listed_paths(options: Options, src: Path, images: Iterable[Path]) -> list[Pa
     lines = read_item_list(file)
     if pair := next((line for line in lines if len(line.names) > 1), None):
         raise DataError(message("obi-bench.two-names-for-one"), file=file, item=pair.place.item)
-    return resolved(lines, ImageNames(src, images))
+    return resolve(lines, ImageNames(src, images))
 
 
-def resolved(lines: Sequence[Listed], index: ImageNames) -> list[Path]:
+def resolve(lines: Sequence[Listed], index: ImageNames) -> list[Path]:
     """The images of the lines of a list, each with one name.
 
     Raises:
@@ -184,7 +184,7 @@ def resolved(lines: Sequence[Listed], index: ImageNames) -> list[Path]:
                 "obi-bench.listed-images-missing",
                 count=len(missing),
                 listed=len(lines),
-                names=listed(missing),
+                names=join_names(missing),
             ),
             file=lines[0].place.file,
         )
@@ -248,7 +248,7 @@ def _match(path: str, ends: dict[str, list[str]], place: Place) -> str:
         if best:
             raise DataError(
                 message(
-                    "obi-bench.path-ambiguous", path=shortened(path), candidates=listed(best, 3)
+                    "obi-bench.path-ambiguous", path=shortened(path), candidates=join_names(best, 3)
                 ),
                 file=place.file,
                 item=place.item,

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from keju.benchmarks.obi_bench.readers.copies import Copies
-from keju.benchmarks.obi_bench.readers.drawing import Draw, Drawn, Pool, image_of
+from keju.benchmarks.obi_bench.readers.drawing import Draw, DrawnClass, Pool, image_of
 from keju.benchmarks.obi_bench.readers.item_list import ListedImage, listed_images
 from keju.benchmarks.obi_bench.readers.tree import Tree
-from keju.datasets.readers.base import Options, listed
+from keju.datasets.readers.base import Options, join_names
 from keju.errors import DataError, number_of
 from keju.items import ImageRef
 from keju.messages import message
@@ -19,7 +19,7 @@ _QUERY = frozenset({"query", "test"})
 _DISTRACTOR = frozenset({"distractor", "negative"})
 
 
-class OfClass(NamedTuple):
+class ListedClassImage(NamedTuple):
     """A listed image of a source, and its class."""
 
     label: str
@@ -29,11 +29,11 @@ class OfClass(NamedTuple):
 class Gallery(NamedTuple):
     """The classes of a gallery, and its images of other classes."""
 
-    classes: list[Drawn]
+    classes: list[DrawnClass]
     distractors: list[ImageRef]
 
 
-def listed_by_source(trees: Sequence[Tree], options: Options) -> list[list[OfClass]]:
+def listed_by_source(trees: Sequence[Tree], options: Options) -> list[list[ListedClassImage]]:
     """The images that the option ``items`` lists, for each source in their order.
 
     Raises:
@@ -45,21 +45,26 @@ def listed_by_source(trees: Sequence[Tree], options: Options) -> list[list[OfCla
         for classes in (tree.classes, tree.undeciphered):
             for label, names in classes.items():
                 labels |= {before + name: (number, label, name) for name in names}
-    found: list[list[OfClass]] = [[] for _ in trees]
+    found: list[list[ListedClassImage]] = [[] for _ in trees]
     for each in listed_images(options, labels) or []:
         number, label, name = labels[each.name]
-        found[number].append(OfClass(label, each._replace(name=name)))
+        found[number].append(ListedClassImage(label, each._replace(name=name)))
     if empty := [
         tree.found.source.name for tree, some in zip(trees, found, strict=True) if not some
     ]:
         raise DataError(
-            message("obi-bench.list-without-source", sources=listed(empty)), file=options["items"]
+            message("obi-bench.list-without-source", sources=join_names(empty)),
+            file=options["items"],
         )
     return found
 
 
 def listed_pools(
-    draw: Draw, trees: Sequence[Tree], images: Sequence[Iterable[OfClass]], *, together: bool
+    draw: Draw,
+    trees: Sequence[Tree],
+    images: Sequence[Iterable[ListedClassImage]],
+    *,
+    together: bool,
 ) -> list[Pool]:
     """Pools whose copies are looked for among the listed images alone."""
     several = [
@@ -74,7 +79,7 @@ def listed_pools(
 
 
 def listed_gallery(
-    draw: Draw, pool: Pool, images: Iterable[OfClass], *, distractors: bool
+    draw: Draw, pool: Pool, images: Iterable[ListedClassImage], *, distractors: bool
 ) -> Gallery:
     """Classes as listed: by the column role, else the first images of a class are its references.
 
@@ -93,7 +98,7 @@ def listed_gallery(
         by_class.setdefault(label, [])
         if draw.is_new(pool, label, image.name, used):
             by_class[label].append(image)
-    classes: list[Drawn] = []
+    classes: list[DrawnClass] = []
     others: list[ImageRef] = []
     incomplete: list[str] = []
     for label, some in by_class.items():
@@ -104,14 +109,14 @@ def listed_gallery(
         if references and queries:
             crops = [draw.crop(pool, label, each.name) for each in (*references, *queries)]
             cut = len(references)
-            classes.append(Drawn(pool.tree, label, tuple(crops[:cut]), tuple(crops[cut:])))
+            classes.append(DrawnClass(pool.tree, label, tuple(crops[:cut]), tuple(crops[cut:])))
         elif not (distractors and rest):
             incomplete.append(label)
     if incomplete:
         draw.notes.append(
             f"{pool.found.source.name}: skipped "
             f"{number_of(len(incomplete), 'listed class', 'listed classes')} without a "
-            f"reference and a query: {listed(incomplete)}"
+            f"reference and a query: {join_names(incomplete)}"
         )
     if not classes:
         raise DataError(

@@ -18,17 +18,25 @@ from keju.benchmarks.obi_bench.readers.sources import (
     SEED_OPTION,
     SOURCE_OPTION,
     Found,
-    asked,
-    declare,
-    drawn,
-    inside_name,
+    draw_order,
+    image_id,
+    items_of_queries,
+    note_unlike_print,
     pictures_in,
+    record_sources,
     sources_in,
-    unlike_print,
 )
-from keju.datasets.readers.base import Options, Reader, Tables, flag, listed, source_bytes, whole
+from keju.datasets.readers.base import (
+    Options,
+    Reader,
+    Tables,
+    join_names,
+    parse_flag,
+    parse_whole_number,
+    source_bytes,
+)
 from keju.datasets.readers.boxes import OPTIONS as BOX_OPTIONS
-from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, canvas_of, fitted
+from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, fit_boxes, read_canvas
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Box, Item
@@ -98,7 +106,7 @@ def read_recognition(src: Path, writer: DatasetWriter, options: Options) -> Iter
     wanted = listed_paths(options, src, every)
     seed = options.get("seed", "0")
     drawn_as = {"items": len(wanted)} if wanted is not None else {}
-    declare(writer, found, seed=seed, sample=options.get("sample", "all"), **drawn_as)
+    record_sources(writer, found, seed=seed, sample=options.get("sample", "all"), **drawn_as)
     for each in found:
         yield from _read_source(each, writer, options, wanted)
 
@@ -112,21 +120,21 @@ def _read_source(
     if wanted is not None:
         inside = set(every)
         every = [path for path in wanted if path in inside]
-    parts = _parted(found, every, annotations, options)
+    parts = _sort_images(found, every, annotations, options)
     if parts.skipped:
         yield (
             f"skipped {number_of(len(parts.skipped), 'image')} without boxes: "
-            f"{listed(_names(found, parts.skipped))}"
+            f"{join_names(_names(found, parts.skipped))}"
         )
     chosen = _sampled(found, parts.boxed, options)
     what = _What(descriptions_in(found.folder, options), options, found)
-    fit = _Fit(flag(options, "skip-faulty"))
+    fit = _Fit(parse_flag(options, "skip-faulty"))
     asked_about = [path for path in chosen if _add(found, writer, path, annotations, what, fit)]
     negatives = _sampled(found, parts.negatives, options)
     for path in negatives:
         _add_negative(found, writer, path)
     yield from fit.notes(found.source.name)
-    yield from unlike_print(found, len(asked_about))
+    yield from note_unlike_print(found, len(asked_about))
     yield from what.note(asked_about)
     if not negatives:
         yield (
@@ -143,7 +151,9 @@ class _Parts(NamedTuple):
     skipped: list[Path]
 
 
-def _parted(found: Found, every: list[Path], annotations: Annotations, options: Options) -> _Parts:
+def _sort_images(
+    found: Found, every: list[Path], annotations: Annotations, options: Options
+) -> _Parts:
     """Sort the images.
 
     Raises:
@@ -156,7 +166,7 @@ def _parted(found: Found, every: list[Path], annotations: Annotations, options: 
             message(
                 "obi-bench.boxes-on-negatives",
                 negatives=_NEGATIVES,
-                names=listed(_names(found, drawn_on)),
+                names=join_names(_names(found, drawn_on)),
             ),
             file=found.folder,
         )
@@ -164,7 +174,7 @@ def _parted(found: Found, every: list[Path], annotations: Annotations, options: 
     bare = [path for path in every if path not in {*negatives, *boxed}]
     if options.get("without-boxes") == "negative":
         return _Parts(boxed, negatives + bare, [])
-    if bare and not flag(options, "skip-missing"):
+    if bare and not parse_flag(options, "skip-missing"):
         files = annotations.files
         names = (
             f"{name} (nothing in {files[path].name})" if path in files else name
@@ -174,7 +184,7 @@ def _parted(found: Found, every: list[Path], annotations: Annotations, options: 
             message(
                 "obi-bench.images-without-boxes",
                 count=len(bare),
-                names=listed(names),
+                names=join_names(names),
                 negatives=_NEGATIVES,
             ),
             file=found.folder,
@@ -192,8 +202,8 @@ class _Fit:
 
     def boxes(self, path: Path, data: bytes, drawn: list[Drawn]) -> tuple[Box, ...]:
         """The boxes of an image; empty where all were skipped."""
-        canvas = canvas_of(data, path)
-        found = fitted(drawn, canvas, skip_faulty=self._skip_faulty)
+        canvas = read_canvas(data, path)
+        found = fit_boxes(drawn, canvas, skip_faulty=self._skip_faulty)
         self._counts.update(clipped=found.clipped, skipped=found.skipped, twice=found.twice)
         if canvas.orientation > 1 and not all(drawn[0].size):
             self._counts["turned"] += 1
@@ -221,7 +231,7 @@ class _Fit:
             yield (
                 f"{source}: dropped {number_of(len(self._emptied), 'image')} whose boxes "
                 "were all skipped: "
-                f"{listed(self._emptied)}"
+                f"{join_names(self._emptied)}"
             )
 
 
@@ -271,7 +281,7 @@ def _add(
         return False
     ref = writer.add_image(data, str(path))
     pattern = Item(
-        id=inside_name(found, path),
+        id=image_id(found, path),
         benchmark=BENCHMARK,
         task=_TASK,
         images=(ref,),
@@ -279,7 +289,7 @@ def _add(
         metadata=found.source.about | {"file": path.relative_to(found.folder).as_posix()},
     )
     answers = {"What": what.of(path), "Yes-or-No": "yes", "How": str(len(inside)), "Where": ""}
-    for item in asked(pattern):
+    for item in items_of_queries(pattern):
         if item.query == "What" and not answers["What"]:
             continue
         where = inside if item.query == "Where" else ()
@@ -290,7 +300,7 @@ def _add(
 def _add_negative(found: Found, writer: DatasetWriter, path: Path) -> None:
     ref = writer.add_image(source_bytes(path), str(path))
     pattern = Item(
-        id=inside_name(found, path),
+        id=image_id(found, path),
         benchmark=BENCHMARK,
         task=_TASK,
         images=(ref,),
@@ -298,7 +308,7 @@ def _add_negative(found: Found, writer: DatasetWriter, path: Path) -> None:
         group=ref.sha256,
         metadata=found.source.about | {"file": path.relative_to(found.folder).as_posix()},
     )
-    for item in asked(pattern, "Yes-or-No"):
+    for item in items_of_queries(pattern, "Yes-or-No"):
         writer.add(item)
 
 
@@ -306,9 +316,9 @@ def _sampled(found: Found, paths: list[Path], options: Options) -> list[Path]:
     """As many of the images as the option says, in their order; all that a list names."""
     if "items" in options:
         return paths
-    most = whole(options, "sample", len(paths) or 1)
+    most = parse_whole_number(options, "sample", len(paths) or 1)
     names = {path.relative_to(found.folder).as_posix(): path for path in paths}
-    chosen = drawn(names, options.get("seed", "0"), found.source.name)[:most]
+    chosen = draw_order(names, options.get("seed", "0"), found.source.name)[:most]
     return [names[name] for name in sorted(chosen)]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from keju.benchmarks.obi_bench.readers.sources import Found, source_called, sources_in
 from keju.datasets.readers.base import NO_OPTIONS, Detection, image_files
 from keju.datasets.readers.boxes import NAMES, annotations_in
-from keju.datasets.readers.boxes.recognising import Recognised, recognise
+from keju.datasets.readers.boxes.recognising import Recognised, recognise_boxes
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.xml_roots import xml_roots
 from keju.errors import DataError, UsageError, number_of
@@ -64,7 +64,7 @@ def detect_recognition(listing: Listing) -> Detection | None:
 
 def _recognised(listing: Listing) -> Recognised:
     """The forms of the files of a listing; XML counts where its root is VOC's."""
-    found = recognise(listing.files, listing.text, listing.images)
+    found = recognise_boxes(listing.files, listing.text, listing.images)
     if "voc" in found.forms and not xml_roots(listing)["annotation"]:
         del found.forms["voc"]
     return found

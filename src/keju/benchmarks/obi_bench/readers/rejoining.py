@@ -7,20 +7,20 @@ from pathlib import Path
 
 from keju.benchmarks.obi_bench.readers.fragment_groups import bones_by, folder_of, whole_images
 from keju.benchmarks.obi_bench.readers.fragment_joins import Adjacency, joins_in
-from keju.benchmarks.obi_bench.readers.item_list import Listed, read_item_list, resolved
+from keju.benchmarks.obi_bench.readers.item_list import Listed, read_item_list, resolve
 from keju.benchmarks.obi_bench.readers.rejoining_detection import detect_rejoining
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     SOURCE_OPTION,
     Found,
-    asked,
-    declare,
-    inside_name,
+    image_id,
+    items_of_queries,
+    note_unlike_print,
     pictures_in,
+    record_sources,
     sources_in,
-    unlike_print,
 )
-from keju.datasets.readers.base import Options, Reader, listed, source_bytes
+from keju.datasets.readers.base import Options, Reader, join_names, source_bytes
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
@@ -79,7 +79,7 @@ def read_rejoining(src: Path, writer: DatasetWriter, options: Options) -> Iterat
     if lines and len(found) > 1:
         raise UsageError(message("obi-bench.items-of-one-source"))
     declared = {"items": len(lines)} if lines else {}
-    declare(writer, found, adjacency=rule, **declared)
+    record_sources(writer, found, adjacency=rule, **declared)
     for each in found:
         yield from _read_source(each, writer, options, lines)
 
@@ -105,16 +105,16 @@ def _read_source(
     if skipped := [name for name in images if name not in fragments]:
         yield (
             f"{found.source.name}: skipped {number_of(len(skipped), 'image')} of whole "
-            f"bones: {listed(skipped)}"
+            f"bones: {join_names(skipped)}"
         )
     if alone:
         yield (
             f"{found.source.name}: "
             f"{number_of(len(alone), 'fragment adjoins', 'fragments adjoin')} none, so "
             "they are only "
-            f"candidates: {listed(alone)}"
+            f"candidates: {join_names(alone)}"
         )
-    yield from unlike_print(found, len(fragments), "fragments")
+    yield from note_unlike_print(found, len(fragments), "fragments")
 
 
 def _galleries(
@@ -132,7 +132,7 @@ def _galleries(
     if lines and len(lines[0].names) == 2:
         return _listed_pairs(found, lines, index)
     if lines:
-        chosen = {path.relative_to(found.folder).as_posix() for path in resolved(lines, index)}
+        chosen = {path.relative_to(found.folder).as_posix() for path in resolve(lines, index)}
         every = [name for name in every if name in chosen]
     return {name: every[:place] + every[place + 1 :] for place, name in enumerate(every)}
 
@@ -143,7 +143,7 @@ def _listed_pairs(found: Found, lines: Sequence[Listed], index: ImageNames) -> d
         one, other = (
             path.relative_to(found.folder).as_posix()
             for name in names
-            for path in resolved([Listed(place, (name,))], index)
+            for path in resolve([Listed(place, (name,))], index)
         )
         if one == other or other in galleries.get(one, []):
             raise DataError(message("obi-bench.pair-repeated"), file=place.file, item=place.item)
@@ -172,7 +172,7 @@ def _add(
         if not relevant:
             continue
         pattern = Item(
-            id=inside_name(found, fragments[name]),
+            id=image_id(found, fragments[name]),
             benchmark=BENCHMARK,
             task=_TASK,
             images=(refs[name], *(refs[other] for other in candidates)),
@@ -180,7 +180,7 @@ def _add(
             group=f"{found.source.name}/{groups[name]}",
             metadata=found.source.about | {"file": name},
         )
-        for item in asked(pattern):
+        for item in items_of_queries(pattern):
             writer.add(item)
 
 

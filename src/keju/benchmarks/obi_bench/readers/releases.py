@@ -33,7 +33,7 @@ class Release(Record, frozen=True, kw_only=True, forbid_unknown_fields=True, dic
         return re.compile(self.file or "(?!)")
 
     def fields(self, name: str) -> dict[str, str]:
-        """What a file's name contains: id, origin and era, as far as the source has them."""
+        """The data in a file's name: id, origin and era, as far as the source has them."""
         found = self._pattern.match(name)
         return {key: value for key, value in found.groupdict().items() if value} if found else {}
 
@@ -65,7 +65,7 @@ def release_of(source: str) -> Release:
     return releases().get(source, PLAIN)
 
 
-def shown_by(names: Collection[str]) -> str:
+def recognised_source(names: Collection[str]) -> str:
     """The source whose release has these files; empty if none is recognised.
 
     Recognised are HUST-OBC by its folders, EVOBC and OBI Component 20 by the names of their files:

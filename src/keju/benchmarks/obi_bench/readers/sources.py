@@ -1,4 +1,4 @@
-"""What the readers of OBI-Bench share: its sources as data, and drawing from them."""
+"""The sources of OBI-Bench as data, and functions that its readers share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from keju.benchmarks.obi_bench.readers.releases import release_of
-from keju.datasets.readers.base import Options, check_name, image_files, listed, plain_name
+from keju.datasets.readers.base import Options, check_name, image_files, join_names, plain_name
 from keju.datasets.readers.listing import is_litter
 from keju.datasets.store import DatasetWriter
 from keju.definitions import Task, task
@@ -53,7 +53,7 @@ class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def about(self) -> dict[str, str]:
-        """What every item's metadata say of the source."""
+        """The metadata of the source in every item."""
         return {"source": self.name} | ({"type": self.type} if self.type else {})
 
 
@@ -130,7 +130,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
             return [Found(source_named(min(names), task_id), folder, src)]
     if strange := [path.name for path in folders if path not in known]:
         raise DataError(
-            message("obi-bench.folders-of-sources", others=listed(strange), first=strange[0]),
+            message("obi-bench.folders-of-sources", others=join_names(strange), first=strange[0]),
             file=src,
         )
     order = sources(task_id)
@@ -140,7 +140,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
             message(
                 "obi-bench.no-source-of-task",
                 task=task_id,
-                folders=listed(path.name for path in folders),
+                folders=join_names(path.name for path in folders),
                 known=", ".join(each.name for each in order),
             ),
             file=src,
@@ -182,7 +182,7 @@ def _own(name: str, task_id: str) -> Source:
     return msgspec.convert({"name": name, "task": task_id} | numbers, Source)
 
 
-def drawn(names: Iterable[str], *key: str) -> list[str]:
+def draw_order(names: Iterable[str], *key: str) -> list[str]:
     """Names in an order drawn by hash, so that the first N are a part of the first N + 1.
 
     The same key gives the same order, whatever else there is to draw from.
@@ -208,25 +208,25 @@ def pictures_in(found: Found) -> list[Path]:
     return pictures
 
 
-def inside_name(found: Found, path: Path) -> str:
-    """What a picture is called in ids: its path under its source, after the source's name."""
+def image_id(found: Found, path: Path) -> str:
+    """The name of an image in ids: the source's name and its path in the source."""
     return f"{found.source.name}/{path.relative_to(found.folder).as_posix()}"
 
 
-def asked(pattern: Item, *queries: str) -> Iterator[Item]:
+def items_of_queries(pattern: Item, *queries: str) -> Iterator[Item]:
     """One item for each query of the item's task, or for those named; the query ends the id."""
     declared: Task = task(pattern.task)
     for query in queries or tuple(query.name for query in declared.queries):
         yield msgspec.structs.replace(pattern, id=f"{pattern.id}#{query}", query=query)
 
 
-def declare(writer: DatasetWriter, found: list[Found], **facts: object) -> None:
+def record_sources(writer: DatasetWriter, found: list[Found], **facts: object) -> None:
     """Write into dataset.json which sources were read, and how they were drawn from."""
     names = ", ".join(each.source.name for each in found)
     writer.declare(sources=names, **{key: str(value) for key, value in facts.items()})
 
 
-def unlike_print(found: Found, images: int, what: str = "images") -> Iterator[str]:
+def note_unlike_print(found: Found, images: int, what: str = "images") -> Iterator[str]:
     """A note where a source has another number of images than the paper prints."""
     printed = found.source.images
     if printed and images != printed:

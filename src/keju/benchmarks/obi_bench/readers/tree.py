@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.benchmarks.obi_bench.readers.class_names import TABLES, ClassNames, read_names
-from keju.benchmarks.obi_bench.readers.releases import UNDECIPHERED, Release, release_of, shown_by
+from keju.benchmarks.obi_bench.readers.releases import (
+    UNDECIPHERED,
+    Release,
+    recognised_source,
+    release_of,
+)
 from keju.benchmarks.obi_bench.readers.sources import Found, source_called
 from keju.datasets.readers.base import check_name, kept_inside
 from keju.datasets.readers.listing import is_litter
@@ -40,7 +45,7 @@ class Tree(NamedTuple):
         return self.found.folder / name
 
     def key(self, name: str) -> str:
-        """What an image is called in ids: its path, of a known release from the classes on."""
+        """The name of an image in ids: its path, in a known release from the classes on."""
         parts = name.split("/")
         if self.root and self.root in parts[:-1]:
             return "/".join(parts[parts.index(self.root) + 1 :])
@@ -63,7 +68,7 @@ class Tree(NamedTuple):
         return f"{self.found.source.name}/{self.key(name)}"
 
     def fields(self, name: str) -> dict[str, str]:
-        """What the image's file name contains."""
+        """The data in the image's file name."""
         return self.release.fields(name.rpartition("/")[2])
 
     def about(self, name: str, label: str) -> dict[str, str]:
@@ -213,7 +218,7 @@ def _undeciphered_class(parts: list[str], release: Release) -> str:
     return "/".join(folders).strip("/")
 
 
-def as_released(found: Found, names_file: str = "") -> Tree | None:
+def read_released_tree(found: Found, names_file: str = "") -> Tree | None:
     """The tree of a source that is read as it was released; None if it is in another form.
 
     A source of the user's own is one where most classes have a known character.
@@ -222,7 +227,7 @@ def as_released(found: Found, names_file: str = "") -> Tree | None:
         DataError: as `read_tree`.
     """
     images, _ = image_names(found.folder)
-    if shown := shown_by(images):
+    if shown := recognised_source(images):
         known = source_called(shown)
         if known and found.source.name in {known.name, found.folder.resolve().name}:
             return read_tree(found._replace(source=known), names_file)

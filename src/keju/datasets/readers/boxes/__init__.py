@@ -1,6 +1,6 @@
 """Boxes on images in the usual formats of annotation tools and releases.
 
-`annotations_in` reads the boxes of a directory in any of the formats; `fitted` fits those of one
+`annotations_in` reads the boxes of a directory in any of the formats; `fit_boxes` fits those of one
 image to its size. Each format has a module of its own.
 """
 
@@ -10,14 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import Options, files_under, flag, listed, plain_file
+from keju.datasets.readers.base import Options, files_under, join_names, parse_flag, plain_file
 from keju.datasets.readers.boxes.coco import read_coco
 from keju.datasets.readers.boxes.collecting import Collector, Source
 from keju.datasets.readers.boxes.createml import read_createml
-from keju.datasets.readers.boxes.fitting import Canvas, Fitted, canvas_of, fitted, sound
+from keju.datasets.readers.boxes.fitting import Canvas, Fitted, fit_boxes, keep_valid, read_canvas
 from keju.datasets.readers.boxes.labelme import read_labelme
 from keju.datasets.readers.boxes.model import Annotations, Drawn
-from keju.datasets.readers.boxes.recognising import HEAD, NAMES, SUFFIXES, Recognised, recognise
+from keju.datasets.readers.boxes.recognising import (
+    HEAD,
+    NAMES,
+    SUFFIXES,
+    Recognised,
+    recognise_boxes,
+)
 from keju.datasets.readers.boxes.table import read_tables
 from keju.datasets.readers.boxes.via import read_via
 from keju.datasets.readers.boxes.voc import read_voc
@@ -27,8 +33,21 @@ from keju.datasets.readers.image_names import ImageNames
 from keju.errors import DataError, UsageError
 from keju.messages import both, message
 
-__all__ = ["NAMES", "OPTIONS", "Annotations", "Canvas", "Drawn", "Fitted", "ImageNames",
-           "annotations_in", "boxes_of", "canvas_of", "fitted", "recognise", "sound"]  # fmt: skip
+__all__ = [
+    "NAMES",
+    "OPTIONS",
+    "Annotations",
+    "Canvas",
+    "Drawn",
+    "Fitted",
+    "ImageNames",
+    "annotations_in",
+    "boxes_of",
+    "fit_boxes",
+    "keep_valid",
+    "read_canvas",
+    "recognise_boxes",
+]  # fmt: skip
 
 OPTIONS = {
     "form": f"the form of the boxes, where a folder has several: {', '.join(NAMES)}",
@@ -67,14 +86,14 @@ def annotations_in(folder: Path, images: Sequence[Path], options: Options) -> An
     files = [
         PurePosixPath(path.relative_to(folder).as_posix()) for path in files_under(folder, SUFFIXES)
     ]
-    recognised = recognise(files, partial(_head, folder), relative)
+    recognised = recognise_boxes(files, partial(_head, folder), relative)
     form = form or _only_form(recognised, folder)
     chosen = [folder / path for path in recognised.forms.get(form, [])]
     if not chosen:
         raise _no_boxes(recognised, folder, NAMES[form])
     unread = _unread(recognised, form, index, folder)
     found = Collector(
-        Source(folder, chosen, index, options), skip_missing=flag(options, "skip-missing")
+        Source(folder, chosen, index, options), skip_missing=parse_flag(options, "skip-missing")
     )
     more = _READERS[form](Source(folder, chosen, index, options), found) or ()
     return Annotations(form, found.of, found.files, (*found.notes(), *more, *unread))
@@ -112,7 +131,9 @@ def _only_form(recognised: Recognised, folder: Path) -> str:
 
 
 def _no_boxes(recognised: Recognised, folder: Path, form: str) -> DataError:
-    other = f" Not recognised: {listed(map(str, recognised.unknown))}." * bool(recognised.unknown)
+    other = f" Not recognised: {join_names(map(str, recognised.unknown))}." * bool(
+        recognised.unknown
+    )
     return DataError(
         f"expected boxes as {form or ', '.join(NAMES.values())}; found none.{other}".rstrip("."),
         file=folder,
@@ -133,4 +154,4 @@ def _unread(recognised: Recognised, form: str, index: ImageNames, folder: Path) 
             )
     if not recognised.unknown:
         return ()
-    return (f"files not read: {listed(map(str, recognised.unknown))}",)
+    return (f"files not read: {join_names(map(str, recognised.unknown))}",)

@@ -7,7 +7,13 @@ from pathlib import Path
 import msgspec
 
 from keju.datasets.readers.boxes.collecting import Collector, Source
-from keju.datasets.readers.boxes.model import Drawn, around, decoded, sized, wrong
+from keju.datasets.readers.boxes.model import (
+    Drawn,
+    bounding_box,
+    box_error,
+    box_of_size,
+    decode_json,
+)
 from keju.datasets.readers.records import Place
 from keju.errors import DataError
 from keju.items import Box
@@ -42,7 +48,7 @@ def read_coco(source: Source, found: Collector) -> None:
         DataError: a file is not COCO's, an annotation names no image, or an image is missing.
     """
     for file in source.files:
-        _read_file(decoded(file, _Coco), file, found)
+        _read_file(decode_json(file, _Coco), file, found)
 
 
 def _read_file(coco: _Coco, file: Path, found: Collector) -> None:
@@ -58,7 +64,9 @@ def _read_file(coco: _Coco, file: Path, found: Collector) -> None:
     for number, annotation in enumerate(coco.annotations, start=1):
         place = Place(file, f"annotation {number}")
         if annotation.image_id not in images:
-            raise wrong(message("datasets.image-id-unknown", image_id=annotation.image_id), place)
+            raise box_error(
+                message("datasets.image-id-unknown", image_id=annotation.image_id), place
+            )
         path, size = images[annotation.image_id]
         if path is None:
             continue
@@ -71,12 +79,12 @@ def _read_file(coco: _Coco, file: Path, found: Collector) -> None:
 def _box(annotation: _Annotation, place: Place) -> Box:
     """The bbox; the box around the polygons where there is none."""
     if annotation.bbox:
-        return sized(annotation.bbox, place)
+        return box_of_size(annotation.bbox, place)
     try:
         polygons = msgspec.json.decode(annotation.segmentation, type=list[list[float]])
     except (msgspec.MsgspecError, RecursionError):
-        raise wrong(message("datasets.no-box-or-polygon"), place) from None
+        raise box_error(message("datasets.no-box-or-polygon"), place) from None
     flat = [value for polygon in polygons for value in polygon]
     if not flat or len(flat) % 2:
-        raise wrong(message("datasets.no-box-or-polygon"), place)
-    return around(list(zip(flat[::2], flat[1::2], strict=True)), place)
+        raise box_error(message("datasets.no-box-or-polygon"), place)
+    return bounding_box(list(zip(flat[::2], flat[1::2], strict=True)), place)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import listed
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.boxes.model import MOST_BOXES, Drawn
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
@@ -89,7 +89,7 @@ class Collector:
         self._skipped[what] += 1
 
     def notes(self) -> tuple[str, ...]:
-        """What was skipped, one line for each kind.
+        """Notes on the skipped boxes and images, one line for each kind.
 
         Raises:
             DataError: images are missing, and they are not to be skipped.
@@ -111,4 +111,4 @@ def _named(missing: Mapping[str, Place]) -> str:
         f"{shortened(name)!r} (of {place.item})" if place.item else repr(shortened(name))
         for name, place in missing.items()
     )
-    return listed(names)
+    return join_names(names)

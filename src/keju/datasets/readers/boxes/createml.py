@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from keju.datasets.readers.boxes.collecting import Collector, Source
-from keju.datasets.readers.boxes.model import Drawn, decoded, numbers, wrong
+from keju.datasets.readers.boxes.model import Drawn, box_error, decode_json, numbers
 from keju.datasets.readers.records import Place
 from keju.items import Box
 from keju.messages import message
@@ -42,14 +42,14 @@ def read_createml(source: Source, found: Collector) -> None:
         DataError: a file is not Create ML's, or an image is missing.
     """
     for file in source.files:
-        for number, each in enumerate(decoded(file, list[_Image]), start=1):
+        for number, each in enumerate(decode_json(file, list[_Image]), start=1):
             _read_image(each, Place(file, f"object {number}"), found)
 
 
 def _read_image(each: _Image, place: Place, found: Collector) -> None:
     name = each.image or each.imagefilename
     if not name:
-        raise wrong(message("datasets.annotation-without-image"), place)
+        raise box_error(message("datasets.annotation-without-image"), place)
     path: Path | None = found.image(name, place)
     if path is None:
         return

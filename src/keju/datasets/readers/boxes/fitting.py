@@ -1,4 +1,4 @@
-"""`fitted`: convert boxes to pixels of the upright image, clipped and without duplicates."""
+"""`fit_boxes`: convert boxes to pixels of the upright image, clipped and without duplicates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Fitted(NamedTuple):
     twice: int = 0
 
 
-def canvas_of(data: bytes, path: Path) -> Canvas:
+def read_canvas(data: bytes, path: Path) -> Canvas:
     """The size and orientation of an image, from its header.
 
     Raises:
@@ -48,7 +48,7 @@ def canvas_of(data: bytes, path: Path) -> Canvas:
         return Canvas(*((height, width) if orientation >= 5 else (width, height)), orientation)
 
 
-def fitted(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = False) -> Fitted:
+def fit_boxes(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = False) -> Fitted:
     """The boxes of an image in pixels of the upright image.
 
     Boxes are clipped where they exceed the image by at most one pixel, a rounding error of tools.
@@ -83,13 +83,13 @@ def fitted(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = False)
     return Fitted(once, clipped, skipped, len(found) - len(once))
 
 
-def sound(drawn: Sequence[Drawn], ref: ImageRef) -> tuple[Box, ...]:
-    """The boxes of a stored image, converted by `fitted`.
+def keep_valid(drawn: Sequence[Drawn], ref: ImageRef) -> tuple[Box, ...]:
+    """The boxes of a stored image, converted by `fit_boxes`.
 
     Raises:
-        DataError: as `fitted`.
+        DataError: as `fit_boxes`.
     """
-    return fitted(drawn, Canvas(ref.width, ref.height)).boxes
+    return fit_boxes(drawn, Canvas(ref.width, ref.height)).boxes
 
 
 def _is_inside(box: Box, canvas: Canvas) -> bool:

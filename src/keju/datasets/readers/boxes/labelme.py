@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from keju.datasets.readers.boxes.collecting import Collector, Source
-from keju.datasets.readers.boxes.model import Drawn, around, decoded
+from keju.datasets.readers.boxes.model import Drawn, bounding_box, decode_json
 from keju.datasets.readers.records import Place
 
 
@@ -34,7 +34,7 @@ def read_labelme(source: Source, found: Collector) -> None:
         DataError: a file is not labelme's, or its image is missing.
     """
     for file in source.files:
-        whole = decoded(file, _Labelme)
+        whole = decode_json(file, _Labelme)
         image = source.images.beside(file, whole.path or "")
         found.annotated(image, file)
         for number, shape in enumerate(whole.shapes, start=1):
@@ -44,4 +44,4 @@ def read_labelme(source: Source, found: Collector) -> None:
                 continue
             place = Place(file, f"shape {number}")
             size = (whole.wide or 0, whole.high or 0)
-            found.add(image, Drawn(around(shape.points, place), place, size))
+            found.add(image, Drawn(bounding_box(shape.points, place), place, size))

@@ -56,7 +56,7 @@ class Annotations(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def corners(values: Sequence[object], place: Place) -> Box:
+def box_of_corners(values: Sequence[object], place: Place) -> Box:
     """A box of left, top, right, bottom.
 
     Raises:
@@ -66,17 +66,17 @@ def corners(values: Sequence[object], place: Place) -> Box:
     return Box(x0=x0, y0=y0, x1=x1, y1=y1)
 
 
-def sized(values: Sequence[object], place: Place) -> Box:
+def box_of_size(values: Sequence[object], place: Place) -> Box:
     """A box of left, top, width, height.
 
     Raises:
-        DataError: as `corners`.
+        DataError: as `box_of_corners`.
     """
     x0, y0, wide, high = numbers(values, 4, place)
     return Box(x0=x0, y0=y0, x1=x0 + wide, y1=y0 + high)
 
 
-def around(points: Sequence[Sequence[float]], place: Place) -> Box:
+def bounding_box(points: Sequence[Sequence[float]], place: Place) -> Box:
     """The bounding box of points.
 
     Raises:
@@ -84,7 +84,7 @@ def around(points: Sequence[Sequence[float]], place: Place) -> Box:
     """
     pairs = [numbers(point, 2, place) for point in points]
     if not pairs:
-        raise wrong(message("datasets.shape-without-points"), place)
+        raise box_error(message("datasets.shape-without-points"), place)
     xs, ys = zip(*pairs, strict=True)
     return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
 
@@ -96,26 +96,26 @@ def numbers(values: Sequence[object], count: int, place: Place) -> list[float]:
         DataError: another number of values, or one that is not such a number.
     """
     if len(values) != count:
-        raise wrong(
+        raise box_error(
             message("datasets.wrong-count-of-numbers", count=len(values), expected=count), place
         )
     found: list[float] = []
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise wrong(message("datasets.box-not-a-number", value=str(value)[:40]), place)
+            raise box_error(message("datasets.box-not-a-number", value=str(value)[:40]), place)
         if not abs(value) <= LARGEST:
-            raise wrong(message("datasets.box-number-too-large", value=value), place)
+            raise box_error(message("datasets.box-number-too-large", value=value), place)
         found.append(float(value))
     return found
 
 
-def wrong(problem: str, place: Place, hint: str = "") -> DataError:
+def box_error(problem: str, place: Place, hint: str = "") -> DataError:
     """The error about one record of an annotation file."""
     hint = hint or hint_of(problem) or message("datasets.correct-or-export")
     return DataError(problem, file=place.file, item=place.item, hint=hint)
 
 
-def decoded(file: Path, shape: type[T]) -> T:
+def decode_json(file: Path, shape: type[T]) -> T:
     """A JSON file as `shape`; unknown fields are skipped.
 
     Raises:

@@ -1,4 +1,4 @@
-"""`recognise`: detect the files with boxes in a source, and their format."""
+"""`recognise_boxes`: detect the files with boxes in a source, and their format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from keju.datasets.readers.boxes.table import is_table
-from keju.datasets.readers.boxes.yolo import shares_in
+from keju.datasets.readers.boxes.yolo import read_fractions
 
 HEAD = 1 << 20
 """Bytes at the beginning of a file that determine its format."""
@@ -38,7 +38,7 @@ class Recognised(NamedTuple):
     unknown: list[PurePosixPath]
 
 
-def recognise(
+def recognise_boxes(
     files: Iterable[PurePosixPath],
     text: Callable[[PurePosixPath], str],
     images: Iterable[PurePosixPath],
@@ -83,7 +83,7 @@ def _is_yolo(text: str) -> bool | None:
     lines = [line for line in text[:100_000].split("\n")[:50] if line.strip()]
     if not lines:
         return None
-    return shares_in(lines[0]) is not None
+    return read_fractions(lines[0]) is not None
 
 
 def _form_of(path: PurePosixPath, suffix: str, text: str) -> str:

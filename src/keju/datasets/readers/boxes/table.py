@@ -16,7 +16,7 @@ import msgspec
 
 from keju.datasets.readers.base import source_text
 from keju.datasets.readers.boxes.collecting import Collector, Source
-from keju.datasets.readers.boxes.model import Drawn, wrong
+from keju.datasets.readers.boxes.model import Drawn, box_error
 from keju.datasets.readers.boxes.via import Shape, box_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import (
@@ -123,7 +123,7 @@ def _read_headless(file: Path, found: Collector, *, wide: bool) -> None:
     for cells in _lines(lines, file):
         place = Place(file, f"line {lines.line_num}")
         if len(cells) not in {5, 6}:
-            raise wrong(message("datasets.box-table-cells", count=len(cells)), place)
+            raise box_error(message("datasets.box-table-cells", count=len(cells)), place)
         image = found.image(cells[0].strip(), place)
         if image is not None and any(cell.strip() for cell in cells[1:5]):
             named: JsonObject = dict(zip(_ROLES, cells[1:5], strict=True))
@@ -163,7 +163,7 @@ def _check_pixels(rows: Sequence[Row], fields: Mapping[str, str]) -> None:
     """
     if all(0 <= number_in(cells, fields[role], place) <= 1 for place, cells in rows
            for role in _ROLES):  # fmt: skip
-        raise wrong(message("datasets.boxes-are-shares"), rows[0].place)
+        raise box_error(message("datasets.boxes-are-shares"), rows[0].place)
 
 
 def _form_of(records: Sequence[JsonObject], options: Mapping[str, str]) -> str:
@@ -203,7 +203,9 @@ def _read_via(rows: Sequence[Row], found: Collector) -> None:
         try:
             shape = msgspec.json.decode(text, type=Shape)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            raise wrong(message("datasets.via-unreadable", via=_VIA, error=error), place) from None
+            raise box_error(
+                message("datasets.via-unreadable", via=_VIA, error=error), place
+            ) from None
         box = box_of(shape, place)
         if box is None:
             found.skip(f"regions of the kind {shape.name[:20]!r}")

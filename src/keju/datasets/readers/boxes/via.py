@@ -11,7 +11,13 @@ from pathlib import Path
 import msgspec
 
 from keju.datasets.readers.boxes.collecting import Collector, Source
-from keju.datasets.readers.boxes.model import Drawn, around, decoded, sized, wrong
+from keju.datasets.readers.boxes.model import (
+    Drawn,
+    bounding_box,
+    box_error,
+    box_of_size,
+    decode_json,
+)
 from keju.datasets.readers.records import Place
 from keju.items import Box
 from keju.messages import message
@@ -49,8 +55,10 @@ def read_via(source: Source, found: Collector) -> None:
         DataError: a file is not VIA's, or an image is missing.
     """
     for file in source.files:
-        project = decoded(file, _Project)
-        images = project.images if project.images is not None else decoded(file, dict[str, _Image])
+        project = decode_json(file, _Project)
+        images = (
+            project.images if project.images is not None else decode_json(file, dict[str, _Image])
+        )
         for number, image in enumerate(images.values(), start=1):
             _read_image(image, Place(file, f"image {number}"), found)
 
@@ -78,9 +86,9 @@ def box_of(shape: Shape, place: Place) -> Box | None:
         DataError: the shape is not complete.
     """
     if shape.name == "rect":
-        return sized((shape.x, shape.y, shape.width, shape.height), place)
+        return box_of_size((shape.x, shape.y, shape.width, shape.height), place)
     if shape.name in {"polygon", "polyline"}:
         if len(shape.all_points_x) != len(shape.all_points_y):
-            raise wrong(message("datasets.polygon-uneven"), place)
-        return around(list(zip(shape.all_points_x, shape.all_points_y, strict=True)), place)
+            raise box_error(message("datasets.polygon-uneven"), place)
+        return bounding_box(list(zip(shape.all_points_x, shape.all_points_y, strict=True)), place)
     return None

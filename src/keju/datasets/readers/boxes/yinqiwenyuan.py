@@ -14,7 +14,7 @@ from typing import Annotated, cast
 import msgspec
 
 from keju.datasets.readers.boxes.collecting import Collector, Source
-from keju.datasets.readers.boxes.model import Drawn, corners, decoded
+from keju.datasets.readers.boxes.model import Drawn, box_of_corners, decode_json
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, number_of
 from keju.messages import message
@@ -41,7 +41,7 @@ def read_yinqiwenyuan(source: Source, found: Collector) -> list[str]:
     """
     odd = 0
     for file in source.files:
-        bones = decoded(file, _SHAPE)
+        bones = decode_json(file, _SHAPE)
         if isinstance(bones, _Bone):
             image = source.images.beside(file, bones.img_name or "")
             found.annotated(image, file)
@@ -69,6 +69,6 @@ def _add(bone: _Bone, image: Path, place: Place, found: Collector) -> int:
     for number, row in enumerate(bone.ann, start=1):
         item = f"{place.item}, ann {number}" if place.item else f"ann {number}"
         where = Place(place.file, item)
-        found.add(image, Drawn(corners(row[:4], where), where))
+        found.add(image, Drawn(box_of_corners(row[:4], where), where))
         odd += len(row) > 4 and row[4] != 1
     return odd

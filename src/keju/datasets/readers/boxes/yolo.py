@@ -10,7 +10,7 @@ import math
 
 from keju.datasets.readers.base import source_text
 from keju.datasets.readers.boxes.collecting import Collector, Source
-from keju.datasets.readers.boxes.model import Drawn, around, wrong
+from keju.datasets.readers.boxes.model import Drawn, bounding_box, box_error
 from keju.datasets.readers.records import Place
 from keju.items import Box
 from keju.messages import message
@@ -34,7 +34,7 @@ def read_yolo(source: Source, found: Collector) -> None:
                 found.add(image, Drawn(_box(line, place), place, relative=True))
 
 
-def shares_in(line: str) -> list[float] | None:
+def read_fractions(line: str) -> list[float] | None:
     """The numbers after the class of a line; None if it is not a line of YOLO."""
     label, *words = line.split()
     if not label.isascii() or not label.isdigit() or len(words) < 4 or len(words) % 2:
@@ -46,12 +46,12 @@ def shares_in(line: str) -> list[float] | None:
 
 
 def _box(line: str, place: Place) -> Box:
-    shares = shares_in(line)
+    shares = read_fractions(line)
     if shares is None:
-        raise wrong(message("datasets.not-a-yolo-line", line=line.strip()[:60]), place)
+        raise box_error(message("datasets.not-a-yolo-line", line=line.strip()[:60]), place)
     if not all(math.isfinite(share) and abs(share) <= _OUTSIDE for share in shares):
-        raise wrong(message("datasets.yolo-values-not-shares", line=line.strip()[:60]), place)
+        raise box_error(message("datasets.yolo-values-not-shares", line=line.strip()[:60]), place)
     if len(shares) > 4:
-        return around(list(zip(shares[::2], shares[1::2], strict=True)), place)
+        return bounding_box(list(zip(shares[::2], shares[1::2], strict=True)), place)
     x, y, wide, high = shares
     return Box(x0=x - wide / 2, y0=y - high / 2, x1=x + wide / 2, y1=y + high / 2)

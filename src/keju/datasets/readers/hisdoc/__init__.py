@@ -14,9 +14,9 @@ from keju.datasets.readers.base import (
     Reader,
     check_name,
     files_under,
-    flag,
     image_files,
-    listed,
+    join_names,
+    parse_flag,
     source_bytes,
     source_text,
 )
@@ -107,9 +107,9 @@ def read_hisdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
     if wish.split and not splits:
         raise DataError(message("datasets.hisdoc-split-missing", split=wish.split), file=src)
     wanted = [page for page in pages if wish.split in ("", splits.get(page.name, ""))]
-    yield from _add_all(src, writer, wanted, wish, splits, skip=flag(options, "skip-missing"))
+    yield from _add_all(src, writer, wanted, wish, splits, skip=parse_flag(options, "skip-missing"))
     if splits and (without := sorted({page.name for page in pages} - set(splits))):
-        yield f"{number_of(len(without), 'page')} in no split: {listed(without)}"
+        yield f"{number_of(len(without), 'page')} in no split: {join_names(without)}"
 
 
 def detect_hisdoc(listing: Listing) -> Detection | None:
@@ -120,7 +120,7 @@ def detect_hisdoc(listing: Listing) -> Detection | None:
         roots = Counter(path.parent.parent.name or listing.root.name for path in texts)
         what = (
             f"M5HisDoc or MTHv2: {number_of(len(texts), 'page')} with text lines in "
-            f"{listed(sorted(roots))}"
+            f"{join_names(sorted(roots))}"
         )
         return Detection(1, what, missing="" if images else "the images, in images/ or img/")
     if any(path.parent.name == _CHARACTERS for path in listing.ending("txt")):
@@ -230,7 +230,7 @@ def _add_all(
         else:
             halves.append(image or text or root)
     if halves:
-        names = listed(path.relative_to(src).as_posix() for path in halves)
+        names = join_names(path.relative_to(src).as_posix() for path in halves)
         problem = message("datasets.hisdoc-halves", count=len(halves), names=names)
         if not skip:
             hint = message("datasets.hisdoc-add-or-skip")
@@ -240,7 +240,7 @@ def _add_all(
     if len(empty) == len(whole):
         raise DataError(message("datasets.hisdoc-no-pages"), file=src)
     if empty:
-        yield f"{number_of(len(empty), 'page')} without any text line, skipped: " + listed(
+        yield f"{number_of(len(empty), 'page')} without any text line, skipped: " + join_names(
             f"{_id(src, page)}.txt" for page in empty
         )
 

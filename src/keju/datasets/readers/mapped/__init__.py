@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options, Reader, flag, listed
+from keju.datasets.readers.base import Options, Reader, join_names, parse_flag
 from keju.datasets.readers.mapped.images import MappedFiles
 from keju.datasets.readers.mapped.items import PLACE_COLUMNS, ItemMaker
 from keju.datasets.readers.mapped.mapping import Mapping, read_mapping
@@ -20,7 +19,7 @@ from keju.datasets.readers.mapped.records import (
 from keju.datasets.readers.records import Place
 from keju.datasets.readers.tables import SUFFIXES, Row
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, number_of, shortened
+from keju.errors import DataError, UsageError, did_you_mean, nearest_names, number_of, shortened
 from keju.files import sha256_file
 from keju.messages import message
 
@@ -66,7 +65,7 @@ def read_mapped(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
         yield f"skipped {every - len(rows)} of {every} records, since [source] names does not match"
     _check_columns(file, mapping, rows)
     yield from _add_all(
-        src, writer, rows, _Parts(mapping, files), skip=flag(options, "skip-missing")
+        src, writer, rows, _Parts(mapping, files), skip=parse_flag(options, "skip-missing")
     )
 
 
@@ -152,7 +151,7 @@ def _refuse_twin(name: str, place: Place, taken: dict[str, Place]) -> None:
 
 
 def _listed(files: MappedFiles) -> str:
-    return listed(f"{shortened(name)} (of {item})" for name, item in files.missing.items())
+    return join_names(f"{shortened(name)} (of {item})" for name, item in files.missing.items())
 
 
 def _missing(src: Path, files: MappedFiles) -> DataError:
@@ -182,14 +181,12 @@ def _check_columns(file: Path, mapping: Mapping, rows: Sequence[Row]) -> None:
     ]
     for place, name in wanted:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = message("datasets.did-you-mean-quoted", near=near[0]) if near else ""
             columns = sorted(known - PLACE_COLUMNS) + sorted(known & PLACE_COLUMNS)
             raise DataError(
                 message(
                     "datasets.mapped-no-column",
                     name=name,
-                    hint=hint,
+                    near=did_you_mean(nearest_names(name, known)),
                     columns=", ".join(columns[:40]),
                 ),
                 file=file,

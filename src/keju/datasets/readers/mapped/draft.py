@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from keju.datasets.readers.listing import Listing, Record
 from keju.datasets.readers.mapped.mapping import TODO
-from keju.datasets.readers.mapped.records import flat
+from keju.datasets.readers.mapped.records import flatten
 from keju.datasets.readers.records import plain_field
 from keju.errors import number_of, printable, shortened
 from keju.images import EXTENSIONS
@@ -70,7 +70,7 @@ def _table(listing: Listing) -> _Table | None:
     """Table that most likely contains the records: the one with the most columns with a role."""
     found = []
     for path in listing.ending(*_TABULAR)[:20]:
-        rows = [dict(flat(row)) for row in listing.records(path, _ROWS)]
+        rows = [dict(flatten(row)) for row in listing.records(path, _ROWS)]
         if by_key := _by_key(listing, path):
             rows = by_key
         if rows:
@@ -93,7 +93,7 @@ def _by_key(listing: Listing, path: PurePosixPath) -> list[Record]:
         return []
     pairs = list(content.items())[:_ROWS]
     return [
-        {"key": key, **(dict(flat(value)) if isinstance(value, dict) else {"value": value})}
+        {"key": key, **(dict(flatten(value)) if isinstance(value, dict) else {"value": value})}
         for key, value in pairs
     ]
 
@@ -105,11 +105,11 @@ def _columns(rows: list[Record]) -> dict[str, list[str]]:
         for key, value in row.items():
             texts = found.setdefault(key, {})
             if value not in (None, "") and len(texts) < _TASKS:
-                texts[_shown(value)] = None
+                texts[_format_value(value)] = None
     return {key: list(texts) for key, texts in found.items()}
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     image = isinstance(value, bytes) or (isinstance(value, dict) and "bytes" in value)
     return "(an image)" if image else value if isinstance(value, str) else str(value)[:200]
 

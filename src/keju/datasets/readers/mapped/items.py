@@ -14,7 +14,7 @@ from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mapped.boxes import boxes_in
 from keju.datasets.readers.mapped.mapping import JOINERS, Mapping
 from keju.datasets.readers.mapped.records import as_tuple
-from keju.datasets.readers.option_lines import with_options
+from keju.datasets.readers.option_lines import insert_options
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.tables import Row
 from keju.definitions import (
@@ -83,7 +83,7 @@ class ItemMaker:
         verbatim = self._is_verbatim(texts["question"])
         question = texts["question"]
         if verbatim and question and options and not options_in(question):
-            question = with_options(question, options, kind)
+            question = insert_options(question, options, kind)
         shown = options or (options_in(question) if form == "letter" else ())
         answer = self._letter(texts["answer"], shown, place) if shown else texts["answer"]
         known = texts["transcription"] or (answer if form == "transcription" else "")
@@ -127,7 +127,7 @@ class ItemMaker:
 
     def _text(self, row: Row, role: str) -> str:
         columns = as_tuple(self._mapping.fields.get(role, ()))
-        texts = [_said(row.cells, column, row.place) for column in columns]
+        texts = [_cell_text(row.cells, column, row.place) for column in columns]
         text = JOINERS[role].join(each for each in texts if each)
         text = text or self._mapping.constants.get(role, "")
         return self._mapping.values.get(role, {}).get(text, text)
@@ -140,7 +140,7 @@ class ItemMaker:
             if isinstance(value, str) and value.strip().startswith("["):
                 value = _decoded(value)
             values = value if isinstance(value, list) else [value]
-            found += [_said({column: each}, column, row.place) for each in values]
+            found += [_cell_text({column: each}, column, row.place) for each in values]
         known = self._mapping.values.get(role, {})
         return [known.get(text, text) for text in found]
 
@@ -156,7 +156,7 @@ class ItemMaker:
         columns = as_tuple(self._mapping.fields.get("options", ()))
         if len(columns) == 1 and isinstance(row.cells.get(columns[0]), dict):
             value = cast("JsonObject", row.cells[columns[0]])
-            return tuple(_said(value, letter, row.place) for letter in sorted(value))
+            return tuple(_cell_text(value, letter, row.place) for letter in sorted(value))
         texts = self._listed(row, "options")
         if len(texts) == 1:
             return options_in(texts[0]) or tuple(
@@ -218,7 +218,7 @@ class ItemMaker:
 
     def _blanks(self, row: Row) -> dict[str, str]:
         found = {
-            blank: _said(row.cells, column, row.place)
+            blank: _cell_text(row.cells, column, row.place)
             for blank, column in self._mapping.blanks.items()
         }
         return {blank: text for blank, text in found.items() if text}
@@ -232,7 +232,7 @@ class ItemMaker:
         values = self._mapping.values
         yield from self._mapping.constant_metadata.items()
         for name, column in self._mapping.metadata.items():
-            if text := _said(row.cells, column, row.place):
+            if text := _cell_text(row.cells, column, row.place):
                 yield name, values.get(name, {}).get(text, text)
         for column in self._rest:
             text = _plain(row.cells.get(column))
@@ -255,7 +255,7 @@ def _released(texts: dict[str, str]) -> dict[Script, str]:
     return {script: text for script, text in both.items() if text}
 
 
-def _said(cells: JsonObject, column: str, place: Place) -> str:
+def _cell_text(cells: JsonObject, column: str, place: Place) -> str:
     value = cells.get(column)
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return "\n".join(value)

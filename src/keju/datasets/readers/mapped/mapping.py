@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct, field
 
-from keju.errors import DataError, shortened
+from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.messages import message
 
@@ -138,15 +137,8 @@ def _names_of_metadata(data: dict[str, object]) -> tuple[str, ...]:
 def _check_keys(file: Path, section: str, found: dict[str, object], known: tuple[str, ...]) -> None:
     for key in found:
         if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = message("datasets.did-you-mean", near=near[0]) if near else ""
             raise DataError(
-                message(
-                    "datasets.mapping-unknown-key",
-                    key=shortened(key),
-                    hint=hint,
-                    known=", ".join(known),
-                ),
+                unknown_name(key, known, "key"),
                 file=file,
                 item=f"[{section}]" if section else None,
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import files_under, image_files, listed
+from keju.datasets.readers.base import files_under, image_files, join_names
 from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.mapped.mapping import Columns, Mapping
 from keju.datasets.readers.mapped.names import named_groups
@@ -115,7 +115,7 @@ def _tables(src: Path, mapping: Mapping) -> list[Path]:
         if any(fnmatch(file.relative_to(src).as_posix(), pattern) for pattern in patterns)
     ]
     if not found:
-        names = listed(shortened(file.relative_to(src).as_posix()) for file in every)
+        names = join_names(shortened(file.relative_to(src).as_posix()) for file in every)
         raise DataError(
             message(
                 "datasets.mapped-no-table",
@@ -130,7 +130,7 @@ def _tables(src: Path, mapping: Mapping) -> list[Path]:
 def _rows(file: Path, form: str) -> Iterator[Row]:
     """The records of a table, nested objects as columns with a point in their names."""
     for place, cells in _whole(file, form):
-        yield Row(place, dict(flat(cells)))
+        yield Row(place, dict(flatten(cells)))
 
 
 def _whole(file: Path, form: str) -> Iterator[Row]:
@@ -156,11 +156,11 @@ def _is_records(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
-def flat(cells: JsonObject, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
+def flatten(cells: JsonObject, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
     """The columns of a record: a field of an object in it is ``OUTER.INNER``; images stay whole."""
     for key, value in cells.items():
         if isinstance(value, dict) and depth < _DEEPEST and not _is_image(value):
-            yield from flat(value, f"{prefix}{key}{_SEPARATOR}", depth + 1)
+            yield from flatten(value, f"{prefix}{key}{_SEPARATOR}", depth + 1)
         else:
             yield f"{prefix}{key}", value
 
@@ -184,4 +184,4 @@ def _each(row: Row, column: str) -> Iterator[Row]:
     others = {key: value for key, value in row.cells.items() if key != column}
     for number, record in enumerate(inner, start=1):
         place = Place(row.place.file, f"{row.place.item}, {column} {number}")
-        yield Row(place, {**others, **dict(flat(record, f"{column}{_SEPARATOR}"))})
+        yield Row(place, {**others, **dict(flatten(record, f"{column}{_SEPARATOR}"))})

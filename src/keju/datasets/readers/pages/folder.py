@@ -13,13 +13,13 @@ from keju.datasets.readers.base import (
     Reader,
     check_name,
     files_under,
-    flag,
-    listed,
+    join_names,
+    parse_flag,
+    parse_whole_number,
     plain_file,
-    whole,
 )
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obstacles import unpacking
+from keju.datasets.readers.obstacles import unpacking_command
 from keju.datasets.readers.pages.other_kinds import other_kinds
 from keju.datasets.readers.pages.page_image import PageImage
 from keju.datasets.readers.pages.pdf_pages import PdfReader
@@ -28,7 +28,7 @@ from keju.datasets.readers.pages.scans import Pages, Scan, Texts, images_of, pag
 from keju.datasets.readers.pages.unpaired import Unpaired
 from keju.datasets.readers.words import import_command
 from keju.datasets.store import DatasetWriter
-from keju.definitions import OWN_PAGE, as_blank, prompt_of, says_blank, task
+from keju.definitions import OWN_PAGE, mark_blank, prompt_of, says_blank, task
 from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
@@ -82,12 +82,12 @@ def _read(
     pdfs: PdfReader,
 ) -> Iterator[str]:
     pattern = _pattern(options)
-    with_texts = flag(options, "texts", default="yes")
-    dpi = whole(options, "dpi", 0) or None
+    with_texts = parse_flag(options, "texts", default="yes")
+    dpi = parse_whole_number(options, "dpi", 0) or None
     problems = Problems(src)
     scans = _scans(files, pdfs, problems)
     texts = Texts(list(files_under(root, {"txt"})) if with_texts else [])
-    empty_is_blank = flag(options, "blank-pages")
+    empty_is_blank = parse_flag(options, "blank-pages")
     found = (
         _found(scans, texts, problems, empty_is_blank)
         if with_texts
@@ -97,7 +97,7 @@ def _read(
         broken = {file.with_suffix("") for file in files} - {scan.stem for scan in found}
         lost = [file for file in texts.unused() if src.is_dir() and not _of(file, broken)]
         unpaired = Unpaired.of(root, found, lost)
-        if flag(options, "skip-missing") and any(found.values()):
+        if parse_flag(options, "skip-missing") and any(found.values()):
             yield from unpaired.skipped()
         else:
             unpaired.report(problems)
@@ -115,12 +115,12 @@ def _read(
                 text = pages[number][1] if with_texts else ""
                 item = _item(writer, root, scan, number, image, text, pattern)
                 if with_texts and (not text.strip() or says_blank(text)):
-                    item = as_blank(item)
+                    item = mark_blank(item)
                     blank.append(item.id)
                 writer.add(item)
     problems.check()
     if blank:
-        yield f"imported as blank: {number_of(len(blank), 'page', 'pages')}: {listed(blank)}"
+        yield f"imported as blank: {number_of(len(blank), 'page', 'pages')}: {join_names(blank)}"
 
 
 def _pattern(options: Options) -> Item:
@@ -143,7 +143,7 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
         files = list(files_under(src, _KINDS))
         if files:
             return src, files
-        others = listed(path.as_posix() for path in Listing(src).files)
+        others = join_names(path.as_posix() for path in Listing(src).files)
         converters = [line.partition(". ")[2] for line in _others(src)]
         raise DataError(
             message("datasets.pages-expected", others=others or message("datasets.none")),
@@ -153,7 +153,7 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
     if src.suffix.casefold() in {".pdf", ".tif", ".tiff"}:
         return src.parent, [src]
     problem, hint = "expected a folder of images with .txt files, a PDF or a TIFF", ""
-    if command := unpacking(src):
+    if command := unpacking_command(src):
         problem, hint = f"{problem}; found an archive", f"Unpack it: {command}"
     elif src.suffix.casefold().lstrip(".") in EXTENSIONS:
         problem += "; found one image"

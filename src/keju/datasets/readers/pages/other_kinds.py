@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import listed
-from keju.datasets.readers.obstacles import unpacking
+from keju.datasets.readers.base import join_names
+from keju.datasets.readers.obstacles import unpacking_command
 from keju.datasets.readers.words import shell_word
 from keju.errors import number_of
 
@@ -36,7 +36,7 @@ def other_kinds(root: Path, files: Sequence[PurePosixPath], read: frozenset[str]
         if _suffix(path) not in read:
             kinds.setdefault(_template(path), []).append(path)
     for template, found in kinds.items():
-        names = listed(path.as_posix() for path in found)
+        names = join_names(path.as_posix() for path in found)
         line = f"not imported, since neither images nor texts: {number_of(len(found), 'file')}"
         hint = _hint(template, root, found[0])
         yield f"{line}, {names}{f'. {hint}' if hint else ''}"
@@ -47,7 +47,7 @@ _UNPACK = "Unpack them: {unpack}"
 
 def _template(path: PurePosixPath) -> str:
     """A hint on files like this one, with placeholders for names; empty if there is none."""
-    if unpacking(Path(path)):
+    if unpacking_command(Path(path)):
         return _UNPACK
     return next((hint for suffixes, hint in _CONVERTERS if _suffix(path) in suffixes), "")
 
@@ -61,7 +61,7 @@ def _hint(template: str, root: Path, path: PurePosixPath) -> str:
         stem=shell_word(str(root / path.with_suffix(""))),
         # The shell expands the star only outside of quotes.
         all=f"{folder}/*{path.suffix}",
-        unpack=unpacking(root / path),
+        unpack=unpacking_command(root / path),
     )
 
 

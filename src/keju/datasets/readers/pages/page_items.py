@@ -9,29 +9,29 @@ from typing import Protocol, TypedDict, Unpack, cast
 
 import msgspec
 
-from keju.datasets.line_kinds import parse_kinds, says_something, states_kind
+from keju.datasets.line_kinds import has_known_kind, is_specific, parse_kinds
 from keju.datasets.pages import (
     OrderChoice,
     Page,
     TextChoice,
-    chosen,
-    order_choice,
-    order_used,
+    effective_order,
     page_in_reading_order,
-    text_choice,
+    parse_order_choice,
+    parse_text_choice,
+    select_lines,
 )
 from keju.datasets.readers.base import (
     Options,
     files_under,
-    flag,
     image_files,
+    join_names,
     kept_inside,
-    listed,
+    parse_flag,
     source_bytes,
 )
 from keju.datasets.readers.pages.xml_roots import COMPANIONS, root_of_bytes
 from keju.datasets.store import DatasetWriter
-from keju.definitions import OWN_PAGE, Task, as_blank
+from keju.definitions import OWN_PAGE, Task, mark_blank
 from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
@@ -118,10 +118,10 @@ def _wish(options: PageOptions) -> _Wish:
         raise UsageError(message("datasets.no-image-folder", images=images))
     return _Wish(
         task=declared,
-        text=text_choice(options.get("text", "all")),
-        order=order_choice(options.get("order", "auto")),
+        text=parse_text_choice(options.get("text", "all")),
+        order=parse_order_choice(options.get("order", "auto")),
         images=str(images or ""),
-        blank_pages=flag({"blank-pages": options.get("blank_pages", "no")}, "blank-pages"),
+        blank_pages=parse_flag({"blank-pages": options.get("blank_pages", "no")}, "blank-pages"),
         kinds=parse_kinds(options.get("kinds", "")),
     )
 
@@ -166,7 +166,7 @@ def import_pages(
         if wish.text != "all":
             _must_be_told_apart(page, wish.kinds)
         lines = page_in_reading_order(page, order=wish.order)
-        wanted = chosen(lines, wish.text)
+        wanted = select_lines(lines, wish.text)
         is_blank = wish.blank_pages and not lines
         if not wanted and not is_blank:
             without_line.append(inside.as_posix())
@@ -181,12 +181,12 @@ def import_pages(
             without_image.append(inside.as_posix())
         image = _inside(picture, src, wish.images) if picture else ""
         item = _item(page, wish, lines, ref, image, inside, _edition(src, inside))
-        writer.add(as_blank(item) if is_blank else item)
+        writer.add(mark_blank(item) if is_blank else item)
         added += 1
     if not added:
         raise DataError(message("datasets.no-page-of-kind"), file=src)
     return [
-        f"{what}: {len(names)} page{'s'[: len(names) > 1]}, {listed(names)}"
+        f"{what}: {len(names)} page{'s'[: len(names) > 1]}, {join_names(names)}"
         for what, names in (
             ("imported without image, since none was found", without_image),
             ("imported with empty lines alone, so nothing can be scored", without_text),
@@ -213,8 +213,8 @@ def _item(
     inside: Path,
     group: str,
 ) -> Item:
-    answer = "\n".join(line.text for line in chosen(lines, wish.text))
-    metadata: dict[str, str] = {"order": order_used(page, wish.order)}
+    answer = "\n".join(line.text for line in select_lines(lines, wish.text))
+    metadata: dict[str, str] = {"order": effective_order(page, wish.order)}
     if image:
         metadata["file"] = image
     if ref is None:
@@ -257,7 +257,7 @@ def _must_be_told_apart(page: Page, kinds: Mapping[str, LineKind]) -> None:
     """Check that all line types are known if lines are selected by kind."""
     for line in page.lines:
         word = line.source_kind
-        if line.kind == "other" and says_something(word) and not states_kind(word, kinds):
+        if line.kind == "other" and is_specific(word) and not has_known_kind(word, kinds):
             raise DataError(
                 message("datasets.line-type-unknown", word=word),
                 file=page.file,

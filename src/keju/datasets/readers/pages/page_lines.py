@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from keju.datasets.line_kinds import kind_of, telling_word
+from keju.datasets.line_kinds import kind_of, most_specific_word
 from keju.datasets.readers.pages.stated_order import stated_order
 from keju.datasets.readers.xml_parsing import name_of, parse_xml
 from keju.errors import DataError
@@ -46,7 +46,7 @@ class Around(NamedTuple):
             text=text,
             polygon=polygon,
             kind=kind_of(words, kinds),
-            source_kind=telling_word(words),
+            source_kind=most_specific_word(words),
         )
 
 

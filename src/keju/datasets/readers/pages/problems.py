@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 
-from keju.datasets.readers.base import listed
+from keju.datasets.readers.base import join_names
 from keju.errors import DataError, ProblemsError, number_of
 
 MOST = 1_000
@@ -47,7 +47,7 @@ class Problems:
     def add(self, names: Collection[str], one: str, many: str) -> None:
         """Add files that lack something; without files, do nothing."""
         if names:
-            self._lines.append(f"{number_of(len(names), one, many)}: {listed(names)}")
+            self._lines.append(f"{number_of(len(names), one, many)}: {join_names(names)}")
 
     def hint(self, line: str) -> None:
         """Add a hint, after all problems that were added."""
@@ -80,12 +80,12 @@ class Problems:
             )
 
     def _line(self, noun: str, errors: list[DataError]) -> str:
-        files = listed(map(self._said, errors))
+        files = join_names(map(self._problem_text, errors))
         hints = ". ".join(dict.fromkeys(each.hint for each in errors if each.hint))
         line = f"{number_of(len(errors), noun)}: {files}"
         return f"{line}. {hints}" if hints else line
 
-    def _said(self, error: DataError) -> str:
+    def _problem_text(self, error: DataError) -> str:
         file = PurePath(error.file or "")
         inner = file.relative_to(self._src) if file.is_relative_to(self._src) else file
         place = ": ".join(each for each in ("/".join(inner.parts), error.item or "") if each)

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from keju.datasets.line_kinds import FLOW, states_kind
+from keju.datasets.line_kinds import FLOW, has_known_kind
 from keju.datasets.pages import Page
 from keju.datasets.readers.base import plain_file, source_text
 from keju.datasets.readers.pages.alto import read_alto
@@ -159,5 +159,5 @@ def _with_own_hint(read: Callable[[Path], T], path: Path) -> T:
 
 def _in_text_if_unknown(line: Line) -> Line:
     """The line, as main text where keju does not know its type."""
-    unknown = line.kind == "other" and not states_kind(line.source_kind)
+    unknown = line.kind == "other" and not has_known_kind(line.source_kind)
     return replace(line, kind="main") if unknown else line

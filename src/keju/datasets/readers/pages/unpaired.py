@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from keju.datasets.readers.base import listed
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.pages.near_names import NearNames, near_names
 from keju.datasets.readers.pages.problems import Problems
 from keju.datasets.readers.pages.scans import Pages, Scan
@@ -55,7 +55,7 @@ class Unpaired(NamedTuple):
         """The notes of an import that skips them."""
         for names, words in ((self.pages, _NO_TEXT), (self.texts, _NO_PAGE)):
             if names:
-                yield f"skipped {number_of(len(names), *words)}: {listed(map(str, names))}"
+                yield f"skipped {number_of(len(names), *words)}: {join_names(map(str, names))}"
 
     def report(self, problems: Problems) -> None:
         """Add them to the problems of an import that skips nothing."""
@@ -66,7 +66,7 @@ class Unpaired(NamedTuple):
         near = list(near_names(self.images, self.texts))
         if near:
             said = (f"{each.image} and {' and '.join(map(str, each.texts))}" for each in near)
-            problems.hint(f"Similar names: {listed(said)}. {self._renaming(near)}")
+            problems.hint(f"Similar names: {join_names(said)}. {self._renaming(near)}")
         problems.hint(
             "Add the missing files, skip them: --option skip-missing=yes, or import the images "
             "without references: --option texts=no"

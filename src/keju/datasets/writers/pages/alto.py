@@ -16,7 +16,7 @@ from keju.datasets.writers.pages.page import (
     Rectangle,
     Region,
 )
-from keju.datasets.writers.pages.xml_elements import added, new_root, serialised
+from keju.datasets.writers.pages.xml_elements import add_element, new_root, serialise
 
 NAMESPACE = "http://www.loc.gov/standards/alto/ns-v4#"
 VERSION = "4.4"
@@ -34,15 +34,15 @@ def write_alto(page: PageContent) -> bytes:
     _description(root, page)
     words = {word for region in page.regions for line in region.lines if (word := _word(line))}
     if words:
-        tags = added(root, "Tags")
+        tags = add_element(root, "Tags")
         for word in sorted(words):
-            added(tags, "StructureTag", ID=f"kind-{word}", LABEL=word)
+            add_element(tags, "StructureTag", ID=f"kind-{word}", LABEL=word)
     if page.regions:
-        group = added(added(root, "ReadingOrder"), "OrderedGroup", ID="reading-order")
+        group = add_element(add_element(root, "ReadingOrder"), "OrderedGroup", ID="reading-order")
         for place in range(1, len(page.regions) + 1):
-            added(group, "ElementRef", ID=f"ref{place}", REF=f"r{place}")
-    sheet = added(
-        added(root, "Layout"),
+            add_element(group, "ElementRef", ID=f"ref{place}", REF=f"r{place}")
+    sheet = add_element(
+        add_element(root, "Layout"),
         "Page",
         ID="page",
         PHYSICAL_IMG_NR=page.number,
@@ -51,39 +51,39 @@ def write_alto(page: PageContent) -> bytes:
         LANG=LANGUAGE,
     )
     whole = (0, 0, page.width, page.height)
-    space = _placed(added(sheet, "PrintSpace", ID="space"), whole)
+    space = _placed(add_element(sheet, "PrintSpace", ID="space"), whole)
     for place, region in enumerate(page.regions, start=1):
         _block(space, f"r{place}", region)
-    return serialised(root)
+    return serialise(root)
 
 
 def _description(root: etree._Element, page: PageContent) -> None:
-    about = added(root, "Description")
-    added(about, "MeasurementUnit", "pixel")
-    added(added(about, "sourceImageInformation"), "fileName", page.image)
+    about = add_element(root, "Description")
+    add_element(about, "MeasurementUnit", "pixel")
+    add_element(add_element(about, "sourceImageInformation"), "fileName", page.image)
     engine = page.engine
-    read = added(about, "Processing", ID="recognition")
-    added(read, "processingCategory", "contentGeneration")
-    added(read, "processingStepDescription", "text recognition")
+    read = add_element(about, "Processing", ID="recognition")
+    add_element(read, "processingCategory", "contentGeneration")
+    add_element(read, "processingStepDescription", "text recognition")
     if engine.settings:
-        added(read, "processingStepSettings", engine.settings)
+        add_element(read, "processingStepSettings", engine.settings)
     _software(read, engine.name, engine.version)
-    written = added(about, "Processing", ID="export")
-    added(written, "processingCategory", "postOperation")
-    added(written, "processingDateTime", page.created)
-    added(written, "processingStepDescription", "export as ALTO")
+    written = add_element(about, "Processing", ID="export")
+    add_element(written, "processingCategory", "postOperation")
+    add_element(written, "processingDateTime", page.created)
+    add_element(written, "processingStepDescription", "export as ALTO")
     _software(written, *page.exporter.split(" ", 1))
 
 
 def _software(step: etree._Element, name: str, version: str = "") -> None:
-    software = added(step, "processingSoftware")
-    added(software, "softwareName", name)
+    software = add_element(step, "processingSoftware")
+    add_element(software, "softwareName", name)
     if version:
-        added(software, "softwareVersion", version)
+        add_element(software, "softwareVersion", version)
 
 
 def _block(space: etree._Element, name: str, region: Region) -> None:
-    block = added(space, "TextBlock", ID=name)
+    block = add_element(space, "TextBlock", ID=name)
     if region.box is not None:
         _placed(block, region.box)
     if region.vertical is not None:
@@ -93,7 +93,7 @@ def _block(space: etree._Element, name: str, region: Region) -> None:
 
 
 def _line(block: etree._Element, name: str, line: PageLine, region: Region) -> None:
-    element = added(block, "TextLine", ID=name)
+    element = add_element(block, "TextLine", ID=name)
     if line.vertical is not None and line.vertical != region.vertical:
         element.set("BASEDIRECTION", _DIRECTION[line.vertical])
     if word := _word(line):
@@ -101,8 +101,8 @@ def _line(block: etree._Element, name: str, line: PageLine, region: Region) -> N
     if line.outline:
         _placed(element, line.box)
         element.set("BASELINE", _points(line.baseline))
-        added(added(element, "Shape"), "Polygon", POINTS=_points(line.outline))
-    string = added(element, "String", CONTENT=line.text)
+        add_element(add_element(element, "Shape"), "Polygon", POINTS=_points(line.outline))
+    string = add_element(element, "String", CONTENT=line.text)
     if line.outline:
         _placed(string, line.box)
     if line.confidence is not None:

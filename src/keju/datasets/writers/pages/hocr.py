@@ -13,7 +13,7 @@ from keju.datasets.writers.pages.page import (
     Rectangle,
     Region,
 )
-from keju.datasets.writers.pages.xml_elements import added, new_root
+from keju.datasets.writers.pages.xml_elements import add_element, new_root
 
 NAMESPACE = "http://www.w3.org/1999/xhtml"
 
@@ -30,9 +30,9 @@ def write_hocr(page: PageContent) -> bytes:
     root = new_root(NAMESPACE, "html")
     root.set("{http://www.w3.org/XML/1998/namespace}lang", LANGUAGE)
     root.set("lang", LANGUAGE)
-    head = added(root, "head")
-    added(head, "meta", charset="utf-8")
-    added(head, "title", page.image)
+    head = add_element(root, "head")
+    add_element(head, "meta", charset="utf-8")
+    add_element(head, "title", page.image)
     system = f"{page.engine.name} {page.engine.version}".strip()
     for name, content in (
         ("ocr-system", f"{system}, written by {page.exporter}"),
@@ -41,9 +41,9 @@ def write_hocr(page: PageContent) -> bytes:
         ("ocr-langs", LANGUAGE),
         ("ocr-scripts", "Hani"),
     ):
-        added(head, "meta", name=name, content=content)
+        add_element(head, "meta", name=name, content=content)
     whole = _bbox((0, 0, page.width, page.height))
-    sheet = added(added(root, "body"), "div", id="page_1")
+    sheet = add_element(add_element(root, "body"), "div", id="page_1")
     sheet.set("class", "ocr_page")
     sheet.set("title", f'image "{page.image}"; {whole}; ppageno {page.number - 1}')
     for place, region in enumerate(page.regions, start=1):
@@ -53,7 +53,7 @@ def write_hocr(page: PageContent) -> bytes:
 
 
 def _area(sheet: etree._Element, name: str, region: Region) -> None:
-    area = added(sheet, "div", id=name)
+    area = add_element(sheet, "div", id=name)
     area.set("class", "ocr_carea")
     if region.box is not None:
         area.set("title", _bbox(region.box))
@@ -64,9 +64,9 @@ def _area(sheet: etree._Element, name: str, region: Region) -> None:
 
 
 def _line(area: etree._Element, name: str, line: PageLine, region: Region) -> None:
-    element = added(area, "span", id=name)
+    element = add_element(area, "span", id=name)
     element.set("class", "ocr_line")
-    word = added(element, "span", line.text, id=f"{name}w1")
+    word = add_element(element, "span", line.text, id=f"{name}w1")
     word.set("class", "ocrx_word")
     sure = [] if line.confidence is None else [f"x_wconf {round(100 * line.confidence)}"]
     if line.outline:

@@ -14,7 +14,7 @@ from keju.datasets.writers.pages.page import (
     Pixel,
     Region,
 )
-from keju.datasets.writers.pages.xml_elements import added, new_root, serialised
+from keju.datasets.writers.pages.xml_elements import add_element, new_root, serialise
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
 
@@ -31,7 +31,7 @@ def write_page_xml(page: PageContent) -> bytes:
     """
     root = new_root(NAMESPACE, "PcGts")
     _metadata(root, page)
-    sheet = added(
+    sheet = add_element(
         root,
         "Page",
         imageFilename=page.image,
@@ -40,36 +40,36 @@ def write_page_xml(page: PageContent) -> bytes:
         primaryLanguage="Chinese",
     )
     if page.regions:
-        group = added(added(sheet, "ReadingOrder"), "OrderedGroup", id="reading-order")
+        group = add_element(add_element(sheet, "ReadingOrder"), "OrderedGroup", id="reading-order")
         for place in range(len(page.regions)):
-            added(group, "RegionRefIndexed", index=place, regionRef=f"r{place + 1}")
+            add_element(group, "RegionRefIndexed", index=place, regionRef=f"r{place + 1}")
     for place, region in enumerate(page.regions, start=1):
         _region(sheet, f"r{place}", region, page)
-    return serialised(root)
+    return serialise(root)
 
 
 def _metadata(root: etree._Element, page: PageContent) -> None:
-    about = added(root, "Metadata")
-    added(about, "Creator", page.exporter)
-    added(about, "Created", page.created)
-    added(about, "LastChange", page.created)
-    step = added(
+    about = add_element(root, "Metadata")
+    add_element(about, "Creator", page.exporter)
+    add_element(about, "Created", page.created)
+    add_element(about, "LastChange", page.created)
+    step = add_element(
         about, "MetadataItem", type="processingStep", name="recognition", value=page.engine.name
     )
-    labels = added(step, "Labels")
+    labels = add_element(step, "Labels")
     for kind, value in (("version", page.engine.version), ("settings", page.engine.settings)):
         if value:
-            added(labels, "Label", value=value, type=kind)
+            add_element(labels, "Label", value=value, type=kind)
 
 
 def _region(sheet: etree._Element, name: str, region: Region, page: PageContent) -> None:
     box = region.box or (0, 0, page.width, page.height)
-    element = added(sheet, "TextRegion", id=name, type=region.kind)
+    element = add_element(sheet, "TextRegion", id=name, type=region.kind)
     if region.vertical is not None:
         element.set("readingDirection", _DIRECTION[region.vertical])
         element.set("textLineOrder", _ORDER[region.vertical])
     x0, y0, x1, y1 = box
-    added(element, "Coords", points=_points([(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
+    add_element(element, "Coords", points=_points([(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
     if region.box is not None:
         for place, line in enumerate(region.lines, start=1):
             _line(element, f"{name}l{place}", line, region)
@@ -77,21 +77,21 @@ def _region(sheet: etree._Element, name: str, region: Region, page: PageContent)
 
 
 def _line(parent: etree._Element, name: str, line: PageLine, region: Region) -> None:
-    element = added(parent, "TextLine", id=name)
+    element = add_element(parent, "TextLine", id=name)
     if line.vertical is not None and line.vertical != region.vertical:
         element.set("readingDirection", _DIRECTION[line.vertical])
     if word := WORDS.get(line.kind):
         element.set("custom", f"structure {{type:{word};}}")
-    added(element, "Coords", points=_points(line.outline))
-    added(element, "Baseline", points=_points(line.baseline))
+    add_element(element, "Coords", points=_points(line.outline))
+    add_element(element, "Baseline", points=_points(line.baseline))
     equivalent = _text(element, line.text)
     if line.confidence is not None:
         equivalent.set("conf", f"{line.confidence:.4f}")
 
 
 def _text(element: etree._Element, text: str) -> etree._Element:
-    equivalent = added(element, "TextEquiv")
-    added(equivalent, "Unicode", text)
+    equivalent = add_element(element, "TextEquiv")
+    add_element(equivalent, "Unicode", text)
     return equivalent
 
 

@@ -10,7 +10,7 @@ def new_root(namespace: str, name: str) -> etree._Element:
     return etree.fromstring(f'<{name} xmlns="{namespace}"/>')
 
 
-def added(
+def add_element(
     parent: etree._Element, name: str, text: str | None = None, /, **attributes: str | int
 ) -> etree._Element:
     """A new last child in the parent's namespace, with its text and attributes."""
@@ -22,6 +22,6 @@ def added(
     return element
 
 
-def serialised(root: etree._Element) -> bytes:
+def serialise(root: etree._Element) -> bytes:
     """The document as indented UTF-8, with its XML declaration."""
     return etree.tostring(root, encoding="UTF-8", xml_declaration=True, pretty_print=True)

@@ -17,7 +17,7 @@ from keju.encoders import Encoders
 from keju.items import Item, Score, variant_of
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
-from keju.text import with_reasoning
+from keju.text import add_reasoning
 
 FORM = "<think>REASONING</think>CONTENT"
 """How the two are joined; nothing is inserted (our reading)."""
@@ -25,10 +25,10 @@ FORM = "<think>REASONING</think>CONTENT"
 _SIGNED = "|reasoning:<think>+content"
 
 
-def noted(
+def collect_reasoned_samples(
     samples: Iterable[ScoringSample], reasoned: list[ScoringSample]
 ) -> Iterator[ScoringSample]:
-    """The cases as they come; those with such reasoning are noted in the list, joined with it."""
+    """Yield the samples unchanged; add those with such reasoning to the list, joined with it."""
     for sample in samples:
         if (joined := _joined(sample)) is not None:
             reasoned.append(joined)
@@ -41,11 +41,11 @@ def _joined(sample: ScoringSample) -> ScoringSample | None:
     Of a run of keju 0.1.0 it is not known whether reasoning came in a field or in the content.
     """
     response = sample.response
-    if not _wanted(sample.item.benchmark) or not response.thinking or response.not_text:
+    if not _counts_reasoning(sample.item.benchmark) or not response.thinking or response.not_text:
         return None
     if sample.defect.cut or response.status in {"failed", "filtered"}:
         return None
-    text = with_reasoning(response.text, response.thinking)
+    text = add_reasoning(response.text, response.thinking)
     return ScoringSample(sample.item, replace(response, text=text, thinking=""), sample.defect)
 
 
@@ -61,7 +61,7 @@ def reasoned_scores(
     any are there.
 
     Args:
-        reasoned: what `noted` noted.
+        reasoned: what `collect_reasoned_samples` noted.
         scores: all scores of the same cases.
         encoders: those that exist.
         items: all items, which set the floors.
@@ -75,12 +75,12 @@ def reasoned_scores(
         made.get(_place(score), score)
         for score in scores
         if score.protocol == "official"
-        and _wanted(score.benchmark)
+        and _counts_reasoning(score.benchmark)
         and (score.model, variant_of(score)) in by_model
     ]
 
 
-def _wanted(name: str) -> bool:
+def _counts_reasoning(name: str) -> bool:
     found = registry.definition(name)
     return found is not None and found.official_with_reasoning
 

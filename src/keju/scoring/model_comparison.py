@@ -122,7 +122,7 @@ def _pairs(
     metric: str,
     tables: Sequence[_Table],
     resamples: int,
-) -> Iterator[_Tested]:
+) -> Iterator[_TestedTask]:
     """The comparison on one metric over the items of both sides; nothing where there are none."""
     one, two = (table.get((task.id, query.name, metric), {}) for table in tables)
     both = [place for place in one if place in two]
@@ -131,7 +131,7 @@ def _pairs(
         yield _compared(task, query, metric, *pair, resamples=resamples)
 
 
-class _Tested(NamedTuple):
+class _TestedTask(NamedTuple):
     """A comparison, and how the models' differences are spread over its groups."""
 
     found: TaskComparison
@@ -155,7 +155,7 @@ def _compared(
     second: Sequence[Score],
     *,
     resamples: int,
-) -> _Tested:
+) -> _TestedTask:
     values = [task_value(scores) or 0.0 for scores in (first, second)]
     names = [score.group or score.item for score in first]
     plain = TaskComparison(
@@ -170,7 +170,7 @@ def _compared(
     )
     sums = [_sums(scores, names) for scores in (first, second)]
     if plain.groups < 2 or not is_ratio_of_sums(first[0]) or not all(s.bottom.sum() for s in sums):
-        return _Tested(plain, 0.0)
+        return _TestedTask(plain, 0.0)
     found = compare(*sums, resamples=resamples)
     declared = metric_of_score(first[0])
     is_error = declared is not None and not declared.higher_is_better
@@ -182,7 +182,7 @@ def _compared(
         p=found.p,
         better=ahead,
     )
-    return _Tested(tested, spread_of_differences(*sums))
+    return _TestedTask(tested, spread_of_differences(*sums))
 
 
 def _sums(scores: Sequence[Score], names: Sequence[str]) -> GroupSums:
@@ -193,7 +193,7 @@ def _sums(scores: Sequence[Score], names: Sequence[str]) -> GroupSums:
     )
 
 
-def _adjusted(found: Sequence[_Tested]) -> list[TaskComparison]:
+def _adjusted(found: Sequence[_TestedTask]) -> list[TaskComparison]:
     """Adjust the p values over the tested tasks; only a significant difference names the better."""
     tested = [each for each, _ in found if each.p is not None]
     if not tested:

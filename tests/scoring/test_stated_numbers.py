@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.metrics.counts import stated_count, stated_probability
-from keju.metrics.numbers import relative_error
+from keju.metrics import relative_error
+from keju.scoring.stated_numbers import find_count, find_probability
 from tests.support.hanging import ends
 
 COUNTS = [
@@ -126,31 +126,31 @@ NO_CHANCES = [
 
 @pytest.mark.parametrize(("text", "value", "rule"), COUNTS)
 def test_a_count_is_read(text, value, rule):
-    stated = stated_count(text)
+    stated = find_count(text)
     assert stated is not None
     assert (stated.value, stated.rule) == (value, rule)
 
 
 @pytest.mark.parametrize("text", NO_COUNTS)
 def test_no_count_is_guessed(text):
-    assert stated_count(text) is None
+    assert find_count(text) is None
 
 
 @pytest.mark.parametrize(("text", "value", "rule"), CHANCES)
 def test_a_probability_is_read(text, value, rule):
-    stated = stated_probability(text)
+    stated = find_probability(text)
     assert stated is not None
     assert (stated.value, stated.rule) == (pytest.approx(value), rule)
 
 
 @pytest.mark.parametrize("text", NO_CHANCES)
 def test_no_probability_is_guessed(text):
-    assert stated_probability(text) is None
+    assert find_probability(text) is None
 
 
 def test_what_was_taken_is_quoted_with_its_place():
     text = "图中　共有１２个字"
-    stated = stated_count(text)
+    stated = find_count(text)
     assert stated is not None
     assert text[stated.start :].startswith("１２")
     assert stated.text == "１２"
@@ -159,14 +159,14 @@ def test_what_was_taken_is_quoted_with_its_place():
 @given(st.integers(0, 10**9))
 def test_every_whole_number_alone_is_itself(number):
     for text in (str(number), f"{number:,}", f"There are {number} characters."):
-        stated = stated_count(text)
+        stated = find_count(text)
         assert stated is not None
         assert stated.value == number
 
 
 @given(st.text(alphabet="0123456789.,-%/一二十百几个有共 \nanswerisoboxed{}零点分之", max_size=40))
 def test_any_text_gives_a_count_and_a_probability_in_range_or_none(text):
-    count, chance = stated_count(text), stated_probability(text)
+    count, chance = find_count(text), find_probability(text)
     assert count is None or (count.value >= 0 and count.value == int(count.value))
     assert chance is None or 0 <= chance.value <= 1
     for stated in (count, chance):
@@ -176,7 +176,7 @@ def test_any_text_gives_a_count_and_a_probability_in_range_or_none(text):
 @pytest.mark.parametrize("unit", ["几", "十", "12 ", "12,", "1.", "score is ", "total of one "])
 def test_a_long_loop_is_read(unit):
     text = unit * (100_000 // len(unit))
-    ends(lambda: (stated_count(text), stated_probability(text)))
+    ends(lambda: (find_count(text), find_probability(text)))
 
 
 def test_golden_counts_are_equal(shared):

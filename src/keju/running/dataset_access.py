@@ -1,4 +1,4 @@
-"""Data of a dataset that models get in addition to their requests."""
+"""`attach_dataset`: give models the data of a dataset that they may use."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from keju.datasets.page_names import named_pages
+from keju.datasets.page_names import find_named_pages
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of, query_of
 from keju.errors import DataError
 from keju.items import Item
-from keju.models import ModelOptions, Shown
+from keju.models import ItemImages, ModelOptions
 from keju.models.base import ItemPrompt
-from keju.running.request_images import Images
+from keju.running.request_images import LazyImages
 
 
-def lend(dataset: Dataset, items: Sequence[Item], options: ModelOptions) -> ModelOptions:
+def attach_dataset(dataset: Dataset, items: Sequence[Item], options: ModelOptions) -> ModelOptions:
     """The model options, with the data that baselines may use.
 
     These are the labelled items of the reference split, and only the images of the test split.
@@ -30,17 +30,21 @@ def lend(dataset: Dataset, items: Sequence[Item], options: ModelOptions) -> Mode
     return replace(
         options,
         reference=tuple(item for item in items if item.split == "reference"),
-        shown=tuple(_shown(item) for item in items if item.split == "test" and item.images),
-        images_of=partial(Images, dataset),
+        item_images=tuple(
+            _images_of(item) for item in items if item.split == "test" and item.images
+        ),
+        images_of=partial(LazyImages, dataset),
         prompts_of=lambda: [_prompts(item) for item in items],
-        pages_of=lambda: named_pages(each for each in dataset.items(_without_text) if each.images),
+        pages_of=lambda: find_named_pages(
+            each for each in dataset.items(_without_text) if each.images
+        ),
     )
 
 
 def _without_text(item: Item) -> Item:
     """The item with what determines the names of its pages; without images if it is not a page.
 
-    The selected items no longer have metadata (`to_ask`).
+    The selected items no longer have metadata (`item_to_send`).
     """
     try:
         is_page = query_of(item).form == "transcription"
@@ -67,8 +71,8 @@ def _prompts(item: Item) -> ItemPrompt:
     )
 
 
-def _shown(item: Item) -> Shown:
-    return Shown(
+def _images_of(item: Item) -> ItemImages:
+    return ItemImages(
         item=item.id,
         benchmark=item.benchmark,
         task=item.task,

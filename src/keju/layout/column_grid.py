@@ -1,4 +1,4 @@
-"""Column pitch of a page, and pairs of lines that are side by side within a column."""
+"""`ColumnGrid`: the width of a page's columns, and the lines that share a column."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FARTHEST = 3.0
 """Lines more than this number of line widths apart are not in neighbouring columns."""
 
 _OFF = 0.4
-"""Maximum difference, in pitches, between the pitch and twice the distance of two halves of a note.
+"""Maximum difference, in column widths, between it and twice the distance of two halves of a note.
 """
 
 
@@ -29,21 +29,21 @@ class Pair(NamedTuple):
     left: int
 
 
-class Pitch(NamedTuple):
+class ColumnGrid(NamedTuple):
     """The column grid of a page.
 
-    `pitch` is the distance from one column to the next; `full` the usual width of a line that has a
-    column to itself; `pairs` the lines that demonstrably share a column, because another line of
-    that column is centred directly above or below the two.
+    `column_width` is the distance from one column to the next; `line_width` the usual width of a
+    line that has a column to itself; `pairs` the lines that demonstrably share a column, because
+    another line of that column is centred directly above or below the two.
     """
 
-    pitch: float
-    full: float
+    column_width: float
+    line_width: float
     pairs: tuple[Pair, ...]
 
 
-def measure_pitch(boxes: Boxes, notes: Sequence[int] = ()) -> Pitch:
-    """Find the column pitch of straightened boxes, whether or not most lines are half-width.
+def measure_column_grid(boxes: Boxes, notes: Sequence[int] = ()) -> ColumnGrid:
+    """Find the column width of straightened boxes, whether or not most lines are half-width.
 
     A line whose centre is on the border between two lines directly below (or above) it is the stem
     of a double-row note, and the distance of the two is half a column. Where a page has no such
@@ -58,7 +58,7 @@ def measure_pitch(boxes: Boxes, notes: Sequence[int] = ()) -> Pitch:
     Source: our reading.
     """
     if not len(boxes):
-        return Pitch(0.0, 0.0, ())
+        return ColumnGrid(0.0, 0.0, ())
     longest = np.sort(np.argsort(-boxes.height, kind="stable")[:_MOST])
     some = boxes.take(longest)
     right, left = _neighbours(some, level=True)
@@ -68,15 +68,17 @@ def measure_pitch(boxes: Boxes, notes: Sequence[int] = ()) -> Pitch:
     twice = 2 * (some.cx[right] - some.cx[left])[both]
     shared = np.minimum(some.height[right], some.height[left])[both]
     wide = some.take(np.flatnonzero(~half))
-    full = _median(wide.width, wide.height) if len(wide) else 2 * _median(some.width, some.height)
+    line_width = (
+        _median(wide.width, wide.height) if len(wide) else 2 * _median(some.width, some.height)
+    )
     right, left = _neighbours(wide, level=False)
     once = wide.cx[right] - wide.cx[left]
     distances = np.concatenate([twice, once])
     weights = np.concatenate([shared, np.minimum(wide.height[right], wide.height[left])])
-    near = distances <= _FARTHEST * full if full > 0 else distances > 0
-    pitch = _median(distances[near], weights[near]) if near.any() else 1.15 * full
-    pitch = max(pitch, 0.8 * full)
-    return Pitch(pitch, full, _pairs(some, longest, joints, half, pitch))
+    near = distances <= _FARTHEST * line_width if line_width > 0 else distances > 0
+    column_width = _median(distances[near], weights[near]) if near.any() else 1.15 * line_width
+    column_width = max(column_width, 0.8 * line_width)
+    return ColumnGrid(column_width, line_width, _pairs(some, longest, joints, half, column_width))
 
 
 class _Joint(NamedTuple):
@@ -89,14 +91,14 @@ class _Joint(NamedTuple):
 
 
 def _pairs(
-    boxes: Boxes, names: Indices, joints: Sequence[_Joint], half: Booleans, pitch: float
+    boxes: Boxes, names: Indices, joints: Sequence[_Joint], half: Booleans, column_width: float
 ) -> tuple[Pair, ...]:
-    """The pairs of half-width lines about half a pitch apart; a line is in at most one of them."""
+    """Pairs of half-width lines about half a column width apart; a line is in at most one."""
     found: list[Pair] = []
     used: set[int] = set()
     for _, right, left, _ in sorted(joints):
         apart = 2 * (boxes.cx[right] - boxes.cx[left])
-        fits = half[right] and half[left] and abs(apart - pitch) < _OFF * pitch
+        fits = half[right] and half[left] and abs(apart - column_width) < _OFF * column_width
         if fits and not used & {right, left}:
             used |= {right, left}
             found.append(Pair(int(names[right]), int(names[left])))

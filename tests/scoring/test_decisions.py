@@ -9,7 +9,7 @@ import pytest
 from keju.errors import DataError, UsageError
 from keju.items import Item, Response
 from keju.scoring import answer_code, is_unclear, read_decisions, score_answer
-from keju.scoring.adjudicated import ACC, Decisions, adjudicated
+from keju.scoring.decisions import ACC, Decisions, collect_adjudicated_scores
 from keju.scoring.scoring_sample import ScoringSample
 
 ITEM = Item(
@@ -47,7 +47,7 @@ def test_the_letter_that_people_name_counts_and_the_rules_elsewhere():
     decided = {answer_code(answers[0]): "B", answer_code(answers[1]): "none"}
     found = []
     samples = list(
-        adjudicated(
+        collect_adjudicated_scores(
             (ScoringSample(ITEM, each) for each in answers), Decisions(decided, "1f"), found
         )
     )
@@ -80,7 +80,7 @@ def test_what_is_no_table_of_decisions_is_refused(tmp_path):
     path = tmp_path / "wrong.csv"
     for wrong in (["1", "Li", "AB"], ["1", "Li", ""], ["", "Li", "A"]):
         write(path, wrong)
-        with pytest.raises(DataError, match="no decision"):
+        with pytest.raises(DataError, match="not a decision"):
             read_decisions(path)
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DataError):

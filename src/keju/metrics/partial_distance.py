@@ -1,15 +1,15 @@
-"""How near a text comes to holding a pattern anywhere."""
+"""`partial_distance`: the edit distance of a pattern to the most similar part of a text."""
 
 from __future__ import annotations
 
 import numpy as np
 
 
-def nearest(pattern: str, text: str) -> int:
-    """The fewest edits between a pattern and any stretch of a text (Sellers 1980).
+def partial_distance(pattern: str, text: str) -> int:
+    """The fewest edits between a pattern and any substring of a text (Sellers 1980).
 
     Returns:
-        0 where the text holds the pattern; at most the pattern's length, the distance to nothing.
+        0 if the text contains the pattern; at most the pattern's length.
     """
     if pattern in text:
         return 0
@@ -19,8 +19,8 @@ def nearest(pattern: str, text: str) -> int:
     for code in _codes(pattern):
         step = row + 1
         np.minimum(step[1:], row[:-1] + (codes != code), out=step[1:])
-        # What is inserted costs one more from the cheapest place on; the slope makes that a minimum
-        # over all places before.
+        # Each inserted character costs one more than the cheapest earlier place; subtracting the
+        # slope turns that into a running minimum.
         row = np.minimum.accumulate(step - slope) + slope
     return int(row.min())
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.published import own_checks as look
-from keju.published.audit import OF_A_RUN, Audit, Finding, Held
+from keju.published import run_checks as look
+from keju.published.audit import OF_A_RUN, Audit, Finding, PassedCheck
 from keju.published.checks import Severity, Size
-from keju.published.own_checks import Places, Seen
+from keju.published.run_checks import Places, RunData
 from keju.runs import RunFolder
 from keju.scoring import aggregate, stored_scores
 
@@ -22,7 +22,7 @@ class _Check(NamedTuple):
     holds: str
     says: str
     consequence: str
-    look: Callable[[Seen], Places]
+    look: Callable[[RunData], Places]
 
 
 def audit_run(path: Path) -> Audit:
@@ -34,14 +34,14 @@ def audit_run(path: Path) -> Audit:
     """
     folder = RunFolder.open(path)
     scores = [score for _, of_model in stored_scores(folder) for score in of_model]
-    seen = Seen(
+    seen = RunData(
         {(item.task, item.query, item.id): item for item in folder.items()},
         list(folder.responses()),
         scores,
         aggregate(scores),
     )
     findings: list[Finding] = []
-    held: list[Held] = []
+    held: list[PassedCheck] = []
     for check in _CHECKS:
         places = list(check.look(seen))
         findings += [
@@ -65,7 +65,7 @@ def audit_run(path: Path) -> Audit:
         ]
         if kept := [compared for _, compared, wrong in places if not wrong and compared]:
             held.append(
-                Held(
+                PassedCheck(
                     benchmark=path.name,
                     check=check.id,
                     holds=check.holds,
@@ -92,7 +92,7 @@ _CHECKS = (
         "The value of an item is not the quotient of its sums, from which tasks and intervals are "
         "computed.",
         "The file of scores was changed or damaged. Score the run again.",
-        look.values,
+        look.wrong_values,
     ),
     _Check(
         "whole-tasks",
@@ -100,7 +100,7 @@ _CHECKS = (
         "every item of a task is asked",
         "The run has fewer items or images of these tasks than the benchmark has.",
         "They are a sample of the benchmark, or other data. State this next to published values.",
-        look.whole_tasks,
+        look.incomplete_tasks,
     ),
     _Check(
         "whole-means",
@@ -109,7 +109,7 @@ _CHECKS = (
         "OverAll is a mean of only some tasks.",
         "It is not the benchmark's OverAll. Two models can be compared only if both lack the same "
         "tasks.",
-        look.whole_means,
+        look.incomplete_means,
     ),
     _Check(
         "failures",
@@ -118,7 +118,7 @@ _CHECKS = (
         "More than one request in twenty brought no answer.",
         "Failures count as the worst value, so the task's number reflects the service, not the "
         "model. Run again with --retry-failed, or read the values without failures.",
-        look.failures,
+        look.many_failures,
     ),
     _Check(
         "error-texts",
@@ -135,7 +135,7 @@ _CHECKS = (
         "the letter that is chosen depends on the question",
         "The same letter is chosen in nine of ten questions, whatever is asked.",
         "The accuracy is the share of questions whose answer happens to be that letter.",
-        look.one_letter,
+        look.single_letter_answers,
     ),
     _Check(
         "below-guessing",
@@ -144,7 +144,7 @@ _CHECKS = (
         "The accuracy is further below guessing than luck explains (less than 1 in 10,000).",
         "A likely cause is that letters were missing or in another form. Check the extracted "
         "answers.",
-        look.below_guessing,
+        look.accuracy_below_guessing,
     ),
     _Check(
         "own-drafts",
@@ -153,7 +153,7 @@ _CHECKS = (
         "A model answered items that it had drafted itself, whoever accepted or corrected them.",
         "What a person kept of a draft is the model's own answer, so the values favour it against "
         "models that drafted nothing. Compare on other items.",
-        look.own_drafts,
+        look.answered_own_drafts,
     ),
     _Check(
         "same-answers",
@@ -177,7 +177,7 @@ _CHECKS = (
         "F1 is at least half of CR",
         "F1 is less than half of CR: the answers contain much besides the correct characters.",
         "CR does not penalise length. Read CharAcc of the strict protocol.",
-        look.length_pays,
+        look.length_favoured,
     ),
     _Check(
         "one-sided",
@@ -185,6 +185,6 @@ _CHECKS = (
         "a constant answer earns no more than chance",
         "The value can be earned by one constant answer.",
         "It does not show that the model used the image.",
-        look.one_sided,
+        look.constant_answer_values,
     ),
 )

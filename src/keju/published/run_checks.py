@@ -11,8 +11,9 @@ from keju.definitions import has_reference, is_undeciphered, task
 from keju.items import Item, Response, Score
 from keju.models import drafted_by
 from keju.models.error_texts import looks_like_error
-from keju.published.checks.base import EPSILON, Mismatch
+from keju.published.checks.base import Mismatch
 from keju.published.checks.grids import TOO_LITTLE_FOR_LUCK, at_most
+from keju.published.tables import EPSILON
 from keju.scoring import BenchmarkResult, Result
 from keju.scoring.aggregate import CUT_NOTE, is_ratio_of_sums
 from keju.text import answer_part
@@ -30,7 +31,7 @@ _NEARLY_ALL = 0.9
 _MANY_FAILURES = 0.05
 
 
-class Seen(NamedTuple):
+class RunData(NamedTuple):
     """The data of a run for the checks; items by task, query and id."""
 
     items: dict[tuple[str, str, str], Item]
@@ -39,7 +40,7 @@ class Seen(NamedTuple):
     results: list[Result]
 
 
-def unscored_responses(seen: Seen) -> Places:
+def unscored_responses(seen: RunData) -> Places:
     """Responses without a score, and scores without a response, by model."""
     scored = {(score.model, score.item, score.task, score.query) for score in seen.scores}
     there = {
@@ -71,7 +72,7 @@ def _is_scored(response: Response) -> bool:
     return asked is None or bool(asked.official or asked.strict)
 
 
-def values(seen: Seen) -> Places:
+def wrong_values(seen: RunData) -> Places:
     """Values of items that differ from the quotient of their own sums."""
     for (model, protocol), scores in _grouped(seen.scores, lambda s: (s.model, s.protocol)):
         compared, wrong = 0, []
@@ -91,7 +92,7 @@ def values(seen: Seen) -> Places:
         yield f"{model}, {protocol}", compared, wrong
 
 
-def whole_tasks(seen: Seen) -> Places:
+def incomplete_tasks(seen: RunData) -> Places:
     """Tasks with fewer items, or images, than in the benchmark.
 
     Counts that a paper only implies are not compared.
@@ -119,7 +120,7 @@ def whole_tasks(seen: Seen) -> Places:
         )
 
 
-def whole_means(seen: Seen) -> Places:
+def incomplete_means(seen: RunData) -> Places:
     """Models without some tasks in their mean over domains."""
     means = [(result, each) for result in seen.results for each in result.benchmarks]
     for (benchmark, protocol), found in _grouped(
@@ -130,9 +131,9 @@ def whole_means(seen: Seen) -> Places:
             len(found),
             [
                 Mismatch(
-                    where=f"{result.model}, {_said(result)}",
-                    printed=f"{_whole(each)} of {len(each.overall.parts)} domains whole",
-                    recomputed=f"lacks {_lacking(each)} tasks",
+                    where=f"{result.model}, {_variant_label(result)}",
+                    printed=f"{_complete_domains(each)} of {len(each.overall.parts)} domains whole",
+                    recomputed=f"lacks {_missing_tasks(each)} tasks",
                 )
                 for result, each in found
                 if each.overall.missing
@@ -140,15 +141,15 @@ def whole_means(seen: Seen) -> Places:
         )
 
 
-def _whole(found: BenchmarkResult) -> int:
+def _complete_domains(found: BenchmarkResult) -> int:
     return len(found.overall.parts) - len(found.overall.missing)
 
 
-def _lacking(found: BenchmarkResult) -> int:
+def _missing_tasks(found: BenchmarkResult) -> int:
     return sum(len(domain.missing) for domain in found.domains.values())
 
 
-def failures(seen: Seen) -> Places:
+def many_failures(seen: RunData) -> Places:
     """Tasks in which more than one request in twenty got no answer."""
     for model, responses in _grouped(seen.responses, lambda each: each.model):
         failed = Counter(each.task for each in responses if each.status in {"failed", "filtered"})
@@ -166,7 +167,7 @@ def failures(seen: Seen) -> Places:
         )
 
 
-def error_texts(seen: Seen) -> Places:
+def error_texts(seen: RunData) -> Places:
     """Responses that count as answers and look like an error message of a program, by task."""
     for model, responses in _grouped(seen.responses, lambda each: each.model):
         answers = [each for each in responses if each.status in {"answered", "truncated"}]
@@ -189,7 +190,7 @@ def error_texts(seen: Seen) -> Places:
         )
 
 
-def one_letter(seen: Seen) -> Places:
+def single_letter_answers(seen: RunData) -> Places:
     """Models that choose the same letter in nine of ten questions."""
     for place, answers in _chosen(seen).items():
         letter, count = Counter(score.extracted for _, score in answers).most_common(1)[0]
@@ -204,7 +205,7 @@ def one_letter(seen: Seen) -> Places:
         yield ", ".join(place), _enough(len(answers)), [wrong] if failing else []
 
 
-def below_guessing(seen: Seen) -> Places:
+def accuracy_below_guessing(seen: RunData) -> Places:
     """Accuracies too far below guessing to be explained by chance."""
     for place, answers in _chosen(seen).items():
         chance = sum(1 / len(item.options) for item, _ in answers) / len(answers)
@@ -218,18 +219,18 @@ def below_guessing(seen: Seen) -> Places:
         yield ", ".join(place), len(answers), [wrong] if far else []
 
 
-def _chosen(seen: Seen) -> dict[tuple[str, str, str], list[tuple[Item, Score]]]:
+def _chosen(seen: RunData) -> dict[tuple[str, str, str], list[tuple[Item, Score]]]:
     """The options that each model chose, in its first round, by model, task and setting."""
     found: dict[tuple[str, str, str], list[tuple[Item, Score]]] = defaultdict(list)
     for score in seen.scores:
         item = seen.items.get((score.task, score.query, score.item))
         wanted = (score.metric, score.protocol, score.round) == ("Acc", "strict", 1)
         if item and item.options and wanted and score.value is not None:
-            found[score.model, score.task, _said(score)].append((item, score))
+            found[score.model, score.task, _variant_label(score)].append((item, score))
     return found
 
 
-def own_drafts(seen: Seen) -> Places:
+def answered_own_drafts(seen: RunData) -> Places:
     """Models that answered items which they drafted themselves, by task."""
     for model, responses in _grouped(seen.responses, lambda each: each.model):
         answered = {(each.task, each.query, each.item) for each in responses}
@@ -249,7 +250,7 @@ def own_drafts(seen: Seen) -> Places:
         )
 
 
-def same_answers(seen: Seen) -> Places:
+def same_answers(seen: RunData) -> Places:
     """Pairs of models whose answers are all identical, including the wrong ones."""
     texts: dict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
     for each in seen.responses:
@@ -258,7 +259,7 @@ def same_answers(seen: Seen) -> Places:
         if item is None or item.options or not has_reference(item):
             continue
         if said.strip() != item.answer.strip() and each.status == "answered":
-            place = (each.item, each.task, each.query, _said(each))
+            place = (each.item, each.task, each.query, _variant_label(each))
             texts[each.model][*place, str(each.round), str(each.candidate)] = said
     for first, second in combinations(sorted(texts), 2):
         both = texts[first].keys() & texts[second].keys()
@@ -272,13 +273,13 @@ def same_answers(seen: Seen) -> Places:
         yield f"{first}, {second}", _enough(len(both)), [wrong] if copied else []
 
 
-def same_rounds(seen: Seen) -> Places:
+def same_rounds(seen: RunData) -> Places:
     """Models whose rounds are all identical."""
     for model, responses in _grouped(seen.responses, lambda each: each.model):
         by_place: dict[tuple[str, ...], set[str]] = defaultdict(set)
         rounds: dict[tuple[str, ...], int] = Counter()
         for each in responses:
-            place = (each.item, each.task, each.query, _said(each), str(each.candidate))
+            place = (each.item, each.task, each.query, _variant_label(each), str(each.candidate))
             by_place[place].add(answer_part(each.text))
             rounds[place] += 1
         several = [place for place, count in rounds.items() if count > 1]
@@ -292,7 +293,7 @@ def same_rounds(seen: Seen) -> Places:
         yield model, _enough(len(several)), [wrong] if alike else []
 
 
-def length_pays(seen: Seen) -> Places:
+def length_favoured(seen: RunData) -> Places:
     """`official` CR values whose F1 is less than half."""
     for result in seen.results:
         if result.protocol != "official":
@@ -306,16 +307,20 @@ def length_pays(seen: Seen) -> Places:
                 where=found.name, printed=f"F1 {100 * f1:.2f}", recomputed=f"CR is {100 * rate:.2f}"
             )
             paid = f1 < rate / 2
-            yield f"{result.model}, {_said(result)}, {found.name}", 1, [wrong] if paid else []
+            yield (
+                f"{result.model}, {_variant_label(result)}, {found.name}",
+                1,
+                [wrong] if paid else [],
+            )
 
 
-def one_sided(seen: Seen) -> Places:
+def constant_answer_values(seen: RunData) -> Places:
     """Values that one constant answer achieves."""
     for result in seen.results:
         for found in result.tasks:
             notes = [each for each in found.metrics if each.note not in ("", CUT_NOTE)]
             yield (
-                f"{result.model}, {_said(result)}, {result.protocol}, {found.name}",
+                f"{result.model}, {_variant_label(result)}, {result.protocol}, {found.name}",
                 len(found.metrics),
                 [
                     Mismatch(where=each.metric, printed=_percent(each.value), recomputed=each.note)
@@ -344,7 +349,7 @@ def _percent(value: float | None) -> str:
     return "unscored" if value is None else f"{100 * value:.2f}"
 
 
-def _said(record: Response | Score | Result) -> str:
+def _variant_label(record: Response | Score | Result) -> str:
     """The prompt variant: the setting, and the script where one was chosen."""
     chosen = [each for each in (record.script, record.wording) if each != "released"]
     return " · ".join([record.setting, *chosen])

@@ -11,7 +11,7 @@ from keju.messages import message
 from keju.models import RESULTS, Model
 from keju.running.outcomes import Job
 from keju.running.reading import NO_READING, failure_of
-from keju.running.store import Stored
+from keju.running.store import StoredResponse
 
 
 class Renewal:
@@ -32,7 +32,7 @@ class Renewal:
         self._of_files = model.identity.get("kind") == RESULTS
         self._counts: Counter[str] = Counter()
 
-    def is_needed(self, stored: Stored, job: Job, reading: Response | None) -> bool:
+    def is_needed(self, stored: StoredResponse, job: Job, reading: Response | None) -> bool:
         """Whether the request is to be sent again.
 
         Raises:

@@ -1,4 +1,4 @@
-"""`Shown`: the request of a stored response, rebuilt from the run."""
+"""`RequestRebuilder`: the request of a stored response, rebuilt from the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
 from keju.messages import message
 from keju.running.box_conventions import convention_in
 from keju.running.examples import Examples
-from keju.running.reading import Read, is_prompted, reading_request
+from keju.running.reading import ReadingTexts, is_prompted, reading_request
 from keju.running.requests import request_for, with_source
 from keju.running.selecting import RequestVariant
 from keju.running.transcriptions import with_transcriptions
@@ -31,7 +31,7 @@ class _Reader(NamedTuple):
     prompted: bool
 
 
-class Shown:
+class RequestRebuilder:
     """Rebuilds the requests of a run.
 
     Args:
@@ -44,7 +44,7 @@ class Shown:
         self.manifest = folder.manifest()
         self._examples = Examples(folder.examples())
         self._folder = folder
-        self._texts: dict[str, Read] = {}
+        self._texts: dict[str, ReadingTexts] = {}
         self._everything: list[Item] | None = None
 
     def request(self, item: Item, response: Response) -> Request:
@@ -93,7 +93,7 @@ class Shown:
         if reader is None:
             return None
         if reader.name not in self._texts:
-            self._texts[reader.name] = Read(self._folder.readings(reader.name))
+            self._texts[reader.name] = ReadingTexts(self._folder.readings(reader.name))
         number = response.round if reader.every_round else 1
         script = response.script if reader.prompted else "released"
         request = reading_request(item, number, script)

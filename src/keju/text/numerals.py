@@ -1,4 +1,4 @@
-"""Numbers as answers: Arabic and Chinese numerals, half and full width, and relative errors."""
+"""Values of numerals: Arabic and Chinese ones of half and full width, and English words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ _GREAT = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _TENS = "廿卄卅丗卌"
 _CHINESE = "".join([*_DIGITS, *_UNITS, *_GREAT])
 _ARABIC = r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?"
-_NUMBER = re.compile(rf"{_ARABIC}|[{_CHINESE}]+")
 _LONGEST = 30
 
 _ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
@@ -56,7 +55,7 @@ def parse_number(text: str) -> float | None:
     """The value of a text that is a number and nothing else, or None.
 
     ``12``, ``１２``, ``1,200``, ``3.5``, ``十二``, ``二百零五``, ``廿四``, ``一九八〇``, ``壹萬``.
-    What can be read in two ways (两三, 一百一, 三万五) is no number.
+    A text with two readings (两三, 一百一, 三万五) has no value.
     """
     plain = unicodedata.normalize("NFKC", text).strip()
     if not plain or len(plain) > _LONGEST:
@@ -66,7 +65,7 @@ def parse_number(text: str) -> float | None:
     return _chinese(plain)
 
 
-def english_number(words: str) -> float | None:
+def parse_english_number(words: str) -> float | None:
     """The value of English words below a thousand (three, a hundred and twelve), or None."""
     if not _IN_ENGLISH.fullmatch(words.strip()):
         return None
@@ -74,23 +73,6 @@ def english_number(words: str) -> float | None:
     for word in re.split(r"[-\s]+", words.strip().lower()):
         total = max(total, 1) * 100 if word == "hundred" else total + _WORDS.get(word, 0)
     return float(total)
-
-
-def numbers_in(text: str) -> list[float]:
-    """The values of all numbers in a text, in order; what is no well-formed number is left out."""
-    plain = unicodedata.normalize("NFKC", text)
-    values = (parse_number(match[0]) for match in _NUMBER.finditer(plain))
-    return [value for value in values if value is not None]
-
-
-def relative_error(truth: float, predicted: float) -> float:
-    """|truth - predicted| / truth (its mean is the MRE); 1 where there is no truth to hit.
-
-    A truth of 0 makes any other prediction an error of 1.
-    """
-    if truth == 0:
-        return float(predicted != 0)
-    return abs(truth - predicted) / abs(truth)
 
 
 def _chinese(text: str) -> float | None:

@@ -1,8 +1,8 @@
-"""Unclear answers as people settled them, as authors do who read such answers by hand.
+"""People's decisions on unclear multiple-choice answers, as authors make them by hand.
 
-Of an answer to a question with options from which no rule takes one letter, people say which option
-it chose (``keju serve``). What they said makes a variant of accuracy with a signature of its own;
-no mean of a protocol takes it in.
+If no rule extracts one letter from an answer, people decide which option it chose (``keju serve``).
+Their decisions make a variant of accuracy with its own signature, which no mean of a protocol
+includes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WITHOUT = frozenset({"failed", "filtered", "empty"})
 
 
 class Decisions(NamedTuple):
-    """What people said: the letter, or `NONE`, by code of the answer; and the file's hash."""
+    """People's decisions: the letter, or `NONE`, by code of the answer; and the file's hash."""
 
     letters: Mapping[str, str]
     id: str
@@ -69,13 +69,13 @@ def answer_code(response: Response, *, of_0_1_0: bool = False) -> str:
 
 
 def read_decisions(path: Path) -> Decisions:
-    """Read what ``keju serve`` wrote. Where several people decided, what most of them said counts.
+    """Read the decisions that ``keju serve`` wrote. Of several people the majority counts.
 
-    An answer of which they disagree evenly stays undecided.
+    An answer on which they are divided evenly stays undecided.
 
     Raises:
-        UsageError: there is no such file.
-        DataError: it is no table of decisions.
+        UsageError: the file does not exist.
+        DataError: it is not a table of decisions.
     """
     if not path.is_file():
         raise UsageError(message("scoring.adjudication-missing", path=path))
@@ -112,12 +112,12 @@ def _most(votes: Counter[str]) -> str:
     return "" if others and others[0][1] == count else letter
 
 
-def adjudicated(
+def collect_adjudicated_scores(
     samples: Iterable[ScoringSample], decisions: Decisions, scores: list[Score]
 ) -> Iterator[ScoringSample]:
-    """The cases as they come; those with options add their score to the list as they pass.
+    """Yield the samples unchanged; for those with options, add their score to the list.
 
-    Right is 1: by the people's letter where they decided, else by the letter that the rules take.
+    The score is 1 if the letter is right: people's where they decided, else the extracted one.
     """
     for sample in samples:
         if sample.form == "letter" and (sample.item.answer or sample.item.answer_simplified):
@@ -130,7 +130,7 @@ def _score(sample: ScoringSample, decisions: Decisions) -> Score:
     letter = decisions.letters.get(
         answer_code(response, of_0_1_0=sample.defect.cut), sample.extracted.answer
     )
-    value = float(letter == sample.truth.strip().upper())
+    value = float(letter == sample.reference.strip().upper())
     return Score(
         key=response.key,
         item=item.id,

@@ -1,4 +1,4 @@
-"""`stated_count` and `stated_probability`: the number that a text states as its answer.
+"""`find_count` and `find_probability`: the number that a text states as its answer.
 
 Nothing is guessed. A number is taken because the text is that number, because a phrase says that
 it is the answer, or because the text states no other value; and what is taken says by which rule.
@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from keju.metrics.numbers import (
+from keju.text import to_half_width
+from keju.text.numerals import (
     ENGLISH_NUMBER,
-    english_number,
+    parse_english_number,
     parse_number,
 )
-from keju.text import narrowed
 
 _PREFIX = 120
 _EDGE = " \t\r\n*_`$\"'“”「」#.。!！,，"
@@ -104,7 +104,7 @@ _CHANCE_PHRASES = {
 _CHANCE_AFTER = re.compile(rf"\s?(?:的)?{_CHANCE_WORD}", re.IGNORECASE)
 
 
-class Stated(NamedTuple):
+class StatedNumber(NamedTuple):
     """A number that a text states.
 
     Attributes:
@@ -128,20 +128,20 @@ class _Numeral(NamedTuple):
     plain: bool
 
 
-def stated_count(text: str) -> Stated | None:
+def find_count(text: str) -> StatedNumber | None:
     r"""The whole number, 0 or more, that a text states, or None where that would be a guess.
 
     Read are Arabic, full-width and Chinese numerals and English words below a thousand. Ordinals
-    (第三, 3rd), numbers of figures, years and percentages are no counts. In running text a Chinese
-    numeral needs a measure word (三个) or a phrase before it, as 一般 and 十分 are no numbers;
-    and a lone 一 or "one" counts only as the whole text or after a phrase.
+    (第三, 3rd), numbers of figures, years and percentages are not counts. In running text a
+    Chinese numeral needs a measure word (三个) or a phrase before it, since 一般 and 十分 are not
+    numbers; and a lone 一 or "one" counts only as the whole text or after a phrase.
 
     Of several numbers, those that an answer phrase introduces decide (``answer is``, ``答案``,
     ``\boxed``); else those said to be a total (``in total``, ``共``); else those of a statement
     (``there are``, ``有``) that has no other number in its sentence. If the ones that decide
     differ in value, the text states none.
     """
-    flat = narrowed(text)
+    flat = to_half_width(text)
     found = _alternatives_voided(flat, list(_counts_in(flat)))
     for each in found[:1]:
         rest = flat[each.end :].strip(_EDGE)
@@ -155,15 +155,15 @@ def stated_count(text: str) -> Stated | None:
     return _quoted(text, _decided(flat, found, by_rule))
 
 
-def stated_probability(text: str) -> Stated | None:
+def find_probability(text: str) -> StatedNumber | None:
     """The probability, 0 to 1, that a text states, or None where that would be a guess.
 
     Read are decimals (0.8, .8), percentages (80%, 80 percent, 百分之八十), 零点八 and shares (8/10,
     8 out of 10, 十分之八). A whole
     number without a percent sign is one only as the whole text, or after a phrase, and only if it
-    is 0 or 1: 80 is not taken for 80%. Of several numbers one is chosen as in `stated_count`.
+    is 0 or 1: 80 is not taken for 80%. Of several numbers one is chosen as in `find_count`.
     """
-    flat = narrowed(text)
+    flat = to_half_width(text)
     found = _alternatives_voided(flat, list(_chances_in(flat)))
     for each in found[:1]:
         if not flat[: each.start].strip(_EDGE) and not flat[each.end :].strip(_EDGE):
@@ -196,7 +196,7 @@ def _counts_in(flat: str) -> Iterable[_Numeral]:
 
 def _value(match: re.Match[str]) -> float | None:
     if match["english"]:
-        return english_number(match["english"])
+        return parse_english_number(match["english"])
     if match["great"]:
         number = parse_number(match["arabic"].removesuffix(match["great"]))
         worth = parse_number("一" + match["great"].strip())
@@ -266,7 +266,7 @@ def _alternatives_voided(flat: str, numerals: list[_Numeral]) -> list[_Numeral]:
 
 def _decided(
     flat: str, found: Sequence[_Numeral], by_rule: Mapping[str, Sequence[_Numeral]]
-) -> Stated | None:
+) -> StatedNumber | None:
     for rule, said in by_rule.items():
         if said and (rule != "statement" or _alone(flat, said, found)):
             return _agreed(said, rule)
@@ -285,16 +285,16 @@ def _alone(flat: str, said: Sequence[_Numeral], found: Sequence[_Numeral]) -> bo
     )
 
 
-def _agreed(numerals: Sequence[_Numeral], rule: str) -> Stated | None:
+def _agreed(numerals: Sequence[_Numeral], rule: str) -> StatedNumber | None:
     """The first of some numerals if all have the same value."""
     values = {each.value for each in numerals}
     if len(values) != 1:
         return None
     first = numerals[0]
-    return None if first.value is None else Stated(first.value, first.text, first.start, rule)
+    return None if first.value is None else StatedNumber(first.value, first.text, first.start, rule)
 
 
-def _quoted(text: str, stated: Stated | None) -> Stated | None:
+def _quoted(text: str, stated: StatedNumber | None) -> StatedNumber | None:
     """The same with the characters of the text as they are, before widths were made one."""
     if stated is None:
         return None

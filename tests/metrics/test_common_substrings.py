@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.metrics.shared_runs import longest_shared, shared_runs
+from keju.metrics.common_substrings import find_common_substrings, find_longest_common
 
 TEXTS = st.text("天地玄", max_size=14)
 
@@ -14,7 +14,7 @@ TEXTS = st.text("天地玄", max_size=14)
 @given(TEXTS, TEXTS, st.integers(1, 4))
 def test_runs_stand_in_both_and_cannot_go_on(text, other, least):
     end = 0
-    for run in shared_runs(text, other, least=least):
+    for run in find_common_substrings(text, other, least=least):
         assert run.start >= end
         end = run.start + len(run.text)
         assert text[run.start : end] == run.text
@@ -31,10 +31,10 @@ def test_the_longest_is_the_longest(text, other, least):
         for b in range(a + least, len(text) + 1)
         if text[a:b] in other
     ]
-    assert len(longest_shared(text, other, least=least)) == max(map(len, every), default=0)
-    assert longest_shared(text, other, least=least) in other
+    assert len(find_longest_common(text, other, least=least)) == max(map(len, every), default=0)
+    assert find_longest_common(text, other, least=least) in other
 
 
-def test_a_run_has_a_character():
-    with pytest.raises(ValueError, match="one character"):
-        list(shared_runs("天", "天", least=0))
+def test_a_common_substring_has_a_character():
+    with pytest.raises(ValueError, match="least"):
+        list(find_common_substrings("天", "天", least=0))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.metrics.numbers import numbers_in, parse_number, relative_error
+from keju.text import parse_number
 
 DIGITS = "零一二三四五六七八九"
 FORMAL = str.maketrans("一二三四五六七八九十百千", "壹貳叁肆伍陸柒捌玖拾佰仟")
@@ -84,14 +84,3 @@ def test_other_forms(text, value):
 )
 def test_what_has_no_one_value_is_no_number(text):
     assert parse_number(text) is None
-
-
-def test_numbers_stand_in_order_in_a_text():
-    assert numbers_in("共１２字，其中三字残，另有2.5行") == [12, 3, 2.5]
-
-
-def test_relative_error_is_measured_against_the_truth():
-    assert relative_error(17, 14) == pytest.approx(3 / 17)
-    assert relative_error(1, 300) == 299
-    assert relative_error(0, 0) == 0
-    assert relative_error(0, 5) == 1

@@ -1,0 +1,160 @@
+"""`ItemRequests`: the requests that a run makes from the items of a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from keju.items import Item, Request, Response
+from keju.models import Model
+from keju.running.outcomes import Job, job_of
+from keju.running.policy import Policy
+from keju.running.reading import (
+    Reader,
+    Readings,
+    failure_of,
+    reader_of,
+    reading_requests,
+    unsupported_reason,
+)
+from keju.running.renewal import Renewal
+from keju.running.request_queue import NotAsked, PlannedRequest
+from keju.running.request_runner import ModelQueue
+from keju.running.requests import request_count, request_for, requests_for
+from keju.running.run_contents import RunContents
+from keju.running.selecting import RequestVariant, skip_reason
+from keju.running.store import StoredResponse
+from keju.runs import RunFolder
+from keju.text import answer_part
+
+
+class Place(NamedTuple):
+    """Which request of an item: its prompt variant and its candidate."""
+
+    item: Item
+    variant: RequestVariant
+    candidate: int
+
+
+class ItemRequests:
+    """The source of the requests to one model that a run makes from its items.
+
+    Args:
+        contents: what the run sends.
+        folder: the run, which contains the transcriptions that precede the requests.
+        model: the model.
+    """
+
+    def __init__(self, contents: RunContents, folder: RunFolder, model: Model) -> None:
+        self.model = model
+        self._contents = contents
+        self._renewal = Renewal(model, str(folder.path))
+        settings = dict.fromkeys(variant.setting for variant in contents.selection.variants)
+        readers = {setting: reader_of(model, setting) for setting in settings}
+        self._readings = {
+            setting: Readings(reader, folder.readings(reader.model.name)) if reader else None
+            for setting, reader in readers.items()
+        }
+
+    def planned(self) -> Iterator[PlannedRequest[Place] | NotAsked]:
+        """All requests, and those that are not sent, with the reason."""
+        for item, variant in self._contents.turns(self.model):
+            if reason := skip_reason(item, variant):
+                yield NotAsked(reason, request_count(item))
+                continue
+            readings = self._readings[variant.setting]
+            reading = readings.of(item, variant) if readings else None
+            examples = self._contents.examples.of(item, variant)
+            # A model that transcribes first must support the request with the images.
+            with_images = request_for(item, variant, examples=examples) if readings else None
+            for request in self._requests(item, variant, reading):
+                if reason := unsupported_reason(self.model, with_images or request):
+                    yield NotAsked(reason)
+                    continue
+                place = Place(item, variant, request.candidate)
+                waits = readings is not None and reading is None
+                yield PlannedRequest(place, request, reading, waits)
+
+    def is_outdated(self, stored: StoredResponse, planned: PlannedRequest[Place]) -> bool:
+        """Whether a stored response must be replaced (`Renewal`).
+
+        Raises:
+            UsageError: it is to another prompt.
+        """
+        job = job_of(self.model, planned.request)
+        return self._renewal.is_needed(stored, job, planned.reading)
+
+    def jobs(self, places: Sequence[Place]) -> Iterator[Job]:
+        """The requests at these places, those of one item and prompt variant after each other."""
+        for _, group in groupby(places, key=lambda place: (id(place.item), id(place.variant))):
+            wanted = list(group)
+            item, variant, candidates = *wanted[0][:2], {place.candidate for place in wanted}
+            readings = self._readings[variant.setting]
+            reading = readings.of(item, variant) if readings else None
+            failure = failure_of(reading) if reading else None
+            for request in self._requests(item, variant, reading):
+                if request.candidate in candidates:
+                    yield job_of(self.model, request, failure)
+
+    def notes(self) -> Iterable[str]:
+        """The result files that changed since they were read, one line."""
+        return self._renewal.lines()
+
+    def _requests(
+        self, item: Item, variant: RequestVariant, reading: Response | None
+    ) -> Iterator[Request]:
+        # The reasoning of the reader is not part of the transcription.
+        text = None if reading is None else answer_part(reading.text)
+        return requests_for(item, variant, text, self._contents.examples.of(item, variant))
+
+
+def reading_queues(contents: RunContents, folder: RunFolder, policy: Policy) -> list[ModelQueue]:
+    """The transcriptions to make before models answer, one queue per reader."""
+    readers: dict[tuple[str, bool], Reader] = {}
+    turns: dict[tuple[str, bool], list[tuple[Item, RequestVariant]]] = {}
+    for model in contents.models:
+        for item, variant in contents.turns(model):
+            reader = reader_of(model, variant.setting)
+            if reader and _is_sent(contents, model, item, variant):
+                place = (reader.model.name, reader.every_round)
+                readers.setdefault(place, reader)
+                turns.setdefault(place, []).append((item, variant))
+    queues = [
+        _reading_queue(reader, turns[place], folder, policy) for place, reader in readers.items()
+    ]
+    return [queue for queue in queues if queue.total]
+
+
+def _reading_queue(
+    reader: Reader,
+    turns: Iterable[tuple[Item, RequestVariant]],
+    folder: RunFolder,
+    policy: Policy,
+) -> ModelQueue:
+    model = reader.model
+    stored = {each.key: each.status for each in folder.readings(model.name)}
+    again = {"failed"} if policy.retry_failed else set()
+    jobs = [
+        job
+        for job in (job_of(model, request) for request in reading_requests(reader, turns))
+        if job.key not in stored or stored[job.key] in again
+    ]
+    queue = ModelQueue(
+        model,
+        iter(jobs),
+        total=len(jobs),
+        ceiling=policy.concurrency or model.concurrency,
+        limits=policy.limits,
+        prices=policy.budget.prices,
+        succeeded=any(status != "failed" for status in stored.values()),
+    )
+    queue.doing = "(reading)"
+    return queue
+
+
+def _is_sent(contents: RunContents, model: Model, item: Item, variant: RequestVariant) -> bool:
+    if skip_reason(item, variant):
+        return False
+    examples = contents.examples.of(item, variant)
+    return not unsupported_reason(model, request_for(item, variant, examples=examples))

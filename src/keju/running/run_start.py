@@ -1,0 +1,148 @@
+"""`start_run`: write the manifest and the items of a run, or check them against the stored ones."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from keju import __version__
+from keju.definitions import definition_texts
+from keju.definitions.wordings import own_wordings
+from keju.errors import UsageError
+from keju.messages import message
+from keju.models import capabilities_of, plugins_of, role_of
+from keju.running.changed_items import ChangedItems, changed_items, drop_stale, resume_obstacle
+from keju.running.manifest_check import (
+    check_same,
+    drop_failures,
+    models_without_answers,
+    resumed_manifest,
+)
+from keju.running.run_contents import RunContents
+from keju.running.store import ResponseStore
+from keju.runs import RunFolder, RunManifest
+
+
+def start_run(contents: RunContents, store: ResponseStore, *, follow: bool = False) -> list[str]:
+    """Write the manifest and the items of a run, or check them against the stored ones.
+
+    Args:
+        contents: what the run sends.
+        store: the store of the run; it must be open.
+        follow: items of the run that changed or are gone lose their responses; without it they are
+            an error.
+
+    Returns:
+        What changed since the last session, a line each.
+
+    Raises:
+        UsageError: an item has fewer examples than requested, or the run is another one.
+    """
+    contents.examples.check(contents.items, contents.selection.variants)
+    folder, manifest = store.folder, _manifest(contents, store.folder)
+    chosen = [item.id for item in contents.items]
+    if not folder.exists():
+        _store_items(contents, folder, chosen)
+        _store_examples(contents, folder)
+        folder.write_manifest(_with_items(manifest, folder))
+        return []
+    notes: list[str] = []
+    earlier = folder.manifest()
+    corrected = models_without_answers(store, earlier, manifest)
+    kept = {n: each for n, each in earlier.models.items() if n not in corrected}
+    changed = None
+    if earlier.dataset_hash != manifest.dataset_hash:
+        variants = contents.selection.variants
+        changed = changed_items(folder, contents.dataset, chosen, variants)
+    refused = resume_obstacle(contents.selection, changed, follow=follow) if changed else ""
+    check_same(replace(earlier, models=kept), manifest, folder, refused)
+    _check_chosen(folder, chosen, changed, contents.selection.shard)
+    stored = earlier.items_sha256 and folder.has_its_items()
+    if changed or len(folder.item_ids()) < len(chosen) or not stored:
+        # Without a hash in run.json, an interruption between the two files is not reported as
+        # damage.
+        folder.write_manifest(replace(earlier, items_sha256=""))
+        if changed:
+            drop_stale(changed, store)
+            notes += changed.lines()
+        _store_items(contents, folder, chosen)
+    drop_failures(store, corrected)
+    _store_examples(contents, folder)
+    folder.write_manifest(resumed_manifest(earlier, _with_items(manifest, folder)))
+    return notes
+
+
+def record_not_asked(folder: RunFolder, not_asked: Mapping[str, Mapping[str, int]]) -> None:
+    """Write into the manifest which requests the models do not support, by model and reason."""
+    manifest = folder.manifest()
+    counts = {name: dict(counter) for name, counter in not_asked.items() if counter}
+    others = {name: c for name, c in manifest.not_asked.items() if name not in not_asked}
+    folder.write_manifest(replace(manifest, not_asked={**others, **counts}))
+
+
+def relative_path(dataset: Path, out: Path) -> str:
+    """The path from a run directory to its dataset; empty where there is none."""
+    try:
+        return os.path.relpath(dataset.resolve(), out.resolve())
+    except ValueError:
+        return ""
+
+
+def _check_chosen(
+    folder: RunFolder, chosen: Sequence[str], changed: ChangedItems | None, shard: str | None
+) -> None:
+    """Refuse to resume a run with fewer items, or a shard with more."""
+    path, before = folder.path, set(folder.item_ids())
+    before.difference_update(changed.gone if changed else ())
+    if gone := before.difference(chosen):
+        raise UsageError(
+            message("running.items-not-chosen-now", path=path, count=len(gone), name=min(gone))
+        )
+    if len(before) < len(chosen) and shard:
+        raise UsageError(message("running.shard-divided-otherwise", path=path))
+
+
+def _store_items(contents: RunContents, folder: RunFolder, chosen: Sequence[str]) -> None:
+    if contents.stored_items is None:
+        folder.take_items(contents.dataset, chosen)
+    else:
+        folder.write_items(list(contents.stored_items))
+
+
+def _store_examples(contents: RunContents, folder: RunFolder) -> None:
+    """Store the items that are examples, so that the run needs nothing else."""
+    if used := contents.examples.used(contents.items, contents.selection.variants):
+        folder.write_examples(used)
+
+
+def _manifest(contents: RunContents, folder: RunFolder) -> RunManifest:
+    about = contents.dataset.manifest
+    names = [model.name for model in contents.models]
+    names += [reader.name for model in contents.models if (reader := capabilities_of(model).reader)]
+    plugins = {name: list(plugins_of(name)) for name in names}
+    return RunManifest(
+        keju=__version__,
+        dataset=about.name,
+        dataset_version=about.version,
+        dataset_hash=about.hash,
+        dataset_path=relative_path(contents.dataset.path, folder.path),
+        synthetic=about.synthetic,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        models={model.name: model.identity for model in contents.models},
+        settings=contents.selection.manifest_settings,
+        benchmarks=definition_texts(item.benchmark for item in contents.items),
+        prompts=own_wordings(contents.selection.wordings),
+        plugins=tuple(dict.fromkeys(each for found in plugins.values() for each in found)),
+        roles={name: role_of(name) or "model" for name, found in plugins.items() if found},
+    )
+
+
+def _with_items(manifest: RunManifest, folder: RunFolder) -> RunManifest:
+    """The manifest with the hashes of the items and examples as they are stored."""
+    return replace(
+        manifest, items_sha256=folder.items_hash(), examples_sha256=folder.examples_hash()
+    )

@@ -1,0 +1,149 @@
+"""`Gallery`: the answers of one model to all pairs of one item, and the ranking that they make."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from keju.definitions import Query, query_of
+from keju.definitions.pair_forms import reduced_form, sent_candidates
+from keju.items import Item, Protocol, Status
+from keju.messages import message
+from keju.metrics import UndefinedMetricError
+from keju.metrics.ranking import Ranking, rank
+from keju.scoring.numeric_answer import extract_probability
+from keju.scoring.scoring_sample import ScoringSample
+from keju.scoring.verdicts import Verdict
+from keju.scoring.yes_no import first_yes_no
+
+_SHOWN = 10
+_YES_NO = {"Yes": 1.0, "No": 0.0}
+WITHOUT_ANSWER: tuple[Status, ...] = ("failed", "filtered")
+
+
+class Gallery:
+    """The answers of one model on each candidate of one item.
+
+    A candidate's value is the stated probability, or 1 for yes and 0 for no; None if no answer
+    could be extracted. `official` takes the first word for yes or no; `strict` takes the answer of
+    `extract_yes_no`, and of probabilities the corrected one.
+    """
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self.key = ""
+        self._first = len(item.images)
+        self._values: dict[Protocol, dict[int, float | None]] = {"official": {}, "strict": {}}
+        self._statuses: Counter[Status] = Counter()
+        self._verdicts: Counter[Verdict] = Counter()
+
+    @property
+    def query(self) -> Query:
+        """The question form of the item."""
+        return query_of(self.item)
+
+    @property
+    def candidates(self) -> int:
+        """How many candidates the item has."""
+        return len(self.item.images) - 1
+
+    @property
+    def sent(self) -> int:
+        """The number of candidates that were sent; the others rank below (`PairForm`)."""
+        if reduced_form(self.item) == "once":
+            return self.candidates
+        return sent_candidates(self.item)
+
+    @property
+    def relevant(self) -> list[int]:
+        """The right candidates, numbered from 0."""
+        return [place - 1 for place in self.item.relevant]
+
+    def add(self, sample: ScoringSample) -> None:
+        """Add the answer to one pair."""
+        response = sample.response
+        if response.candidate <= self._first:
+            self._first, self.key = response.candidate, response.key
+        taken = sample.extracted.answer
+        if sample.form == "yes-no":
+            strict = _YES_NO.get(taken or "")
+            official = _YES_NO.get(first_yes_no(sample.text).answer or "")
+        else:
+            first = extract_probability(sample.text).answer
+            strict = None if taken is None else float(taken)
+            official = None if first is None else float(first)
+        self._values["strict"][response.candidate] = strict
+        self._values["official"][response.candidate] = official
+        self._statuses[response.status] += 1
+        self._verdicts[sample.verdict] += 1
+
+    def values(self, protocol: Protocol) -> list[float | None]:
+        """One value for each candidate that was sent, in their order.
+
+        Raises:
+            UndefinedMetricError: a candidate has no response yet, or the item is at fault.
+        """
+        said = self._values[protocol]
+        lacking = self.sent - len(said)
+        if lacking:
+            raise UndefinedMetricError(
+                message("scoring.candidates-without-response", lacking=lacking, asked=self.sent)
+            )
+        if any(not 1 <= place <= self.candidates for place in self.item.relevant):
+            raise UndefinedMetricError(message("scoring.relevant-not-among-images"))
+        return [said[place] for place in range(1, self.sent + 1)]
+
+    def ranking(self, protocol: Protocol) -> Ranking:
+        """The candidates by value, ties kept for the expectation over their orders.
+
+        Candidates that a baseline ranked beforehand and that were not sent come last, in its
+        order; those that were sent and have no answer come before them.
+
+        Raises:
+            UndefinedMetricError: see `values`.
+        """
+        values, rest = self.values(protocol), self.candidates - self.sent
+        if not rest:
+            return rank(values, self.relevant)
+        shown = [-1.0 if value is None else value for value in values]
+        return rank([*shown, *(-2.0 - place for place in range(rest))], self.relevant)
+
+    @property
+    def status(self) -> Status:
+        """``answered`` if any pair was, else the most frequent status."""
+        return "answered" if self._statuses["answered"] else self._statuses.most_common(1)[0][0]
+
+    @property
+    def verdict(self) -> Verdict:
+        """``ok`` if any pair has an extracted answer, else the most frequent verdict."""
+        sound: tuple[Verdict, ...] = ("ok", "truncated")
+        return next(
+            (each for each in sound if self._verdicts[each]), self._verdicts.most_common(1)[0][0]
+        )
+
+    @property
+    def stats(self) -> dict[str, float]:
+        """The number of pairs, and of those that rank last because they have no answer."""
+        failed = sum(self._statuses[status] for status in WITHOUT_ANSWER)
+        silent = sum(value is None for value in self._values["strict"].values())
+        return {"pairs": self.sent, "failed": failed, "unparsable": silent - failed}
+
+    @property
+    def best(self) -> str:
+        """The first candidates of the ranking with their values; equal values are joined by =."""
+        values = self._values["strict"]
+        order = sorted(values, key=lambda place: (-_or_least(values[place]), place))[:_SHOWN]
+        words, before = [], None
+        for place in order:
+            value = values[place]
+            mark = "" if before is None else " = " if value == before[0] else " > "
+            words.append(f"{mark}{place}{_stated(value)}")
+            before = (value,)
+        return "".join(words) + (" …" if len(values) > _SHOWN else "")
+
+
+def _or_least(value: float | None) -> float:
+    return -1.0 if value is None else value
+
+
+def _stated(value: float | None) -> str:
+    return " (–)" if value is None else f" ({value:g})"
