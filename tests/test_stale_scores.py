@@ -294,4 +294,5 @@ def test_decisions_on_changed_answers_are_counted_and_have_no_effect(
     edit(folder, MODEL, 0, text="C、D")
     result = CliRunner().invoke(app, ["score", str(folder), "--adjudicated", str(sheet)])
     assert result.exit_code == 0
-    assert "changed since: 1" in " ".join(result.output.split())
+    assert "1 decision in" in " ".join(result.output.split())
+    assert "not counted" in " ".join(result.output.split())

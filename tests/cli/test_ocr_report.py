@@ -152,7 +152,7 @@ def test_result_files_that_are_added_or_corrected_are_read_by_the_same_command(t
     assert "X: 2 pages have no result file: book 2/p1, book 3/p1" in first.stderr
     assert "X: 4/4 · 2 without a result" in first.stderr
     said = first.stdout.splitlines()
-    place = said.index("X: 2 results missing: book 2/p1, book 3/p1")
+    place = said.index("X: 2 results are missing: book 2/p1, book 3/p1")
     assert said[place + 1].startswith("  Hint: Add the missing files to the folder. Then run the")
     assert "--retry-failed" not in first.stdout
     before = stored(tmp_path, "X")

@@ -49,7 +49,7 @@ def without(key):
         ([without("Response")], "no item has Response"),
         ([GOOD, GOOD], "occur twice"),
         ([without("Answer_Simplified")], "no item has Answer_Simplified"),
-        ([GOOD | {"Response": "天" * (LONGEST + 1)}], "1,000,000. Shorten it, or leave"),
+        ([GOOD | {"Response": "天" * (LONGEST + 1)}], "1,000,000. Shorten it, or remove"),
     ],
 )  # fmt: skip
 def test_a_file_not_in_the_form_is_one_line_naming_file_and_item(tmp_path, content, says):
