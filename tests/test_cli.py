@@ -241,9 +241,9 @@ def test_licence_and_source_are_optional_for_an_import(tmp_path):
     (src / "p1.txt").write_text("天地玄黃", "utf-8")
     done = keju("data", "import", "pages", src, "--out", tmp_path / "a")
     assert done.returncode == 0, done.stderr
-    assert "the licence and the source of the dataset are stored as unknown" in done.stderr
+    assert "not given: --licence, --source." in done.stderr
     done = keju("data", "import", "pages", src, "--out", tmp_path / "b", "--license", "CC0-1.0")
-    assert "the source of the dataset is stored as unknown" in done.stderr
+    assert "not given: --source." in done.stderr
     assert '"licence": "CC0-1.0"' in (tmp_path / "b/dataset.json").read_text("utf-8")
 
 
@@ -267,3 +267,20 @@ def test_importing_pages_then_validating_them(tmp_path):
     counted = json.loads(keju("data", "stats", made, "--json").stdout)
     assert counted["tasks"][0]["n_q"] == 1
     assert counted["tasks"][0]["avg_a"] == 8
+
+
+def test_an_import_names_the_licence_that_the_definition_states(tmp_path):
+    src = tmp_path / "src"
+    src.mkdir()
+    image = next((mini.path() / "images").glob("*.jpg"))
+    (src / "p1.jpg").write_bytes(image.read_bytes())
+    (src / "p1.txt").write_text("天地玄黃", "utf-8")
+    plugin = tmp_path / "own metrics.py"
+    plugin.write_text("")
+    args = ("data", "import", "pages", src, "--option", "task=T1", "--plugin", plugin)
+    done = keju(*args, "--out", tmp_path / "a")
+    assert done.returncode == 0, done.stderr
+    assert "MCS-Bench states the licence CC-BY-NC-SA-4.0" in done.stderr
+    assert f"keju --plugin '{plugin}' run" in " ".join(done.stdout.split())
+    done = keju(*args, "--out", tmp_path / "b", "--licence", "CC0-1.0")
+    assert "states the licence" not in done.stderr

@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -108,7 +109,17 @@ def _with_plugins(arguments: list[str]) -> list[str]:
         else:
             raise UsageError(message("cli.plugin-needs-file"))
     add_plugin_files(files)
+    _PLUGINS_GIVEN.extend(str(file) for file in files)
     return rest
+
+
+_PLUGINS_GIVEN: list[str] = []
+"""The plug-in files that the command line names."""
+
+
+def program() -> str:
+    """How commands that keju prints begin: ``keju``, with the plug-in files of this command."""
+    return " ".join(["keju", *(f"--plugin {quote(file)}" for file in _PLUGINS_GIVEN)])
 
 
 def say(line: str) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from keju.cli.app import WITH_FAILURES, app, err, out, say
+from keju.cli.app import WITH_FAILURES, app, err, out, program, say
 from keju.cli.asking_output import show_failures, show_plan, show_run
 from keju.cli.grouped_options import with_groups
 from keju.cli.ocr_reporting import refuse_scans
@@ -170,7 +170,7 @@ def run(
     if items.shard:
         say(message("terminal.next-merge"))
         return
-    say(message("terminal.next-score", run=folder))
+    say(message("terminal.next-score", keju=program(), run=folder))
 
 
 @app.command()
@@ -198,4 +198,4 @@ def merge(
         say(message("terminal.missing", what=line))
     if merged.missing:
         raise typer.Exit(WITH_FAILURES)
-    say(message("terminal.next-score", run=folder))
+    say(message("terminal.next-score", keju=program(), run=folder))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from keju.cli.app import WITH_FAILURES, data_app, err, note, out, say
+from keju.cli.app import WITH_FAILURES, data_app, err, note, out, program, say
 from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset
 from keju.errors import UsageError
 from keju.items import UNKNOWN
@@ -127,7 +127,7 @@ def import_(
     )
     _print_suspicions(dataset)
     folder = shell_word(str(dataset))
-    say(message("terminal.next-run", dataset=folder))
+    say(message("terminal.next-run", keju=program(), dataset=folder))
 
 
 def _print_suspicions(dataset: Path) -> None:

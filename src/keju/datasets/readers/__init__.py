@@ -14,6 +14,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.words import new_folder, shell_word
 from keju.datasets.store import DatasetManifest, DatasetWriter
+from keju.definitions import benchmark, has_task, task
 from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import UNKNOWN
 from keju.local_paths import check_local
@@ -129,9 +130,9 @@ def import_dataset(
         if plugin := FORMATS.plugin(reader.name):
             writer.declare_plugins([plugin])
         with logging_import(given.get(OPTION, "")) as log:
-            unknown = _unknown_note(licence=licence, source=source)
-            notes = (*found, *reader.read(src, writer, given), *log.notes(), *unknown)
-        return Imported(writer.close(), notes)
+            notes = [*found, *reader.read(src, writer, given), *log.notes()]
+        made = writer.close()
+        return Imported(made, (*notes, *_about_unknown(made)))
     except DataError as error:
         other = _other_format(src, reader)
         if isinstance(error, ProblemsError) and other:
@@ -185,14 +186,20 @@ def _other_format(src: Path, reader: Reader) -> str:
     )
 
 
-def _unknown_note(**about: str) -> Iterator[str]:
-    if missing := [word for word, value in about.items() if value.strip().casefold() == UNKNOWN]:
-        given = " ".join(f"--{word} …" for word in missing)
-        yield (
-            f"the {' and the '.join(missing)} of the dataset "
-            f"{'are' if len(missing) > 1 else 'is'} stored as unknown. Evaluation works without; "
-            f"a release needs: keju build release DATASET --out DIR {given}"
-        )
+def _about_unknown(manifest: DatasetManifest) -> Iterator[str]:
+    """Notes on a licence or source that was not given, and the licence that a definition states."""
+    about = {"licence": manifest.licence, "source": manifest.source}
+    missing = [name for name, value in about.items() if value.strip().casefold() == UNKNOWN]
+    if not missing:
+        return
+    given = [f"--{name}" for name in missing]
+    release = f"keju build release DATASET --out DIR {' '.join(f'{name} …' for name in given)}"
+    yield message("datasets.stored-as-unknown", options=", ".join(given), release=release)
+    if "licence" not in missing:
+        return
+    for name in sorted({task(each).benchmark for each in manifest.tasks if has_task(each)}):
+        if licence := benchmark(name).licence:
+            yield message("datasets.definition-states-licence", benchmark=name, licence=licence)
 
 
 def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Options, list[str]]:
