@@ -11,7 +11,7 @@ from pathlib import Path
 
 import keju
 from keju.definitions import published_tasks
-from keju.registry import shipped_folders
+from keju.registry import list_shipped_folders
 
 CORE = Path(keju.__file__).parent
 NAMED = re.compile(r"mcs[-_ ]?bench|ancient[-_ ]?doc|obi[-_ ]?bench", re.IGNORECASE)
@@ -82,7 +82,7 @@ def words_of(value: object) -> Iterator[str]:
 
 
 def test_the_names_and_tasks_are_those_of_the_folders() -> None:
-    assert all(NAMED.fullmatch(folder.name) for folder in shipped_folders())
+    assert all(NAMED.fullmatch(folder.name) for folder in list_shipped_folders())
     assert len(TASKS) == 45 + 5 + 5
     assert {"T1", "page_level_ocr", "recognition"} <= TASKS
 

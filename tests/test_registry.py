@@ -46,7 +46,7 @@ def test_built_in_names_keep_their_order_and_are_imported_when_they_are_looked_u
     assert list(one) == ["seven", "infinite", "gone"]
     assert "gone" in one
     assert (one["seven"], one["infinite"], one.find("seven")) == (7, sys.maxsize, 7)
-    assert one.plugin("seven") is None
+    assert one.get_plugin("seven") is None
     with pytest.raises(ModuleNotFoundError):
         one["gone"]
 
@@ -73,8 +73,10 @@ def test_a_name_of_an_optional_package_is_an_error_that_names_the_package():
     with pytest.raises(PluginError, match=missing):
         other.find("pi", place="x.toml")
     assert "pi" not in other
-    assert isinstance(other.unknown("seve", known=["eight"], kind="form"), UsageError)
-    assert str(other.unknown("seve", known=["eight"], kind="form")).endswith("There are: eight")
+    assert isinstance(other.make_unknown_error("seve", known=["eight"], kind="form"), UsageError)
+    assert str(other.make_unknown_error("seve", known=["eight"], kind="form")).endswith(
+        "There are: eight"
+    )
 
 
 def test_entry_points_come_after_built_in_names_with_their_distribution(tmp_path, monkeypatch):
@@ -86,8 +88,8 @@ def test_entry_points_come_after_built_in_names_with_their_distribution(tmp_path
     assert len(one) == 3
     assert name not in sys.modules
     assert one["two"] == 2
-    assert one.plugin("two") == Plugin(name="some-numbers", version="1.2")
-    said = [entry.described(str) for entry in one.entries()]
+    assert one.get_plugin("two") == Plugin(name="some-numbers", version="1.2")
+    said = [entry.describe(str) for entry in one.iter_entries()]
     assert said == ["0", "1 [some-numbers 1.2]", "2 [some-numbers 1.2]"]
 
 
@@ -108,12 +110,12 @@ def test_a_broken_entry_point_is_an_error_only_where_it_is_used(
     distribution(tmp_path, "bad-numbers", "0.1", points, **{name: code})
     monkeypatch.syspath_prepend(tmp_path)
     assert one["zero"] == 0
-    assert one.usable() == [0]
+    assert one.list_usable() == [0]
     with pytest.raises(PluginError) as failed:
         one.find("one")
     assert str(failed.value).startswith(f"plug-in bad-numbers 0.1 (entry point one = {name}:ONE): ")
     assert reason in str(failed.value)
-    listed = list(one.entries())[1]
+    listed = list(one.iter_entries())[1]
     assert (listed.thing, listed.problem) == (None, str(failed.value))
 
 
@@ -143,7 +145,7 @@ def test_an_entry_point_that_names_a_decorated_function_is_one_claim(tmp_path, m
     monkeypatch.syspath_prepend(tmp_path)
     assert one["three"] == 3
     assert one["three"] == 3
-    assert one.plugin("three") == Plugin(name="decorated", version="2")
+    assert one.get_plugin("three") == Plugin(name="decorated", version="2")
     assert sys.modules[name].three() == "called"
 
 
@@ -157,7 +159,7 @@ def test_a_declaration_of_a_session_replaces_the_one_before(tmp_path):
     assert one["n"] == 1
     declare(one.group, "n", 2, second)
     assert one["n"] == 2
-    assert one.plugin("n").name == __name__
+    assert one.get_plugin("n").name == __name__
 
 
 def test_a_class_derived_from_a_declared_one_declares_nothing():
@@ -183,8 +185,8 @@ def test_a_plugin_file_is_recorded_by_name_and_hash_and_given_to_child_processes
     add_plugin_files([file, file])
     assert list(one) == ["zero", "nine"]
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    assert one.plugin("nine") == Plugin(name="mine.py", sha256=digest)
-    assert str(one.plugin("nine")) == f"mine.py (sha256 {digest[:12]})"
+    assert one.get_plugin("nine") == Plugin(name="mine.py", sha256=digest)
+    assert str(one.get_plugin("nine")) == f"mine.py (sha256 {digest[:12]})"
     assert os.environ[PLUGIN_FILES] == str(file)
     code = (
         "from keju.registry import Registry; "
@@ -250,7 +252,7 @@ def test_a_plugin_file_that_is_imported_too_is_one_provider(tmp_path, monkeypatc
         action()
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     assert one["nine"] == 9
-    assert one.plugin("nine") == Plugin(name=file.name, sha256=digest)
+    assert one.get_plugin("nine") == Plugin(name=file.name, sha256=digest)
     assert list(one) == ["nine"]
 
 

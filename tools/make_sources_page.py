@@ -5,9 +5,9 @@ python -m tools.make_sources_page
 
 from pathlib import Path
 
-from keju.building.sources.keys import sources_page
+from keju.building.sources.keys import render_sources_page
 
 PAGE = Path(__file__).parents[1] / "docs" / "sources.md"
 
 if __name__ == "__main__":
-    PAGE.write_text(sources_page(), "utf-8")
+    PAGE.write_text(render_sources_page(), "utf-8")

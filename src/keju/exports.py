@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.registry import Plugin, Registry, guarded, provided
+from keju.registry import Plugin, Registry, guard_function, list_provided
 
 
 class ResponseFile(NamedTuple):
@@ -50,10 +50,12 @@ def _files(found: Iterable[object]) -> list[ResponseFile]:
 
 
 def _guarded(found: RunExport, plugin: Plugin) -> RunExport:
-    return found._replace(write=guarded(found.write, plugin, f"export {found.name!r}", then=_files))
+    return found._replace(
+        write=guard_function(found.write, plugin, f"export {found.name!r}", then=_files)
+    )
 
 
 EXPORTS: Registry[RunExport] = Registry(
-    "form of runs", "keju.exports", lambda: provided("keju.exports"), _export, guard=_guarded
+    "form of runs", "keju.exports", lambda: list_provided("keju.exports"), _export, guard=_guarded
 )
 """The export formats of a run by command name, in addition to keju's own formats of pages."""

@@ -7,8 +7,8 @@ from shutil import copytree
 
 import pytest
 
-from keju.building.sources import SOURCES, source_form, source_names
-from keju.building.sources.keys import keys_of, sources_page
+from keju.building.sources import SOURCES, get_source_form, list_source_names
+from keju.building.sources.keys import list_keys, render_sources_page
 from keju.building.sources.saved_pages import Sidecar
 from keju.building.steps import STEPS
 from keju.datasets.readers import FORMATS
@@ -24,28 +24,32 @@ def test_every_step_is_in_the_table(name):
 
 @pytest.mark.parametrize("name", [*SOURCES.builtin, *FORMATS.builtin])
 def test_every_form_of_source_can_be_had_and_is_in_the_table(name):
-    assert source_form(name, place="here").name == name
+    assert get_source_form(name, place="here").name == name
     assert f"| `{name}` |" in DOC or name in FORMATS
 
 
 def test_the_keys_of_every_source_are_told_in_the_docs():
     page = Path(__file__).parents[2] / "docs" / "sources.md"
-    assert page.read_text("utf-8") == sources_page(), "run: python -m tools.make_sources_page"
+    assert page.read_text("utf-8") == render_sources_page(), (
+        "run: python -m tools.make_sources_page"
+    )
 
 
 @pytest.mark.parametrize(
-    "settings", [*(source_form(n, place="").settings for n in source_names()), Sidecar]
+    "settings", [*(get_source_form(n, place="").settings for n in list_source_names()), Sidecar]
 )
 def test_every_key_of_a_source_says_what_it_is(settings):
-    assert all(key.says and key.takes for key in keys_of(settings))
+    assert all(key.summary and key.type_name for key in list_keys(settings))
 
 
 def test_the_command_tells_forms_and_keys():
     listed = keju("build", "sources")
-    assert [line.partition(":")[0] for line in listed.stdout.splitlines()[:-1]] == source_names()
+    assert [
+        line.partition(":")[0] for line in listed.stdout.splitlines()[:-1]
+    ] == list_source_names()
     rows = keju("build", "sources", "rows").stdout.splitlines()
-    assert "  path (path, needed): The file: CSV (" in "\n".join(rows)
-    assert any(line.startswith("  images (path): The folder from which") for line in rows)
+    assert "  path (path, required): Table file: CSV (" in "\n".join(rows)
+    assert any(line.startswith("  images (path): Directory of the images;") for line in rows)
     web = keju("build", "sources", "web").stdout
     assert "  address (text): " in web.partition("NAME.html.toml")[2]
     wrong = keju("build", "sources", "row")

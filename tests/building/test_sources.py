@@ -13,7 +13,7 @@ from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
 from keju.building.settings import FaultsError
-from keju.building.sources.main_text import page_text
+from keju.building.sources.main_text import extract_page_text
 from keju.datasets.store import Dataset
 from keju.errors import KejuError
 from keju.items import Item
@@ -58,7 +58,7 @@ def test_a_folder_of_images_becomes_drafts_and_the_broken_are_listed(tmp_path):
     assert set(refused) == {"book1/p2.png", "p3.png", "p4.jpg"}
     assert "the file is empty" in refused["p3.png"]
     assert "a web page" in refused["p4.jpg"]
-    assert "3 files are not sound images" in record.sources[0].notes[0]
+    assert "3 files are not valid images" in record.sources[0].notes[0]
 
 
 def test_the_source_s_files_are_copied_and_not_shared(tmp_path):
@@ -215,10 +215,10 @@ answer_is = "{said}"
     [
         ('kind = "kind"', 'task = "T5"\nkind = "kind"', "either task, or kind"),
         ('question = "q"', 'question = "qq"', "no column 'qq'. Did you mean 'q'?"),
-        ('answer_is = "from-0"', "", "options need answer_is"),
+        ('answer_is = "from-0"', "", "options requires answer_is"),
         ('answer_is = "from-0"', 'answer_is = "leter"', "no value 'leter'. Did you mean 'letter'?"),
         ('meaning = "T5"', 'meaning = "T99"', "T99"),
-        ('licence = "CC-BY-4.0"\n', "", "it needs licence = … (Under which"),
+        ('licence = "CC-BY-4.0"\n', "", "it needs licence = … (Licence under which"),
         ('question = "q"', 'qestion = "q"', "columns: no key 'qestion'. Did you mean 'question'"),
     ],
 )
@@ -235,7 +235,7 @@ def test_a_mapping_is_checked_whole_and_before_anything_is_copied(questions):
         read_recipe(questions / "recipe.toml")
     place = f"{questions / 'recipe.toml'}: source 1 (rows): "
     blank, *columns = str(error.value).splitlines()
-    want = 'nothing fills the blank {term} of task T5: say fields = { term = "COLUMN" }'
+    want = 'no column fills the blank {term} of task T5. Set fields = { term = "COLUMN" }'
     assert blank == place + want
     assert [line.split(". ")[0].rpartition(": ")[2] for line in columns] == [
         "no column 'AA'", "no column 'BB'",
@@ -256,8 +256,8 @@ def test_a_table_may_be_parted_as_spreadsheets_part_it(tmp_path, separator):
         ("作者,是谁？", ("王羲之", "米芾；")), ("谁？", ("甲;", "乙")),
     ]  # fmt: skip
     assert record.sources[0].notes == [
-        "2 items have neither picture nor transcription, so they can never be asked: "
-        "name their column in columns.image or columns.transcription"
+        "2 items have neither an image nor a transcription and cannot be sent to a model. "
+        "Name their column in columns.image or columns.transcription"
     ]
 
 
@@ -312,7 +312,7 @@ def test_questions_are_taken_word_for_word(tmp_path, row, keys, question, option
 
 def test_a_verbatim_question_needs_its_column_and_its_text(tmp_path):
     (tmp_path / "q.json").write_text('[{"q": " ", "a": "x"}]', "utf-8")
-    with pytest.raises(KejuError, match="verbatim needs columns"):
+    with pytest.raises(KejuError, match="verbatim requires columns"):
         built(tmp_path, VERBATIM + 'task = "T2"\ncolumns = { answer = "a" }')
     with pytest.raises(KejuError, match="the question is empty"):
         built(tmp_path, VERBATIM + 'task = "T2"\ncolumns = { question = "q", answer = "a" }')
@@ -372,21 +372,21 @@ def test_the_main_text_is_taken_and_the_rest_left(tmp_path):
 @pytest.mark.parametrize("charset", ["utf-8", "gb2312", "big5", "utf-16"])
 def test_pages_are_read_in_the_encoding_that_they_name(charset):
     data = PAGE.format(charset=charset).encode({"gb2312": "gb18030"}.get(charset, charset))
-    assert TEXT in page_text(data, name="x").text
+    assert TEXT in extract_page_text(data, name="x").text
 
 
 @pytest.mark.parametrize("charset", ["undefined", "raw_unicode_escape", "none"])
 def test_an_encoding_that_gives_no_text_is_refused(charset):
     data = PAGE.format(charset=charset).encode() + b"\\ud800"
     with pytest.raises(KejuError, match=f"not in the encoding that it names, {charset}"):
-        page_text(data, name="x")
+        extract_page_text(data, name="x")
 
 
 def test_fonts_that_are_never_closed_cut_no_text_off():
     opened = "<font size=2>" * 1000
-    assert TEXT in page_text(f"{opened}<p>{TEXT}</p>".encode(), name="x").text
+    assert TEXT in extract_page_text(f"{opened}<p>{TEXT}</p>".encode(), name="x").text
     with pytest.raises(KejuError, match="nested too deep"):
-        page_text(f"{opened * 100}<p>{TEXT}</p>".encode(), name="x")
+        extract_page_text(f"{opened * 100}<p>{TEXT}</p>".encode(), name="x")
 
 
 def test_pages_without_licence_or_address_or_text_are_refused_by_name(tmp_path):

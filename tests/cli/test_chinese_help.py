@@ -51,7 +51,7 @@ def _texts() -> list[Text]:
     context = typer.Context(root, info_name="keju")
     found = list(_of(root, ()))
     for name in EXPORTS:
-        if EXPORTS.plugin(name) is None:
+        if EXPORTS.get_plugin(name) is None:
             found += _of(root.commands["export"].get_command(context, name), ("export", name))
     step = root.commands["build"].get_command(context, "split")
     own = {f"--{each.name}" for each in fields(STEPS["split"].settings)}
@@ -108,7 +108,7 @@ def test_every_step_and_setting_has_a_chinese_entry() -> None:
 
 
 def _ships(step: str) -> bool:
-    plugin = STEPS.plugin(step)
+    plugin = STEPS.get_plugin(step)
     return plugin is None or str(plugin).startswith("keju-synthetic")
 
 

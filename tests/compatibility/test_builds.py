@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import to_builtins
 
-from keju.building.sources import source_form
+from keju.building.sources import get_source_form
 from keju.building.steps import STEPS
 from keju.datasets.store import Dataset
 from keju.files import read_toml
@@ -39,7 +39,7 @@ def test_every_source_and_step_of_0_1_0_is_known_by_its_name(old):
     steps = {step["do"] for recipe in named for step in recipe["step"]}
     assert len(forms) == 19
     assert len(steps) == 18
-    assert {source_form(form, place="recipe").name for form in forms} == forms
+    assert {get_source_form(form, place="recipe").name for form in forms} == forms
     assert steps <= set(STEPS)
 
 

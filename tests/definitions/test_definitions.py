@@ -20,7 +20,7 @@ from keju.definitions import (
 )
 from keju.definitions.draft import sample_prompts, write_draft
 from keju.errors import DataError, KejuError, UsageError
-from keju.registry import PluginError, shipped_folders
+from keju.registry import PluginError, list_shipped_folders
 from keju.scoring import check_metrics
 
 TEXT = """
@@ -102,7 +102,7 @@ def test_the_shipped_definitions_come_first_and_through_the_same_parser() -> Non
     ]  # fmt: skip
     assert all(is_shipped(each.name) for each in definitions())
     assert benchmark("MCS-Bench").means["QA as printed"].without == ("T39",)
-    for folder in shipped_folders():
+    for folder in list_shipped_folders():
         text = folder.joinpath(registry.FILE).read_text("utf-8")
         assert parse_definition(text, folder.name).name in {each.name for each in definitions()}
 
@@ -230,7 +230,7 @@ def test_a_shipped_name_with_another_content_is_refused() -> None:
 
 
 def test_a_copy_of_a_shipped_definition_is_accepted() -> None:
-    text = (shipped_folders()[1] / "benchmark.toml").read_text("utf-8")
+    text = (list_shipped_folders()[1] / "benchmark.toml").read_text("utf-8")
     assert register_definition(f"# copied\n{text}", "copy.toml") == benchmark("AncientDoc")
 
 

@@ -94,7 +94,7 @@ def test_every_entry_point_is_installed(point):
 @synthetic_missing()
 def test_keju_lists_its_steps_with_the_package():
     assert STEPS["tear"].name == "tear"
-    assert str(STEPS.plugin("tear")) == f"keju-synthetic {PROJECT['version']}"
+    assert str(STEPS.get_plugin("tear")) == f"keju-synthetic {PROJECT['version']}"
 
 
 def test_its_dependencies_are_locked_with_those_of_keju():

@@ -23,7 +23,7 @@ from keju import telemetry
 from keju.building.columns import read_part, rows_of, schema_of, table_of, write_part
 from keju.errors import KejuError, PrerequisiteError, UsageError
 from keju.messages import message
-from keju.registry import PluginSource, load_sources, plugin_sources
+from keju.registry import PluginSource, list_plugin_sources, load_sources
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -197,7 +197,7 @@ class _Guarded:
     def __reduce__(self) -> tuple[Any, ...]:
         """Plug-in files are sent along: a worker on another machine cannot import them."""
         parts = (self.function, self.inward, self.outward)
-        if sources := plugin_sources():
+        if sources := list_plugin_sources():
             return _unpickled, (sources, _pickled(parts))
         return _Guarded, parts
 

@@ -269,12 +269,14 @@ def _part(planned: PlannedSource, out: Path) -> Part:
 
 def _source_mark(planned: PlannedSource) -> str:
     form, settings = planned.form, planned.settings
-    return fingerprint(form.name, form.version, settings, form.beside(settings), *_plugins(form))
+    return fingerprint(
+        form.name, form.version, settings, form.stat_extra_files(settings), *_plugins(form)
+    )
 
 
 def _plugins(form: SourceForm[Any]) -> tuple[Plugin, ...]:
     """The plug-in that provides a form of source, if one does."""
-    plugin = SOURCES.plugin(form.name) or FORMATS.plugin(form.name)
+    plugin = SOURCES.get_plugin(form.name) or FORMATS.get_plugin(form.name)
     return (plugin,) if plugin else ()
 
 

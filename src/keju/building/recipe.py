@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from keju.building.earlier import recorded_plugin
 from keju.building.running import Head
 from keju.building.settings import FaultsError, check_paths, gathering, settings_from
-from keju.building.sources import SourceForm, source_form, source_names
+from keju.building.sources import SourceForm, get_source_form, list_source_names
 from keju.building.step import Step
 from keju.building.steps import STEPS
 from keju.errors import UsageError
@@ -124,7 +124,7 @@ def _with_plugin(made: Path, name: object) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        missing = isinstance(name, str) and name not in (*STEPS, *source_names())
+        missing = isinstance(name, str) and name not in (*STEPS, *list_source_names())
         hint = recorded_plugin(made, str(name)) if missing else ""
         if not hint:
             raise
@@ -138,7 +138,7 @@ def _tables(raw: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 def _source(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> PlannedSource:
     place = f"{file}: source {number}"
-    form = source_form(_named(table, "form", source_names(), place), place=place)
+    form = get_source_form(_named(table, "form", list_source_names(), place), place=place)
     place = f"{place} ({form.name})"
     rest = {key: value for key, value in table.items() if key != "form"}
     settings = settings_from(rest, form.settings, place=place, base=base)

@@ -86,7 +86,7 @@ class Work(NamedTuple):
     @property
     def plugins(self) -> tuple[Plugin, ...]:
         """The plug-in that provides the step, if one does."""
-        plugin = STEPS.plugin(self.step.name)
+        plugin = STEPS.get_plugin(self.step.name)
         return (plugin,) if plugin else ()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from keju.building import synthetic
 from keju.building.step import Step
-from keju.registry import Plugin, Registry, guarded
+from keju.registry import Plugin, Registry, guard_function
 
 
 def _step(name: str, found: object) -> Step[Any]:
@@ -17,7 +17,7 @@ def _step(name: str, found: object) -> Step[Any]:
 
 
 def _guarded(found: Step[Any], plugin: Plugin) -> Step[Any]:
-    return replace(found, run=guarded(found.run, plugin, f"step {found.name!r}"))
+    return replace(found, run=guard_function(found.run, plugin, f"step {found.name!r}"))
 
 
 STEPS: Registry[Step[Any]] = Registry(

@@ -23,7 +23,7 @@ from keju.cli.line_breaks import break_between_characters
 from keju.errors import KejuError, UsageError, printable
 from keju.local_paths import check_local
 from keju.messages import language, message
-from keju.registry import PLUGIN_FILES, add_plugin_files, debugging
+from keju.registry import PLUGIN_FILES, add_plugin_files, is_debugging
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
 
@@ -72,7 +72,7 @@ def main() -> NoReturn:
     try:
         status = command(args=_with_plugins(sys.argv[1:]), standalone_mode=False)
     except KejuError as error:
-        if debugging():
+        if is_debugging():
             traceback.print_exc()
         _fail(str(error))
     except TyperException as error:

@@ -75,7 +75,7 @@ class BuildGroup(TyperGroup):
         if cmd_name not in STEPS:
             return None
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        plugin, own = STEPS.plugin(cmd_name), set[str]()
+        plugin, own = STEPS.get_plugin(cmd_name), set[str]()
         try:
             step = STEPS[cmd_name]
         except PluginError as error:
@@ -100,7 +100,7 @@ class BuildGroup(TyperGroup):
             from keju.building.steps import STEPS
 
             if args[0] in STEPS.elsewhere:
-                raise STEPS.unknown(args[0])
+                raise STEPS.make_unknown_error(args[0])
             hint = did_you_mean(nearest_names(args[0], self.list_commands(ctx)))
             raise UsageError(message("cli.no-step-or-recipe", name=args[0], hint=hint))
         if args and super().get_command(ctx, args[0]) is None and args[0] in STEPS:
@@ -175,27 +175,27 @@ def sources(
     form: Annotated[str, typer.Argument(metavar="[FORM]", help="Form of a [[source]].")] = "",
 ) -> None:
     """List the forms of a recipe's sources, or the keys of one."""
-    from keju.building.sources import SOURCES, source_form
-    from keju.building.sources.keys import keys_of
+    from keju.building.sources import SOURCES, get_source_form
+    from keju.building.sources.keys import list_keys
     from keju.datasets.readers import FORMATS
 
     if not form:
-        for source in SOURCES.entries():
-            say(f"{source.name}: {source.described(lambda form: form.summary)}")
-        for each in FORMATS.entries():
-            say(f"{each.name}: {each.described(_format_summary)}")
+        for source in SOURCES.iter_entries():
+            say(f"{source.name}: {source.describe(lambda form: form.summary)}")
+        for each in FORMATS.iter_entries():
+            say(f"{each.name}: {each.describe(_format_summary)}")
         say(message("terminal.keys-of-form"))
         return
-    found = source_form(form, place="keju build sources")
+    found = get_source_form(form, place="keju build sources")
     say(f'form = "{form}": {found.summary}')
-    for key in keys_of(found.settings):
-        say(f"  {key.name} ({key.told}): {key.says}")
+    for key in list_keys(found.settings):
+        say(f"  {key.name} ({key.description}): {key.summary}")
     if form == "web":
         from keju.building.sources.saved_pages import Sidecar
 
         say(message("terminal.keys-of-sidecar"))
-        for key in keys_of(Sidecar):
-            say(f"  {key.name} ({key.told}): {key.says}")
+        for key in list_keys(Sidecar):
+            say(f"  {key.name} ({key.description}): {key.summary}")
 
 
 def _format_summary(reader: Reader) -> str:
@@ -212,12 +212,12 @@ def synth(
     """Draw synthetic pages and questions from a recipe. Needs keju-synthetic and CJK fonts."""
     from keju.building.engine import Engine
     from keju.building.settings import settings_from
-    from keju.building.sources import source_form
+    from keju.building.sources import get_source_form
     from keju.building.sources.base import Site
     from keju.datasets.store import Dataset
 
     place = "keju build synth"
-    form = source_form("synth", place=place)
+    form = get_source_form("synth", place=place)
     settings = settings_from({"path": str(recipe)}, form.settings, place=place)
     for note in form.make(settings, Site(dataset, dataset, Engine(console=err))):
         say(note)

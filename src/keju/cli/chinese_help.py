@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from keju.files import shipped_toml
-from keju.registry import shipped_folders
+from keju.registry import list_shipped_folders
 
 
 class ErrorText(Struct):
@@ -43,7 +43,7 @@ class _OwnHelp(Struct, forbid_unknown_fields=True):
 def chinese() -> ChineseHelp:
     """The table of Chinese texts, with those of the bundled benchmarks; it is read once."""
     table = shipped_toml("keju.cli", "assets/zh_help.toml", ChineseHelp)
-    for folder in shipped_folders():
+    for folder in list_shipped_folders():
         file = folder.joinpath("zh_help.toml")
         if file.is_file():
             own = tomllib.loads(file.read_text("utf-8"))

@@ -38,7 +38,7 @@ class _ExportGroup(TyperGroup):
         if cmd_name not in EXPORTS:
             return None
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        plugin = EXPORTS.plugin(cmd_name)
+        plugin = EXPORTS.get_plugin(cmd_name)
         try:
             form = EXPORTS[cmd_name]
         except PluginError as error:

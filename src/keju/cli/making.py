@@ -185,10 +185,10 @@ def formats(
         )
     if not form:
         width = max(map(len, (*FORMATS, *WRITTEN)))
-        read = [(each.name, each.described(lambda reader: reader.what))
-                for each in FORMATS.entries()]  # fmt: skip
-        written = [(each.name, each.described(lambda writer: writer.what))
-                   for each in WRITTEN.entries()]  # fmt: skip
+        read = [(each.name, each.describe(lambda reader: reader.what))
+                for each in FORMATS.iter_entries()]  # fmt: skip
+        written = [(each.name, each.describe(lambda writer: writer.what))
+                   for each in WRITTEN.iter_entries()]  # fmt: skip
         heads = (message("terminal.formats-read"), message("terminal.formats-written"))
         for title, known in zip(heads, (read, written), strict=True):
             out.print(f"[b]{title}[/b]")
@@ -197,7 +197,7 @@ def formats(
         say(message("terminal.next-format"))
         say(message("terminal.next-detect"))
     if reader := FORMATS.get(form):
-        plugin = FORMATS.plugin(form)
+        plugin = FORMATS.get_plugin(form)
         title, what = message("terminal.formats-read"), translate(reader.what)
         out.print(f"[b]{title} {reader.name}[/b]  {what}{f' [{plugin}]' if plugin else ''}")
         for line in reader.layout.strip().splitlines():

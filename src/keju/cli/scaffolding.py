@@ -41,7 +41,7 @@ def scaffold_(
     from keju.datasets.scaffold import scaffold
 
     if form == "auto":
-        form = find_best(Listing(src), FORMATS.usable()).reader.name
+        form = find_best(Listing(src), FORMATS.list_usable()).reader.name
     for done in scaffold(form, src, folder, dict(option_pair(each) for each in option or ())):
         columns = ", ".join(done.fill)
         say(message("terminal.table-to-complete", count=done.rows, file=done.file, columns=columns))

@@ -90,7 +90,7 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
         what = f"records described by {mapping}"
         ranked = [Candidate(FORMATS["mapped"], Detection(1, what, options))]
     elif found is None:
-        ranked = find_candidates(listing, FORMATS.usable())
+        ranked = find_candidates(listing, FORMATS.list_usable())
     first = None
     if ranked and ranked[0].detection.fit >= LOWEST and not ranked[0].detection.missing:
         reader, detection = ranked[0]
@@ -115,7 +115,7 @@ def _inner(src: Path) -> Iterator[tuple[Path, Candidate]]:
         sound = folder.is_dir() and not folder.is_symlink() and not is_litter(folder.name)
         if not sound or time.monotonic() > end:
             continue
-        ranked = find_candidates(Listing(folder), FORMATS.usable())
+        ranked = find_candidates(Listing(folder), FORMATS.list_usable())
         if ranked and ranked[0].detection.fit >= LOWEST:
             yield folder, ranked[0]
 

@@ -29,7 +29,7 @@ class Scaffolded(NamedTuple):
 
 def scaffolded_formats() -> dict[str, str]:
     """The formats whose import accepts such tables, with the content of the tables."""
-    return {each.name: each.tables.what for each in FORMATS.usable() if each.tables}
+    return {each.name: each.tables.what for each in FORMATS.list_usable() if each.tables}
 
 
 def scaffold(

@@ -70,7 +70,7 @@ def is_scans(path: Path) -> bool:
     if is_dataset(path) or not path.exists():
         return False
     listing = Listing(path)
-    fitting = [each for each in find_candidates(listing, FORMATS.usable())
+    fitting = [each for each in find_candidates(listing, FORMATS.list_usable())
                if each.detection.fit >= LOWEST]  # fmt: skip
     if fitting:
         return fitting[0].reader.name in _PAGES
@@ -208,7 +208,7 @@ def _form(scans: Path, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     is skipped unless the user asked for it.
     """
     listing = Listing(scans)
-    ranked = find_candidates(listing, FORMATS.usable())
+    ranked = find_candidates(listing, FORMATS.list_usable())
     if ranked and ranked[0].reader.name == "pages":
         found = {k: v for k, v in ranked[0].detection.options.items() if k != "skip-missing"}
         return "pages", {**found, **given}

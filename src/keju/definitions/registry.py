@@ -26,7 +26,7 @@ from keju.definitions.tasks import Task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import toml_text
 from keju.messages import message
-from keju.registry import Claim, PluginError, has_plugin_file, installed, shipped_folders
+from keju.registry import Claim, PluginError, has_plugin_file, list_installed, list_shipped_folders
 
 ENTRY_POINTS = "keju.benchmarks"
 """The entry-point group of installed definitions.
@@ -186,7 +186,7 @@ def definition_texts(names: Iterable[str]) -> dict[str, str]:
 def _all() -> dict[str, RegisteredDefinition]:
     if not _known:
         own_pages = files("keju.definitions").joinpath("data", _OWN_PAGES)
-        for file in (*(each.joinpath(FILE) for each in shipped_folders()), own_pages):
+        for file in (*(each.joinpath(FILE) for each in list_shipped_folders()), own_pages):
             text, folder = file.read_text("utf-8"), Path(str(file)).parent
             read = parse_definition(text, file.name, published=True)
             _add(RegisteredDefinition(read, text, "keju", shipped=True, folder=folder))
@@ -282,7 +282,7 @@ def _register_installed(wanted: Callable[[Definition], bool]) -> None:
 
 @cache
 def _installed() -> tuple[RegisteredDefinition, ...]:
-    return tuple(map(_read_installed, installed(ENTRY_POINTS)))
+    return tuple(map(_read_installed, list_installed(ENTRY_POINTS)))
 
 
 def _installed_folder(wanted: Definition) -> Path | None:
@@ -296,7 +296,7 @@ def _loadable() -> tuple[RegisteredDefinition, ...]:
     A dataset or run with a definition of its own must not depend on a package that is broken.
     """
     found = []
-    for claim in installed(ENTRY_POINTS):
+    for claim in list_installed(ENTRY_POINTS):
         with suppress(DataError):
             found.append(_read_installed(claim))
     return tuple(found)

@@ -21,7 +21,7 @@ from keju.files import sha256_bytes
 from keju.items import Item
 from keju.messages import message
 from keju.metrics.boxes import box_convention
-from keju.registry import shipped_folders
+from keju.registry import list_shipped_folders
 
 RELEASED = "released"
 """The name of the benchmark's own wording."""
@@ -176,7 +176,7 @@ def wordings() -> Mapping[str, Wording]:
     Raises:
         DataError: a file is not valid.
     """
-    files = (folder.joinpath(_FILE) for folder in shipped_folders())
+    files = (folder.joinpath(_FILE) for folder in list_shipped_folders())
     texts = [file.read_text("utf-8") for file in files if file.is_file()]
     try:
         declared = [msgspec.convert(tomllib.loads(text), dict[str, Wording]) for text in texts]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from inspect_ai import Task, task
 
-from keju.registry import shipped_folders
+from keju.registry import list_shipped_folders
 
 if TYPE_CHECKING:
     from keju.interop.inspect_asking import Names
@@ -48,7 +48,7 @@ def _task_of(folder: Traversable) -> Callable[..., Task]:
     return made
 
 
-globals().update({folder.name: _task_of(folder) for folder in shipped_folders()})
+globals().update({folder.name: _task_of(folder) for folder in list_shipped_folders()})
 
 
 @task  # type: ignore[untyped-decorator]

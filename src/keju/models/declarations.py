@@ -114,7 +114,7 @@ def strings_for_name(name: str) -> list[str]:
 
 def declarations() -> Iterator[ModelDeclaration]:
     """Every kind that can be used, with the ones for beginners first."""
-    for kinds in MODELS.usable():
+    for kinds in MODELS.list_usable():
         yield from kinds
 
 

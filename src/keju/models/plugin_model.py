@@ -10,7 +10,7 @@ from keju.items import Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, Model
 from keju.models.capabilities import NO_CAPABILITIES
-from keju.registry import Plugin, PluginError, debugging, failure, guarding
+from keju.registry import Plugin, PluginError, guard_call, is_debugging, make_plugin_error
 
 
 class PluginModel:
@@ -40,12 +40,12 @@ class PluginModel:
                     missing=", ".join(missing),
                 )
             )
-        with guarding(plugin, self._named("identity")):
+        with guard_call(plugin, self._named("identity")):
             given: object = model.identity
         own = dict(given) if isinstance(given, Mapping) else {"": None}
         if not all(isinstance(each, str) for pair in own.items() for each in pair):
             raise PluginError(message("models.plugin-identity", plugin=plugin, spec=spec))
-        with guarding(plugin, self._named("concurrency")):
+        with guard_call(plugin, self._named("concurrency")):
             concurrency: object = model.concurrency
         if not isinstance(concurrency, int):
             raise PluginError(message("models.plugin-concurrency", plugin=plugin, spec=spec))
@@ -73,7 +73,7 @@ class PluginModel:
         Raises:
             PluginError: the model raises an exception.
         """
-        with guarding(self._plugin, self._named("unsupported_reason")):
+        with guard_call(self._plugin, self._named("unsupported_reason")):
             return self._model.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
@@ -88,9 +88,9 @@ class PluginModel:
         except (KejuError, MemoryError):
             raise
         except (Exception, SystemExit) as error:
-            if debugging():
+            if is_debugging():
                 traceback.print_exception(error)
-            text = str(failure(self._plugin, self._named("answer"), error))
+            text = str(make_plugin_error(self._plugin, self._named("answer"), error))
             late = isinstance(error, TimeoutError)
             kind = "timeout" if late else "engine"
             raise AskError(kind, text, retryable=late) from error
@@ -107,11 +107,11 @@ class PluginModel:
         Raises:
             PluginError: the model raises an exception.
         """
-        with guarding(self._plugin, self._named("close")):
+        with guard_call(self._plugin, self._named("close")):
             await self._model.close()
 
     def _has(self, part: str) -> bool:
-        with guarding(self._plugin, self._named(part)):
+        with guard_call(self._plugin, self._named(part)):
             return hasattr(self._model, part)
 
     def _named(self, part: str) -> str:

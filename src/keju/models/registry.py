@@ -20,7 +20,7 @@ from keju.models.declarations import (
     strings_for_name,
 )
 from keju.models.plugin_model import PluginModel
-from keju.registry import Plugin, PluginError, guarded
+from keju.registry import Plugin, PluginError, guard_function
 
 _PIPELINE = "ocr+llm"
 _AROUND = frozenset({"blind", "shuffled"})
@@ -49,7 +49,7 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
 def model_kinds() -> tuple[ModelKind, ...]:
     """Every kind of model, with the ones for beginners first, then those of plug-ins."""
     found = []
-    for entry in MODELS.entries():
+    for entry in MODELS.iter_entries():
         plugin = str(entry.plugin or "")
         if entry.thing is None:
             broken = ModelKind(
@@ -71,7 +71,7 @@ def plugins_of(spec: str) -> Iterator[Plugin]:
     kind, _, rest = spec.partition(":")
     for part in rest.split("+", 1) if kind == _PIPELINE else [rest] if kind in _AROUND else []:
         yield from plugins_of(part)
-    if plugin := MODELS.plugin(kind):
+    if plugin := MODELS.get_plugin(kind):
         yield plugin
 
 
@@ -162,10 +162,10 @@ def open_model(spec: str, options: ModelOptions) -> Model:
     kind, _, rest = spec.partition(":")
     declared = _usable(spec)
     given = (rest, options) if declared.takes else (options,)
-    plugin = MODELS.plugin(kind)
+    plugin = MODELS.get_plugin(kind)
     if plugin is None:
         return declared.opener(*given)
-    opener = guarded(declared.opener, plugin, f"model {spec!r}")
+    opener = guard_function(declared.opener, plugin, f"model {spec!r}")
     return PluginModel(spec, opener(*given), plugin)
 
 

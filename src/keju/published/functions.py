@@ -14,7 +14,7 @@ from keju.messages import message
 from keju.published.papers import papers
 from keju.published.rebuilt import Rebuilt
 from keju.published.tables import PrintedTable
-from keju.registry import Plugin, Registry, guarded, provided
+from keju.registry import Plugin, Registry, guard_function, list_provided
 
 T = TypeVar("T")
 
@@ -68,8 +68,9 @@ def _checked(_: str, found: object) -> PaperFunctions:
 def _guarded(found: PaperFunctions, plugin: Plugin) -> PaperFunctions:
     implied, rebuild = found.implied, found.rebuild
     return found._replace(
-        implied=implied and guarded(implied, plugin, _GROUP, then=partial(_all_of, PrintedTable)),
-        rebuild=rebuild and guarded(rebuild, plugin, _GROUP, then=partial(_all_of, Rebuilt)),
+        implied=implied
+        and guard_function(implied, plugin, _GROUP, then=partial(_all_of, PrintedTable)),
+        rebuild=rebuild and guard_function(rebuild, plugin, _GROUP, then=partial(_all_of, Rebuilt)),
     )
 
 
@@ -82,4 +83,4 @@ def _all_of(kind: type[T], found: Iterable[object]) -> list[T]:
     return things
 
 
-_FUNCTIONS = Registry("paper", _GROUP, partial(provided, _GROUP), _checked, guard=_guarded)
+_FUNCTIONS = Registry("paper", _GROUP, partial(list_provided, _GROUP), _checked, guard=_guarded)

@@ -4,7 +4,14 @@ A plug-in is an installed package with entry points, or one Python file that the
 ``--plugin FILE.py`` or in the environment variable KEJU_PLUGINS.
 """
 
-from keju.registry.guarding import DEBUG, debugging, failure, guarded, guarding, notes_in
+from keju.registry.guarding import (
+    DEBUG,
+    check_notes,
+    guard_call,
+    guard_function,
+    is_debugging,
+    make_plugin_error,
+)
 from keju.registry.names import Entry, Registry
 from keju.registry.plugins import (
     PLUGIN_FILES,
@@ -16,12 +23,12 @@ from keju.registry.plugins import (
     check_installed,
     declare,
     has_plugin_file,
-    installed,
+    list_installed,
+    list_plugin_sources,
     load_plugin_files,
     load_sources,
-    plugin_sources,
 )
-from keju.registry.shipped import provided, shipped_folders
+from keju.registry.shipped import list_provided, list_shipped_folders
 
 __all__ = [
     "DEBUG",
@@ -34,17 +41,17 @@ __all__ = [
     "Registry",
     "add_plugin_files",
     "check_installed",
-    "debugging",
+    "check_notes",
     "declare",
-    "failure",
-    "guarded",
-    "guarding",
+    "guard_call",
+    "guard_function",
     "has_plugin_file",
-    "installed",
+    "is_debugging",
+    "list_installed",
+    "list_plugin_sources",
+    "list_provided",
+    "list_shipped_folders",
     "load_plugin_files",
     "load_sources",
-    "notes_in",
-    "plugin_sources",
-    "provided",
-    "shipped_folders",
+    "make_plugin_error",
 ]

@@ -1,4 +1,4 @@
-"""`guarded`: convert unexpected exceptions of a plug-in's function to one-line errors."""
+"""`guard_function`: convert unexpected exceptions of a plug-in's function to one-line errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from keju.errors import KejuError, shortened
 from keju.messages import message
-from keju.registry.plugins import Plugin, PluginError, reason_of
+from keju.registry.plugins import Plugin, PluginError, describe_exception
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,13 +22,13 @@ DEBUG = "KEJU_DEBUG"
 """The environment variable with which the command line prints the traceback of every error."""
 
 
-def debugging() -> bool:
-    """Whether the user wants tracebacks."""
+def is_debugging() -> bool:
+    """Return whether the user wants tracebacks."""
     return os.environ.get(DEBUG, "") not in {"", "0"}
 
 
-def failure(plugin: Plugin, function: str, error: BaseException) -> PluginError:
-    """The error about an unexpected exception of a plug-in.
+def make_plugin_error(plugin: Plugin, function: str, error: BaseException) -> PluginError:
+    """Make the error about an unexpected exception of a plug-in.
 
     Args:
         plugin: the plug-in.
@@ -36,7 +36,7 @@ def failure(plugin: Plugin, function: str, error: BaseException) -> PluginError:
         error: the exception.
     """
     hint = message("registry.set-debug", debug=DEBUG)
-    reason = shortened(reason_of(error), _LONGEST).rstrip(".")
+    reason = shortened(describe_exception(error), _LONGEST).rstrip(".")
     return PluginError(
         message(
             "registry.plugin-raised", plugin=plugin, function=function, reason=reason, hint=hint
@@ -45,7 +45,7 @@ def failure(plugin: Plugin, function: str, error: BaseException) -> PluginError:
 
 
 @contextmanager
-def guarding(plugin: Plugin, function: str) -> Iterator[None]:
+def guard_call(plugin: Plugin, function: str) -> Iterator[None]:
     """Raise a `PluginError` in place of an unexpected exception.
 
     Errors of keju itself, which have a text for the user, and system errors pass unchanged.
@@ -59,38 +59,38 @@ def guarding(plugin: Plugin, function: str) -> Iterator[None]:
     except (KejuError, MemoryError, BrokenPipeError):
         raise
     except (Exception, SystemExit) as error:
-        raise failure(plugin, function, error) from error
+        raise make_plugin_error(plugin, function, error) from error
 
 
-def guarded(
+def guard_function(
     function: Callable[P, R],
     plugin: Plugin,
     what: str,
     *,
     then: Callable[[Any], Any] | None = None,
 ) -> Callable[P, R]:
-    """A function of a plug-in that raises a `PluginError` in place of an unexpected exception.
+    """Wrap a plug-in's function so that it raises `PluginError` for an unexpected exception.
 
     Args:
         function: as the plug-in declares it.
         plugin: who declares it.
         what: what the function belongs to, e.g. ``step 'keep-short'``.
-        then: a function that is applied to the returned value, e.g. `notes_in`; its exceptions
+        then: a function that is applied to the returned value, e.g. `check_notes`; its exceptions
             count as the function's.
     """
     name = getattr(function, "__name__", type(function).__name__)
 
     @wraps(function)
     def call(*given: P.args, **named: P.kwargs) -> R:
-        with guarding(plugin, f"{name} ({what})"):
+        with guard_call(plugin, f"{name} ({what})"):
             found = function(*given, **named)
             return found if then is None else then(found)
 
     return call
 
 
-def notes_in(found: object) -> list[str]:
-    """The notes for the user that a plug-in's function returns or yields.
+def check_notes(found: object) -> list[str]:
+    """Check that a plug-in's function returned or yielded notes for the user, and list them.
 
     Raises:
         TypeError: it is something else.

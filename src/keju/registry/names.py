@@ -8,7 +8,14 @@ from typing import Generic, NamedTuple, TypeVar
 
 from keju.errors import KejuError, UsageError, unknown_name
 from keju.messages import message, noun
-from keju.registry.plugins import Claim, Plugin, PluginError, claims, declaration_of, declared
+from keju.registry.plugins import (
+    Claim,
+    Plugin,
+    PluginError,
+    get_declaration,
+    list_claims,
+    list_declared_names,
+)
 
 T = TypeVar("T")
 
@@ -27,8 +34,8 @@ class Entry(NamedTuple, Generic[T]):
     plugin: Plugin | None = None
     problem: str = ""
 
-    def described(self, summary: Callable[[T], str]) -> str:
-        """One line for a list: the summary or the problem, and the plug-in."""
+    def describe(self, summary: Callable[[T], str]) -> str:
+        """Format one line for a list: the summary or the problem, and the plug-in."""
         what = self.problem if self.thing is None else summary(self.thing)
         return f"{what} [{self.plugin}]" if self.plugin else what
 
@@ -77,7 +84,7 @@ class Registry(Mapping[str, T]):
         return self._given
 
     def __getitem__(self, name: str) -> T:
-        own, others = self.builtin.get(name), claims(self.group, name)
+        own, others = self.builtin.get(name), list_claims(self.group, name)
         providers = [*([_OWN] if own is not None else []), *map(str, others)]
         if not providers:
             raise KeyError(name)
@@ -92,11 +99,11 @@ class Registry(Mapping[str, T]):
             )
         if own is not None and not isinstance(own, str):
             return own
-        return self._one(name, own if isinstance(own, str) else others[0])
+        return self._load(name, own if isinstance(own, str) else others[0])
 
-    def _one(self, name: str, source: str | Claim) -> T:
-        """The thing that one provider declares, checked once for each object."""
-        found = _attribute(source) if isinstance(source, str) else source.load()
+    def _load(self, name: str, source: str | Claim) -> T:
+        """Load the thing that one provider declares; it is checked once for each object."""
+        found = _import_attribute(source) if isinstance(source, str) else source.load()
         known = self._loaded.get(name)
         if known and known[0] is found:
             return known[1]
@@ -114,17 +121,17 @@ class Registry(Mapping[str, T]):
         return thing
 
     def __contains__(self, name: object) -> bool:
-        return name in self.builtin or name in declared(self.group)
+        return name in self.builtin or name in list_declared_names(self.group)
 
     def __iter__(self) -> Iterator[str]:
         yield from self.builtin
-        yield from sorted(declared(self.group) - self.builtin.keys())
+        yield from sorted(list_declared_names(self.group) - self.builtin.keys())
 
     def __len__(self) -> int:
-        return len(self.builtin.keys() | declared(self.group))
+        return len(self.builtin.keys() | list_declared_names(self.group))
 
     def find(self, name: str, *, place: str = "") -> T:
-        """The thing of that name.
+        """Find the thing of that name.
 
         Args:
             name: as the user gave it.
@@ -136,13 +143,13 @@ class Registry(Mapping[str, T]):
                 or two providers use the name.
         """
         if name not in self:
-            raise self.unknown(name, place=place)
+            raise self.make_unknown_error(name, place=place)
         return self[name]
 
-    def unknown(
+    def make_unknown_error(
         self, name: str, *, place: str = "", known: Iterable[str] = (), kind: str = ""
     ) -> KejuError:
-        """The error about a name that does not exist here.
+        """Make the error about a name that does not exist in this registry.
 
         Args:
             name: as the user gave it.
@@ -163,24 +170,24 @@ class Registry(Mapping[str, T]):
             )
         return UsageError(f"{start}{unknown_name(name, known or self, kind)}")
 
-    def plugin(self, name: str) -> Plugin | None:
-        """The plug-in that provides a name; None for a name of keju itself and an unknown one."""
-        others = [] if name in self.builtin else claims(self.group, name)
+    def get_plugin(self, name: str) -> Plugin | None:
+        """Return the plug-in that provides a name; None if it is keju's own or unknown."""
+        others = [] if name in self.builtin else list_claims(self.group, name)
         return others[0].plugin if others else None
 
-    def entries(self) -> Iterator[Entry[T]]:
-        """Every name with its thing or the reason why it cannot be used, for lists."""
+    def iter_entries(self) -> Iterator[Entry[T]]:
+        """Yield every name with its thing or the reason why it cannot be used, for lists."""
         for name in self:
             try:
-                yield Entry(name, self[name], self.plugin(name))
+                yield Entry(name, self[name], self.get_plugin(name))
             except PluginError as error:
-                yield Entry(name, None, self.plugin(name), str(error))
+                yield Entry(name, None, self.get_plugin(name), str(error))
 
-    def usable(self) -> list[T]:
-        """All values that can be used; a broken plug-in must not stop other commands."""
-        return [entry.thing for entry in self.entries() if entry.thing is not None]
+    def list_usable(self) -> list[T]:
+        """List all values that can be used; a broken plug-in must not stop other commands."""
+        return [entry.thing for entry in self.iter_entries() if entry.thing is not None]
 
 
-def _attribute(target: str) -> object:
+def _import_attribute(target: str) -> object:
     module, _, name = target.partition(":")
-    return declaration_of(getattr(import_module(module), name))
+    return get_declaration(getattr(import_module(module), name))

@@ -62,33 +62,33 @@ class Claim(NamedTuple):
         return str(self.plugin) if self.plugin.name == self.where else f"{self.plugin} {self.where}"
 
 
-def declared(group: str) -> set[str]:
-    """The names that plug-ins declare in a group."""
-    return {*_points(group), *_added(group)}
+def list_declared_names(group: str) -> set[str]:
+    """List the names that plug-ins declare in a group."""
+    return {*_read_entry_points(group), *_get_declared(group)}
 
 
-def installed(group: str) -> list[Claim]:
-    """The entry points of a group, whatever their names are."""
-    return [claim for same in _points(group).values() for claim in same]
+def list_installed(group: str) -> list[Claim]:
+    """List the entry points of a group, whatever their names are."""
+    return [claim for same in _read_entry_points(group).values() for claim in same]
 
 
-def _loaded(claim: Claim) -> object:
+def _load_claim(claim: Claim) -> object:
     try:
         return claim.load()
     except PluginError:
         return None  # It is reported when the name is used.
 
 
-def claims(group: str, name: str) -> list[Claim]:
-    """The plug-ins that declare a name.
+def list_claims(group: str, name: str) -> list[Claim]:
+    """List the plug-ins that declare a name.
 
     An entry point and the decorator that its own module applied are one claim, and so are those of
     a plug-in file that is imported too.
     """
-    points = _points(group).get(name, [])
-    added = _without_imported_again(_added(group).get(name, {}))
+    points = _read_entry_points(group).get(name, [])
+    added = _drop_reimported(_get_declared(group).get(name, {}))
     if points and added:
-        named = [_loaded(each) for each in points]
+        named = [_load_claim(each) for each in points]
         added = {
             where: each
             for where, each in added.items()
@@ -97,20 +97,20 @@ def claims(group: str, name: str) -> list[Claim]:
     return [*points, *added.values()]
 
 
-def _without_imported_again(added: Mapping[str, Claim]) -> Mapping[str, Claim]:
-    """The claims by module without those of modules whose file is loaded as a plug-in file."""
+def _drop_reimported(added: Mapping[str, Claim]) -> Mapping[str, Claim]:
+    """Drop the claims of modules whose file is also loaded as a plug-in file."""
     loaded = {each.plugin.sha256 for each in added.values() if each.plugin.sha256}
     if not loaded or len(added) == 1:
         return added
     return {
         module: each
         for module, each in added.items()
-        if each.plugin.sha256 or _sha256_of_module(module) not in loaded
+        if each.plugin.sha256 or _hash_module(module) not in loaded
     }
 
 
-def _sha256_of_module(name: str) -> str:
-    """The hash of the file of an imported module; empty where it has none."""
+def _hash_module(name: str) -> str:
+    """Return the SHA-256 of an imported module's file; empty if it has no file."""
     file = getattr(sys.modules.get(name), "__file__", None)
     try:
         return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
@@ -138,7 +138,7 @@ def declare(group: str, name: str, declaration: object, target: D) -> D:
     """
     setattr(target, _DECLARATION, declaration)
     module = getattr(target, "__module__", "__main__")
-    plugin = _LOADING[-1] if _LOADING else _provider(module)
+    plugin = _LOADING[-1] if _LOADING else _get_provider(module)
     names = _DECLARED.setdefault(group, {}).setdefault(name, {})
     if _LOADING and module in names:
         raise PluginError(message("registry.declared-twice", plugin=plugin, name=name, group=group))
@@ -146,8 +146,8 @@ def declare(group: str, name: str, declaration: object, target: D) -> D:
     return target
 
 
-def declaration_of(found: object) -> object:
-    """The declaration of a decorated class or function; anything else is its own declaration."""
+def get_declaration(found: object) -> object:
+    """Return the declaration of a decorated class or function; else the object itself."""
     own: Mapping[str, object] = getattr(found, "__dict__", {})
     return own.get(_DECLARATION, found)
 
@@ -202,7 +202,7 @@ def check_installed(plugins: Iterable[Plugin], place: str) -> list[str]:
     load_plugin_files()
     notes: list[str] = []
     for plugin in plugins:
-        found = _installed(plugin)
+        found = _find_installed(plugin)
         needs = message(
             "registry.needs-plugin",
             place=place,
@@ -230,8 +230,8 @@ def check_installed(plugins: Iterable[Plugin], place: str) -> list[str]:
     return notes
 
 
-def _installed(plugin: Plugin) -> Plugin | None:
-    """The plug-in of the same name that this process can use."""
+def _find_installed(plugin: Plugin) -> Plugin | None:
+    """Find the plug-in of the same name that this process can use."""
     if plugin.sha256:
         loaded = [each for each in _MODULES.values() if each.name == plugin.name]
         return next((each for each in loaded if each == plugin), loaded[0] if loaded else None)
@@ -246,7 +246,7 @@ def _installed(plugin: Plugin) -> Plugin | None:
 
 
 _DECLARED: dict[str, dict[str, dict[str, Claim]]] = {}
-"""What Python code declared: by group, name and module."""
+"""The declarations made by Python code, by group, name and module."""
 
 _LOADING: list[Plugin] = []
 """The plug-in file that is being loaded, if there is one."""
@@ -268,13 +268,13 @@ class PluginSource(NamedTuple):
     code: bytes
 
 
-def plugin_sources() -> tuple[PluginSource, ...]:
-    """The plug-in files of this process, for workers on other machines."""
+def list_plugin_sources() -> tuple[PluginSource, ...]:
+    """List the plug-in files of this process, for workers on other machines."""
     return tuple(_SOURCES)
 
 
 def has_plugin_file(name: str) -> bool:
-    """Whether a file of this name was loaded, or imported in Python and declared something."""
+    """Return whether a file of this name was loaded, or imported with a declaration."""
     load_plugin_files()
     modules = {module for names in _DECLARED.values() for each in names.values() for module in each}
     files = [getattr(sys.modules.get(module), "__file__", None) for module in modules]
@@ -290,26 +290,26 @@ def load_sources(sources: Iterable[PluginSource]) -> None:
     """
     for source in sources:
         _FILES.setdefault(source.path, None)
-        _execute(source)
+        _run_source(source)
 
 
-def _added(group: str) -> dict[str, dict[str, Claim]]:
+def _get_declared(group: str) -> dict[str, dict[str, Claim]]:
     load_plugin_files()
     return _DECLARED.get(group, {})
 
 
 @cache
-def _points(group: str) -> dict[str, list[Claim]]:
-    """The entry points of a group by name; the modules that they name are not imported."""
+def _read_entry_points(group: str) -> dict[str, list[Claim]]:
+    """Read the entry points of a group by name; the modules that they name are not imported."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
 
     found: dict[str, list[Claim]] = {}
     for point in entry_points(group=group):
-        found.setdefault(point.name, []).append(_claim(point))
+        found.setdefault(point.name, []).append(_make_claim(point))
     return found
 
 
-def _claim(point: EntryPoint) -> Claim:
+def _make_claim(point: EntryPoint) -> Claim:
     plugin = (
         Plugin(name=point.dist.name, version=point.dist.version)
         if point.dist
@@ -319,11 +319,14 @@ def _claim(point: EntryPoint) -> Claim:
 
     def load() -> object:
         try:
-            return declaration_of(point.load())
+            return get_declaration(point.load())
         except (Exception, SystemExit) as error:
             raise PluginError(
                 message(
-                    "registry.plugin-failed-at", plugin=plugin, where=where, reason=reason_of(error)
+                    "registry.plugin-failed-at",
+                    plugin=plugin,
+                    where=where,
+                    reason=describe_exception(error),
                 )
             ) from error
 
@@ -344,10 +347,10 @@ def _load_file(path: Path) -> None:
         raise PluginError(
             message("registry.plugin-unreadable", path=path, reason=error.strerror or error)
         ) from None
-    _execute(PluginSource(str(path), code))
+    _run_source(PluginSource(str(path), code))
 
 
-def _execute(source: PluginSource) -> None:
+def _run_source(source: PluginSource) -> None:
     path = Path(source.path)
     sha256 = hashlib.sha256(source.code).hexdigest()
     name = f"keju_plugin_{path.stem}_{sha256[:12]}"
@@ -364,16 +367,16 @@ def _execute(source: PluginSource) -> None:
         raise
     except (Exception, SystemExit) as error:
         raise PluginError(
-            message("registry.plugin-failed", path=path, reason=reason_of(error))
+            message("registry.plugin-failed", path=path, reason=describe_exception(error))
         ) from error
     finally:
         _LOADING.pop()
 
 
-def _provider(module: str) -> Plugin:
+def _get_provider(module: str) -> Plugin:
     return _MODULES.get(module) or Plugin(name=module)
 
 
-def reason_of(error: BaseException) -> str:
-    """The type and the text of an exception."""
+def describe_exception(error: BaseException) -> str:
+    """Format the type and the text of an exception."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -11,13 +11,13 @@ from types import ModuleType
 _PACKAGE = "keju.benchmarks"
 
 
-def shipped_folders() -> tuple[Traversable, ...]:
-    """The directories of the bundled benchmarks, in the order of lists."""
-    return tuple(files(module) for module in _modules())
+def list_shipped_folders() -> tuple[Traversable, ...]:
+    """List the directories of the bundled benchmarks, in the order of lists."""
+    return tuple(files(module) for module in _import_modules())
 
 
-def provided(group: str) -> dict[str, str]:
-    """The declarations of those directories in a group of entry points.
+def list_provided(group: str) -> dict[str, str]:
+    """List the declarations of the bundled benchmarks in a group of entry points.
 
     Args:
         group: e.g. ``keju.readers``.
@@ -28,12 +28,12 @@ def provided(group: str) -> dict[str, str]:
     """
     return {
         name: target
-        for module in _modules()
+        for module in _import_modules()
         for name, target in module.PROVIDES.get(group, {}).items()
     }
 
 
 @cache
-def _modules() -> tuple[ModuleType, ...]:
+def _import_modules() -> tuple[ModuleType, ...]:
     names = import_module(_PACKAGE).folders()
     return tuple(import_module(f"{_PACKAGE}.{name}") for name in names)

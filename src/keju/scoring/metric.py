@@ -18,7 +18,7 @@ from keju.definitions import official_source
 from keju.encoders import Encoders, Pair
 from keju.items import AnswerForm, Protocol
 from keju.metrics import PRF, prf
-from keju.registry import provided
+from keju.registry import list_provided
 from keju.scoring.metric_value import MetricValue, mean, ratio
 
 GROUP = "keju.metrics"
@@ -180,7 +180,7 @@ def keju_metrics() -> Iterator[Metric]:
 @cache
 def load_declared() -> None:
     """Import the modules that declare metrics of keju, general ones before benchmarks'."""
-    for module in ("keju.scoring.declared", *provided(GROUP).values()):
+    for module in ("keju.scoring.declared", *list_provided(GROUP).values()):
         import_module(module)
 
 

@@ -22,7 +22,7 @@ from keju.items import AnswerForm, Protocol
 from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, declare, load_plugin_files
-from keju.registry.plugins import claims
+from keju.registry.plugins import list_claims
 from keju.scoring.metric import (
     GROUP,
     MEAN,
@@ -251,14 +251,14 @@ def own_metrics() -> Mapping[Key, Metric]:
 
 def broken_plugins() -> list[str]:
     """Why plug-ins that declare metrics cannot be used."""
-    return [entry.problem for entry in _REGISTRY.entries() if entry.problem]
+    return [entry.problem for entry in _REGISTRY.iter_entries() if entry.problem]
 
 
 @lru_cache(maxsize=1)
 def _collected(_files: str) -> Mapping[Key, Metric]:
     known: dict[int, tuple[OwnMetric, Plugin | None]] = {}
-    for entry in _REGISTRY.entries():
-        if len(claims(GROUP, entry.name)) > 1:
+    for entry in _REGISTRY.iter_entries():
+        if len(list_claims(GROUP, entry.name)) > 1:
             raise PluginError(entry.problem)
         # One declaration may have two names: its entry point's, and that of its decorator.
         plugin = entry.plugin

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from keju.errors import DataError
 from keju.items import Failure, Item, Response
-from keju.registry import Plugin, Registry, guarded, provided
+from keju.registry import Plugin, Registry, guard_function, list_provided
 from keju.scoring.scoring_sample import Defect, ScoringSample
 
 GROUP = "keju.responses"
@@ -36,7 +36,7 @@ def _guarded(found: Callable[[Path], object], plugin: Plugin) -> ReadResponses:
             raise TypeError(f"it returned {type(pairs).__name__}, not {_PAIRS}")
         return [_sample(pair, path.stem) for pair in pairs]
 
-    return guarded(read, plugin, GROUP)
+    return guard_function(read, plugin, GROUP)
 
 
 def _sample(pair: object, model: str) -> ScoringSample:
@@ -61,7 +61,7 @@ def _sample(pair: object, model: str) -> ScoringSample:
 
 
 FORMS: Registry[ReadResponses] = Registry(
-    "form of response files", GROUP, lambda: provided(GROUP), _form, guard=_guarded
+    "form of response files", GROUP, lambda: list_provided(GROUP), _form, guard=_guarded
 )
 
 
@@ -74,7 +74,7 @@ def read_responses(path: Path) -> list[ScoringSample]:
     """
     failed: list[DataError] = []
     others: list[str] = []
-    for entry in FORMS.entries():
+    for entry in FORMS.iter_entries():
         if entry.thing is None:
             others.append(entry.problem)
             continue

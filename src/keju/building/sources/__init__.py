@@ -9,24 +9,24 @@ from keju.building import synthetic
 from keju.building.sources.base import SourceForm, SourceSettings
 from keju.datasets.readers import FORMATS
 from keju.messages import message
-from keju.registry import Plugin, PluginError, Registry, guarded, notes_in
+from keju.registry import Plugin, PluginError, Registry, check_notes, guard_function
 
-__all__ = ["SOURCES", "SourceForm", "SourceSettings", "source_form", "source_names"]
+__all__ = ["SOURCES", "SourceForm", "SourceSettings", "get_source_form", "list_source_names"]
 
 
-def _form(name: str, found: object) -> SourceForm[Any]:
+def _check_form(name: str, found: object) -> SourceForm[Any]:
     if not isinstance(found, SourceForm) or found.name != name:
         raise TypeError(f"expected a SourceForm named {name!r}")
     return found
 
 
-def _guarded(found: SourceForm[Any], plugin: Plugin) -> SourceForm[Any]:
+def _guard_form(found: SourceForm[Any], plugin: Plugin) -> SourceForm[Any]:
     what = f"source {found.name!r}"
     return replace(
         found,
-        make=guarded(found.make, plugin, what, then=notes_in),
-        check=guarded(found.check, plugin, what),
-        reads=guarded(found.reads, plugin, what, then=tuple),
+        make=guard_function(found.make, plugin, what, then=check_notes),
+        check=guard_function(found.check, plugin, what),
+        reads=guard_function(found.reads, plugin, what, then=tuple),
     )
 
 
@@ -40,35 +40,35 @@ SOURCES: Registry[SourceForm[Any]] = Registry(
         "iiif": "keju.building.sources.iiif:SOURCE",
         "dataset": "keju.building.sources.ready:DATASET",
     },
-    _form,
-    guard=_guarded,
+    _check_form,
+    guard=_guard_form,
     elsewhere=synthetic.SOURCES,
 )
 """The forms that are only sources of recipes; every format of ``data import`` is a form too."""
 
 
-def source_names() -> list[str]:
-    """Every name that ``form = "…"`` can have."""
+def list_source_names() -> list[str]:
+    """List every name that ``form = "…"`` can have."""
     return list(dict.fromkeys([*SOURCES, *FORMATS]))
 
 
-def source_form(name: str, *, place: str) -> SourceForm[Any]:
-    """The form of that name; its module is imported on demand.
+def get_source_form(name: str, *, place: str) -> SourceForm[Any]:
+    """Return the form of that name; its module is imported on demand.
 
     Raises:
-        UsageError: there is none; the message suggests similar names.
+        UsageError: no form has the name; the message suggests similar names.
         PluginError: keju-synthetic is not installed, a plug-in cannot be imported, or a source and
             a format have the same name.
     """
     if name in SOURCES and name in FORMATS:
-        source, form = SOURCES.plugin(name) or "keju", FORMATS.plugin(name) or "keju"
+        source, form = SOURCES.get_plugin(name) or "keju", FORMATS.get_plugin(name) or "keju"
         raise PluginError(
             message("building.source-and-format", name=name, source=source, format=form)
         )
     if name in SOURCES:
         return SOURCES[name]
     if name not in FORMATS:
-        raise SOURCES.unknown(name, place=place, known=source_names(), kind="form")
+        raise SOURCES.make_unknown_error(name, place=place, known=list_source_names(), kind="form")
     from keju.building.sources.ready import format_source  # noqa: PLC0415 - only where used
 
     return format_source(name)

@@ -20,12 +20,17 @@ from keju.registry import PluginError
 class SourceSettings(Settings, frozen=True):
     """The settings of every source: the licence and the origin of its material.
 
-    `name` distinguishes its items from those of an earlier source that have the same ids.
+    `name` distinguishes its items from those of another source that have the same ids.
     """
 
-    licence: Annotated[str, Meta(min_length=1, description="Under which it may be used.")]
-    source: Annotated[str, Meta(min_length=1, description="Where it is from.")]
-    name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
+    licence: Annotated[
+        str, Meta(min_length=1, description="Licence under which the material may be used.")
+    ]
+    source: Annotated[str, Meta(min_length=1, description="Where the material is from.")]
+    name: Annotated[
+        str,
+        Meta(description="Prefix that distinguishes its item ids from those of another source."),
+    ] = ""
 
 
 S = TypeVar("S", bound=Settings)
@@ -43,7 +48,7 @@ class Site(NamedTuple):
 
 
 Make = Callable[[S, Site], Iterable[str]]
-"""Makes a dataset of a source; returns notes for the user, one line each."""
+"""A function that writes the dataset of a source and returns notes for the user, one line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class SourceForm(Generic[S]):
         name: its name in recipes, ``form = "…"``.
         summary: one sentence.
         settings: the type of its settings.
-        make: makes a dataset from it.
+        make: writes a dataset from it.
         check: checks settings before anything is done.
         reads: the files that it reads in addition to the paths of its settings, such as the images
             of a table.
@@ -69,17 +74,20 @@ class SourceForm(Generic[S]):
     check: Callable[[S], None] = lambda _: None
     reads: Callable[[S], Iterable[Path]] = lambda _: ()
 
-    def beside(self, settings: S) -> list[tuple[str, int, int]]:
-        """Name, size and time of every file that it reads besides the paths of its settings."""
+    def stat_extra_files(self, settings: S) -> list[tuple[str, int, int]]:
+        """Return name, size and time of each file that it reads besides the paths of its settings.
+
+        The time is in nanoseconds. A file that does not exist has the size -1.
+        """
         try:
-            return [_facts(path) for path in self.reads(settings)]
+            return [_stat_file(path) for path in self.reads(settings)]
         except PluginError:
             raise
         except KejuError:
             return []  # its errors are reported when it is read
 
 
-def _facts(path: Path) -> tuple[str, int, int]:
+def _stat_file(path: Path) -> tuple[str, int, int]:
     try:
         found = path.stat()
     except (OSError, ValueError):
@@ -89,7 +97,7 @@ def _facts(path: Path) -> tuple[str, int, int]:
 
 @contextmanager
 def writing(out: Path, form: str, *, licence: str, source: str) -> Iterator[DatasetWriter]:
-    """A writer of a source's dataset, closed if no error occurred."""
+    """Open the writer of a source's dataset; it is closed if no error occurs."""
     with DatasetWriter(out, name=form, version="1", licence=licence, source=source) as writer:
         writer.declare(format=form)
         yield writer

@@ -30,8 +30,8 @@ _LATER = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT}
 _FEWEST_SERVER_ERROR = 500
 
 
-class NotNowError(DataError):
-    """A server that failed repeatedly, but may answer another day."""
+class ServerUnavailableError(DataError):
+    """A server failed repeatedly; a later build tries again."""
 
 
 class Fetcher:
@@ -65,7 +65,7 @@ class Fetcher:
         self._opener.addheaders = [("User-Agent", AGENT)]
 
     def get(self, url: str) -> Path:
-        """The file with the content of an address; requested only if it is not cached.
+        """Return the file with the content of an address; it is requested only if not cached.
 
         Raises:
             UsageError: the address is on a host that was not permitted.
@@ -77,12 +77,12 @@ class Fetcher:
         if kept.is_file():
             return kept
         check_host(url, self._hosts)
-        data = self._asked(url)
+        data = self._request(url)
         write_atomic(kept.with_name(f"{name}.url"), f"{url}\n")
         write_atomic(kept, data)
         return kept
 
-    def _asked(self, url: str) -> bytes:
+    def _request(self, url: str) -> bytes:
         wait, reason = 0.0, ""
         for attempt in range(_ATTEMPTS):
             time.sleep(max(wait, self._next - time.monotonic(), 0.0))
@@ -96,30 +96,32 @@ class Fetcher:
                     raise DataError(
                         message("building.server-refused", reason=reason), file=url
                     ) from None
-                wait = _retry_after(error.headers, 2.0**attempt * self._pause)
+                wait = _read_retry_after(error.headers, 2.0**attempt * self._pause)
             except UnicodeError:
                 hint = message("building.host-in-ascii")
                 raise DataError(message("building.host-not-usable"), file=url, hint=hint) from None
             except (OSError, http.client.HTTPException) as error:
                 reason = str(error) or type(error).__name__
                 wait = 2.0**attempt * self._pause
-        raise NotNowError(message("building.no-answer-from-server", reason=reason), file=url)
+        raise ServerUnavailableError(
+            message("building.no-answer-from-server", reason=reason), file=url
+        )
 
     def _read(self, url: str) -> bytes:
         # Libraries write Chinese and spaces into addresses, which servers do not accept unquoted.
         with self._opener.open(quote(url, safe=punctuation), timeout=60) as reply:
             declared = reply.headers.get("Content-Length", "")
             if declared.isdigit() and int(declared) > self._most:
-                raise self._too_large(url)
-            data = self._body(url, reply)
+                raise self._make_size_error(url)
+            data = self._read_body(url, reply)
         if len(data) > self._most:
-            raise self._too_large(url)
+            raise self._make_size_error(url)
         if declared.isdigit() and len(data) < int(declared):
             raise http.client.IncompleteRead(data, int(declared) - len(data))
         return data
 
-    def _body(self, url: str, reply: http.client.HTTPResponse) -> bytes:
-        """The body, up to one byte over the limit.
+    def _read_body(self, url: str, reply: http.client.HTTPResponse) -> bytes:
+        """Read the body, up to one part over the limit.
 
         Raises:
             NotNowError: the server is so slow that it would take longer than `longest`.
@@ -131,12 +133,12 @@ class Fetcher:
             parts.append(part)
             size += len(part)
             if time.monotonic() > until:
-                raise NotNowError(
+                raise ServerUnavailableError(
                     message("building.server-too-slow", seconds=self._longest, size=size), file=url
                 )
         return b"".join(parts)
 
-    def _too_large(self, url: str) -> DataError:
+    def _make_size_error(self, url: str) -> DataError:
         return DataError(message("building.download-too-large", most=self._most), file=url)
 
 
@@ -159,8 +161,8 @@ class _SameHosts(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)  # type: ignore[arg-type]
 
 
-def host_of(url: str) -> str:
-    """The host of an address, with its port where one is given; empty where it has none."""
+def get_host(url: str) -> str:
+    """Return the host of an address, with its port if one is given; empty if it has no host."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -174,7 +176,7 @@ def check_host(url: str, hosts: Collection[str]) -> None:
     Raises:
         UsageError: it is on another host, or not a web address.
     """
-    host = host_of(url)
+    host = get_host(url)
     if not host:
         raise UsageError(message("building.not-a-web-address", url=url[:200]))
     if host not in hosts:
@@ -184,13 +186,13 @@ def check_host(url: str, hosts: Collection[str]) -> None:
         )
 
 
-def _retry_after(headers: Message, otherwise: float) -> float:
-    """Seconds that a server asks to wait, given as a number or a date; at most ten minutes."""
-    said = (headers.get("Retry-After") or "").strip()
-    if said.isdigit():
-        return min(float(said), _LONGEST_WAIT)
+def _read_retry_after(headers: Message, otherwise: float) -> float:
+    """Return the seconds that a server asks to wait, from a number or a date; at most 600."""
+    value = (headers.get("Retry-After") or "").strip()
+    if value.isdigit():
+        return min(float(value), _LONGEST_WAIT)
     try:
-        until = parsedate_to_datetime(said)
+        until = parsedate_to_datetime(value)
     except (TypeError, ValueError):
         return min(otherwise, _LONGEST_WAIT)
     until = until if until.tzinfo else until.replace(tzinfo=UTC)

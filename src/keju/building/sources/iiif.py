@@ -11,8 +11,8 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct
 
 from keju.building.sources.base import Site, SourceForm, writing
-from keju.building.sources.fetching import Fetcher, NotNowError, host_of
-from keju.building.sources.manifests import Manifest, Page, manifests_in, read_manifest
+from keju.building.sources.fetching import Fetcher, ServerUnavailableError, get_host
+from keju.building.sources.manifests import Manifest, Page, list_manifests, read_manifest
 from keju.building.standardising.step import PIXEL_BUDGET
 from keju.building.step import Settings
 from keju.building.step_context import TABLES
@@ -31,35 +31,42 @@ _PLAIN = re.compile(r"[^\w.-]+")
 class IiifSettings(Settings, frozen=True, kw_only=True):
     """Manifests, and how their images are downloaded."""
 
-    source: Annotated[str, Meta(min_length=1, description="Whose collection it is.")]
+    source: Annotated[
+        str, Meta(min_length=1, description="Library or collection that publishes them.")
+    ]
     path: Annotated[
         Path | None,
-        Meta(
-            description="A manifest or collection on disk, or a folder of them, pictures with it."
-        ),
+        Meta(description="A manifest or collection on disk, or a directory of them with images."),
     ] = None
     url: Annotated[str, Meta(description="A manifest or collection on a server.")] = ""
     hosts: Annotated[
-        tuple[str, ...], Meta(description="Hosts that may be asked; the one of url always may.")
+        tuple[str, ...],
+        Meta(description="Hosts that may be contacted, in addition to the host of url."),
     ] = ()
     licence: Annotated[
-        str, Meta(description="Where a manifest says nothing of rights; else what it says counts.")
+        str, Meta(description="Licence of the manifests that do not state their rights.")
     ] = ""
     accept: Annotated[
-        tuple[str, ...], Meta(description="Only rights that hold one of these words.")
+        tuple[str, ...],
+        Meta(description="Use only manifests whose rights contain one of these words."),
     ] = ()
-    pixels: Annotated[int, Meta(description="Of the pictures asked for; 0: all.", ge=0)] = (
-        PIXEL_BUDGET
-    )
-    limit: Annotated[int, Meta(description="At most so many pages a manifest; 0: all.", ge=0)] = 0
+    pixels: Annotated[
+        int, Meta(description="Maximum pixels of a requested image; 0: full size.", ge=0)
+    ] = PIXEL_BUDGET
+    limit: Annotated[int, Meta(description="Maximum pages per manifest; 0: all.", ge=0)] = 0
     pause: Annotated[float, Meta(description="Seconds between two requests.", ge=0, le=3600)] = 1.0
-    most_bytes: Annotated[int, Meta(description="Of one answer.", ge=1)] = 100_000_000
-    task: Annotated[str, Meta(description="What is to be asked about the pages.")] = OWN_PAGE
-    name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
+    most_bytes: Annotated[int, Meta(description="Maximum bytes of one response.", ge=1)] = (
+        100_000_000
+    )
+    task: Annotated[str, Meta(description="Task of the items.")] = OWN_PAGE
+    name: Annotated[
+        str,
+        Meta(description="Prefix that distinguishes its item ids from those of another source."),
+    ] = ""
 
 
 class Dropped(Struct, frozen=True):
-    """A manifest or a page that was dropped, and why."""
+    """A manifest or a page that was dropped, with the reason."""
 
     manifest: str
     page: str
@@ -76,10 +83,10 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
         DataError: no page is available; or the server fails, and a later build resumes.
     """
     kind = task(settings.task)
-    hosts = {host.casefold() for host in settings.hosts} | {host_of(settings.url)} - {""}
+    hosts = {host.casefold() for host in settings.hosts} | {get_host(settings.url)} - {""}
     fetcher = Fetcher(site.fetched, hosts, pause=settings.pause, most=settings.most_bytes)
     left: list[Dropped] = []
-    books = _told_apart(list(_books(settings, fetcher, left)))
+    books = _mark_same_names(list(_iter_books(settings, fetcher, left)))
     if not books:
         why = left[0].why if left else message("building.iiif-no-manifests")
         raise DataError(
@@ -87,12 +94,12 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
         )
     licence = " AND ".join(dict.fromkeys(book.rights for book in books))
     with writing(site.out, "iiif", licence=licence, source=settings.source) as writer:
-        shelf = _Shelf(settings, kind, fetcher, writer)
+        shelf = _PageWriter(settings, kind, fetcher, writer)
         for book in books:
             for page in book.manifest.pages[: settings.limit or None]:
                 try:
                     shelf.add(page, book)
-                except NotNowError:
+                except ServerUnavailableError:
                     raise
                 except DataError as error:
                     left.append(
@@ -109,7 +116,7 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     if not left:
         return []
     count = number_of(len(left), "manifest or page", "manifests or pages")
-    return [f"{count} left out: tables/left-out.csv"]
+    return [f"{count} dropped: tables/left-out.csv"]
 
 
 def _check(settings: IiifSettings) -> None:
@@ -118,8 +125,8 @@ def _check(settings: IiifSettings) -> None:
         raise UsageError(message("building.iiif-path-or-url"))
 
 
-def _reads(settings: IiifSettings) -> Iterator[Path]:
-    """The images beside a single manifest; for a directory of manifests, everything in it."""
+def _list_images(settings: IiifSettings) -> Iterator[Path]:
+    """List the images beside a single manifest; a directory is a path of the settings itself."""
     if settings.path is not None and not settings.path.is_dir():
         for page in read_manifest(read_json(settings.path, object)).pages:
             if _is_beside(page):
@@ -138,7 +145,7 @@ SOURCE = SourceForm(
     read_iiif,
     version=2,
     check=_check,
-    reads=_reads,
+    reads=_list_images,
 )
 
 
@@ -164,8 +171,8 @@ class _Book(NamedTuple):
         return (_PLAIN.sub("-", last).strip("-") or "book") + self.mark
 
 
-def _told_apart(books: list[_Book]) -> list[_Book]:
-    """The books; names that several addresses would have get a hash of the whole address."""
+def _mark_same_names(books: list[_Book]) -> list[_Book]:
+    """Return the books; a name shared by several addresses gets a hash of the whole address."""
     addresses: defaultdict[str, set[str]] = defaultdict(set)
     for book in books:
         addresses[book.name].add(book.address)
@@ -177,8 +184,8 @@ def _told_apart(books: list[_Book]) -> list[_Book]:
     ]
 
 
-class _Shelf:
-    """Makes items from pages."""
+class _PageWriter:
+    """Downloads the images of pages and writes their items."""
 
     def __init__(
         self, settings: IiifSettings, kind: Task, fetcher: Fetcher, writer: DatasetWriter
@@ -196,7 +203,7 @@ class _Shelf:
             UsageError: it is on a host that was not permitted.
             DataError: it is not available, or not a valid image.
         """
-        url = page.address(self._settings.pixels)
+        url = page.get_image_address(self._settings.pixels)
         if not url:
             raise DataError(message("building.iiif-canvas-empty"))
         if book.folder is not None and _is_beside(page):
@@ -207,7 +214,7 @@ class _Shelf:
             data = self._fetcher.get(url).read_bytes()
         ref = self._writer.add_image(data, url)
         manifest = book.manifest
-        said = {
+        metadata = {
             "title": manifest.label,
             "page": page.label,
             "address": url,
@@ -224,7 +231,7 @@ class _Shelf:
                 query=self._task.queries[0].name,
                 images=(ref,),
                 group=manifest.label or manifest.id,
-                metadata={key: value for key, value in said.items() if value},
+                metadata={key: value for key, value in metadata.items() if value},
                 provenance=(whence,),
                 draft=True,
             )
@@ -232,9 +239,9 @@ class _Shelf:
         self.count += 1
 
 
-def _books(settings: IiifSettings, fetcher: Fetcher, left: list[Dropped]) -> Iterator[_Book]:
-    """The manifests whose rights are known and accepted; the others are listed."""
-    for place, content in _contents(settings, fetcher, left):
+def _iter_books(settings: IiifSettings, fetcher: Fetcher, left: list[Dropped]) -> Iterator[_Book]:
+    """Yield the manifests whose rights are known and accepted; append the others to `left`."""
+    for place, content in _iter_manifests(settings, fetcher, left):
         try:
             manifest = read_manifest(content)
         except DataError as error:
@@ -242,12 +249,12 @@ def _books(settings: IiifSettings, fetcher: Fetcher, left: list[Dropped]) -> Ite
             continue
         rights = manifest.rights or settings.licence
         if not rights:
-            why = "the manifest states no rights; give a licence in the recipe if you know it"
+            why = "the manifest states no rights. If you know them, set licence in the recipe"
             left.append(Dropped(place, "", why))
         elif settings.accept and not any(word in rights for word in settings.accept):
-            left.append(Dropped(place, "", f"rights that are not accepted: {rights}"))
+            left.append(Dropped(place, "", f"rights not accepted: {rights}"))
         else:
-            file = Path(place) if settings.path is not None and not host_of(place) else None
+            file = Path(place) if settings.path is not None and not get_host(place) else None
             within = file.relative_to(settings.path or "").as_posix() if file else place
             folder = file.parent if file else None
             yield _Book(place, manifest, rights, manifest.id or within, folder)
@@ -259,7 +266,7 @@ _DEEPEST = 10
 _MOST_COLLECTIONS = 10_000
 
 
-class _Waiting(NamedTuple):
+class _QueuedManifest(NamedTuple):
     """A manifest or collection that is still to be read, and its depth."""
 
     place: str
@@ -267,10 +274,10 @@ class _Waiting(NamedTuple):
     depth: int
 
 
-def _contents(
+def _iter_manifests(
     settings: IiifSettings, fetcher: Fetcher, left: list[Dropped]
 ) -> Iterator[tuple[str, object]]:
-    """Every manifest's JSON with its place; unavailable members of collections are listed.
+    """Yield every manifest's JSON with its place; append unavailable members to `left`.
 
     Raises:
         UsageError: a member is on a host that was not permitted.
@@ -281,31 +288,31 @@ def _contents(
         files = [settings.path]
         if settings.path.is_dir():
             files = list(files_under(settings.path, {"json"}))
-        waiting = deque(_Waiting(str(file), file, 0) for file in files)
+        waiting = deque(_QueuedManifest(str(file), file, 0) for file in files)
     else:
-        waiting = deque([_Waiting(settings.url, None, 0)])
+        waiting = deque([_QueuedManifest(settings.url, None, 0)])
     seen = {each.place for each in waiting}
     collections = 0
     while waiting:
         each = waiting.popleft()
         try:
             content = read_json(each.file or fetcher.get(each.place), object)
-        except NotNowError:
+        except ServerUnavailableError:
             raise
         except DataError as error:
             if not each.depth:
                 raise
             left.append(Dropped(each.place, "", english_problem(error)))
             continue
-        listed = manifests_in(content)
+        listed = list_manifests(content)
         if not listed:
             yield each.place, content
             continue
         collections += 1
         if each.depth >= _DEEPEST or collections > _MOST_COLLECTIONS:
-            why = f"more than {_DEEPEST} collections in each other, or {_MOST_COLLECTIONS:,} in all"
+            why = f"more than {_DEEPEST} nested collections, or {_MOST_COLLECTIONS:,} in all"
             left.append(Dropped(each.place, "", why))
             continue
         new = [url for url in dict.fromkeys(listed) if url not in seen]
         seen.update(new)
-        waiting += (_Waiting(url, None, each.depth + 1) for url in new)
+        waiting += (_QueuedManifest(url, None, each.depth + 1) for url in new)

@@ -22,12 +22,12 @@ from keju.messages import message
 class ImagesSettings(SourceSettings, frozen=True, kw_only=True):
     """A directory of images, with subdirectories of any depth; each directory is a group."""
 
-    path: Annotated[Path, Meta(description="The folder.")]
-    task: Annotated[str, Meta(description="What is to be asked about the pictures.")] = OWN_PAGE
+    path: Annotated[Path, Meta(description="Image directory.")]
+    task: Annotated[str, Meta(description="Task of the items.")] = OWN_PAGE
 
 
-class Refused(Struct, frozen=True):
-    """A file of a source that is not a valid image, and why."""
+class RejectedFile(Struct, frozen=True):
+    """A file of a source that is not a valid image, with the reason."""
 
     file: str
     error: str
@@ -50,8 +50,8 @@ def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
     if all(each.error for each in facts):
         raise DataError(message("building.no-sound-image", error=facts[0].error))
     seen: set[str] = set()
-    told = settings
-    with writing(site.out, "images", licence=told.licence, source=told.source) as writer:
+
+    with writing(site.out, "images", licence=settings.licence, source=settings.source) as writer:
         for file, found in zip(files, facts, strict=True):
             if found.error:
                 continue
@@ -81,12 +81,12 @@ def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
                 )
             )
         refused = [
-            Refused(file.relative_to(settings.path).as_posix(), found.error)
+            RejectedFile(file.relative_to(settings.path).as_posix(), found.error)
             for file, found in zip(files, facts, strict=True)
             if found.error
         ]
-        write_table(site.out / TABLES, "refused", refused, Refused)
-    return list(_notes(len(refused), facts))
+        write_table(site.out / TABLES, "refused", refused, RejectedFile)
+    return list(_describe_rejected(len(refused), facts))
 
 
 def _check(settings: ImagesSettings) -> None:
@@ -94,18 +94,18 @@ def _check(settings: ImagesSettings) -> None:
 
 
 SOURCE = SourceForm(
-    "images", "folders of pictures without text", ImagesSettings, read_images, check=_check
+    "images", "directories of images without text", ImagesSettings, read_images, check=_check
 )
 
 
-def _notes(refused: int, facts: list[Standard]) -> Iterator[str]:
+def _describe_rejected(refused: int, facts: list[Standard]) -> Iterator[str]:
     if refused:
         yield (
-            f"{number_of(refused, 'file is not a sound image', 'files are not sound images')}: "
-            "tables/refused.csv says why"
+            f"{number_of(refused, 'file is not a valid image', 'files are not valid images')}; "
+            "for the reasons see tables/refused.csv"
         )
     if pages := sum(each.frames > 1 for each in facts):
         yield (
-            f"{number_of(pages, 'file has', 'files have')} several pages or frames, of which "
-            "the first is used"
+            f"{number_of(pages, 'file has', 'files have')} several pages or frames; only the "
+            "first is used"
         )

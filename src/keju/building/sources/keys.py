@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, get_args, get_origin
 import msgspec
 
 from keju.building.settings import description
-from keju.building.sources import SOURCES, source_form
+from keju.building.sources import SOURCES, get_source_form
 from keju.building.sources.saved_pages import Sidecar
 from keju.datasets.readers import FORMATS
 
@@ -24,74 +24,74 @@ class Key(NamedTuple):
     """
 
     name: str
-    takes: str
+    type_name: str
     default: str | None
-    says: str
+    summary: str
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Its type and whether it is required."""
         if self.default is None:
-            return f"{self.takes}, needed"
-        return f"{self.takes}, else {self.default}" if self.default else self.takes
+            return f"{self.type_name}, required"
+        return f"{self.type_name}, default {self.default}" if self.default else self.type_name
 
 
-def keys_of(settings: type[msgspec.Struct]) -> list[Key]:
-    """The keys of a table of settings; required ones first."""
+def list_keys(settings: type[msgspec.Struct]) -> list[Key]:
+    """List the keys of a table of settings; required ones first."""
     found = [
-        Key(each.name, _taken(each.type), _default(each), description(each.type))
+        Key(each.name, _name_type(each.type), _format_default(each), description(each.type))
         for each in msgspec.structs.fields(settings)
     ]
     return sorted(found, key=lambda key: key.default is not None)
 
 
-def sources_page() -> str:
-    """The page of the docs that lists every form's keys, as Markdown."""
-    return "\n".join(_page()) + "\n"
+def render_sources_page() -> str:
+    """Render the page of the docs that lists the keys of every form, as Markdown."""
+    return "\n".join(_iter_page_lines()) + "\n"
 
 
-def _page() -> Iterator[str]:
+def _iter_page_lines() -> Iterator[str]:
     yield "# Sources of a build and their keys\n"
-    yield "What `keju build sources FORM` prints; how sources are used stands in"
+    yield "The keys of each form, as `keju build sources FORM` prints them. For their use see"
     yield "[building.md](building.md#sources). Made by `python -m tools.make_sources_page`."
     for name in SOURCES.builtin:
         form = SOURCES[name]
         yield f"\n## `{name}`: {form.summary}\n"
-        yield from _table(form.settings)
+        yield from _iter_table_lines(form.settings)
         if name == "web":
-            yield "\nBeside each page `NAME.html` may lie `NAME.html.toml`:\n"
+            yield "\nA page `NAME.html` can have a sidecar file `NAME.html.toml`:\n"
             yield '```toml\naddress = "https://library.example.org/p"\nlicence = "CC-BY-4.0"\n```\n'
-            yield from _table(Sidecar)
+            yield from _iter_table_lines(Sidecar)
     yield "\n## A format of `keju data import`\n"
     yield "`form` is its name: " + ", ".join(f"`{name}`" for name in FORMATS.builtin) + ".\n"
-    yield from _table(source_form(next(iter(FORMATS)), place="").settings)
+    yield from _iter_table_lines(get_source_form(next(iter(FORMATS)), place="").settings)
 
 
-def _table(settings: type[msgspec.Struct]) -> Iterator[str]:
-    yield "| key | takes | |\n|---|---|---|"
-    for key in keys_of(settings):
-        yield f"| `{key.name}` | {key.told.replace('|', 'or')} | {key.says} |"
+def _iter_table_lines(settings: type[msgspec.Struct]) -> Iterator[str]:
+    yield "| key | value | |\n|---|---|---|"
+    for key in list_keys(settings):
+        yield f"| `{key.name}` | {key.description.replace('|', 'or')} | {key.summary} |"
 
 
-def _taken(kind: object) -> str:
-    """The name of a type in a recipe."""
+def _name_type(kind: object) -> str:
+    """Return the name of a type for the writer of a recipe, such as ``list of text``."""
     parts = [part for part in get_args(kind) if part not in {NoneType, Ellipsis}]
     origin = get_origin(kind)
     if isinstance(kind, type) and kind in _WORDS:
         return _WORDS[kind]
     if hasattr(kind, "__metadata__"):
-        return _taken(parts[0])
+        return _name_type(parts[0])
     if origin is Literal:
         return " | ".join(map(str, parts))
     if origin in {tuple, list}:
-        return f"list of {_taken(parts[0])}"
+        return f"list of {_name_type(parts[0])}"
     if origin is dict:
         keys = f" of {', '.join(get_args(parts[0]))}" if get_args(parts[0]) else ""
         return f"table{keys}"
-    return " | ".join(_taken(part) for part in parts)
+    return " | ".join(_name_type(part) for part in parts)
 
 
-def _default(field: msgspec.structs.FieldInfo) -> str | None:
+def _format_default(field: msgspec.structs.FieldInfo) -> str | None:
     if field.required:
         return None
     if field.default in {msgspec.NODEFAULT, None, "", ()}:

@@ -36,8 +36,12 @@ class WebText(NamedTuple):
     images: tuple[str, ...] = ()
 
 
-def page_text(data: bytes, *, name: str) -> WebText:
-    """The title and main text of a page.
+def extract_page_text(data: bytes, *, name: str) -> WebText:
+    """Extract the title and the main text of a page.
+
+    Args:
+        data: the page as it was saved.
+        name: its path, for errors.
 
     The main text is that of the element whose own paragraphs have most characters outside links; an
     ``article`` or ``main`` with half of the page's is preferred.
@@ -45,32 +49,32 @@ def page_text(data: bytes, *, name: str) -> WebText:
     Raises:
         DataError: it is empty, not in its declared encoding, or nested too deeply.
     """
-    # An encoding declaration inside is no longer true after decoding. Old pages open a font with
-    # every paragraph and close none, so deep trees are common here.
+    # After decoding, a declared encoding does not apply any more. Old pages open a font element in
+    # every paragraph and close none, so deep trees are common.
     parser = lxml_html.HTMLParser(
         encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=True
     )
     try:
-        root = lxml_html.document_fromstring(_as_utf8(data, name), parser=parser)
+        root = lxml_html.document_fromstring(_decode_to_utf8(data, name), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
         raise DataError(message("building.page-empty"), file=name) from None
     if any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log):
         raise DataError(message("building.html-nested-too-deep"), file=name)
     title = " ".join(str(root.xpath("string(//title)")).split())
-    _drop(root, _AROUND)
+    _remove_elements(root, _AROUND)
     images = tuple(src for image in root.iter("img") if (src := image.get("src")))
-    _drop(root, _NO_TEXT)
-    return WebText(title, _lines(_main(root)), images)
+    _remove_elements(root, _NO_TEXT)
+    return WebText(title, _join_blocks(_find_main_element(root)), images)
 
 
-def _drop(root: lxml_html.HtmlElement, names: tuple[str, ...]) -> None:
+def _remove_elements(root: lxml_html.HtmlElement, names: tuple[str, ...]) -> None:
     for element in list(root.iter(*names)):
         if isinstance(element, lxml_html.HtmlElement):
             element.drop_tree()
 
 
-def _as_utf8(data: bytes, name: str) -> bytes:
-    """The page in UTF-8, decoded by its byte order mark, its declared encoding, or as UTF-8."""
+def _decode_to_utf8(data: bytes, name: str) -> bytes:
+    """Convert to UTF-8: by the byte order mark, else the declared encoding, else as UTF-8."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encoding = "utf-16"
     else:
@@ -85,43 +89,45 @@ def _as_utf8(data: bytes, name: str) -> bytes:
         ) from None
 
 
-def _main(root: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
-    """The element with most text: its paragraphs' characters, less those of links twice."""
+def _find_main_element(root: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
+    """Find the element with most text: the characters of its paragraphs, minus twice its links'."""
     scores: dict[lxml_html.HtmlElement, float] = {}
     for paragraph in root.iter(*_PARAGRAPHS):
-        worth = _length(paragraph) - 2 * sum(_length(link) for link in paragraph.iter("a"))
+        worth = _count_characters(paragraph) - 2 * sum(
+            _count_characters(link) for link in paragraph.iter("a")
+        )
         for share, element in zip((1.0, 0.5, 0.25), paragraph.iterancestors(), strict=False):
             scores[element] = scores.get(element, 0.0) + share * max(0, worth)
     body = root.find("body")
     whole = body if body is not None else root
-    half = _length(whole) / 2
+    half = _count_characters(whole) / 2
     for element in root.iter("article", "main"):
-        if _length(element) >= half:
+        if _count_characters(element) >= half:
             return element
-    # Of equal elements the outermost is first in the document and is taken.
+    # Of equal elements the outermost is first in the document and is chosen.
     return max(scores, key=lambda element: scores[element]) if any(scores.values()) else whole
 
 
-def _length(element: lxml_html.HtmlElement) -> int:
+def _count_characters(element: lxml_html.HtmlElement) -> int:
     return sum(not char.isspace() for char in str(element.text_content()))
 
 
-def _lines(element: lxml_html.HtmlElement) -> str:
-    """The text of an element, one block per line."""
+def _join_blocks(element: lxml_html.HtmlElement) -> str:
+    """Return the text of an element, one block per line."""
     parts: list[str] = []
     for event, each in etree.iterwalk(element, events=("start", "end")):
         if each.tag in _BLOCKS:
             parts.append("\n")
         if event == "start":
-            parts.append(_flowing(each.text))
+            parts.append(_join_lines(each.text))
         elif each is not element:
-            parts.append(_flowing(each.tail))
+            parts.append(_join_lines(each.tail))
     lines = (_SPACE.sub(" ", line).strip() for line in "".join(parts).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
-def _flowing(text: str | None) -> str:
-    """Text as displayed: a line break is a space, or nothing between Chinese characters."""
+def _join_lines(text: str | None) -> str:
+    """Return text as displayed: a line break is a space, or nothing between Chinese characters."""
     return re.sub(r"(?<=[\u2e80-\uffef])\s*\n\s*(?=[\u2e80-\uffef])", "", text or "").replace(
         "\n", " "
     )

@@ -21,24 +21,28 @@ class FormatSettings(SourceSettings, frozen=True, kw_only=True):
 
     path: Annotated[Path, Meta(description="The file or folder.")]
     options: Annotated[
-        dict[str, str | int | bool], Meta(description="Of the format: see keju data formats.")
+        dict[str, str | int | bool],
+        Meta(description="Options of the format; see keju data formats."),
     ] = field(default_factory=dict)
 
 
 class DatasetSettings(Settings, frozen=True, kw_only=True):
     """A keju dataset, whose licence and source are kept unless others are given."""
 
-    path: Annotated[Path, Meta(description="The dataset's folder.")]
-    licence: Annotated[str, Meta(description="Of a dataset, where its own is not to count.")] = ""
-    source: Annotated[str, Meta(description="Of a dataset, where its own is not to count.")] = ""
-    name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
+    path: Annotated[Path, Meta(description="Dataset directory.")]
+    licence: Annotated[str, Meta(description="Licence, if not the dataset's own.")] = ""
+    source: Annotated[str, Meta(description="Source, if not the dataset's own.")] = ""
+    name: Annotated[
+        str,
+        Meta(description="Prefix that distinguishes its item ids from those of another source."),
+    ] = ""
 
 
 def format_source(name: str) -> SourceForm[FormatSettings]:
-    """The source that reads a format of ``data import``."""
+    """Return the source that reads a format of ``data import``."""
 
     def make(settings: FormatSettings, site: Site) -> Iterable[str]:
-        options = {key: _said(value) for key, value in settings.options.items()}
+        options = {key: _format_option(value) for key, value in settings.options.items()}
         return import_dataset(
             name,
             settings.path,
@@ -56,11 +60,11 @@ def format_source(name: str) -> SourceForm[FormatSettings]:
     return SourceForm(name, FORMATS[name].what, FormatSettings, make, check=check)
 
 
-def _said(value: str | int | bool) -> str:
+def _format_option(value: str | int | bool) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
-def _dataset(settings: DatasetSettings, site: Site) -> Iterable[str]:
+def _link_dataset(settings: DatasetSettings, site: Site) -> Iterable[str]:
     given = Dataset.open(settings.path)
     if site.out.resolve().is_relative_to(given.path.resolve()):
         raise UsageError(message("building.build-inside-own-source", out=site.out))
@@ -79,4 +83,4 @@ def _dataset(settings: DatasetSettings, site: Site) -> Iterable[str]:
     return ()
 
 
-DATASET = SourceForm("dataset", "a dataset that keju wrote", DatasetSettings, _dataset)
+DATASET = SourceForm("dataset", "a keju dataset", DatasetSettings, _link_dataset)

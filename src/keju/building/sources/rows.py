@@ -54,14 +54,14 @@ class RowsSettings(SourceSettings, frozen=True, kw_only=True):
     path: Annotated[
         Path,
         Meta(
-            description="The file: CSV (with commas, semicolons or tabs), TSV, JSON, JSON lines, "
+            description="Table file: CSV (with commas, semicolons or tabs), TSV, JSON, JSON lines, "
             "parquet or XLSX."
         ),
     ]
     task: Annotated[str, Meta(description="The task of all rows; or give kind and tasks.")] = ""
-    kind: Annotated[str, Meta(description="The column that tells a row's kind.")] = ""
+    kind: Annotated[str, Meta(description="Column with the kind of each row.")] = ""
     tasks: Annotated[
-        dict[str, str], Meta(description="The task of each kind; rows of other kinds are left out.")
+        dict[str, str], Meta(description="The task of each kind; rows of other kinds are dropped.")
     ] = field(default_factory=dict)
     columns: Annotated[dict[Role, str], Meta(description="The column of each part of an item.")] = (
         field(default_factory=dict)
@@ -70,11 +70,15 @@ class RowsSettings(SourceSettings, frozen=True, kw_only=True):
         dict[str, str], Meta(description="The column that fills each blank of the task's prompt.")
     ] = field(default_factory=dict)
     options: Annotated[
-        tuple[str, ...], Meta(description="The options' columns, or one that holds a list.")
+        tuple[str, ...],
+        Meta(description="Columns of the options, or one column that contains a list."),
     ] = ()
     answer_is: Annotated[
         AnswerIs,
-        Meta(description="Of questions with options: letter, option (its text), from-0 or from-1."),
+        Meta(
+            description="Form of the answers to questions with options: letter, option (its "
+            "text), from-0 or from-1."
+        ),
     ] = "text"
     verbatim: Annotated[
         bool,
@@ -83,14 +87,16 @@ class RowsSettings(SourceSettings, frozen=True, kw_only=True):
             "question of a task with options contains them, unless options are given too."
         ),
     ] = False
-    metadata: Annotated[tuple[str, ...], Meta(description="Columns that are kept.")] = ()
+    metadata: Annotated[
+        tuple[str, ...], Meta(description="Columns that are copied to the metadata.")
+    ] = ()
     images: Annotated[
         Path | None,
-        Meta(description="The folder from which images are named; else that of the file."),
+        Meta(description="Directory of the images; by default the directory of the file."),
     ] = None
     pages: Annotated[
         Path | None,
-        Meta(description="Folder of the saved web pages that the column page names."),
+        Meta(description="Directory of the saved web pages that the column page names."),
     ] = None
     pages_licence: Annotated[
         str, Meta(description="Licence of web pages whose sidecar does not name one.")
@@ -101,14 +107,14 @@ class RowsSettings(SourceSettings, frozen=True, kw_only=True):
 
 
 class Dropped(Struct, frozen=True):
-    """A row that was dropped, and why."""
+    """A row that was dropped, with the reason."""
 
     row: str
     why: str
 
 
-def _reads(settings: RowsSettings) -> Iterator[Path]:
-    """The images beside the table; a directory of images counts by itself."""
+def _list_images(settings: RowsSettings) -> Iterator[Path]:
+    """List the images beside the table; a directory of images is a path of the settings itself."""
     column = settings.columns.get("image")
     if column and settings.images is None:
         for row in read_table(settings.path):
@@ -124,24 +130,24 @@ def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
         DataError: the table is not readable, or no row is valid.
     """
     with logging_import() as log:
-        return [*_read(settings, site), *log.notes()]
+        return [*_convert_rows(settings, site), *log.notes()]
 
 
-def _read(settings: RowsSettings, site: Site) -> Iterable[str]:
-    told, rows = settings, read_table(settings.path)
-    tasks = _tasks(settings)
+def _convert_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
+    rows = read_table(settings.path)
+    tasks = _load_tasks(settings)
     _check_columns(settings, rows)
     left: list[Dropped] = []
-    with writing(site.out, "rows", licence=told.licence, source=told.source) as writer:
+    with writing(site.out, "rows", licence=settings.licence, source=settings.source) as writer:
         taken: dict[str, Place] = {}
         roots = [settings.images or settings.path.parent]
-        maker = _Maker(settings, tasks, Pictures(writer, roots))
+        maker = _RowConverter(settings, tasks, Pictures(writer, roots))
         blind = 0
         for number, row in enumerate(rows, start=1):
             try:
-                item = maker.item(row, number)
+                item = maker.convert(row, number)
                 prompt_of(item)
-                _refuse_twin(item, taken)
+                _check_unique_id(item, taken)
             except (DataError, UsageError) as error:
                 left.append(Dropped(row.place.item, english_problem(error)))
                 continue
@@ -151,44 +157,44 @@ def _read(settings: RowsSettings, site: Site) -> Iterable[str]:
         if not taken:
             raise DataError(message("building.no-row-used", why=left[0].why), file=settings.path)
         write_table(site.out / TABLES, "left-out", left, Dropped)
-    return list(_notes(len(rows), left, blind))
+    return list(_describe_dropped(len(rows), left, blind))
 
 
-def _notes(rows: int, left: list[Dropped], blind: int) -> Iterator[str]:
+def _describe_dropped(rows: int, left: list[Dropped], blind: int) -> Iterator[str]:
     if left:
-        yield f"{len(left)} of {rows} rows left out: tables/left-out.csv; the first: {left[0].why}"
+        yield f"{len(left)} of {rows} rows dropped: tables/left-out.csv; the first: {left[0].why}"
     if blind:
         yield (
-            f"{number_of(blind, 'item has', 'items have')} neither picture nor "
-            "transcription, so they can never be asked: "
-            "name their column in columns.image or columns.transcription"
+            f"{number_of(blind, 'item has', 'items have')} neither an image nor a "
+            "transcription and cannot be sent to a model. "
+            "Name their column in columns.image or columns.transcription"
         )
 
 
 def _check(settings: RowsSettings) -> None:
     faults: list[str] = []
     with gathering(faults):
-        for kind in _tasks(settings).values():
-            faults += _unfilled(kind, settings)
+        for kind in _load_tasks(settings).values():
+            faults += _list_unfilled(kind, settings)
     if settings.options and settings.answer_is == "text":
-        faults.append("options need answer_is: letter, option, from-0 or from-1")
+        faults.append("options requires answer_is: letter, option, from-0 or from-1")
     if settings.images and not settings.images.is_dir():
-        faults.append(f"images: {settings.images} is no folder")
+        faults.append(f"images: {settings.images} is not a directory")
     if ("page" in settings.columns) != bool(settings.pages):
-        faults.append('web pages take both pages = "FOLDER" and columns = { page = "COLUMN" }')
+        faults.append('web pages require both pages = "FOLDER" and columns = { page = "COLUMN" }')
     elif settings.pages and not settings.pages.is_dir():
-        faults.append(f"pages: {settings.pages} is not a folder")
+        faults.append(f"pages: {settings.pages} is not a directory")
     with gathering(faults):
         _check_columns(settings, read_table(settings.path))
     if faults:
         raise FaultsError(faults)
 
 
-def _unfilled(kind: Task, settings: RowsSettings) -> Iterator[str]:
-    """The placeholders of a task's prompt that no row could fill, with the key that would."""
+def _list_unfilled(kind: Task, settings: RowsSettings) -> Iterator[str]:
+    """List the placeholders of a task's prompt that no row can fill, with the key to set."""
     if settings.verbatim:
         if "question" not in settings.columns:
-            yield 'verbatim needs columns = { question = "COLUMN" }'
+            yield 'verbatim requires columns = { question = "COLUMN" }'
         return
     filled = {"box_format", *settings.fields}
     if "question" in settings.columns:
@@ -201,7 +207,7 @@ def _unfilled(kind: Task, settings: RowsSettings) -> Iterator[str]:
                 "question": 'columns = { question = "COLUMN" }',
                 "options": 'options = ["COLUMN", …]',
             }.get(blank, f'fields = {{ {blank} = "COLUMN" }}')
-            yield f"nothing fills the blank {{{blank}}} of task {kind.id}: say {key}"
+            yield f"no column fills the blank {{{blank}}} of task {kind.id}. Set {key}"
 
 
 SOURCE = SourceForm(
@@ -211,81 +217,83 @@ SOURCE = SourceForm(
     read_rows,
     version=2,
     check=_check,
-    reads=_reads,
+    reads=_list_images,
 )
 
 
-class _Maker(NamedTuple):
-    """Makes items from rows."""
+class _RowConverter(NamedTuple):
+    """Converts the rows of a table to items."""
 
     settings: RowsSettings
     tasks: dict[str, Task]
     pictures: Pictures
 
-    def item(self, row: Row, number: int) -> Item:
-        """The item of a row.
+    def convert(self, row: Row, number: int) -> Item:
+        """Convert a row to an item.
 
         Raises:
             DataError: it has no task, no answer or image, or its options are not valid.
         """
-        told, place = self.settings, row.place
-        kind = self._task(row)
-        cells = {role: self._cell(row, role) for role in told.columns if role not in _LISTS}
+        settings, place = self.settings, row.place
+        kind = self._get_task(row)
+        cells = {
+            role: self._read_cell(row, role) for role in settings.columns if role not in _LISTS
+        }
         question = cells.get("question", "")
-        if told.verbatim and not question:
+        if settings.verbatim and not question:
             raise DataError(message("building.row-question-empty"))
-        options = self._options(row)
-        if told.verbatim and kind.queries[0].form == "letter":
+        options = self._read_options(row)
+        if settings.verbatim and kind.queries[0].form == "letter":
             printed = options_in(question)
             question = question if printed else insert_options(question, options, kind)
             options = printed or options
         image = cells.get("image", "")
         ref = self.pictures.store(image, place) if image else None
         if image and ref is None:
-            where = told.images or told.path.parent
-            hint = "" if told.images else message("building.say-where-images")
+            where = settings.images or settings.path.parent
+            hint = "" if settings.images else message("building.say-where-images")
             raise DataError(
                 message("building.row-image-missing", name=shortened(image), where=where, hint=hint)
             )
-        if "image" in told.columns and not image:
+        if "image" in settings.columns and not image:
             raise DataError(message("building.row-without-image"))
         answer = cells.get("answer", "")
-        pages = self._pages(row)
+        pages = self._read_pages(row)
         own = (cells.get("licence", ""), cells.get("source", ""))
         provenance = Provenance(
-            step="rows", licence=own[0] or told.licence, source=own[1] or told.source
+            step="rows", licence=own[0] or settings.licence, source=own[1] or settings.source
         )
         provenances = (provenance,) if any(own) or pages else ()
         return Item(
-            id=cells.get("id", "") or f"{told.path.stem}-{number:06}",
+            id=cells.get("id", "") or f"{settings.path.stem}-{number:06}",
             benchmark=kind.benchmark,
             task=kind.id,
             query=kind.queries[0].name,
             images=(ref,) if ref else (),
             question=question,
-            verbatim=told.verbatim,
+            verbatim=settings.verbatim,
             fields={
                 blank: value
-                for blank, column in told.fields.items()
-                if (value := _text(row.cells, column, place))
+                for blank, column in settings.fields.items()
+                if (value := _read_text(row.cells, column, place))
             },
             options=options,
-            answer=_letter(answer, options, told.answer_is) if options else answer,
+            answer=_find_letter(answer, options, settings.answer_is) if options else answer,
             answer_simplified="" if options else cells.get("answer_simplified", ""),
             transcription=cells.get("transcription") or None,
             group=cells.get("group", ""),
             metadata={
                 column: value
-                for column in told.metadata
-                if (value := _text(row.cells, column, place))
+                for column in settings.metadata
+                if (value := _read_text(row.cells, column, place))
             }
-            | self._known(row, cells, pages),
+            | self._collect_facts(row, cells, pages),
             provenance=(*provenances, *(page.provenance for page in pages)),
             draft=not answer,
         )
 
-    def _pages(self, row: Row) -> list[SavedPage]:
-        """The saved web pages that a row names.
+    def _read_pages(self, row: Row) -> list[SavedPage]:
+        """Read the saved web pages that a row names.
 
         Raises:
             DataError: one is missing, or has no licence, address or text.
@@ -309,33 +317,35 @@ class _Maker(NamedTuple):
             )
         return found
 
-    def _known(self, row: Row, cells: dict[Role, str], pages: list[SavedPage]) -> dict[str, str]:
-        """Facts about a row's image from the row and its web pages, by metadata name."""
+    def _collect_facts(
+        self, row: Row, cells: dict[Role, str], pages: list[SavedPage]
+    ) -> dict[str, str]:
+        """Collect facts about a row's image from the row and its web pages, by metadata name."""
         notes = [cells.get("notes", ""), *(page.text for page in pages)]
         keywords = texts_of(row.cells, self.settings.columns.get("keywords"), row.place)
-        said = {
+        facts = {
             NOTES: "\n\n".join(filter(None, notes)),
             DESCRIPTION: cells.get("description", ""),
             KEYWORDS: "、".join(each.strip() for each in keywords),
         }
-        return {name: text for name, text in said.items() if text}
+        return {name: text for name, text in facts.items() if text}
 
-    def _task(self, row: Row) -> Task:
+    def _get_task(self, row: Row) -> Task:
         if not self.settings.kind:
             return self.tasks[""]
-        kind = _text(row.cells, self.settings.kind, row.place)
+        kind = _read_text(row.cells, self.settings.kind, row.place)
         if kind not in self.tasks:
             raise DataError(message("building.kind-without-task", kind=kind))
         return self.tasks[kind]
 
-    def _cell(self, row: Row, role: Role) -> str:
-        return _text(row.cells, self.settings.columns[role], row.place)
+    def _read_cell(self, row: Row, role: Role) -> str:
+        return _read_text(row.cells, self.settings.columns[role], row.place)
 
-    def _options(self, row: Row) -> tuple[str, ...]:
+    def _read_options(self, row: Row) -> tuple[str, ...]:
         names = self.settings.options
         if len(names) == 1:
             return tuple(text.strip() for text in texts_of(row.cells, names[0], row.place))
-        options = [_text(row.cells, name, row.place) for name in names]
+        options = [_read_text(row.cells, name, row.place) for name in names]
         while options and not options[-1]:
             options.pop()
         if not all(options):
@@ -344,17 +354,17 @@ class _Maker(NamedTuple):
         return tuple(options)
 
 
-def _refuse_twin(item: Item, taken: dict[str, Place]) -> None:
+def _check_unique_id(item: Item, taken: dict[str, Place]) -> None:
     if first := taken.get(item.id):
         raise DataError(message("building.row-id-repeated", name=item.id, item=first.item))
 
 
-def _text(cells: JsonObject, column: str, place: Place) -> str:
+def _read_text(cells: JsonObject, column: str, place: Place) -> str:
     return text_of(cells, column, place).strip()
 
 
-def _letter(answer: str, options: tuple[str, ...], said: AnswerIs) -> str:
-    """The letter of the right option, from the value in the source."""
+def _find_letter(answer: str, options: tuple[str, ...], said: AnswerIs) -> str:
+    """Find the letter of the correct option from the value in the source."""
     letters = ascii_uppercase[: len(options)]
     if not answer:
         return ""
@@ -381,7 +391,7 @@ def _letter(answer: str, options: tuple[str, ...], said: AnswerIs) -> str:
     )
 
 
-def _tasks(settings: RowsSettings) -> dict[str, Task]:
+def _load_tasks(settings: RowsSettings) -> dict[str, Task]:
     if bool(settings.task) == bool(settings.kind):
         raise UsageError(message("building.task-or-kind"))
     if settings.task:

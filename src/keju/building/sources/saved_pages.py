@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from msgspec import Meta, Struct, field
 
 from keju.building.settings import settings_from
-from keju.building.sources.main_text import page_text
+from keju.building.sources.main_text import extract_page_text
 from keju.datasets.readers.base import inside, source_bytes
 from keju.errors import DataError
 from keju.files import read_toml
@@ -35,7 +35,7 @@ class Sidecar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     task: Annotated[str, Meta(description="Task of the page's item, if not the source's.")] = ""
     fields: Annotated[
         dict[str, str],
-        Meta(description="Values of the blanks in the task's prompt, e.g. book of T44."),
+        Meta(description="Values of the placeholders in the task's prompt, e.g. book of T44."),
     ] = field(default_factory=dict)
 
 
@@ -59,8 +59,8 @@ class SavedPage(NamedTuple):
         return Provenance(step="web", source=self.address, licence=self.licence)
 
 
-def sidecar_of(file: Path) -> Path:
-    """The path of a page's sidecar."""
+def get_sidecar_path(file: Path) -> Path:
+    """Return the path of a page's sidecar."""
     return file.with_name(file.name + _SIDECAR)
 
 
@@ -77,7 +77,7 @@ def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> Save
         DataError: no licence, address or text, or the page cannot be read.
         UsageError: the sidecar cannot be read.
     """
-    beside = sidecar_of(file)
+    beside = get_sidecar_path(file)
     known = Sidecar()
     if beside.is_file():
         known = settings_from(read_toml(beside, dict[str, object]), Sidecar, place=str(beside))
@@ -85,7 +85,7 @@ def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> Save
         raise DataError(message("building.page-without-licence", name=beside.name))
     if not (known.address or address):
         raise DataError(message("building.page-without-address", name=beside.name))
-    page = page_text(source_bytes(file), name=str(file))
+    page = extract_page_text(source_bytes(file), name=str(file))
     if len(page.text) < shortest:
         raise DataError(message("building.page-too-short", count=len(page.text)))
     return SavedPage(
@@ -99,8 +99,8 @@ def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> Save
     )
 
 
-def image_of(page: SavedPage, folder: Path, *, own: bool) -> Path | None:
-    """The image that a page is about: the one that its sidecar names, else its own largest.
+def find_image(page: SavedPage, folder: Path, *, own: bool) -> Path | None:
+    """Find the image that a page is about: the one that its sidecar names, else its own largest.
 
     Args:
         page: the saved page.
@@ -112,7 +112,7 @@ def image_of(page: SavedPage, folder: Path, *, own: bool) -> Path | None:
             the page shows no image that is saved in the folder.
     """
     if name := page.sidecar.image:
-        path = _beside(page.file, name, folder)
+        path = _find_beside(page.file, name, folder)
         if path is None:
             raise DataError(
                 message("building.page-image-missing", name=name, page=page.file.name),
@@ -121,17 +121,19 @@ def image_of(page: SavedPage, folder: Path, *, own: bool) -> Path | None:
         return path
     if not own:
         return None
-    sizes = {path: pixels for path, pixels in _saved_images(page, folder) if pixels}
+    sizes = {path: pixels for path, pixels in _iter_saved_images(page, folder) if pixels}
     if not sizes:
-        raise DataError(message("building.page-without-image", name=sidecar_of(page.file).name))
+        raise DataError(
+            message("building.page-without-image", name=get_sidecar_path(page.file).name)
+        )
     return max(sizes, key=lambda path: sizes[path])
 
 
-def _saved_images(page: SavedPage, folder: Path) -> Iterator[tuple[Path, int]]:
-    """The images of a page that are saved in the folder, each with its pixels; 0 if unreadable."""
+def _iter_saved_images(page: SavedPage, folder: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the readable images of a page that are saved in the folder, each with its pixels."""
     for name in dict.fromkeys(page.images):
         try:
-            path = _beside(page.file, unquote(name.partition("?")[0]), folder)
+            path = _find_beside(page.file, unquote(name.partition("?")[0]), folder)
             if path is not None:
                 facts = probe_image(source_bytes(path), name=str(path))
                 yield path, facts.width * facts.height
@@ -139,8 +141,8 @@ def _saved_images(page: SavedPage, folder: Path) -> Iterator[tuple[Path, int]]:
             continue
 
 
-def _beside(file: Path, name: str, folder: Path) -> Path | None:
-    """A file by its name as the page's folder sees it, if it exists."""
+def _find_beside(file: Path, name: str, folder: Path) -> Path | None:
+    """Return a file by its path relative to the page, or None if it does not exist."""
     within = normpath((file.parent.relative_to(folder) / name).as_posix())
     path = inside(folder, within, file=file, item=name)
     return path if path.is_file() else None

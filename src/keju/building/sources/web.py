@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from keju.building.drafting.templates import NOTES
 from keju.building.sources.base import Site, SourceForm, writing
-from keju.building.sources.saved_pages import SavedPage, image_of, read_saved, sidecar_of
+from keju.building.sources.saved_pages import SavedPage, find_image, get_sidecar_path, read_saved
 from keju.building.step import Settings
 from keju.building.step_context import TABLES
 from keju.building.tables import write_table
@@ -32,27 +32,36 @@ from keju.messages import message
 class WebSettings(Settings, frozen=True, kw_only=True):
     """A directory of saved pages: NAME.html beside NAME.html.toml (address, licence, title)."""
 
-    path: Annotated[Path, Meta(description="The folder, or one page.")]
-    source: Annotated[str, Meta(min_length=1, description="Whose pages they are.")]
+    path: Annotated[Path, Meta(description="Directory of the pages, or one page.")]
+    source: Annotated[
+        str, Meta(min_length=1, description="Website or institution that publishes them.")
+    ]
     task: Annotated[
         str,
-        Meta(description="The task of its items: what drafts from these texts will ask, e.g. T2."),
+        Meta(description="Task of the items, which drafts from these texts will have, e.g. T2."),
     ]
-    licence: Annotated[str, Meta(description="Of pages whose sidecar names none.")] = ""
-    address: Annotated[str, Meta(description="Of a page without sidecar: so it begins.")] = ""
+    licence: Annotated[
+        str, Meta(description="Licence of pages whose sidecar does not name one.")
+    ] = ""
+    address: Annotated[
+        str, Meta(description="Start of the address of pages whose sidecar does not name one.")
+    ] = ""
     own_image: Annotated[
         bool,
         Meta(
-            description="Show each page's own image: that of its sidecar, else the largest that is "
-            "saved with it."
+            description="Use the image of each page: the one that its sidecar names, else the "
+            "largest that is saved with it."
         ),
     ] = False
-    shortest: Annotated[int, Meta(description="Characters of the shortest text.", ge=1)] = 50
-    name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
+    shortest: Annotated[int, Meta(description="Minimum length of a text in characters.", ge=1)] = 50
+    name: Annotated[
+        str,
+        Meta(description="Prefix that distinguishes its item ids from those of another source."),
+    ] = ""
 
 
-class Refused(Struct, frozen=True):
-    """A page that was dropped, and why."""
+class RejectedPage(Struct, frozen=True):
+    """A page that was dropped, with the reason."""
 
     page: str
     why: str
@@ -73,19 +82,19 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
         files = list(files_under(folder, {"html", "htm", "xhtml"}))
     names = [file.relative_to(folder).as_posix() for file in files]
     items: list[tuple[Item, Path | None]] = []
-    refused: list[Refused] = []
-    for file, name, called in zip(files, names, _called(names), strict=True):
+    refused: list[RejectedPage] = []
+    for file, name, called in zip(files, names, _choose_ids(names), strict=True):
         try:
             address = settings.address and settings.address + name
             page = read_saved(
                 file, licence=settings.licence, address=address, shortest=settings.shortest
             )
-            image = image_of(page, folder, own=settings.own_image)
+            image = find_image(page, folder, own=settings.own_image)
             if image is not None:
                 probe_image(source_bytes(image), name=str(image))
-            items.append((_item(page, called, settings, shown=image is not None), image))
+            items.append((_make_item(page, called, settings, shown=image is not None), image))
         except (DataError, UsageError) as error:
-            refused.append(Refused(name, english_problem(error)))
+            refused.append(RejectedPage(name, english_problem(error)))
     if not items:
         why = refused[0].why if refused else message("building.no-html-files")
         raise DataError(message("building.no-usable-page", why=why), file=settings.path)
@@ -97,25 +106,25 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
         for item, image in items:
             refs = (writer.add_image(source_bytes(image), str(image)),) if image else ()
             writer.add(replace(item, images=refs))
-        write_table(site.out / TABLES, "refused", refused, Refused)
-    return list(_notes(refused))
+        write_table(site.out / TABLES, "refused", refused, RejectedPage)
+    return list(_describe_rejected(refused))
 
 
-def _called(names: list[str]) -> list[str]:
-    """The names of items: those of their files without suffixes, where these are unique."""
+def _choose_ids(names: list[str]) -> list[str]:
+    """Choose the ids of items: the names of their files, without the suffix where it is unique."""
     stems = [name.rpartition(".")[0] for name in names]
     taken = Counter([*names, *stems])
     return [stem if taken[stem] == 1 else name for name, stem in zip(names, stems, strict=True)]
 
 
-def _reads(settings: WebSettings) -> list[Path]:
-    """The files beside a single page; for a directory, all files."""
+def _list_files(settings: WebSettings) -> list[Path]:
+    """List the files beside a single page; a directory is a path of the settings itself."""
     if settings.path.is_dir():
         return []
-    found = [sidecar_of(settings.path)]
+    found = [get_sidecar_path(settings.path)]
     with suppress(KejuError):
         page = read_saved(settings.path, licence="-", address="-", shortest=0)
-        image = image_of(page, settings.path.parent, own=settings.own_image)
+        image = find_image(page, settings.path.parent, own=settings.own_image)
         found += [image] if image else []
     return found
 
@@ -131,20 +140,20 @@ SOURCE = SourceForm(
     read_web,
     version=4,
     check=_check,
-    reads=_reads,
+    reads=_list_files,
 )
 
 
-def _item(page: SavedPage, called: str, settings: WebSettings, *, shown: bool) -> Item:
+def _make_item(page: SavedPage, called: str, settings: WebSettings, *, shown: bool) -> Item:
     known = page.sidecar
     kind = task(known.task or settings.task)
-    said = {"title": page.title, "address": page.address, "saved": known.saved}
+    metadata = {"title": page.title, "address": page.address, "saved": known.saved}
     provenance = [page.provenance]
     if known.image_licence or known.image_source:
         licence, source = known.image_licence or page.licence, known.image_source or page.address
         provenance.append(Provenance(step="web", source=source, licence=licence, note="the image"))
     if shown:
-        said[NOTES] = page.text
+        metadata[NOTES] = page.text
     return Item(
         id=called,
         benchmark=kind.benchmark,
@@ -154,11 +163,11 @@ def _item(page: SavedPage, called: str, settings: WebSettings, *, shown: bool) -
         fields=known.fields,
         transcription=None if shown else page.text,
         group=page.address,
-        metadata={key: value for key, value in said.items() if value},
+        metadata={key: value for key, value in metadata.items() if value},
         provenance=tuple(provenance),
     )
 
 
-def _notes(refused: list[Refused]) -> Iterator[str]:
+def _describe_rejected(refused: list[RejectedPage]) -> Iterator[str]:
     if refused:
-        yield f"{number_of(len(refused), 'page')} refused: tables/refused.csv says why"
+        yield (f"{number_of(len(refused), 'page')} dropped; for the reasons see tables/refused.csv")

@@ -19,7 +19,7 @@ from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import UNKNOWN
 from keju.local_paths import check_local
 from keju.messages import message
-from keju.registry import Plugin, Registry, guarded, notes_in, provided
+from keju.registry import Plugin, Registry, check_notes, guard_function, list_provided
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
 
@@ -47,11 +47,11 @@ def _tables(found: Iterable[object]) -> list[Table]:
 
 def _guarded(found: Reader, plugin: Plugin) -> Reader:
     what = f"format {found.name!r}"
-    detect = found.detect and guarded(found.detect, plugin, what, then=_detection)
+    detect = found.detect and guard_function(found.detect, plugin, what, then=_detection)
     tables = found.tables and found.tables._replace(
-        make=guarded(found.tables.make, plugin, what, then=_tables)
+        make=guard_function(found.tables.make, plugin, what, then=_tables)
     )
-    read = guarded(found.read, plugin, what, then=notes_in)
+    read = guard_function(found.read, plugin, what, then=check_notes)
     return found._replace(read=read, detect=detect, tables=tables)
 
 
@@ -64,7 +64,7 @@ FORMATS: Registry[Reader] = Registry(
         "alto": "keju.datasets.readers.pages.alto:READER",
         "hocr": "keju.datasets.readers.pages.hocr:READER",
         "hisdoc": "keju.datasets.readers.hisdoc:READER",
-        **provided("keju.readers"),
+        **list_provided("keju.readers"),
         "vlmevalkit-tsv": "keju.datasets.readers.vlmevalkit:READER",
         "parquet": "keju.datasets.readers.parquet:READER",
         "mapped": "keju.datasets.readers.mapped:READER",
@@ -127,7 +127,7 @@ def import_dataset(
     writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
     try:
         writer.declare(format=reader.name)
-        if plugin := FORMATS.plugin(reader.name):
+        if plugin := FORMATS.get_plugin(reader.name):
             writer.declare_plugins([plugin])
         with logging_import(given.get(OPTION, "")) as log:
             notes = [*found, *reader.read(src, writer, given), *log.notes()]
@@ -174,7 +174,7 @@ _CLEAR = 0.9
 def _other_format(src: Path, reader: Reader) -> str:
     """Format of a source and the command to import it, if another reader clearly fits better."""
     listing = Listing(src)
-    ranked = [] if find_obstacle(listing) else find_candidates(listing, FORMATS.usable())
+    ranked = [] if find_obstacle(listing) else find_candidates(listing, FORMATS.list_usable())
     if not ranked or ranked[0].reader is reader or ranked[0].detection.fit < _CLEAR:
         return ""
     if any(each.reader is reader and each.detection.fit >= _CLEAR for each in ranked):
@@ -207,7 +207,7 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Option
     if name == AUTO and "map" in given:
         return FORMATS["mapped"], given, [f"read as mapped by {given['map']}"]
     if name == AUTO and src.exists():
-        reader, detection = find_best(Listing(src), FORMATS.usable())
+        reader, detection = find_best(Listing(src), FORMATS.list_usable())
         options = {**detection.options, **given}
         said = "".join(f" --option {key}={value}" for key, value in options.items())
         return reader, options, [f"read as {reader.name}{said}: {detection.what}"]

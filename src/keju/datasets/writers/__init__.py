@@ -9,7 +9,7 @@ from keju.datasets.writers.base import Writer
 from keju.errors import UsageError
 from keju.local_paths import check_local
 from keju.messages import message
-from keju.registry import Plugin, Registry, guarded, notes_in, provided
+from keju.registry import Plugin, Registry, check_notes, guard_function, list_provided
 
 __all__ = ["FORMATS", "Writer", "export_dataset"]
 
@@ -22,7 +22,7 @@ def _writer(name: str, found: object) -> Writer:
 
 def _guarded(found: Writer, plugin: Plugin) -> Writer:
     return found._replace(
-        write=guarded(found.write, plugin, f"format {found.name!r}", then=notes_in)
+        write=guard_function(found.write, plugin, f"format {found.name!r}", then=check_notes)
     )
 
 
@@ -31,7 +31,7 @@ FORMATS: Registry[Writer] = Registry(
     "keju.writers",
     lambda: {
         "parquet": "keju.datasets.writers.parquet:WRITER",
-        **provided("keju.writers"),
+        **list_provided("keju.writers"),
         "vlmevalkit-tsv": "keju.datasets.writers.vlmevalkit:WRITER",
     },
     _writer,
