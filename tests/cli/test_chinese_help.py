@@ -227,7 +227,7 @@ ERRORS = {
     "tasks a b": "keju: 多余的参数：a b。见 keju tasks --help",
     "rn": "keju: 没有命令 'rn'。您要用的可能是 'run'。见 keju --help",
     "nosuch": "keju: 没有命令 'nosuch'。见 keju --help",
-    "detect x": "keju: 没有命令 'detect'。您要用的可能是：keju data detect x",
+    "detect x": "keju: 没有命令 'detect'。您要用的可能是 'keju data detect x'。",
     "build split": "keju: 缺少参数 'DATASET'。见 keju build split --help",
 }
 

@@ -33,7 +33,7 @@ ERRORS = re.compile(
 PAGES = {"analysis", "annotation", "figures", "reporting"}
 """Packages whose texts are used by id in templates and scripts too."""
 
-RECOGNISED = {"stored", "analysis", "figures", "reporting"}
+RECOGNISED = {"declarations", "stored", "analysis", "figures", "reporting"}
 """Catalogues with texts that are recognised where files and other packages have them in English."""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -34,6 +35,8 @@ from keju.registry import PluginError
 if TYPE_CHECKING:
     from keju.building.build_record import Planned
     from keju.building.engine import EngineName
+    from keju.building.sources.base import SourceForm
+    from keju.building.sources.keys import Key
     from keju.building.step import Settings, Step
     from keju.datasets.readers import Reader
     from keju.datasets.store import DatasetManifest
@@ -181,27 +184,45 @@ def sources(
 
     if not form:
         for source in SOURCES.iter_entries():
-            say(f"{source.name}: {source.describe(lambda form: form.summary)}")
+            say(f"{source.name}: {source.describe(partial(_summary, source.name))}")
         for each in FORMATS.iter_entries():
-            say(f"{each.name}: {each.describe(_format_summary)}")
+            say(f"{each.name}: {each.describe(partial(_format_summary, each.name))}")
         say(message("terminal.keys-of-form"))
         return
     found = get_source_form(form, place="keju build sources")
-    say(f'form = "{form}": {found.summary}')
-    for key in list_keys(found.settings):
-        say(f"  {key.name} ({key.description}): {key.summary}")
+    reader = FORMATS.get(form)
+    summary = _format_text(form, reader.what) if reader else _summary(form, found)
+    say(f'form = "{form}": {summary}')
+    _say_keys(form, list_keys(found.settings))
     if form == "web":
         from keju.building.sources.saved_pages import Sidecar
 
         say(message("terminal.keys-of-sidecar"))
-        for key in list_keys(Sidecar):
-            say(f"  {key.name} ({key.description}): {key.summary}")
+        _say_keys("sidecar", list_keys(Sidecar))
 
 
-def _format_summary(reader: Reader) -> str:
-    from keju.cli.output.console import translate
+def _say_keys(form: str, keys: Iterable[Key]) -> None:
+    from keju.cli.chinese_formats import source_text, type_text
 
-    return message("terminal.format-as-source", what=translate(reader.what))
+    for key in keys:
+        kind = type_text(key.type_name, key.default, key.description)
+        say(f"  {key.name} ({kind}): {source_text(form, key.name, key.summary)}")
+
+
+def _summary(name: str, form: SourceForm[Any]) -> str:
+    from keju.cli.chinese_formats import source_text
+
+    return source_text(name, "summary", form.summary)
+
+
+def _format_summary(name: str, reader: Reader) -> str:
+    return message("terminal.format-as-source", what=_format_text(name, reader.what))
+
+
+def _format_text(name: str, what: str) -> str:
+    from keju.cli.chinese_formats import format_text
+
+    return format_text(name, what)
 
 
 @build_app.command()

@@ -173,7 +173,7 @@ def formats(
     ] = "",
 ) -> None:
     """List the formats that can be imported and exported, or show one: its files and options."""
-    from keju.cli.output.console import translate
+    from keju.cli.chinese_formats import format_text, layout_lines, option_text
     from keju.datasets.readers import FORMATS
     from keju.datasets.writers import FORMATS as WRITTEN
 
@@ -185,30 +185,37 @@ def formats(
         )
     if not form:
         width = max(map(len, (*FORMATS, *WRITTEN)))
-        read = [(each.name, each.describe(lambda reader: reader.what))
-                for each in FORMATS.iter_entries()]  # fmt: skip
-        written = [(each.name, each.describe(lambda writer: writer.what))
-                   for each in WRITTEN.iter_entries()]  # fmt: skip
+        read = [
+            (each.name, each.describe(lambda reader: format_text(reader.name, reader.what)))
+            for each in FORMATS.iter_entries()
+        ]
+        written = [
+            (each.name, each.describe(
+                lambda writer: format_text(writer.name, writer.what, written=True)
+            ))
+            for each in WRITTEN.iter_entries()
+        ]  # fmt: skip
         heads = (message("terminal.formats-read"), message("terminal.formats-written"))
         for title, known in zip(heads, (read, written), strict=True):
             out.print(f"[b]{title}[/b]")
             for name, what in known:
-                say(f"  {name:{width}}  {translate(what)}")
+                say(f"  {name:{width}}  {what}")
         say(message("terminal.next-format"))
         say(message("terminal.next-detect"))
     if reader := FORMATS.get(form):
         plugin = FORMATS.get_plugin(form)
-        title, what = message("terminal.formats-read"), translate(reader.what)
+        title, what = message("terminal.formats-read"), format_text(form, reader.what)
         out.print(f"[b]{title} {reader.name}[/b]  {what}{f' [{plugin}]' if plugin else ''}")
-        for line in reader.layout.strip().splitlines():
-            say(f"    {translate(line)}")
+        for line in layout_lines(form, reader.layout):
+            say(f"    {line}")
         for name, text in reader.every_option.items():
-            say(f"    --option {name}=…  {translate(text)}")
+            say(f"    --option {name}=…  {option_text(form, name, text)}")
     if writer := WRITTEN.get(form):
-        title, what = message("terminal.formats-written"), translate(writer.what)
+        title = message("terminal.formats-written")
+        what = format_text(form, writer.what, written=True)
         out.print(f"[b]{title} {writer.name}[/b]  {what}")
-        for line in writer.layout.strip().splitlines():
-            say(f"    {translate(line)}")
+        for line in layout_lines(form, writer.layout, written=True):
+            say(f"    {line}")
 
 
 @data_app.command("validate")

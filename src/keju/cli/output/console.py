@@ -48,7 +48,7 @@ def name_columns(*names: str) -> list[str]:
 
 
 def translate(text: str, *, own_pages: bool = False) -> str:
-    """A sentence that the report has too, in the current language, by the report's table.
+    """A text of a declaration or of the report in the current language, by its English.
 
     A text without an entry stays as it is. With `own_pages` items are called pages.
     """
@@ -60,9 +60,9 @@ def translate(text: str, *, own_pages: bool = False) -> str:
 @cache
 def _words(own_pages: bool) -> Words:
     # Imported only for Chinese: the table brings the metrics and the benchmarks.
-    from keju.translations import Words
+    from keju.translations import REPORT, Words
 
-    return Words("zh", own_pages=own_pages)
+    return Words("zh", (*REPORT, "declarations"), own_pages=own_pages)
 
 
 def format_literal(text: str) -> Text:
