@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -26,6 +26,9 @@ _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EIO})
 """Errors of file systems, such as some network mounts, on which files cannot be locked."""
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 T = TypeVar("T")
 
@@ -296,13 +299,21 @@ def shipped_toml(package: str, name: str, shape: type[T]) -> T:
     Raises:
         DataError: the file is not TOML or does not have the shape.
     """
-    text = resources.files(package).joinpath(*name.split("/")).read_text("utf-8")
+    file = resources.files(package).joinpath(*name.split("/"))
+    return shipped_file(file, shape, f"{package}: {name}")
+
+
+def shipped_file(file: Traversable, shape: type[T], place: str = "") -> T:
+    """Read a TOML file of keju as `shape`; `place` is its name in errors.
+
+    Raises:
+        DataError: the file is not TOML or does not have the shape.
+    """
     try:
-        return msgspec.convert(tomllib.loads(text), type=shape)
+        return msgspec.convert(tomllib.loads(file.read_text("utf-8")), type=shape)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise DataError(
-            message("files.not-valid", error=error), file=f"{package}: {name}"
-        ) from None
+        where = place or str(file)
+        raise DataError(message("files.not-valid", error=error), file=where) from None
 
 
 def _toml_table(path: Path, problem: str, hint: str | None) -> dict[str, Any]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 
-import msgspec
 from msgspec import Struct
 
-from keju.files import shipped_toml
+from keju.files import shipped_file, shipped_toml
 from keju.registry import list_shipped_folders
 
 
@@ -46,8 +44,7 @@ def chinese() -> ChineseHelp:
     for folder in list_shipped_folders():
         file = folder.joinpath("zh_help.toml")
         if file.is_file():
-            own = tomllib.loads(file.read_text("utf-8"))
-            table.commands.update(msgspec.convert(own, type=_OwnHelp).commands)
+            table.commands.update(shipped_file(file, _OwnHelp).commands)
     return table
 
 

@@ -7,7 +7,6 @@ texts. Reading a prompt file or a run declares its wordings (`register_wordings`
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
@@ -17,7 +16,7 @@ import msgspec
 from keju.definitions.catalogue import task
 from keju.definitions.forms import question_form
 from keju.errors import DataError, UsageError
-from keju.files import sha256_bytes
+from keju.files import sha256_bytes, shipped_file
 from keju.items import Item
 from keju.messages import message
 from keju.metrics.boxes import box_convention
@@ -177,14 +176,13 @@ def wordings() -> Mapping[str, Wording]:
         DataError: a file is not valid.
     """
     files = (folder.joinpath(_FILE) for folder in list_shipped_folders())
-    texts = [file.read_text("utf-8") for file in files if file.is_file()]
+    declared = [shipped_file(file, dict[str, Wording]) for file in files if file.is_file()]
+    found = {name: each for names in declared for name, each in names.items()}
     try:
-        declared = [msgspec.convert(tomllib.loads(text), dict[str, Wording]) for text in texts]
-        found = {name: each for names in declared for name, each in names.items()}
         for each in found.values():
             for name, prompt in each.prompts.items():
                 _check(name, prompt)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UsageError) as error:
+    except UsageError as error:
         raise DataError(
             message("definitions.wordings-file-invalid", error=error), file=_FILE
         ) from None

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 import msgspec
 
 from keju.definitions import Query, Task
-from keju.errors import DataError
+from keju.files import shipped_toml
 from keju.items import AnswerForm, Protocol
-from keju.messages import message
 from keju.scoring.lookup import metric_of
 from keju.scoring.metric import Metric
 
@@ -32,11 +29,7 @@ class _Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def _extraction_rules() -> dict[Protocol, dict[str, str]]:
-    text = files("keju.scoring").joinpath(_FILE).read_text("utf-8")
-    try:
-        return msgspec.convert(tomllib.loads(text), _Rules).extraction
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise DataError(message("scoring.rules-invalid", error=error), file=_FILE) from None
+    return shipped_toml("keju.scoring", _FILE, _Rules).extraction
 
 
 def counting_rule(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> str:

@@ -8,11 +8,10 @@ characters are folded too (着 becomes 著).
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
-from importlib.resources import files
 
 from keju.errors import DataError
+from keju.files import shipped_toml
 from keju.messages import message
 from keju.text import normalise
 
@@ -81,6 +80,4 @@ def alternatives(file: str, name: str) -> tuple[str, ...]:
 
 @cache
 def _entries(file: str) -> dict[str, str | list[str]]:
-    return tomllib.loads(
-        files("keju.scoring").joinpath("patterns", f"{file}.toml").read_text("utf-8")
-    )
+    return shipped_toml("keju.scoring", f"patterns/{file}.toml", dict[str, str | list[str]])
