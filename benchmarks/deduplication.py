@@ -19,9 +19,9 @@ from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
 
-from keju.building.dedup.minhash import THRESHOLD, near_pairs
-from keju.building.dedup.shingles import band_keys, jaccard, shingles
-from keju.building.dedup.union_find import Joined
+from keju.building.dedup.minhash import THRESHOLD, find_near_pairs
+from keju.building.dedup.shingles import compute_band_keys, jaccard, make_shingles
+from keju.building.dedup.union_find import UnionFind
 from tests.support.planting import kinds, outcome
 
 HAN = [chr(0x4E00 + at) for at in range(3000)]
@@ -41,13 +41,13 @@ def main() -> None:
 def texts(count: int) -> None:
     made, family = corpus(count)
     begun, before = time.process_time(), peak_mb()
-    keys = band_keys(made)
+    keys = compute_band_keys(made)
     hashed = time.process_time()
-    found = near_pairs(made, keys=keys)
+    found = find_near_pairs(made, keys=keys)
     ended, after = time.process_time(), peak_mb()
-    joined = Joined(len(made))
+    joined = UnionFind(len(made))
     joined.join_all((pair.left, pair.right) for pair in found.pairs)
-    ours = pairs_in(joined.groups())
+    ours = pairs_in(joined.list_groups())
     truth = pairs_in(true_groups(made, family))
     right = len(truth & ours)
     print(f"{count:,} texts, {sum(map(len, made)) / count:.0f} characters on average")
@@ -82,16 +82,16 @@ def true_groups(made: list[str], family: list[int]) -> list[list[int]]:
     members = defaultdict(list)
     for at, name in enumerate(family):
         members[name].append(at)
-    joined = Joined(len(made))
+    joined = UnionFind(len(made))
     for group in members.values():
         if len(group) > 1:
-            sets = {at: shingles(made[at]) for at in group}
+            sets = {at: make_shingles(made[at]) for at in group}
             joined.join_all(
                 pair
                 for pair in combinations(group, 2)
                 if jaccard(sets[pair[0]], sets[pair[1]]) >= THRESHOLD
             )
-    return joined.groups()
+    return joined.list_groups()
 
 
 def pairs_in(groups: list[list[int]]) -> set[tuple[int, int]]:

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from keju.building.dedup.candidates import Candidate, holding, near_vectors
-from keju.building.dedup.images import DedupImagesSettings, dedup_images
-from keju.building.dedup.item_subjects import CLUSTER, picture_of
-from keju.building.dedup.texts import DedupTextsSettings, dedup_texts
+from keju.building.dedup.candidates import Candidate, find_near_vectors, verify_candidates
+from keju.building.dedup.images import DedupImagesSettings, deduplicate_images
+from keju.building.dedup.item_subjects import CLUSTER, get_image_key
+from keju.building.dedup.texts import DedupTextsSettings, deduplicate_texts
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
 from keju.items import Item
@@ -47,7 +47,7 @@ def given(tmp_path_factory) -> Path:
 
 def run(given: Path, out: Path, **told: object) -> tuple[dict[str, Item], Path, list[str]]:
     context = bench_over(given, out, "dedup-images")
-    dedup_images(context, DedupImagesSettings(**told))
+    deduplicate_images(context, DedupImagesSettings(**told))
     context.writer.close()
     return {item.id: item for item in Dataset.open(out).items()}, out / "tables", context.notes
 
@@ -57,7 +57,7 @@ def test_copies_are_marked_and_no_item_is_lost(given, tmp_path):
     assert list(items) == [item.id for item in Dataset.open(given).items()]
     marked = {name for name, item in items.items() if CLUSTER in item.metadata}
     assert marked == {"page0-half", "page0-turned"}
-    assert len({picture_of(items[name]) for name in (*marked, "page0")}) == 1
+    assert len({get_image_key(items[name]) for name in (*marked, "page0")}) == 1
     assert items["page0-half"].provenance[-1].step == "dedup-images"
     rows = pl.read_parquet(tables / "image-groups.parquet").to_dicts()
     assert {tuple(row["items"]) for row in rows} == {("page0",), ("page0-half",), ("page0-turned",)}
@@ -69,7 +69,7 @@ def test_copies_are_marked_and_no_item_is_lost(given, tmp_path):
 
 def test_over_the_whole_dataset_other_tasks_are_compared_too(given, tmp_path):
     items, _, _ = run(given, tmp_path / "out", within="dataset")
-    assert picture_of(items["page1-elsewhere"]) == picture_of(items["page1"])
+    assert get_image_key(items["page1-elsewhere"]) == get_image_key(items["page1"])
 
 
 def test_items_about_one_picture_are_left_out_only_when_told(given, tmp_path):
@@ -122,7 +122,7 @@ def test_texts_keep_the_better_scan_too(tmp_path):
     given = scans(tmp_path / "given", ("again", jpeg(page, 70), {}), ("original", png(page), {}))
     run(given, tmp_path / "marked")
     context = bench_over(tmp_path / "marked", tmp_path / "out", "dedup-texts")
-    dedup_texts(context, DedupTextsSettings())
+    deduplicate_texts(context, DedupTextsSettings())
     context.writer.close()
     assert [item.id for item in Dataset.open(tmp_path / "out").items()] == ["original"]
 
@@ -152,13 +152,13 @@ def test_copies_go_and_different_questions_about_one_picture_stay(tmp_path):
         ("q-original", "q-shuffled-copy"),
     }
     assert len(items) == 6
-    assert "3 of 9 items left out" in notes[0]
+    assert "3 of 9 items dropped" in notes[0]
 
 
 def test_texts_then_know_that_the_picture_is_the_same(given, tmp_path):
     run(given, tmp_path / "marked")
     context = bench_over(tmp_path / "marked", tmp_path / "out", "dedup-texts")
-    dedup_texts(context, DedupTextsSettings())
+    deduplicate_texts(context, DedupTextsSettings())
     context.writer.close()
     kept = {item.id for item in Dataset.open(tmp_path / "out").items()}
     # The same answer about other pages stays, and another answer about the same page.
@@ -185,13 +185,13 @@ def test_many_copies_cost_as_many_comparisons():
         return [1.0] * len(some)
 
     pairs = [Candidate(one, other, (0, 0, 0)) for other in range(60) for one in range(other)]
-    assert len(holding(pairs, 60, compare, 0.8)) == 59
+    assert len(verify_candidates(pairs, 60, compare, 0.8)) == 59
     assert len(asked) == 59
 
 
 def test_a_pair_that_only_one_of_many_candidates_holds_is_found():
     pairs = [Candidate(one, 40, (0, 0, 0)) for one in range(40)]
-    held = holding(pairs, 41, lambda some: [float(each.one == 31) for each in some], 0.8)
+    held = verify_candidates(pairs, 41, lambda some: [float(each.one == 31) for each in some], 0.8)
     assert [each.pair for each, _ in held] == [(31, 40)]
 
 
@@ -199,7 +199,9 @@ def test_near_vectors_are_those_of_the_whole_product(monkeypatch):
     monkeypatch.setattr("keju.building.dedup.candidates._BLOCK", 5)
     vectors = np.random.default_rng(1).normal(size=(23, 3)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    found = {tuple(pair) for pairs, _ in near_vectors(vectors, 0.9) for pair in pairs.T.tolist()}
+    found = {
+        tuple(pair) for pairs, _ in find_near_vectors(vectors, 0.9) for pair in pairs.T.tolist()
+    }
     whole = vectors @ vectors.T
     assert found == {(a, b) for a in range(23) for b in range(a + 1, 23) if whole[a, b] >= 0.9}
     assert found
@@ -216,4 +218,4 @@ def test_clip_brings_up_candidates_and_may_be_trusted(given, tmp_path, tiny_clip
     rows = pl.read_parquet(tables / "image-groups.parquet").to_dicts()
     assert all(row["kind"] == "kept" or 0 <= row["cosine"] <= 1.0001 for row in rows)
     trusted, _, _ = run(given, tmp_path / "b", clip=tiny_clip, clip_cosine=0.0, trust_clip=True)
-    assert len({picture_of(item) for item in trusted.values() if item.task == "T1"}) == 1
+    assert len({get_image_key(item) for item in trusted.values() if item.task == "T1"}) == 1

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from keju.building.dedup.representative import best
+from keju.building.dedup.representative import choose_representative
 from keju.items import ImageRef
 
 
@@ -27,8 +27,8 @@ def scan(form: str, width: int, height: int, size: int) -> ImageRef:
 )
 def test_the_first_is_the_best_in_whatever_order_they_come(scans):
     for order in itertools.permutations(range(len(scans))):
-        assert order[best(range(len(scans)), [scans[at] for at in order])] == 0
+        assert order[choose_representative(range(len(scans)), [scans[at] for at in order])] == 0
 
 
 def test_of_equals_the_first():
-    assert best([2, 1], [scan("png", 10, 10, 9)] * 3) == 1
+    assert choose_representative([2, 1], [scan("png", 10, 10, 9)] * 3) == 1

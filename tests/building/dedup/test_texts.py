@@ -1,4 +1,4 @@
-"""Step ``dedup-texts``: what is kept, what is left out for what, and what is no duplicate."""
+"""Step ``dedup-texts``: what is kept, what is dropped for what, and what is not a duplicate."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from keju.building.dedup.item_subjects import CLUSTER, short
-from keju.building.dedup.texts import DedupTextsSettings, dedup_texts, group_texts
+from keju.building.dedup.item_subjects import CLUSTER, shorten_hash
+from keju.building.dedup.texts import DedupTextsSettings, deduplicate_texts, group_texts
 from keju.building.engine import Engine
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.files import sha256_bytes
@@ -58,7 +58,7 @@ def test_the_same_answer_about_another_picture_is_none():
 
 
 def test_pictures_that_fall_together_are_one():
-    clustered = page("b", 2, metadata={CLUSTER: short(ref(1).sha256)})
+    clustered = page("b", 2, metadata={CLUSTER: shorten_hash(ref(1).sha256)})
     assert groups(page("a", 1), clustered) == [["a", "b"]]
 
 
@@ -121,7 +121,7 @@ def given(tmp_path: Path) -> Path:
 
 def test_the_step_keeps_one_and_lists_the_others(given, tmp_path):
     context = bench_over(given, tmp_path / "out", "dedup-texts")
-    dedup_texts(context, DedupTextsSettings())
+    deduplicate_texts(context, DedupTextsSettings())
     context.writer.close()
     kept = Dataset.open(tmp_path / "out").items()
     before = {item.id: item for item in Dataset.open(given).items()}
@@ -142,13 +142,13 @@ def test_the_step_keeps_one_and_lists_the_others(given, tmp_path):
     assert rows["twice"]["link"] >= 0.95
     conflicts = pl.read_csv(tmp_path / "out/tables/conflicts.csv").to_dicts()
     assert {(row["item"], row["other"]) for row in conflicts} == {("draft", "unlike")}
-    assert "5 of 8 items left out" in context.notes[0]
+    assert "5 of 8 items dropped" in context.notes[0]
 
 
 def test_nothing_doubled_leaves_everything_as_it_was(tmp_path):
     make_dataset(tmp_path / "given", pages=3)
     context = bench_over(tmp_path / "given", tmp_path / "out", "dedup-texts")
-    dedup_texts(context, DedupTextsSettings())
+    deduplicate_texts(context, DedupTextsSettings())
     assert context.writer.close().hash == Dataset.open(tmp_path / "given").manifest.hash
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from keju.building.choices.weights import Weights
-from keju.building.dedup.canonical import folded
+from keju.building.dedup.canonical import fold_text
 from keju.errors import number_of
 from keju.text.han import is_han
 from keju.text.scripts import in_script
@@ -106,7 +106,7 @@ def spread(questions: int, options: int, rng: np.random.Generator) -> list[int]:
 @lru_cache(maxsize=100_000)
 def plain(text: str) -> str:
     """A text without punctuation and white space, in simplified characters without variants."""
-    return folded(text, simplify=True)
+    return fold_text(text, simplify=True)
 
 
 def clash(one: str, other: str) -> bool:

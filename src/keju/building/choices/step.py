@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from keju.building.choices.leaks import LeakCheck, OptionUse, check_choices, option_uses, told
 from keju.building.choices.making import Asked, Choice, make_choices
-from keju.building.dedup.canonical import canonical
-from keju.building.dedup.item_subjects import picture_of
+from keju.building.dedup.canonical import canonicalize
+from keju.building.dedup.item_subjects import get_image_key
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import prompt_of, query_of, task
@@ -152,7 +152,7 @@ def _asked(taken: Sequence[_Taken]) -> list[Asked]:
     right: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     keys = []
     for item, answer, pool in taken:
-        keys.append((item.task, item.query, pool, canonical(item).asked, picture_of(item)))
+        keys.append((item.task, item.query, pool, canonicalize(item).asked, get_image_key(item)))
         right[keys[-1]].add(answer)
     asked = []
     for (item, answer, pool), key in zip(taken, keys, strict=True):

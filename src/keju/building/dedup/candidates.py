@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from keju.building.dedup.union_find import Indices, Joined
+from keju.building.dedup.union_find import Indices, UnionFind
 
 _BLOCK = 2048
 
@@ -30,10 +30,10 @@ class Candidate(NamedTuple):
         return self.one, self.other
 
 
-def near_vectors(
+def find_near_vectors(
     vectors: NDArray[np.float32], least: float
 ) -> Iterator[tuple[Indices, NDArray[np.float32]]]:
-    """Pairs of unit vectors whose cosine is at least `least`, one block at a time.
+    """Find the pairs of unit vectors whose cosine is at least `least`, one block at a time.
 
     Yields:
         Pairs [2, n], the smaller index first, and their cosines.
@@ -47,13 +47,13 @@ def near_vectors(
             yield np.stack((first + left, second + top)), cosines[first, second]
 
 
-def holding(
+def verify_candidates(
     candidates: Iterable[Candidate],
     size: int,
     compare: Callable[[list[Candidate]], list[float]],
     least: float,
 ) -> list[tuple[Candidate, float]]:
-    """The confirmed candidates that connect groups, each with its similarity.
+    """Verify candidates, and return those that connect groups, each with its similarity.
 
     Images that are already connected are not compared again: each round takes a few candidates of
     every image, twice as many each time, so that a hundred copies need a hundred comparisons.
@@ -64,26 +64,26 @@ def holding(
         compare: computes the similarity of each pair.
         least: similarity from which a pair is confirmed.
     """
-    joined = Joined(size)
-    held = []
+    joined = UnionFind(size)
+    verified = []
     waiting = sorted(candidates, key=lambda each: (each.other, each.one))
     width = 1
     while waiting:
-        now, later = _first_of_each(waiting, width)
+        now, later = _split_first(waiting, width)
         for each, found in zip(now, compare(now), strict=True):
             if found >= least and joined.join(*each.pair):
-                held.append((each, found))
+                verified.append((each, found))
         if later:
             pairs = np.array([each.pair for each in later], np.int64).T
-            apart = joined.apart(*pairs)
+            apart = joined.are_apart(*pairs)
             waiting = [each for each, open_ in zip(later, apart, strict=True) if open_]
         else:
             waiting = []
         width *= 2
-    return held
+    return verified
 
 
-def _first_of_each(waiting: list[Candidate], width: int) -> tuple[list[Candidate], list[Candidate]]:
+def _split_first(waiting: list[Candidate], width: int) -> tuple[list[Candidate], list[Candidate]]:
     now: list[Candidate] = []
     later: list[Candidate] = []
     taken: dict[int, int] = {}

@@ -52,8 +52,8 @@ class Canonical(NamedTuple):
         return "\n".join((self.asked, *self.options, self.answer))
 
 
-def canonical(item: Item, *, simplify: bool = False) -> Canonical:
-    """The canonical form of an item.
+def canonicalize(item: Item, *, simplify: bool = False) -> Canonical:
+    """Convert an item to its canonical form.
 
     NFC, full-width forms narrowed, without white space and punctuation (except marks between digits
     and signs before them). Where the marks are the answer they stay, each in one form.
@@ -68,21 +68,21 @@ def canonical(item: Item, *, simplify: bool = False) -> Canonical:
     options = item.options if _is_labelled(item) else options_of(item)
     answers = [item.answer or item.answer_simplified]
     if options:
-        answers = _chosen(answers[0].strip(), options)
+        answers = _resolve_letters(answers[0].strip(), options)
     marks = not _is_labelled(item) and query_of(item).form == "punctuated"
-    parts = [folded(each, simplify=simplify, marks=marks) for each in answers]
+    parts = [fold_text(each, simplify=simplify, marks=marks) for each in answers]
     parts += [f"{box.x0:g},{box.y0:g},{box.x1:g},{box.y1:g}" for box in item.boxes]
     parts += [str(place) for place in item.relevant]
-    own = _own_words(item, options)
+    own = _extract_own_words(item, options)
     return Canonical(
-        "\n".join(folded(each, simplify=simplify) for each in own),
-        tuple(sorted(folded(each, simplify=simplify) for each in options)),
+        "\n".join(fold_text(each, simplify=simplify) for each in own),
+        tuple(sorted(fold_text(each, simplify=simplify) for each in options)),
         "\n".join(parts),
     )
 
 
-def folded(text: str, *, simplify: bool = False, marks: bool = False) -> str:
-    """A text without differences that do not change its meaning.
+def fold_text(text: str, *, simplify: bool = False, marks: bool = False) -> str:
+    """Remove differences from a text that do not change its meaning.
 
     Args:
         text: any.
@@ -93,11 +93,11 @@ def folded(text: str, *, simplify: bool = False, marks: bool = False) -> str:
     text = to_half_width(text)
     if marks:
         return _SPACE.sub("", text.translate(_MARKS))
-    return _punctuation().sub("", text)
+    return _compile_punctuation().sub("", text)
 
 
-def same_answer(left: str, right: str) -> bool:
-    """Whether two canonical answers are the same; only long ones may differ by a typing error."""
+def is_same_answer(left: str, right: str) -> bool:
+    """Return whether two canonical answers are the same; long ones may differ by a typing error."""
     if left == right:
         return True
     if min(len(left), len(right)) < _LONG:
@@ -106,8 +106,8 @@ def same_answer(left: str, right: str) -> bool:
     return likeness >= SAME_ANSWER
 
 
-def _chosen(answer: str, options: tuple[str, ...]) -> list[str]:
-    """Texts of the options that letters name, sorted; the answer itself if it is not a letter."""
+def _resolve_letters(answer: str, options: tuple[str, ...]) -> list[str]:
+    """Return the texts of the options that letters name, sorted; or the answer if not letters."""
     answer = to_half_width(answer)
     if not _LETTERS.fullmatch(answer):
         return [answer]
@@ -122,13 +122,13 @@ def _is_labelled(item: Item) -> bool:
     return item.split == "reference" and not item.query
 
 
-def _own_words(item: Item, options: tuple[str, ...]) -> list[str]:
-    """The question's own words: the values of the template's placeholders, without the options."""
+def _extract_own_words(item: Item, options: tuple[str, ...]) -> list[str]:
+    """Extract the question's own words: values of the template's placeholders, without options."""
     if not item.verbatim or _is_labelled(item):
         blanks = [text for _, text in sorted(item.fields.items())]
         return [item.question, *blanks]
     query = query_of(item)
-    if match := _pattern(query.template).fullmatch(_SPACE.sub("", item.question)):
+    if match := _compile_template(query.template).fullmatch(_SPACE.sub("", item.question)):
         return [text for name, text in match.groupdict().items() if name != "options"]
     own = item.question.replace(query.requirement, "") if query.requirement else item.question
     if options and not item.options:
@@ -139,8 +139,8 @@ def _own_words(item: Item, options: tuple[str, ...]) -> list[str]:
 
 
 @cache
-def _pattern(template: str) -> re.Pattern[str]:
-    """A template as a pattern whose groups are its placeholders; white space is ignored."""
+def _compile_template(template: str) -> re.Pattern[str]:
+    """Compile a template to a pattern whose groups are its placeholders; it ignores white space."""
     seen: set[str] = set()
 
     def group(blank: re.Match[str]) -> str:
@@ -153,8 +153,8 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 @cache
-def _punctuation() -> re.Pattern[str]:
-    """White space and punctuation, except marks between digits and signs before them."""
+def _compile_punctuation() -> re.Pattern[str]:
+    """Compile a pattern of white space and punctuation, except in numbers and signs before them."""
     chars = [chr(code) for code in range(0x10000) if unicodedata.category(chr(code))[0] in "PZC"
              and not 0xD800 <= code < 0xF900]  # fmt: skip
     mark = f"[{re.escape(''.join(chars))}]"

@@ -31,11 +31,11 @@ class Duplicate(Struct, frozen=True):
     link: float
 
 
-def keeper(places: Iterable[int], items: Sequence[Item]) -> int:
-    """The item of a group that is kept.
+def choose_kept(places: Iterable[int], items: Sequence[Item]) -> int:
+    """Choose the item of a group that is kept.
 
-    Reviewed before draft; an item with a representative image before one with a copy; the longest
-    answer; the first.
+    A reviewed item comes before a draft, an item with a representative image before one with a
+    copy, then the longest answer, then the first.
     """
 
     def rank(at: int) -> tuple[bool, bool, int, int]:
@@ -46,7 +46,7 @@ def keeper(places: Iterable[int], items: Sequence[Item]) -> int:
 
 
 class Links:
-    """The pairs that connect a group, to find through whom a member belongs to it."""
+    """The pairs that connect a group, to find how a member is connected with another."""
 
     def __init__(self) -> None:
         self._beside: dict[int, dict[int, float]] = {}
@@ -56,8 +56,8 @@ class Links:
         self._beside.setdefault(left, {})[right] = similarity
         self._beside.setdefault(right, {})[left] = similarity
 
-    def towards(self, start: int) -> Mapping[int, tuple[int, float]]:
-        """Items connected with `start`: the next item towards it, and the similarity to that."""
+    def find_paths(self, start: int) -> Mapping[int, tuple[int, float]]:
+        """Map each item connected with `start` to the next item towards it and their similarity."""
         found: dict[int, tuple[int, float]] = {}
         edge = [start]
         while edge:

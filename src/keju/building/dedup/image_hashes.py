@@ -35,7 +35,7 @@ _BLOCK = 2048
 _QUALITY = 90
 
 
-class Picture(Struct, frozen=True):
+class ImageFile(Struct, frozen=True):
     """An image file, and its size in pixels."""
 
     path: str
@@ -50,8 +50,8 @@ class Hashes(Struct, frozen=True):
     error: str = ""
 
 
-def rendering(picture: Picture) -> Image:
-    """An image in grey, upright, of about `AREA` pixels; a smaller one keeps its size.
+def render_grey(picture: ImageFile) -> Image:
+    """Render an image in grey, upright, with about `AREA` pixels; a smaller one keeps its size.
 
     Raises:
         DataError: it cannot be read.
@@ -71,23 +71,23 @@ def rendering(picture: Picture) -> Image:
     return open_image(data, name=path.name).convert("L")
 
 
-def hashes_of(picture: Picture) -> Hashes:
-    """The hashes of an image.
+def compute_hashes(picture: ImageFile) -> Hashes:
+    """Compute the hashes of an image.
 
     Raises:
         DataError: it cannot be read.
     """
     import imagehash  # noqa: PLC0415 - imports scipy
 
-    small = rendering(picture)
+    small = render_grey(picture)
     found = imagehash.phash(small), imagehash.phash(small, hash_size=16), imagehash.dhash(small)
     return Hashes(bits=b"".join(np.packbits(each.hash).tobytes() for each in found))
 
 
-def near_hashes(
+def find_near_hashes(
     bits: list[bytes], limits: tuple[int, int, int] = LIMITS
 ) -> Iterator[tuple[Indices, NDArray[np.int64]]]:
-    """Pairs of which at least one hash is near.
+    """Find the pairs of which at least one hash is near.
 
     All pairs are compared, a block at a time: exact, and quadratic (10^4 images: 5 10^7 pairs).
 

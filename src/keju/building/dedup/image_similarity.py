@@ -14,9 +14,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from keju.building.dedup.image_hashes import AREA, Picture, rendering
+from keju.building.dedup.image_hashes import AREA, ImageFile, render_grey
 
-ALIKE = 0.9
+SAME_IMAGE = 0.9
 """Similarity from which two images count as the same. Measured: pages re-encoded, halved, rotated
 by a degree or cropped by 3 % have .99 and more, other images .95 (but those below 150 pixels, once
 halved, as little as .2); different pages of one layout have .6 at most, and two bronzes drawn from
@@ -37,7 +37,7 @@ Grey = NDArray[np.float32]
 Affine = NDArray[np.float32]
 
 
-class PicturePair(Struct, frozen=True):
+class ImagePair(Struct, frozen=True):
     """Two image files to compare, and their sizes in pixels."""
 
     one: str
@@ -48,20 +48,20 @@ class PicturePair(Struct, frozen=True):
     other_height: int
 
     @classmethod
-    def of(cls, one: Picture, other: Picture) -> PicturePair:
-        """The pair of two images."""
+    def of(cls, one: ImageFile, other: ImageFile) -> ImagePair:
+        """Make the pair of two images."""
         return cls(one.path, one.width, one.height, other.path, other.width, other.height)
 
 
-class Likeness(Struct, frozen=True):
-    """The similarity of two images, -1..1; -1 where they cannot be registered."""
+class Similarity(Struct, frozen=True):
+    """The similarity of two images, -1..1; -1 if they cannot be registered."""
 
     likeness: float = -1.0
     error: str = ""
 
 
-def likeness(one: Grey, other: Grey) -> float:
-    """The similarity of two grey images, up to scale, a small rotation, cropping and brightness.
+def measure_similarity(one: Grey, other: Grey) -> float:
+    """Measure the similarity of two grey images, up to scale, rotation, cropping and brightness.
 
     The second image is registered on the first by an affine map: first the ink profiles of columns
     and rows are matched, which finds cropping, then the map is refined by the enhanced correlation
@@ -81,56 +81,59 @@ def likeness(one: Grey, other: Grey) -> float:
     ratio = math.log(one.shape[1] / one.shape[0] * other.shape[0] / other.shape[1])
     if abs(ratio) > _MOST_SHAPE:
         return -1.0
-    size = _common_size(one, other)
-    one, other = (cv2.resize(each, size, interpolation=_how(each, size)) for each in (one, other))
+    size = _choose_size(one, other)
+    one, other = (
+        cv2.resize(each, size, interpolation=_choose_interpolation(each, size))
+        for each in (one, other)
+    )
     best = -1.0
-    for start in (np.eye(2, 3, dtype=np.float32), _by_profiles(one, other)):
-        found = _refined(one, other, start)
+    for start in (np.eye(2, 3, dtype=np.float32), _align_profiles(one, other)):
+        found = _refine_map(one, other, start)
         if found is not None:
-            best = max(best, _agreement(one, other, found))
-        if best >= ALIKE:
+            best = max(best, _correlate_tiles(one, other, found))
+        if best >= SAME_IMAGE:
             break
     return best
 
 
-def likeness_of(pair: PicturePair) -> Likeness:
-    """The similarity of two image files.
+def compare_images(pair: ImagePair) -> Similarity:
+    """Measure the similarity of two image files.
 
     Raises:
         DataError: one cannot be read.
     """
-    one = Picture(pair.one, pair.one_width, pair.one_height)
-    other = Picture(pair.other, pair.other_width, pair.other_height)
-    return Likeness(likeness=likeness(_grey(one), _grey(other)))
+    one = ImageFile(pair.one, pair.one_width, pair.one_height)
+    other = ImageFile(pair.other, pair.other_width, pair.other_height)
+    return Similarity(likeness=measure_similarity(_load_grey(one), _load_grey(other)))
 
 
 @lru_cache(maxsize=64)
-def _grey(picture: Picture) -> Grey:
-    return np.asarray(rendering(picture), np.float32)
+def _load_grey(picture: ImageFile) -> Grey:
+    return np.asarray(render_grey(picture), np.float32)
 
 
-def _common_size(one: Grey, other: Grey) -> tuple[int, int]:
-    """Common width and height: the smaller area within bounds, in the shape of the first image."""
+def _choose_size(one: Grey, other: Grey) -> tuple[int, int]:
+    """Choose a common width and height: the smaller area, in the shape of the first image."""
     area = min(max(min(one.size, other.size), _LEAST_AREA), AREA)
     scale = math.sqrt(area / one.size)
     return max(_TILE, round(one.shape[1] * scale)), max(_TILE, round(one.shape[0] * scale))
 
 
-def _how(image: Grey, size: tuple[int, int]) -> int:
+def _choose_interpolation(image: Grey, size: tuple[int, int]) -> int:
     import cv2  # noqa: PLC0415 - heavy
 
     return int(cv2.INTER_AREA if size[0] < image.shape[1] else cv2.INTER_CUBIC)
 
 
-def _by_profiles(one: Grey, other: Grey) -> Affine:
-    """The map that best aligns the ink profiles of columns and rows."""
-    across, right = _fit(one.mean(axis=0), other.mean(axis=0))
-    along, down = _fit(one.mean(axis=1), other.mean(axis=1))
+def _align_profiles(one: Grey, other: Grey) -> Affine:
+    """Find the map that best aligns the ink profiles of columns and rows."""
+    across, right = _fit_profile(one.mean(axis=0), other.mean(axis=0))
+    along, down = _fit_profile(one.mean(axis=1), other.mean(axis=1))
     return np.array([[across, 0, right], [0, along, down]], np.float32)
 
 
-def _fit(one: Grey, other: Grey) -> tuple[float, float]:
-    """Scale and shift that map positions in one profile to positions in the other."""
+def _fit_profile(one: Grey, other: Grey) -> tuple[float, float]:
+    """Find the scale and shift that map positions in one profile to those in the other."""
     size = len(one)
     reach = int(_REACH * size)
     core = one[reach : size - reach]
@@ -148,8 +151,8 @@ def _fit(one: Grey, other: Grey) -> tuple[float, float]:
     return best[1], best[2]
 
 
-def _refined(one: Grey, other: Grey, start: Affine) -> Affine | None:
-    """The map, refined from coarse to fine; None where that does not converge."""
+def _refine_map(one: Grey, other: Grey, start: Affine) -> Affine | None:
+    """Refine a map from coarse to fine; None if that does not converge."""
     import cv2  # noqa: PLC0415 - heavy
 
     found = start.copy()
@@ -169,16 +172,16 @@ def _refined(one: Grey, other: Grey, start: Affine) -> Affine | None:
     return found
 
 
-def _agreement(one: Grey, other: Grey, found: Affine) -> float:
+def _correlate_tiles(one: Grey, other: Grey, found: Affine) -> float:
     import cv2  # noqa: PLC0415 - heavy
 
     size = one.shape[::-1]
     flags = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP
-    laid = cv2.warpAffine(other, found, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    warped = cv2.warpAffine(other, found, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
     flags = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
     inside = cv2.warpAffine(np.ones_like(other), found, size, flags=flags)
-    covered = _tiles(inside).mean(axis=1) >= _COVERED
-    first, second = (_tiles(_strokes(each))[covered] for each in (one, laid))
+    covered = _split_tiles(inside).mean(axis=1) >= _COVERED
+    first, second = (_split_tiles(_filter_strokes(each))[covered] for each in (one, warped))
     first, second = (each - each.mean(axis=1, keepdims=True) for each in (first, second))
     spreads = first.std(axis=1), second.std(axis=1)
     spread = np.maximum(*spreads)
@@ -191,15 +194,15 @@ def _agreement(one: Grey, other: Grey, found: Affine) -> float:
     return float(np.percentile(correlation[textured], _WORST))
 
 
-def _strokes(image: Grey) -> Grey:
+def _filter_strokes(image: Grey) -> Grey:
     import cv2  # noqa: PLC0415 - heavy
 
     fine, coarse = (cv2.GaussianBlur(image, (0, 0), sigma) for sigma in _STROKES)
     return np.asarray(fine - coarse)
 
 
-def _tiles(image: Grey) -> Grey:
-    """The image's tiles [tiles, pixels]; the remainder at two edges is dropped."""
+def _split_tiles(image: Grey) -> Grey:
+    """Split an image into tiles [tiles, pixels]; the remainder at two edges is dropped."""
     down, across = image.shape[0] // _TILE, image.shape[1] // _TILE
     whole = image[: down * _TILE, : across * _TILE]
     return whole.reshape(down, _TILE, across, _TILE).swapaxes(1, 2).reshape(-1, _TILE * _TILE)

@@ -13,14 +13,14 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from keju.building.dedup.candidates import Candidate, holding, near_vectors
-from keju.building.dedup.canonical import canonical
-from keju.building.dedup.groups import Links, keeper
-from keju.building.dedup.image_hashes import Hashes, Picture, hashes_of, near_hashes
-from keju.building.dedup.image_similarity import ALIKE, Likeness, PicturePair, likeness_of
-from keju.building.dedup.item_subjects import CLUSTER, picture_of, short
-from keju.building.dedup.representative import best
-from keju.building.dedup.union_find import Joined
+from keju.building.dedup.candidates import Candidate, find_near_vectors, verify_candidates
+from keju.building.dedup.canonical import canonicalize
+from keju.building.dedup.groups import Links, choose_kept
+from keju.building.dedup.image_hashes import Hashes, ImageFile, compute_hashes, find_near_hashes
+from keju.building.dedup.image_similarity import SAME_IMAGE, ImagePair, Similarity, compare_images
+from keju.building.dedup.item_subjects import CLUSTER, get_image_key, shorten_hash
+from keju.building.dedup.representative import choose_representative
+from keju.building.dedup.union_find import UnionFind
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import query_of
@@ -38,37 +38,42 @@ class DedupImagesSettings(Settings, frozen=True):
     """Which images are compared, when two are the same, and what happens to their items."""
 
     within: Annotated[
-        Literal["task", "dataset"], Meta(description="Compare pictures of one task, or all.")
+        Literal["task", "dataset"],
+        Meta(description="Compare images within a task, or in the whole dataset."),
     ] = "task"
     alike: Annotated[
-        float, Meta(description="Likeness of strokes, laid upon each other.", ge=0, le=1)
-    ] = ALIKE
+        float,
+        Meta(description="Similarity from which two registered images are the same.", ge=0, le=1),
+    ] = SAME_IMAGE
     clip: Annotated[
-        Path | None, Meta(description="Folder of CLIP weights, to bring up further candidates.")
+        Path | None, Meta(description="Directory of CLIP weights, to find further candidates.")
     ] = None
     clip_cosine: Annotated[
-        float, Meta(description="CLIP's cosine from which a pair is a candidate.", ge=-1, le=1)
+        float, Meta(description="CLIP cosine from which a pair is a candidate.", ge=-1, le=1)
     ] = 0.95
     trust_clip: Annotated[
-        bool, Meta(description="Join what CLIP brings up unseen: for objects, never for pages.")
+        bool,
+        Meta(
+            description="Join CLIP's candidates without comparison: for objects, never for pages."
+        ),
     ] = False
     drop: Annotated[
         Drop,
         Meta(
-            description="Keep all items; or drop copies: items whose picture is another's copy and "
-            "that transcribe it too, or ask and answer the same; or keep one of a task about one "
-            "picture, whatever it asks."
+            description="never: keep all items. copies: drop items whose image is a copy of "
+            "another's and that transcribe it too, or have the same question and answer. items: "
+            "keep one item per task and image, whatever it asks."
         ),
     ] = "never"
 
 
-class GroupedPicture(Struct, frozen=True):
+class GroupedImage(Struct, frozen=True):
     """An image of a group, and how it was added to it.
 
-    `kept` is the representative of the group (see `best`); `kind` is ``kept`` for itself, ``hash``
-    or ``clip`` for others by how the pair was found. The distances are those of pHash of 64 and 256
-    bits and dHash of 64, `cosine` CLIP's (NaN where not computed), and `likeness` the result of the
-    comparison, all with `through`. `items` show it.
+    `kept` is the representative of the group (see `choose_representative`); `kind` is ``kept`` for
+    itself, ``hash`` or ``clip`` for others by how the pair was found. The distances are those of
+    pHash of 64 and 256 bits and dHash of 64, `cosine` is CLIP's (NaN if not computed), and
+    `likeness` is the result of the comparison, all with `through`. `items` show the image.
     """
 
     kept: str
@@ -84,7 +89,7 @@ class GroupedPicture(Struct, frozen=True):
 
 
 class Dropped(Struct, frozen=True):
-    """An item that was dropped for another of its task about the same image or a copy of it."""
+    """An item that was dropped because another of its task is about the same image or a copy."""
 
     kept: str
     dropped: str
@@ -92,7 +97,7 @@ class Dropped(Struct, frozen=True):
     picture: str
 
 
-def dedup_images(context: StepContext, settings: DedupImagesSettings) -> None:
+def deduplicate_images(context: StepContext, settings: DedupImagesSettings) -> None:
     """Record for each item which images it shows, with copies counted as the same image.
 
     Raises:
@@ -101,51 +106,55 @@ def dedup_images(context: StepContext, settings: DedupImagesSettings) -> None:
     """
     items = context.items()
     refs = list({ref.sha256: ref for item in items for ref in item.images}.values())
-    pictures = [Picture(str(context.image_path(ref)), ref.width, ref.height) for ref in refs]
-    candidates = _candidates(context, settings, items, refs, pictures)
-    held = _held(context, settings, candidates, pictures)
-    stands = _standing(refs, [each.pair for each, _ in held])
-    marked = [_marked(item, stands) for item in items]
-    out = _left_out(marked, settings.drop)
+    pictures = [ImageFile(str(context.image_path(ref)), ref.width, ref.height) for ref in refs]
+    candidates = _find_candidates(context, settings, items, refs, pictures)
+    verified = _verify(context, settings, candidates, pictures)
+    kept_by = _map_to_representatives(refs, [each.pair for each, _ in verified])
+    marked = [_mark_cluster(item, kept_by) for item in items]
+    out = _choose_dropped(marked, settings.drop)
     gone = {row.dropped for row in out}
     for item in marked:
         if item.id not in gone:
             context.keep(item)
-    groups = _rows(items, refs, stands, held)
-    context.table("image-groups", groups, GroupedPicture)
+    groups = _make_rows(items, refs, kept_by, verified)
+    context.table("image-groups", groups, GroupedImage)
     context.table("duplicates", out, Dropped)
-    copies = sum(kept != sha256 for sha256, kept in stands.items())
+    copies = sum(kept != sha256 for sha256, kept in kept_by.items())
     context.note(
-        f"{copies} of {len(refs)} pictures are copies of others "
-        f"({number_of(len(candidates), 'candidate')}); {len(out)} of {len(items)} items left out"
+        f"{copies} of {len(refs)} images are copies of others "
+        f"({number_of(len(candidates), 'candidate')}); {len(out)} of {len(items)} items dropped"
     )
 
 
 STEP = Step(
-    "dedup-images", "Find pictures that are one.", DedupImagesSettings, dedup_images, version=2
+    "dedup-images",
+    "Find copies of images, and drop their items on request.",
+    DedupImagesSettings,
+    deduplicate_images,
+    version=2,
 )
 
 
-def _candidates(
+def _find_candidates(
     context: StepContext,
     settings: DedupImagesSettings,
     items: Sequence[Item],
     refs: Sequence[ImageRef],
-    pictures: list[Picture],
+    pictures: list[ImageFile],
 ) -> list[Candidate]:
-    """Pairs that one of the hashes or CLIP finds, each once."""
-    hashes = context.engine.map("hashes", pictures, hashes_of, Hashes)
+    """Find the pairs that one of the hashes or CLIP proposes, each once."""
+    hashes = context.engine.map("hashes", pictures, compute_hashes, Hashes)
     _check(each.error for each in hashes)
-    vectors = _vectors(context, settings.clip, refs, pictures) if settings.clip else None
+    vectors = _encode_images(context, settings.clip, refs, pictures) if settings.clip else None
     found: dict[tuple[int, int], Candidate] = {}
-    for scope in _scopes(items, refs, settings.within):
+    for scope in _group_by_scope(items, refs, settings.within):
         bits = [hashes[at].bits for at in scope]
-        for pairs, distances in near_hashes(bits):
+        for pairs, distances in find_near_hashes(bits):
             for (one, other), apart in zip(pairs.T.tolist(), distances.T.tolist(), strict=True):
                 pair = scope[one], scope[other]
                 found[pair] = Candidate(*pair, (apart[0], apart[1], apart[2]))
         if vectors is not None:
-            for pairs, cosines in near_vectors(vectors[scope], settings.clip_cosine):
+            for pairs, cosines in find_near_vectors(vectors[scope], settings.clip_cosine):
                 for (one, other), cosine in zip(pairs.T.tolist(), cosines.tolist(), strict=True):
                     pair = scope[one], scope[other]
                     known = found.get(pair, Candidate(*pair, (-1, -1, -1)))
@@ -153,10 +162,10 @@ def _candidates(
     return [found[pair] for pair in sorted(found)]
 
 
-def _scopes(
+def _group_by_scope(
     items: Sequence[Item], refs: Sequence[ImageRef], within: Literal["task", "dataset"]
 ) -> list[list[int]]:
-    """The images that are compared with each other, by index."""
+    """Group the images that are compared with each other, by index."""
     if within == "dataset":
         return [list(range(len(refs)))]
     place = {ref.sha256: at for at, ref in enumerate(refs)}
@@ -166,17 +175,17 @@ def _scopes(
     return [sorted(scope) for scope in scopes.values()]
 
 
-def _held(
+def _verify(
     context: StepContext,
     settings: DedupImagesSettings,
     candidates: list[Candidate],
-    pictures: list[Picture],
+    pictures: list[ImageFile],
 ) -> list[tuple[Candidate, float]]:
-    """The candidates that are confirmed when the images are registered on each other."""
+    """Verify candidates by registering their images on each other; each with its similarity."""
 
     def compare(some: list[Candidate]) -> list[float]:
-        pairs = [PicturePair.of(pictures[each.one], pictures[each.other]) for each in some]
-        found = context.engine.map("comparisons", pairs, likeness_of, Likeness)
+        pairs = [ImagePair.of(pictures[each.one], pictures[each.other]) for each in some]
+        found = context.engine.map("comparisons", pairs, compare_images, Similarity)
         _check(each.error for each in found)
         if not settings.trust_clip:
             return [each.likeness for each in found]
@@ -185,13 +194,13 @@ def _held(
             for each, seen in zip(some, found, strict=True)
         ]
 
-    return holding(candidates, len(pictures), compare, settings.alike)
+    return verify_candidates(candidates, len(pictures), compare, settings.alike)
 
 
-def _vectors(
-    context: StepContext, folder: Path, refs: Sequence[ImageRef], pictures: Sequence[Picture]
+def _encode_images(
+    context: StepContext, folder: Path, refs: Sequence[ImageRef], pictures: Sequence[ImageFile]
 ) -> NDArray[np.float32]:
-    """CLIP's vector of each image; finished batches survive an interruption."""
+    """Compute CLIP's vector of each image; finished batches survive an interruption."""
     from keju.encoders.pictures import PictureEncoder  # noqa: PLC0415 - torch
 
     encoder = PictureEncoder(folder)
@@ -199,7 +208,7 @@ def _vectors(
     for start in range(0, len(refs), _CHUNK):
         names = "".join(ref.sha256 for ref in refs[start : start + _CHUNK])
         mark = sha256_bytes(f"{encoder.weights_hash}{names}".encode())
-        file = context.scratch("clip") / f"{short(mark)}.npy"
+        file = context.scratch("clip") / f"{shorten_hash(mark)}.npy"
         if not file.exists():
             some = (
                 open_image(Path(each.path).read_bytes(), name=each.path)
@@ -212,56 +221,58 @@ def _vectors(
     return np.concatenate(parts)
 
 
-def _standing(refs: Sequence[ImageRef], pairs: Iterable[tuple[int, int]]) -> dict[str, str]:
+def _map_to_representatives(
+    refs: Sequence[ImageRef], pairs: Iterable[tuple[int, int]]
+) -> dict[str, str]:
     """Map from each image's hash to that of its representative, itself or another."""
-    joined = Joined(len(refs))
+    joined = UnionFind(len(refs))
     joined.join_all(pairs)
-    stands = {ref.sha256: ref.sha256 for ref in refs}
-    for group in joined.groups():
-        kept = best(group, refs)
-        stands |= {refs[at].sha256: refs[kept].sha256 for at in group}
-    return stands
+    kept_by = {ref.sha256: ref.sha256 for ref in refs}
+    for group in joined.list_groups():
+        kept = choose_representative(group, refs)
+        kept_by |= {refs[at].sha256: refs[kept].sha256 for at in group}
+    return kept_by
 
 
-def _marked(item: Item, stands: Mapping[str, str]) -> Item:
-    """The item with its cluster, where another image represents one of its own."""
-    if all(stands[ref.sha256] == ref.sha256 for ref in item.images):
+def _mark_cluster(item: Item, kept_by: Mapping[str, str]) -> Item:
+    """Add its cluster to an item if another image represents one of its own."""
+    if all(kept_by[ref.sha256] == ref.sha256 for ref in item.images):
         return item
-    cluster = " ".join(short(stands[ref.sha256]) for ref in item.images)
+    cluster = " ".join(shorten_hash(kept_by[ref.sha256]) for ref in item.images)
     return replace(item, metadata={**item.metadata, CLUSTER: cluster})
 
 
-def _left_out(items: Sequence[Item], drop: Drop) -> list[Dropped]:
+def _choose_dropped(items: Sequence[Item], drop: Drop) -> list[Dropped]:
     if drop == "never":
         return []
     about: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
     for at, item in enumerate(items):
         if item.images:
-            said = _said(item) if drop == "copies" else ()
-            about[item.benchmark, item.task, item.query, picture_of(item), said].append(at)
+            content = _compute_content_key(item) if drop == "copies" else ()
+            about[item.benchmark, item.task, item.query, get_image_key(item), content].append(at)
     rows = []
     for places in about.values():
-        kept = items[keeper(places, items)]
+        kept = items[choose_kept(places, items)]
         rows += [
-            Dropped(kept.id, item.id, item.task, picture_of(item))
+            Dropped(kept.id, item.id, item.task, get_image_key(item))
             for item in (items[at] for at in places)
             if item is not kept and (drop == "items" or item.images != kept.images)
         ]
     return rows
 
 
-def _said(item: Item) -> tuple[object, ...]:
-    """Values that two items about copies must share to be the same; empty for transcriptions."""
-    return () if query_of(item).form == "transcription" else canonical(item)
+def _compute_content_key(item: Item) -> tuple[object, ...]:
+    """Compute what two items about copies must share to be the same; empty for transcriptions."""
+    return () if query_of(item).form == "transcription" else canonicalize(item)
 
 
-def _rows(
+def _make_rows(
     items: Sequence[Item],
     refs: Sequence[ImageRef],
-    stands: Mapping[str, str],
-    held: Sequence[tuple[Candidate, float]],
-) -> list[GroupedPicture]:
-    """The groups of two or more images, one row per image."""
+    kept_by: Mapping[str, str],
+    verified: Sequence[tuple[Candidate, float]],
+) -> list[GroupedImage]:
+    """Make the rows of the groups of two or more images, one per image."""
     place = {ref.sha256: at for at, ref in enumerate(refs)}
     shown: defaultdict[str, list[str]] = defaultdict(list)
     for item in items:
@@ -269,33 +280,33 @@ def _rows(
             shown[sha256].append(item.id)
     links = Links()
     by_pair = {}
-    for each, found in held:
+    for each, found in verified:
         links.add(*each.pair, found)
         by_pair[each.pair] = each
     groups: defaultdict[str, list[int]] = defaultdict(list)
-    for sha256, kept in stands.items():
+    for sha256, kept in kept_by.items():
         groups[kept].append(place[sha256])
     rows = []
     for kept, group in groups.items():
         if len(group) > 1:
-            towards = links.towards(place[kept])
+            towards = links.find_paths(place[kept])
             for at in group:
                 through, found = towards.get(at, (at, 1.0))
                 pair = by_pair.get((min(at, through), max(at, through)))
-                rows.append(_row(refs, (place[kept], at, through), found, pair, shown))
+                rows.append(_make_row(refs, (place[kept], at, through), found, pair, shown))
     return rows
 
 
-def _row(
+def _make_row(
     refs: Sequence[ImageRef],
     places: tuple[int, int, int],
     found: float,
     pair: Candidate | None,
     shown: Mapping[str, list[str]],
-) -> GroupedPicture:
+) -> GroupedImage:
     kept, at, through = (refs[place] for place in places)
     distances = pair.distances if pair else (0, 0, 0)
-    return GroupedPicture(
+    return GroupedImage(
         kept=kept.path,
         picture=at.path,
         kind="kept" if pair is None else "hash" if distances[0] >= 0 else "clip",

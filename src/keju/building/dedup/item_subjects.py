@@ -21,20 +21,20 @@ REPEATED = 3
 _DIGITS = 16
 
 
-def short(sha256: str) -> str:
-    """The digits of a hash by which an image is named in metadata and tables."""
+def shorten_hash(sha256: str) -> str:
+    """Shorten a hash to the digits by which an image is named in metadata and tables."""
     return sha256[:_DIGITS]
 
 
-def picture_of(item: Item) -> str:
-    """The image that an item is about: equal for items with the same or copied images; or empty."""
-    return item.metadata.get(CLUSTER) or " ".join(short(ref.sha256) for ref in item.images)
+def get_image_key(item: Item) -> str:
+    """Return a key of the item's images: equal for the same or copied images; empty without any."""
+    return item.metadata.get(CLUSTER) or " ".join(shorten_hash(ref.sha256) for ref in item.images)
 
 
-def needs_picture(
+def needs_image(
     items: Sequence[Item], forms: Sequence[Canonical], rule: SameImage, own_words: int
 ) -> list[bool]:
-    """Whether each item is a duplicate only of items about the same image.
+    """Return for each item whether it is a duplicate only of items about the same image.
 
     ``always`` and ``never`` apply to all items with an image. By ``templated`` it holds for items
     whose question has fewer than `own_words` characters of its own, since the author, script or
@@ -45,7 +45,7 @@ def needs_picture(
         return [bool(item.images) and rule == "always" for item in items]
     pictures: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
     for item, form in zip(items, forms, strict=True):
-        pictures[item.task, item.query, form.asked].add(picture_of(item))
+        pictures[item.task, item.query, form.asked].add(get_image_key(item))
     return [
         bool(item.images)
         and (

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from keju.building.dedup.shingles import Keys, band_keys, jaccard, shingles
-from keju.building.dedup.union_find import Indices, Joined
+from keju.building.dedup.shingles import Keys, compute_band_keys, jaccard, make_shingles
+from keju.building.dedup.union_find import Indices, UnionFind
 
 THRESHOLD = 0.95
-"""Jaccard of three-character shingles from which two texts are near duplicates (given)."""
+"""Jaccard of three-character shingles from which two texts are near duplicates."""
 
 ANCHORS = 64
 """Members of a bucket that are compared with all later ones. A bucket of up to 65 is thereby
@@ -30,7 +30,7 @@ class NearPair(NamedTuple):
     similarity: float
 
 
-class Found(NamedTuple):
+class NearPairs(NamedTuple):
     """The result of a search.
 
     Attributes:
@@ -44,29 +44,29 @@ class Found(NamedTuple):
     capped: int
 
 
-def near_pairs(
+def find_near_pairs(
     texts: Sequence[str],
     *,
     keys: Keys | None = None,
     scopes: NDArray[np.int64] | None = None,
     threshold: float = THRESHOLD,
     agree: Agree | None = None,
-) -> Found:
-    """Pairs that join texts into groups of near duplicates.
+) -> NearPairs:
+    """Find the pairs that join texts into groups of near duplicates.
 
     Args:
         texts: in canonical form.
-        keys: their `band_keys`, if already computed.
+        keys: their `compute_band_keys`, if already computed.
         scopes: a number per text, 0 or more and below 2^31; only texts of one scope are compared.
         threshold: minimum Jaccard of a pair.
         agree: an additional condition on a pair, by index.
     """
-    keys = band_keys(texts) if keys is None else keys
+    keys = compute_band_keys(texts) if keys is None else keys
     wide = np.zeros(len(texts), np.uint64) if scopes is None else scopes.astype(np.uint64)
     search = _Search(texts, keys, threshold, agree)
     for band in range(len(keys)):
-        search.band(band, (wide << np.uint64(32)) | keys[band])
-    return Found(search.pairs, search.compared, search.capped)
+        search.compare_band(band, (wide << np.uint64(32)) | keys[band])
+    return NearPairs(search.pairs, search.compared, search.capped)
 
 
 class _Search:
@@ -80,17 +80,17 @@ class _Search:
         self._keys = keys
         self._threshold = threshold
         self._agree = agree
-        self._joined = Joined(len(texts))
+        self._joined = UnionFind(len(texts))
         self._in_capped = np.zeros(len(texts), bool)
-        self._shingles = lru_cache(maxsize=256)(lambda at: shingles(texts[at]))
+        self._shingles = lru_cache(maxsize=256)(lambda at: make_shingles(texts[at]))
 
-    def band(self, band: int, buckets: NDArray[np.uint64]) -> None:
+    def compare_band(self, band: int, buckets: NDArray[np.uint64]) -> None:
         """Compare the texts that share a bucket of one band."""
-        members, starts, sizes = _shared(buckets)
+        members, starts, sizes = _find_shared_buckets(buckets)
         large = sizes > ANCHORS + 1
         self.capped += int(large.sum())
-        for pairs in _rounds(members, starts, sizes):
-            left, right = pairs[:, self._joined.apart(*pairs)]
+        for pairs in _iter_pairs(members, starts, sizes):
+            left, right = pairs[:, self._joined.are_apart(*pairs)]
             before = (self._keys[:band, left] == self._keys[:band, right]).any(axis=0)
             new = ~before | self._in_capped[left]
             self._compare(left[new].tolist(), right[new].tolist())
@@ -107,8 +107,8 @@ class _Search:
                 self.pairs.append(NearPair(one, other, similarity))
 
 
-def _shared(buckets: NDArray[np.uint64]) -> tuple[Indices, Indices, Indices]:
-    """Buckets of two or more: all their members in order, where each begins, and its size."""
+def _find_shared_buckets(buckets: NDArray[np.uint64]) -> tuple[Indices, Indices, Indices]:
+    """Find the buckets of two or more: all members in order, and each one's start and size."""
     order = np.argsort(buckets, kind="stable")
     ordered = buckets[order]
     edges = np.flatnonzero(np.diff(ordered)) + 1
@@ -118,8 +118,8 @@ def _shared(buckets: NDArray[np.uint64]) -> tuple[Indices, Indices, Indices]:
     return order, starts[shared], sizes[shared]
 
 
-def _rounds(members: Indices, starts: Indices, sizes: Indices) -> Iterator[Indices]:
-    """Pairs [2, n] of each bucket's first member with the later ones, then of its second, etc."""
+def _iter_pairs(members: Indices, starts: Indices, sizes: Indices) -> Iterator[Indices]:
+    """Yield pairs [2, n]: each bucket's first member with the later ones, then its second, etc."""
     for anchor in range(ANCHORS):
         open_ = sizes > anchor + 1
         starts, sizes = starts[open_], sizes[open_]

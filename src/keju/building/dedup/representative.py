@@ -14,8 +14,8 @@ percent on every side does not make a scan worse, and more lossy pixels do not m
 _LOSSLESS = frozenset({".png", ".tif", ".tiff", ".bmp"})
 
 
-def best(group: Iterable[int], refs: Sequence[ImageRef]) -> int:
-    """The representative image of a group.
+def choose_representative(group: Iterable[int], refs: Sequence[ImageRef]) -> int:
+    """Choose the representative image of a group.
 
     Of those as large as the largest: lossless before lossy, then the most bytes, then the most
     pixels, then the first. Enlarged copies cannot be distinguished from large scans, nor a PNG made
@@ -26,17 +26,17 @@ def best(group: Iterable[int], refs: Sequence[ImageRef]) -> int:
         refs: images of a dataset.
     """
     places = list(group)
-    most = max(_pixels(refs[at]) for at in places)
-    large = [at for at in places if _pixels(refs[at]) >= AS_LARGE * most]
+    most = max(_count_pixels(refs[at]) for at in places)
+    large = [at for at in places if _count_pixels(refs[at]) >= AS_LARGE * most]
     return min(
         large,
-        key=lambda at: (not _lossless(refs[at]), -refs[at].size, -_pixels(refs[at]), at),
+        key=lambda at: (not _is_lossless(refs[at]), -refs[at].size, -_count_pixels(refs[at]), at),
     )
 
 
-def _pixels(ref: ImageRef) -> int:
+def _count_pixels(ref: ImageRef) -> int:
     return ref.width * ref.height
 
 
-def _lossless(ref: ImageRef) -> bool:
+def _is_lossless(ref: ImageRef) -> bool:
     return PurePosixPath(ref.path).suffix.lower() in _LOSSLESS

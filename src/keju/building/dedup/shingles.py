@@ -28,20 +28,20 @@ _HALF = np.uint64(33)
 _ROLL = np.uint64(0x9E3779B97F4A7C15)
 
 
-def shingles(text: str) -> frozenset[str]:
-    """The set of a text's shingles, never empty."""
+def make_shingles(text: str) -> frozenset[str]:
+    """Return the set of a text's shingles, never empty."""
     text = text.ljust(SHINGLE, "\0")
     return frozenset(text[at : at + SHINGLE] for at in range(len(text) - SHINGLE + 1))
 
 
 def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
-    """Shared members as a share of all, 0..1; both not empty."""
+    """Compute the Jaccard similarity of two sets that are not empty, 0..1."""
     shared = len(left & right)
     return shared / (len(left) + len(right) - shared)
 
 
-def band_keys(texts: Sequence[str]) -> Keys:
-    """MinHash of 128 permutations, folded into one key per band.
+def compute_band_keys(texts: Sequence[str]) -> Keys:
+    """Compute MinHash of 128 permutations, folded into one key per band.
 
     Args:
         texts: any; characters are code points, so that Chinese needs no word segmentation.
@@ -53,24 +53,24 @@ def band_keys(texts: Sequence[str]) -> Keys:
     out = np.empty((BANDS, len(texts)), np.uint32)
     for start in range(0, len(texts), _CHUNK):
         few = texts[start : start + _CHUNK]
-        out[:, start : start + len(few)] = _folded(_least(few))
+        out[:, start : start + len(few)] = _fold_rows(_compute_minima(few))
     return out
 
 
-def _least(texts: Sequence[str]) -> Keys:
-    """The minimum hash of each text's shingles under each permutation [bands * rows, texts]."""
-    hashes, starts = _hashes(texts)
+def _compute_minima(texts: Sequence[str]) -> Keys:
+    """Compute each text's minimum hash under each permutation [bands * rows, texts]."""
+    hashes, starts = _hash_shingles(texts)
     least = np.empty((BANDS * ROWS, len(texts)), np.uint32)
     permuted = np.empty_like(hashes)
-    for row, factor in enumerate(_factors()):
+    for row, factor in enumerate(_draw_factors()):
         # An odd factor permutes the 32-bit numbers; the hashes are already mixed.
         np.multiply(hashes, factor, out=permuted)
         np.minimum.reduceat(permuted, starts, out=least[row])
     return least
 
 
-def _hashes(texts: Sequence[str]) -> tuple[Keys, NDArray[np.int64]]:
-    """A hash of every shingle, text after text, and the start of each text."""
+def _hash_shingles(texts: Sequence[str]) -> tuple[Keys, NDArray[np.int64]]:
+    """Hash every shingle, text after text; return the hashes and the start of each text."""
     padded = [text.ljust(SHINGLE, "\0") for text in texts]
     # Three code points of 21 bits make one number of 63 without loss.
     codes = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -80,20 +80,20 @@ def _hashes(texts: Sequence[str]) -> tuple[Keys, NDArray[np.int64]]:
     inside = np.ones(len(wide), bool)
     inside[ends - 1] = inside[ends - 2] = False
     starts = np.concatenate(([0], ends[:-1] - (SHINGLE - 1) * np.arange(1, len(ends))))
-    return (_mixed(packed[inside[:-2]]) >> np.uint64(32)).astype(np.uint32), starts
+    return (_mix(packed[inside[:-2]]) >> np.uint64(32)).astype(np.uint32), starts
 
 
-def _folded(least: Keys) -> Keys:
-    """One key of the rows of each band [bands, texts]."""
+def _fold_rows(least: Keys) -> Keys:
+    """Fold the rows of each band into one key [bands, texts]."""
     rows = least.reshape(BANDS, ROWS, -1).astype(np.uint64)
     key = np.zeros_like(rows[:, 0])
     for row in range(ROWS):
-        key = _mixed(key * _ROLL + rows[:, row])
+        key = _mix(key * _ROLL + rows[:, row])
     return (key >> np.uint64(32)).astype(np.uint32)
 
 
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """MurmurHash3's last step: every bit of a number affects every bit of its hash."""
+def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Apply MurmurHash3's last step: every bit of a number affects every bit of its hash."""
     mixed = numbers ^ (numbers >> _HALF)
     for factor in _MIX:
         mixed *= factor
@@ -102,6 +102,6 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @cache
-def _factors() -> Keys:
+def _draw_factors() -> Keys:
     odd = np.random.default_rng(_SEED).integers(0, 2**31, BANDS * ROWS, dtype=np.uint64) * 2 + 1
     return odd.astype(np.uint32)

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 Indices = NDArray[np.int64]
 
 
-class Joined:
-    """Elements 0..n-1 and the groups that joins have made of them.
+class UnionFind:
+    """Disjoint sets of the elements 0..n-1, which can be joined.
 
-    A group is labelled by its minimum.
-
-    Memory is one number per element.
+    A group is labelled by its minimum. Memory is one number per element.
     """
 
     def __init__(self, size: int) -> None:
@@ -23,24 +21,24 @@ class Joined:
 
     def join(self, left: int, right: int) -> bool:
         """Join the groups of two elements; False if they were already in one group."""
-        first, second = self._root(left), self._root(right)
+        first, second = self._find_root(left), self._find_root(right)
         if first == second:
             return False
         self._parent[max(first, second)] = min(first, second)
         return True
 
-    def apart(self, left: Indices, right: Indices) -> NDArray[np.bool_]:
-        """Which of these pairs are in different groups."""
-        return np.not_equal(self._roots(left), self._roots(right))
+    def are_apart(self, left: Indices, right: Indices) -> NDArray[np.bool_]:
+        """Return for each pair whether its elements are in different groups."""
+        return np.not_equal(self._find_roots(left), self._find_roots(right))
 
-    def labels(self) -> Indices:
-        """The minimum member of each element's group."""
-        self._parent = self._roots(self._parent)
+    def label(self) -> Indices:
+        """Return the label of each element's group: its minimum."""
+        self._parent = self._find_roots(self._parent)
         return self._parent.copy()
 
-    def groups(self) -> list[list[int]]:
-        """The groups of two or more elements, each sorted, in order of their minimum."""
-        labels = self.labels()
+    def list_groups(self) -> list[list[int]]:
+        """List the groups of two or more elements, each sorted, in order of their minimum."""
+        labels = self.label()
         order = np.argsort(labels, kind="stable")
         cuts = np.flatnonzero(np.diff(labels[order])) + 1
         return [each.tolist() for each in np.split(order, cuts) if len(each) > 1]
@@ -50,14 +48,14 @@ class Joined:
         for left, right in pairs:
             self.join(left, right)
 
-    def _root(self, at: int) -> int:
+    def _find_root(self, at: int) -> int:
         parent = self._parent
         while (above := int(parent[at])) != at:
             parent[at] = parent[above]
             at = above
         return at
 
-    def _roots(self, at: Indices) -> Indices:
+    def _find_roots(self, at: Indices) -> Indices:
         while True:
             above = self._parent[at]
             if np.array_equal(above, at):

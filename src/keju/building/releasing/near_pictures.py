@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from keju.building.dedup.image_hashes import Hashes, Picture, hashes_of, near_hashes
-from keju.building.dedup.image_similarity import ALIKE, Likeness, PicturePair, likeness_of
+from keju.building.dedup.image_hashes import Hashes, ImageFile, compute_hashes, find_near_hashes
+from keju.building.dedup.image_similarity import SAME_IMAGE, ImagePair, Similarity, compare_images
 from keju.building.engine import Engine
 from keju.datasets.store import Dataset
 from keju.errors import DataError
@@ -45,23 +45,23 @@ def near_pictures(
     names = [*ours, *(name for name in theirs if name not in ours)]
     with TemporaryDirectory(prefix="keju-leaks-") as folder:
         pictures = [
-            Picture(str(_file(dataset, ref, Path(folder))), ref.width, ref.height)
+            ImageFile(str(_file(dataset, ref, Path(folder))), ref.width, ref.height)
             for dataset, ref in map({**theirs, **ours}.__getitem__, names)
         ]
-        hashes = engine.map("hashes", pictures, hashes_of, Hashes)
+        hashes = engine.map("hashes", pictures, compute_hashes, Hashes)
         _check(hashes)
         first = len(ours)
         pairs = [
             (one, other)
-            for some, _ in near_hashes([each.bits for each in hashes])
+            for some, _ in find_near_hashes([each.bits for each in hashes])
             for one, other in some.T.tolist()
             if (one < first and names[other] in theirs) or (other < first and names[one] in theirs)
         ]
-        rows = [PicturePair.of(pictures[one], pictures[other]) for one, other in pairs]
-        found = engine.map("comparisons", rows, likeness_of, Likeness)
+        rows = [ImagePair.of(pictures[one], pictures[other]) for one, other in pairs]
+        found = engine.map("comparisons", rows, compare_images, Similarity)
         _check(found)
     for (one, other), seen in zip(pairs, found, strict=True):
-        if seen.likeness < ALIKE:
+        if seen.likeness < SAME_IMAGE:
             continue
         for mine, other_one in ((one, other), (other, one)):
             if mine < first and names[other_one] in theirs:
@@ -77,6 +77,6 @@ def _file(dataset: Dataset, ref: ImageRef, folder: Path) -> Path:
     return path
 
 
-def _check(rows: list[Hashes] | list[Likeness]) -> None:
+def _check(rows: list[Hashes] | list[Similarity]) -> None:
     if error := next((row.error for row in rows if row.error), ""):
         raise DataError(error)

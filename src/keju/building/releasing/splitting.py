@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.dedup.union_find import Joined
+from keju.building.dedup.union_find import UnionFind
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import has_reference, task
@@ -70,14 +70,14 @@ def group_of(item: Item) -> str:
 def units_of(items: Iterable[Item]) -> list[Unit]:
     """Items that share a group or an image, directly or through others, in order of appearance."""
     items = list(items)
-    joined = Joined(len(items))
+    joined = UnionFind(len(items))
     first: dict[tuple[str, str], int] = {}
     for place, item in enumerate(items):
         marks = [("group", group_of(item)), *(("image", ref.sha256) for ref in item.images)]
         for mark in marks:
             joined.join(first.setdefault(mark, place), place)
     members: dict[int, list[Item]] = defaultdict(list)
-    for item, unit in zip(items, joined.labels().tolist(), strict=True):
+    for item, unit in zip(items, joined.label().tolist(), strict=True):
         members[unit].append(item)
     return [
         Unit(tuple(item.id for item in some), Counter(item.task for item in some))
