@@ -9,7 +9,7 @@ import pytest
 
 from keju.annotation import AnnotationApp
 from keju.building.review_form import review_form
-from keju.building.reviewing import last_words, mended_item, read_verdicts, seal_of
+from keju.building.reviewing import apply_corrections, compute_seal, read_verdicts, select_latest
 from keju.building.reviewing.forms import read_review
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
@@ -92,13 +92,13 @@ def test_review_accepts_mends_and_rejects_with_a_reason(serving, set_session, an
     page.locator("[value=reject]").click()
     page.wait_for_url("**/review/done")
     served.app.collect()
-    said = last_words(read_verdicts(answered / "people" / "verdicts.jsonl"))
+    said = select_latest(read_verdicts(answered / "people" / "verdicts.jsonl"))
     found = [said[item.id]["Li"] for item in drafts]
     assert [each.decision for each in found] == ["accept", "mend", "reject"]
     assert [each.reason for each in found] == ["", "原文有誤", "Not in the picture"]
-    assert [each.seal for each in found] == [seal_of(item) for item in drafts]
-    assert found[1].mended.fields() == {"answer": HOSTILE}
-    assert mended_item(drafts[1], found[1]).answer == HOSTILE
+    assert [each.seal for each in found] == [compute_seal(item) for item in drafts]
+    assert found[1].corrections.fields() == {"answer": HOSTILE}
+    assert apply_corrections(drafts[1], found[1]).answer == HOSTILE
     # What keju build review import reads.
     assert len(read_review(answered / "people" / "verdicts.jsonl", items, "")) == 3
 
@@ -130,7 +130,7 @@ def test_two_new_texts_of_one_page_are_refused_where_they_are_written(serving, d
     taken = served.ask("POST", f"/review/{number}", person="Li", form=form | {"answer": "玄黃"})
     assert taken.status < 400
     (verdict,) = served.app.queues["review"].verdicts(served.app.events)
-    mended = mended_item(items[subjects[number - 1]], verdict)
+    mended = apply_corrections(items[subjects[number - 1]], verdict)
     assert (mended.answer, mended.transcription, mended.lines) == ("玄黃", "玄黃", ())
 
 

@@ -20,7 +20,7 @@ def test_keju_s_form_has_three_scales_in_two_languages() -> None:
 @pytest.mark.parametrize("text", ["4", " ４ ", "Right but for a detail", "4 right but for a detail",
                                   "只有细节错误", "僅細節有誤"])  # fmt: skip
 def test_a_mark_is_read_as_number_or_words(text: str) -> None:
-    assert review_form().scale[0].mark_of(text) == 4
+    assert review_form().scale[0].parse_mark(text) == 4
 
 
 def test_every_chinese_word_of_0_1_0_is_read_as_the_mark_that_it_was() -> None:
@@ -30,19 +30,19 @@ def test_every_chinese_word_of_0_1_0_is_read_as_the_mark_that_it_was() -> None:
         ("不可", "須大改", "須修改", "略改即可", "可以"),
     )
     for scale, old in zip(review_form().scale, words, strict=True):
-        assert [scale.mark_of(word) for word in old] == [1, 2, 3, 4, 5]
+        assert [scale.parse_mark(word) for word in old] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("text", ["", "0", "6", "4.0", "-4", "4 wrong", "good", "9" * 5000])
 def test_what_is_no_mark_is_none(text: str) -> None:
-    assert review_form().scale[0].mark_of(text) is None
+    assert review_form().scale[0].parse_mark(text) is None
 
 
 def test_marks_are_held_to_the_form() -> None:
     form = review_form()
-    assert form.fault({}) == form.fault({"to the point": 5, "correct": 1}) == ""
-    assert "clarity" in form.fault({"clarity": 3})
-    assert "1 to 5" in form.fault({"correct": 6})
+    assert form.find_fault({}) is form.find_fault({"to the point": 5, "correct": 1}) is None
+    assert form.find_fault({"clarity": 3}).fields == {"scale": "clarity"}
+    assert form.find_fault({"correct": 6}).fields == {"name": "correct", "mark": 6, "most": 5}
 
 
 def test_a_form_of_the_users_replaces_it_and_a_broken_one_is_one_line(tmp_path: Path) -> None:

@@ -6,14 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from keju.building.reviewing import (
-    Mended,
+    Corrections,
     Verdict,
     add_verdict,
-    last_words,
-    mended_item,
-    on_one_text,
+    apply_corrections,
+    compute_seal,
     read_verdicts,
-    seal_of,
+    select_latest,
+    unify_texts,
     write_verdicts,
 )
 from keju.building.reviewing.deciding import decide
@@ -27,12 +27,12 @@ ITEM = Item(id="a", benchmark="AncientDoc", task="page_level_ocr", answer="天",
 def test_what_is_appended_is_read_again_and_the_last_word_counts(tmp_path):
     path = tmp_path / "deep" / "verdicts.jsonl"
     first = Verdict(item="a", person="甲", decision="reject", reason="模糊")
-    second = Verdict(item="a", person="甲", decision="mend", mended=Mended(answer="地"))
+    second = Verdict(item="a", person="甲", decision="mend", corrections=Corrections(answer="地"))
     other = Verdict(item="a", person="乙", decision="accept", marks={"clarity": 4})
     for verdict in (first, other, second):
         add_verdict(path, verdict)
     assert read_verdicts(path) == [first, other, second]
-    assert last_words(read_verdicts(path)) == {"a": {"甲": second, "乙": other}}
+    assert select_latest(read_verdicts(path)) == {"a": {"甲": second, "乙": other}}
 
 
 def test_a_torn_last_line_costs_itself_alone(tmp_path):
@@ -64,8 +64,11 @@ def test_an_item_may_be_named_by_a_long_path(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"item":"a","person":"p","decision":"mend"}', "says nothing new"),
-        ('{"item":"a","person":"p","decision":"accept","mended":{"answer":"b"}}', "does not mend"),
+        ('{"item":"a","person":"p","decision":"mend"}', "there is no correction"),
+        (
+            '{"item":"a","person":"p","decision":"accept","mended":{"answer":"b"}}',
+            "there are corrections",
+        ),
         ('{"item":"a","person":"p","decision":"maybe"}', "line 1"),
         ('{"item":"a","person":"","decision":"accept"}', "line 1"),
         ('{"item":"a","person":"p","decision":"accept","draft":false}', "line 1"),
@@ -82,8 +85,8 @@ def test_a_line_that_is_no_verdict_is_named(tmp_path, line, said):
 
 
 def test_mending_an_answer_takes_along_what_was_made_from_it():
-    verdict = Verdict(item="a", person="p", decision="mend", mended=Mended(answer="地"))
-    mended = mended_item(ITEM, verdict)
+    verdict = Verdict(item="a", person="p", decision="mend", corrections=Corrections(answer="地"))
+    mended = apply_corrections(ITEM, verdict)
     assert (mended.answer, mended.answer_simplified, mended.transcription) == ("地", "", "地")
     assert mended.also_accepted == ()
     assert mended.metadata == ITEM.metadata
@@ -96,16 +99,18 @@ def lined(*texts: str) -> Item:
 
 @pytest.mark.parametrize("field", ["answer", "transcription"])
 def test_of_a_transcribed_page_every_text_is_mended(field):
-    verdict = Verdict(item="a", person="p", decision="mend", mended=Mended(**{field: "天地\n玄皇"}))
-    mended = mended_item(lined("天地", "頁三", "玄黃"), verdict)
+    verdict = Verdict(
+        item="a", person="p", decision="mend", corrections=Corrections(**{field: "天地\n玄皇"})
+    )
+    mended = apply_corrections(lined("天地", "頁三", "玄黃"), verdict)
     assert (mended.answer, mended.transcription) == ("天地\n玄皇", "天地\n玄皇")
     assert [(line.text, line.confidence) for line in mended.lines] == [
         ("天地", 0.5), ("頁三", 0.5), ("玄皇", None),
     ]  # fmt: skip
     assert mended.answer_simplified == ""
     apart = replace(lined(), transcription="天也\n玄黃")
-    assert mended_item(apart, verdict).transcription == "天地\n玄皇"
-    bare = mended_item(replace(ITEM, transcription=None), verdict)
+    assert apply_corrections(apart, verdict).transcription == "天地\n玄皇"
+    bare = apply_corrections(replace(ITEM, transcription=None), verdict)
     assert (bare.answer, bare.transcription) == ("天地\n玄皇", "天地\n玄皇")
 
 
@@ -114,30 +119,30 @@ def test_of_a_transcribed_page_every_text_is_mended(field):
 )
 def test_lines_that_the_mend_cannot_be_told_of_are_left_out_and_that_is_said(texts, answer):
     item = lined(*texts)
-    verdict = Verdict(item="a", person="p", decision="mend", mended=Mended(answer=answer))
-    assert mended_item(item, verdict).lines == ()
+    verdict = Verdict(item="a", person="p", decision="mend", corrections=Corrections(answer=answer))
+    assert apply_corrections(item, verdict).lines == ()
     note = "mended: answer; lines left out, as the text has others now"
     assert decide(item, {"p": verdict}, need=1).note == note
 
 
 def test_a_new_answer_and_another_new_transcription_are_refused_where_they_are_one_text():
     twice = Verdict(item="a", person="p", decision="mend",
-                    mended=Mended(answer="地", transcription="人"))  # fmt: skip
-    with pytest.raises(DataError, match="one text in this task"):
-        on_one_text(ITEM, twice)
+                    corrections=Corrections(answer="地", transcription="人"))  # fmt: skip
+    with pytest.raises(DataError, match="the same text in this task"):
+        unify_texts(ITEM, twice)
     asked = replace(ITEM, task="linguistic_variant_qa")
-    assert on_one_text(asked, twice) == twice
-    alike = replace(twice, mended=Mended(answer="地", transcription="地"))
-    assert on_one_text(ITEM, alike).mended == Mended(answer="地")
+    assert unify_texts(asked, twice) == twice
+    alike = replace(twice, corrections=Corrections(answer="地", transcription="地"))
+    assert unify_texts(ITEM, alike).corrections == Corrections(answer="地")
 
 
 def test_a_mended_question_leaves_the_answer_alone():
-    verdict = Verdict(item="a", person="p", decision="mend", mended=Mended(question="何"))
-    assert mended_item(ITEM, verdict) == replace(ITEM, question="何")
+    verdict = Verdict(item="a", person="p", decision="mend", corrections=Corrections(question="何"))
+    assert apply_corrections(ITEM, verdict) == replace(ITEM, question="何")
 
 
 def test_the_seal_changes_with_what_is_shown_and_with_nothing_else():
-    assert seal_of(ITEM) == seal_of(replace(ITEM, metadata={}, group="g", draft=True))
+    assert compute_seal(ITEM) == compute_seal(replace(ITEM, metadata={}, group="g", draft=True))
     shown = [
         replace(ITEM, answer="地"),
         replace(ITEM, question="何"),
@@ -145,4 +150,4 @@ def test_the_seal_changes_with_what_is_shown_and_with_nothing_else():
         replace(ITEM, options=("a",)),
         replace(ITEM, boxes=(Box(x0=0, y0=0, x1=1, y1=1),)),
     ]
-    assert len({seal_of(item) for item in [ITEM, *shown]}) == 6
+    assert len({compute_seal(item) for item in [ITEM, *shown]}) == 6

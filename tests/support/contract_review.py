@@ -11,7 +11,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from keju.building.reviewing.forms import read_review
-from keju.building.reviewing.verdicts import Mended, Verdict, seal_of
+from keju.building.reviewing.verdicts import Corrections, Verdict, compute_seal
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Box, Item
 from tests.support.commanding import keju
@@ -59,18 +59,19 @@ def drafts(path: Path) -> Dataset:
 
 def _with_numeric_seal(item: Item) -> Item:
     tries = (replace(item, also_accepted=(str(number),)) for number in count())
-    return next(each for each in tries if _NUMBER.fullmatch(seal_of(each)))
+    return next(each for each in tries if _NUMBER.fullmatch(compute_seal(each)))
 
 
 def decided(dataset: Dataset, person: str = PERSON) -> dict[str, Verdict]:
     """What the first person decides about each item but the last, which is skipped."""
-    seals = {item.id: seal_of(item) for item in dataset.items()}
+    seals = {item.id: compute_seal(item) for item in dataset.items()}
     verdicts = (
         Verdict(item="001", person=person, decision="mend",
-                mended=Mended(answer="天地\n玄黃宇宙，𠀀"), reason="缺二字", seal=seals["001"]),
+                corrections=Corrections(answer="天地\n玄黃宇宙，𠀀"), reason="缺二字",
+                seal=seals["001"]),
         Verdict(item="1/2", person=person, decision="accept", marks={"correct": 5},
                 seal=seals["1/2"]),
-        Verdict(item="3-4", person=person, decision="mend", mended=Mended(answer="008"),
+        Verdict(item="3-4", person=person, decision="mend", corrections=Corrections(answer="008"),
                 seal=seals["3-4"]),
         Verdict(item="50%", person=person, decision="accept", seal=seals["50%"]),
         Verdict(item="1e5", person=person, decision="reject", reason="=模糊; \"no\", 1/2",
@@ -93,7 +94,7 @@ def exported(contract: Contract, dataset: Dataset, out: Path, *options: object) 
 
 def decided_second(dataset: Dataset, person: str = SECOND) -> dict[str, Verdict]:
     """What the second person decides: other than the first about 001 and 50%."""
-    seals = {item.id: seal_of(item) for item in dataset.items()}
+    seals = {item.id: compute_seal(item) for item in dataset.items()}
     moved = Box(x0=6, y0=12, x1=18, y1=24)
     alike = [replace(decided(dataset, person)[name], reason="")
              for name in ("1/2", "3-4", "1e5", "where1")]  # fmt: skip
@@ -102,7 +103,7 @@ def decided_second(dataset: Dataset, person: str = SECOND) -> dict[str, Verdict]
         Verdict(item="001", person=person, decision="accept", seal=seals["001"]),
         Verdict(item="50%", person=person, decision="reject", seal=seals["50%"]),
         Verdict(item="where2", person=person, decision="mend",
-                mended=Mended(boxes=(*BOXES[:1], moved)), seal=seals["where2"]),
+                corrections=Corrections(boxes=(*BOXES[:1], moved)), seal=seals["where2"]),
     )  # fmt: skip
     return {each.item: each for each in verdicts}
 

@@ -63,7 +63,7 @@ def fill_review(book: Path, verdicts: Mapping[str, Verdict], items: list[str]) -
         if verdict := verdicts.get(name):
             cells = {"decision": verdict.decision, "person": verdict.person,
                      "reason": verdict.reason}  # fmt: skip
-            cells |= {f"new_{field}": text for field, text in verdict.mended.fields().items()}
+            cells |= {f"new_{field}": text for field, text in verdict.corrections.fields().items()}
             cells |= {f"mark: {scale}": mark for scale, mark in verdict.marks.items()}
             _write(sheet, row, {heads[head]: value for head, value in cells.items()})
     workbook.save(book)

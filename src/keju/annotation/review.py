@@ -13,7 +13,7 @@ from keju.annotation.fields import boxes_of, rows_of
 from keju.annotation.queue import Form, lines_of, text_of
 from keju.building.drafting.templates import known_of
 from keju.building.review_form import ReviewForm, Scale, review_form
-from keju.building.reviewing import Decision, Mended, Verdict, on_one_text, seal_of
+from keju.building.reviewing import Corrections, Decision, Verdict, compute_seal, unify_texts
 from keju.definitions import prompt_of, query_of, task
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -47,8 +47,8 @@ class Review:
         """All fields of the item, as they are or as this person corrected them before."""
         item, asks = self._items[subject], task(self._items[subject].task)
         verdict = _verdict(event)
-        mended = {} if verdict is None else verdict.mended.fields()
-        now = structs.replace(item, **mended)
+        corrected = {} if verdict is None else verdict.corrections.fields()
+        now = structs.replace(item, **corrected)
         return {
             "task": asks.name_zh if language == "zh" else asks.name_en,
             "task_id": asks.id,
@@ -87,22 +87,22 @@ class Review:
         if decision == "reject" and not reason:
             raise UsageError(message("annotation.reason-missing"))
         item = self._items[subject]
-        mended = _mended(item, form) if decision == "mend" else Mended()
-        if decision == "mend" and not mended.fields():
+        corrections = _read_corrections(item, form) if decision == "mend" else Corrections()
+        if decision == "mend" and not corrections.fields():
             raise UsageError(message("annotation.nothing-changed"))
         verdict = Verdict(
             item=subject,
             person="-",
             decision=decision,
-            mended=mended,
+            corrections=corrections,
             reason=reason,
             marks=self._marks(form),
-            seal=seal_of(item),
+            seal=compute_seal(item),
         )
-        if fault := verdict.fault():
+        if fault := verdict.find_fault():
             raise UsageError(fault)
         try:
-            on_one_text(item, verdict)
+            unify_texts(item, verdict)
         except DataError:
             raise UsageError(message("annotation.answer-transcription-one-text")) from None
         return verdict
@@ -149,21 +149,21 @@ def _asked(scale: Scale, verdict: Verdict | None, language: str) -> dict[str, ob
     }
 
 
-def _mended(item: Item, form: Form) -> Mended:
-    told: dict[str, object] = {}
+def _read_corrections(item: Item, form: Form) -> Corrections:
+    values: dict[str, object] = {}
     for field in ("question", "answer", "transcription"):
         text = text_of(form, field)
         if field in form and text != _plain(getattr(item, field) or ""):
-            told[field] = text
+            values[field] = text
     if "options" in form:
         options = lines_of(form, "options")
         if options != tuple(map(_plain, item.options)):
-            told["options"] = options
+            values["options"] = options
     if "boxes" in form:
         boxes = boxes_of(form)
         if rows_of(boxes) != rows_of(item.boxes):
-            told["boxes"] = boxes
-    return structs.replace(Mended(), **told)
+            values["boxes"] = boxes
+    return structs.replace(Corrections(), **values)
 
 
 def _plain(text: str) -> str:

@@ -15,17 +15,14 @@ from msgspec import Struct
 
 from keju.errors import UsageError
 from keju.files import read_toml, shipped_toml
-from keju.messages import message
+from keju.messages import Message, message
 
 MARK = "mark-"
 """Prefix of the names of a form's controls."""
 
-OTHER_FORM = "Give the form that it was marked by, as scales"
-"""Hint for marks that a form does not contain."""
-
 
 class EarlierWording(Struct, frozen=True, forbid_unknown_fields=True):
-    """The Chinese of a scale in an earlier version of keju, whose sheets are still read."""
+    """The Chinese texts of a scale in an earlier version of keju, whose sheets are still read."""
 
     asks_zh: str
     marks_zh: tuple[str, ...] = ()
@@ -48,24 +45,24 @@ class Scale(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def key(self) -> str:
-        """The name of its controls in pages and tools: ``mark-to-the-point``."""
+        """The name of the scale's controls in pages and tools, such as ``mark-to-the-point``."""
         return MARK + re.sub(r"\W+", "-", self.name)
 
     def words(self, language: str = "en") -> tuple[str, ...]:
         """The meanings of 1, 2, 3 …, in Chinese if requested and available."""
         return self.marks_zh if language == "zh" and self.marks_zh else self.marks
 
-    def said(self, mark: int) -> str:
-        """A mark with its words: ``4 right but for a detail``."""
+    def format_mark(self, mark: int) -> str:
+        """A mark and its meaning, such as ``4 right but for a detail``."""
         return f"{mark} {self.marks[mark - 1]}"
 
-    def mark_of(self, text: str) -> int | None:
-        """The mark that was written as number, as words, or as both; None for anything else."""
+    def parse_mark(self, text: str) -> int | None:
+        """The mark written in a text as a number, as words or as both; None for other texts."""
         plain = unicodedata.normalize("NFKC", text).strip().casefold()
         for words in (self.marks_zh, self.marks, *(each.marks_zh for each in self.earlier)):
             for mark, word in enumerate(words, start=1):
-                told = unicodedata.normalize("NFKC", word).casefold()
-                if plain in {str(mark), told, f"{mark} {told}"}:
+                folded = unicodedata.normalize("NFKC", word).casefold()
+                if plain in {str(mark), folded, f"{mark} {folded}"}:
                     return mark
         return None
 
@@ -76,19 +73,20 @@ class ReviewForm(Struct, frozen=True, forbid_unknown_fields=True):
     version: str
     scale: tuple[Scale, ...]
 
-    def fault(self, marks: Mapping[str, int]) -> str:
-        """What is wrong with marks by this form, or an empty string. No mark is required."""
+    def find_fault(self, marks: Mapping[str, int]) -> Message | None:
+        """The first mark that this form does not allow, or None. No mark is required."""
         known = {scale.name: scale for scale in self.scale}
         for name, mark in marks.items():
             if name not in known:
-                return f"a mark for {name[:80]!r}, which is no scale of the form"
+                return message("building.choice-of-no-scale", scale=name[:80])
             if not 1 <= mark <= len(known[name].marks):
-                return f"{name} is marked {mark}; there are 1 to {len(known[name].marks)}"
-        return ""
+                most = len(known[name].marks)
+                return message("building.mark-outside-scale", name=name, mark=mark, most=most)
+        return None
 
 
 def review_form(path: Path | None = None) -> ReviewForm:
-    """The user's form, or keju's own: three scales (our choice).
+    """Read the user's form, or keju's own: three scales (our choice).
 
     Raises:
         DataError: the file cannot be read as a form.
@@ -96,26 +94,26 @@ def review_form(path: Path | None = None) -> ReviewForm:
             two marks.
     """
     if path is None:
-        return _own()
+        return _read_own_form()
     form = read_toml(path, ReviewForm, what="a review form")
     keys = [scale.key for scale in form.scale]
-    if len(set(keys)) < len(keys) or not keys or not all(map(_sound, form.scale)):
+    if len(set(keys)) < len(keys) or not keys or not all(map(_is_valid, form.scale)):
         raise UsageError(message("building.review-form-scales", path=path))
     return form
 
 
-def _sound(scale: Scale) -> bool:
+def _is_valid(scale: Scale) -> bool:
     marks = range(1, len(scale.marks) + 1)
     chinese = (scale.marks_zh, *(each.marks_zh for each in scale.earlier))
-    told = (scale.marks, *filter(None, chinese))
+    wordings = (scale.marks, *filter(None, chinese))
     return (
         len(marks) > 1
         and bool(scale.name.strip())
         and all(map(str.isprintable, (scale.name, scale.zh, scale.asks, scale.asks_zh)))
-        and all(tuple(map(scale.mark_of, words)) == tuple(marks) for words in told)
+        and all(tuple(map(scale.parse_mark, words)) == tuple(marks) for words in wordings)
     )
 
 
 @cache
-def _own() -> ReviewForm:
+def _read_own_form() -> ReviewForm:
     return shipped_toml("keju.building", "review_form.toml", ReviewForm)

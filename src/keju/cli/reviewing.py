@@ -42,7 +42,7 @@ def export(
 ) -> None:
     """Write items for review. Drafts become predictions if the tool supports them."""
     from keju.building.review_form import review_form
-    from keju.building.reviewing.forms import export_review, how_to_see
+    from keju.building.reviewing.forms import describe_export, export_review
     from keju.datasets.store import Dataset
     from keju.definitions import QuestionForms
 
@@ -50,7 +50,7 @@ def export(
     items = [item for item in given.items() if forms.takes(item) and (item.draft or not drafts)]
     export_review(form, given, items, out, review_form(scales) if scales else None)
     say(message("terminal.review-exported", count=len(items), file=out))
-    for line in how_to_see(form, given, out):
+    for line in describe_export(form, given, out):
         say(line)
     command = f"keju build review import {dataset} --reviewed {out}"
     command += f" --scales {scales}" if scales else ""

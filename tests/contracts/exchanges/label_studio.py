@@ -152,7 +152,7 @@ def _annotate(
 
 
 def _results(results: list[dict[str, Any]], verdict: Verdict) -> list[dict[str, Any]]:
-    mended = verdict.mended.fields()
+    mended = verdict.corrections.fields()
     boxes = mended.pop("boxes", None)
     kept = [each for each in results
             if each["from_name"] not in mended

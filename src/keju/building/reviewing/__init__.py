@@ -1,26 +1,26 @@
 """Review of drafts: export them in the formats of annotation tools, and read decisions back."""
 
-from keju.building.reviewing.one_text import mended_item, on_one_text
+from keju.building.reviewing.corrections import apply_corrections, unify_texts
 from keju.building.reviewing.verdicts import (
+    Corrections,
     Decision,
-    Mended,
     Verdict,
     add_verdict,
-    last_words,
+    compute_seal,
     read_verdicts,
-    seal_of,
+    select_latest,
     write_verdicts,
 )
 
 __all__ = [
+    "Corrections",
     "Decision",
-    "Mended",
     "Verdict",
     "add_verdict",
-    "last_words",
-    "mended_item",
-    "on_one_text",
+    "apply_corrections",
+    "compute_seal",
     "read_verdicts",
-    "seal_of",
+    "select_latest",
+    "unify_texts",
     "write_verdicts",
 ]

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keju.building.reviewing.one_text import mended_item
+from keju.building.reviewing.corrections import apply_corrections
 from keju.building.reviewing.verdicts import Decision, Verdict
 from keju.items import Box, Item
 from keju.metrics import UndefinedMetricError, distance
@@ -20,14 +20,14 @@ from keju.metrics.boxes import match_boxes
 from keju.statistics import Measure, krippendorff_alpha
 
 State = Literal["accepted", "mended", "rejected", "disputed", "open", "marked low"]
-"""Decided in one of three ways; people disagree; too few verdicts; accepted, but with too low
-marks."""
+"""Accepted, corrected (stored as ``mended``) or rejected; people disagree; too few verdicts;
+accepted, but with marks that are too low."""
 
 _STATES: Mapping[Decision, State] = {"accept": "accepted", "mend": "mended", "reject": "rejected"}
 
 
 class Outcome(NamedTuple):
-    """The result for an item: its current form, who decided, and why."""
+    """The result of the review of an item: its new form, its state, who decided, and a note."""
 
     item: Item
     state: State
@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
 
 
 class Disagreement(Struct, frozen=True):
-    """The verdicts of two people about an item where they differ, for a third to decide.
+    """One difference between the verdicts of two people about an item, for a third to decide.
 
     `field` is ``decision``, a field of the item, or a scale as ``mark: correct``.
     """
@@ -50,13 +50,13 @@ class Disagreement(Struct, frozen=True):
 
 
 class AgreementRow(Struct, frozen=True):
-    """Agreement between people.
+    """Agreement between people in one respect, `what`.
 
-    `what` is ``decision`` (alike: the share of items with one decision; alpha: Krippendorff's,
-    nominal), ``answer`` and ``transcription`` (alike: characters in common, one less the edit
-    distance by the longer text), ``boxes`` (alike: mean IoU of the best matching) or a scale as
-    ``mark: correct`` (alike: the share of items that all mark the same; alpha: ordinal). Texts and
-    boxes are those of the item after each verdict; compared by pairs of people.
+    ``decision``: `alike` is the share of items with a unanimous decision; `alpha` is
+    Krippendorff's, nominal. A scale such as ``mark: correct``: `alike` is the share of items with
+    equal marks; `alpha` is ordinal. The others compare the item after each verdict, by pairs of
+    people. ``answer`` and ``transcription``: `alike` is 1 - edit distance / length of the longer
+    text. ``boxes``: `alike` is the mean IoU of the best matching.
     """
 
     what: str
@@ -66,60 +66,63 @@ class AgreementRow(Struct, frozen=True):
     alpha: float | None = None
 
 
-def decide(item: Item, said: Mapping[str, Verdict], *, need: int, judge: str = "") -> Outcome:
-    """Merge verdicts into one decision.
+def decide(item: Item, verdicts: Mapping[str, Verdict], *, need: int, judge: str = "") -> Outcome:
+    """Merge the verdicts about an item into one decision.
 
-    The most frequent verdict decides if it has more than half of the votes and at least `need`;
-    corrections are the same if their content is. A judge's verdict decides alone. Whoever corrects
-    an item vouches for it, so a corrected item is not a draft any more; a rejected or disputed one
-    is.
+    The most frequent verdict decides if more than half of the people, and at least `need`, gave it.
+    Two corrections are equal if all their values are. The judge's verdict decides alone. A
+    corrected item counts as accepted, so it is not a draft any more; a rejected or disputed item
+    is a draft.
 
     Args:
         item: the reviewed item.
-        said: each person's last verdict, at least one.
+        verdicts: the last verdict of each person, at least one.
         need: the minimum number of equal verdicts.
-        judge: the person whose verdict decides; empty for nobody.
+        judge: the person whose verdict decides; "" if there is none.
     """
-    if judge in said:
-        return _settled(item, said[judge], (judge,))
-    voices = Counter(essence(verdict) for verdict in said.values())
-    most, count = voices.most_common(1)[0]
-    if count >= need and 2 * count > len(said):
-        alike = {name: verdict for name, verdict in said.items() if essence(verdict) == most}
-        return _settled(item, next(iter(alike.values())), tuple(alike))
-    state: State = "disputed" if len(voices) > 1 else "open"
-    return Outcome(replace(item, draft=True), state, tuple(said), f"{state} by review")
+    if judge in verdicts:
+        return _settle(item, verdicts[judge], (judge,))
+    votes = Counter(extract_vote(verdict) for verdict in verdicts.values())
+    most, count = votes.most_common(1)[0]
+    if count >= need and 2 * count > len(verdicts):
+        equal = {name: each for name, each in verdicts.items() if extract_vote(each) == most}
+        return _settle(item, next(iter(equal.values())), tuple(equal))
+    state: State = "disputed" if len(votes) > 1 else "open"
+    return Outcome(replace(item, draft=True), state, tuple(verdicts), f"{state} by review")
 
 
-def essence(verdict: Verdict) -> tuple[str, bytes]:
-    """The content by which two verdicts are the same: the decision, and the corrections."""
-    return verdict.decision, msgspec.json.encode(verdict.mended, order="deterministic")
+def extract_vote(verdict: Verdict) -> tuple[str, bytes]:
+    """The decision and the corrections of a verdict; equal verdicts have equal votes."""
+    return verdict.decision, msgspec.json.encode(verdict.corrections, order="deterministic")
 
 
-def _settled(item: Item, verdict: Verdict, persons: tuple[str, ...]) -> Outcome:
+def _settle(item: Item, verdict: Verdict, persons: tuple[str, ...]) -> Outcome:
     state = _STATES[verdict.decision]
-    fields = ", ".join(verdict.mended.fields())
+    fields = ", ".join(verdict.corrections.fields())
     note = ": ".join(part for part in (state, fields) if part)
     if verdict.reason:
         note = f"{note} ({verdict.reason})"
-    after = mended_item(item, verdict)
+    after = apply_corrections(item, verdict)
     if item.lines and not after.lines:
         note += "; lines left out, as the text has others now"
     return Outcome(replace(after, draft=state == "rejected"), state, persons, note)
 
 
-def mean_marks(said: Mapping[str, Verdict], judge: str = "") -> dict[str, float]:
-    """The mean mark of an item on each scale; where the judge gave a mark, the judge's."""
+def average_marks(verdicts: Mapping[str, Verdict], judge: str = "") -> dict[str, float]:
+    """The mean mark of an item on each scale; the judge's mark instead, if there is one."""
     marks: dict[str, list[int]] = {}
-    for verdict in said.values():
+    for verdict in verdicts.values():
         for scale, mark in verdict.marks.items():
             marks.setdefault(scale, []).append(mark)
-    own = said[judge].marks if judge in said else {}
-    return {scale: float(own.get(scale, fmean(given))) for scale, given in marks.items()}
+    decisive = verdicts[judge].marks if judge in verdicts else {}
+    return {scale: float(decisive.get(scale, fmean(each))) for scale, each in marks.items()}
 
 
-def held_to(outcome: Outcome, marks: Mapping[str, float], least: float) -> Outcome:
-    """The outcome, but ``marked low`` and a draft if an accepted item has a mark below `least`."""
+def apply_least_mark(outcome: Outcome, marks: Mapping[str, float], least: float) -> Outcome:
+    """Change the outcome of an accepted item to ``marked low`` if a mark is below `least`.
+
+    Such an item becomes a draft. Other outcomes are returned unchanged.
+    """
     low = [f"{scale} {mark:.3g}" for scale, mark in marks.items() if mark < least]
     if not low or outcome.item.draft:
         return outcome
@@ -127,40 +130,47 @@ def held_to(outcome: Outcome, marks: Mapping[str, float], least: float) -> Outco
     return outcome._replace(item=replace(outcome.item, draft=True), state="marked low", note=note)
 
 
-def disagreements(item: Item, said: Mapping[str, Verdict]) -> Iterator[Disagreement]:
-    """The disagreements of any two people about an item: marks, the decision, or the result."""
-    for (one, a), (other, b) in combinations(said.items(), 2):
+def list_disagreements(item: Item, verdicts: Mapping[str, Verdict]) -> Iterator[Disagreement]:
+    """The differences between any two people about an item: marks, the decision, or the result."""
+    for (one, a), (other, b) in combinations(verdicts.items(), 2):
         for scale, mark in a.marks.items():
             if b.marks.get(scale, mark) != mark:
                 theirs = str(b.marks[scale])
-                yield Disagreement(item.id, _mark(scale), one, str(mark), other, theirs)
+                yield Disagreement(item.id, _name_scale(scale), one, str(mark), other, theirs)
         if a.decision != b.decision and "reject" in {a.decision, b.decision}:
-            yield Disagreement(item.id, "decision", one, _words(a), other, _words(b))
+            yield Disagreement(item.id, "decision", one, _describe(a), other, _describe(b))
             continue
-        left, right = mended_item(item, a), mended_item(item, b)
-        for name in sorted(set(a.mended.fields()) | set(b.mended.fields())):
+        left, right = apply_corrections(item, a), apply_corrections(item, b)
+        for name in sorted(set(a.corrections.fields()) | set(b.corrections.fields())):
             mine, theirs = getattr(left, name), getattr(right, name)
             if mine != theirs:
-                yield Disagreement(item.id, name, one, _shown(mine), other, _shown(theirs))
+                yield Disagreement(
+                    item.id, name, one, _format_value(mine), other, _format_value(theirs)
+                )
 
 
-def _mark(scale: str) -> str:
+def _name_scale(scale: str) -> str:
     return f"mark: {scale}"
 
 
-def _words(verdict: Verdict) -> str:
+def _describe(verdict: Verdict) -> str:
     return f"{verdict.decision}: {verdict.reason}" if verdict.reason else verdict.decision
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def agreement(
-    items: Mapping[str, Item], said: Mapping[str, Mapping[str, Verdict]]
+def measure_agreement(
+    items: Mapping[str, Item], verdicts: Mapping[str, Mapping[str, Verdict]]
 ) -> Iterator[AgreementRow]:
-    """Agreement between people about the items that two or more have reviewed."""
-    both = {name: of for name, of in said.items() if len(of) > 1}
+    """Measure the agreement about the items that two or more people reviewed.
+
+    Args:
+        items: the reviewed items, by id.
+        verdicts: the last verdicts, by item and person.
+    """
+    both = {name: of for name, of in verdicts.items() if len(of) > 1}
     if not both:
         return
     persons = list(dict.fromkeys(name for of in both.values() for name in of))
@@ -168,26 +178,32 @@ def agreement(
                  for name in persons]  # fmt: skip
     same = sum(len({verdict.decision for verdict in of.values()}) == 1 for of in both.values())
     yield AgreementRow(
-        "decision", ", ".join(persons), len(both), same / len(both), _alpha(decisions, "nominal")
+        "decision",
+        ", ".join(persons),
+        len(both),
+        same / len(both),
+        _compute_alpha(decisions, "nominal"),
     )
-    yield from _marks_alike(both)
+    yield from _measure_mark_agreement(both)
     for one, other in combinations(persons, 2):
-        pairs = [(mended_item(items[name], of[one]), mended_item(items[name], of[other]))
-                 for name, of in both.items()
-                 if one in of and other in of
-                 and "reject" not in {of[one].decision, of[other].decision}]  # fmt: skip
-        yield from _of_two(f"{one}, {other}", pairs)
+        shared = [
+            (items[name], of[one], of[other])
+            for name, of in both.items()
+            if one in of and other in of and "reject" not in {of[one].decision, of[other].decision}
+        ]
+        pairs = [(apply_corrections(item, a), apply_corrections(item, b)) for item, a, b in shared]
+        yield from _measure_pair_agreement(f"{one}, {other}", pairs)
 
 
-def _alpha(ratings: Sequence[Sequence[Hashable | None]], measure: Measure) -> float | None:
+def _compute_alpha(ratings: Sequence[Sequence[Hashable | None]], measure: Measure) -> float | None:
     try:
         return krippendorff_alpha(ratings, measure=measure).alpha
     except UndefinedMetricError:
         return None
 
 
-def _marks_alike(both: Mapping[str, Mapping[str, Verdict]]) -> Iterator[AgreementRow]:
-    """A row for each scale on which at least two people marked an item."""
+def _measure_mark_agreement(both: Mapping[str, Mapping[str, Verdict]]) -> Iterator[AgreementRow]:
+    """One row for each scale on which at least two people marked the same item."""
     scales = dict.fromkeys(s for of in both.values() for each in of.values() for s in each.marks)
     for scale in scales:
         given = [
@@ -201,12 +217,12 @@ def _marks_alike(both: Mapping[str, Mapping[str, Verdict]]) -> Iterator[Agreemen
         ratings = [[marks.get(name) for marks in shared] for name in persons]
         same = sum(len(set(marks.values())) == 1 for marks in shared)
         yield AgreementRow(
-            _mark(scale), ", ".join(persons), len(shared), same / len(shared),
-            _alpha(ratings, "ordinal"),
+            _name_scale(scale), ", ".join(persons), len(shared), same / len(shared),
+            _compute_alpha(ratings, "ordinal"),
         )  # fmt: skip
 
 
-def _of_two(persons: str, pairs: list[tuple[Item, Item]]) -> Iterator[AgreementRow]:
+def _measure_pair_agreement(persons: str, pairs: list[tuple[Item, Item]]) -> Iterator[AgreementRow]:
     for what in ("answer", "transcription"):
         texts = [(getattr(a, what) or "", getattr(b, what) or "") for a, b in pairs]
         texts = [(a, b) for a, b in texts if a or b]
@@ -216,9 +232,9 @@ def _of_two(persons: str, pairs: list[tuple[Item, Item]]) -> Iterator[AgreementR
             yield AgreementRow(what, persons, len(texts), 1 - apart / longer)
     boxed = [(a.boxes, b.boxes) for a, b in pairs if a.boxes or b.boxes]
     if boxed:
-        yield AgreementRow("boxes", persons, len(boxed), sum(map(_iou, boxed)) / len(boxed))
+        yield AgreementRow("boxes", persons, len(boxed), sum(map(_compute_iou, boxed)) / len(boxed))
 
 
-def _iou(pair: tuple[tuple[Box, ...], tuple[Box, ...]]) -> float:
+def _compute_iou(pair: tuple[tuple[Box, ...], tuple[Box, ...]]) -> float:
     one, other = ([(box.x0, box.y0, box.x1, box.y1) for box in boxes] for boxes in pair)
     return match_boxes(one, other).mean if one and other else 0.0

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from keju.building.review_form import ReviewForm, review_form
 from keju.building.reviewing import box_forms
+from keju.building.reviewing.exported_images import IMAGES
 from keju.building.reviewing.label_studio import (
     DOCUMENT_ROOT,
     INTERFACE,
@@ -19,14 +20,13 @@ from keju.building.reviewing.label_studio import (
     read_tasks,
     write_tasks,
 )
-from keju.building.reviewing.pictures import IMAGES
 from keju.building.reviewing.sheets import SUFFIXES, read_sheet, write_sheet
 from keju.building.reviewing.verdicts import Verdict
 from keju.datasets.readers.base import source_bytes
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Item
-from keju.messages import message
+from keju.messages import Message, message
 
 Form = Literal["sheet", "label-studio", "coco", "voc", "yolo", "labelme"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -44,16 +44,16 @@ def export_review(
     """Write items for review.
 
     Args:
-        form: ``sheet`` for a CSV or JSON-lines file, else a directory for one of the tools.
-        dataset: where the images are stored.
+        form: ``sheet`` for a CSV or JSON-lines file; the others are directories.
+        dataset: the dataset that contains the images.
         items: the items to review.
         out: the file or directory to write, which must not exist.
-        scales: the scales of marks, by default keju's own; tools for boxes do not support marks.
+        scales: the scales of marks; default: keju's own. Tools for boxes do not support marks.
 
     Raises:
-        UsageError: it exists, a sheet does not end in .csv or .jsonl, or scales are given to a tool
-            for boxes.
-        DataError: there is nothing to review, or an image cannot be exported.
+        UsageError: `out` exists, a sheet does not end in .csv or .jsonl, or scales are given to a
+            tool for boxes.
+        DataError: there are no items, or an image cannot be exported.
     """
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise UsageError(message("building.review-out-exists", out=out))
@@ -72,28 +72,34 @@ def export_review(
         box_forms.write_boxes(form, dataset, items, out)
 
 
-def how_to_see(form: Form, dataset: Dataset, out: Path) -> list[str]:
-    """Lines for the user after an export: where the images are, and how the tool finds them.
+def describe_export(form: Form, dataset: Dataset, out: Path) -> list[Message]:
+    """Describe an export to the user: where the images are, and how the tool shows them.
 
     Args:
         form: the format that was written.
-        dataset: its source.
+        dataset: the dataset of the items.
         out: the file or directory that was written.
+
+    Returns:
+        The lines to print.
     """
     if form == "sheet":
-        where = dataset.path.resolve()
-        lie = os.path.relpath(where, out.parent.resolve())
+        folder = os.path.relpath(dataset.path.resolve(), out.parent.resolve())
         if dataset.packed:
-            return [f"Pictures lie in the tables of {lie}, seen from the sheet; no path opens them"]
-        return [f"Pictures lie in {lie}, seen from the sheet, whose column images names them"]
-    lines = [f"Pictures lie in {out / IMAGES}"]
+            return [message("building.review-images-packed", folder=folder)]
+        return [message("building.review-images-beside", folder=folder)]
+    lines = [message("building.review-images-copied", folder=out / IMAGES)]
     if form == "label-studio":
+        root = shlex.quote(str(out.resolve().parent))
+        start = f"{SERVING}=true {DOCUMENT_ROOT}={root} label-studio start"
         lines += [
-            "Start Label Studio so that it shows them: "
-            f"{SERVING}=true {DOCUMENT_ROOT}={shlex.quote(str(out.resolve().parent))} "
-            "label-studio start. One server shows several exports if they are in the same folder",
-            f"There: {INTERFACE} is the labelling interface; add {out.resolve() / IMAGES} as local "
-            f"storage (without syncing it); import {TASKS}; afterwards export as JSON",
+            message("building.review-start-label-studio", command=start),
+            message(
+                "building.review-set-up-label-studio",
+                interface=INTERFACE,
+                images=out.resolve() / IMAGES,
+                tasks=TASKS,
+            ),
         ]
     return lines
 
@@ -101,16 +107,16 @@ def how_to_see(form: Form, dataset: Dataset, out: Path) -> list[str]:
 def read_review(
     src: Path, items: Mapping[str, Item], person: str, scales: ReviewForm | None = None
 ) -> list[Verdict]:
-    """The verdicts in a file or directory, in any of the formats.
+    """Read the verdicts in a file or directory, in any of the formats.
 
     Args:
         src: the returned file or directory.
         items: the exported items, by id.
-        person: the reviewer, where the file does not name one.
-        scales: the scales of marks, by default keju's own.
+        person: the reviewer, if the file does not name one.
+        scales: the scales of marks; default: keju's own.
 
     Raises:
-        DataError: it has none of the formats, or a value is not valid.
+        DataError: `src` has none of the formats, or a value is not valid.
     """
     scales = scales or review_form()
     if src.suffix.casefold() in SUFFIXES:
@@ -123,7 +129,7 @@ def read_review(
         return read_tasks(src / TASKS, items, person, scales)
     if src.is_file() and src.suffix.casefold() == ".json" and _is_list(src):
         return read_tasks(src, items, person, scales)
-    form = box_forms.form_of(src)
+    form = box_forms.detect_form(src)
     if not form:
         raise DataError(message("building.no-review-found"), file=src)
     return box_forms.read_boxes(form, src, list(items.values()), person)

@@ -1,7 +1,7 @@
-"""Review in Label Studio: export drafts as predictions, import annotations as verdicts.
+"""Review in Label Studio: export drafts as predictions, and read annotations as verdicts.
 
-Boxes are in percent of the image there. Images have the addresses of Label Studio's local storage;
-the labelling interface is beside the tasks and includes the form's marks.
+The coordinates of boxes are in percent of the image. Images have the addresses of Label Studio's
+local storage. The labelling interface, with the marks of the form, is stored beside the tasks.
 """
 
 from __future__ import annotations
@@ -18,9 +18,15 @@ import msgspec
 from msgspec import Struct, field
 from PIL import Image
 
-from keju.building.review_form import MARK, OTHER_FORM, ReviewForm, Scale
-from keju.building.reviewing.pictures import IMAGES, drawn_anew, send_pictures
-from keju.building.reviewing.verdicts import Decision, Mended, Verdict, seal_of
+from keju.building.review_form import MARK, ReviewForm, Scale
+from keju.building.reviewing.exported_images import IMAGES, export_images, find_box_changes
+from keju.building.reviewing.verdicts import (
+    CORRECTIONS,
+    Corrections,
+    Decision,
+    Verdict,
+    compute_seal,
+)
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import read_json, write_atomic, write_json
@@ -30,7 +36,7 @@ from keju.messages import message
 TASKS, INTERFACE = "tasks.json", "interface.xml"
 
 NO_IMAGE = "no-image.png"
-"""The blank image of items without one."""
+"""The blank image of items without an image."""
 
 SERVING = "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED"
 DOCUMENT_ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
@@ -75,29 +81,29 @@ _XML_MARK = """\
 def write_tasks(dataset: Dataset, items: list[Item], out: Path, form: ReviewForm) -> None:
     """Write ``tasks.json``, ``interface.xml`` and the images into a directory."""
     refs = (item.images[0] for item in items if item.images)
-    names = send_pictures(dataset, refs, out)
+    names = export_images(dataset, refs, out)
     if any(not item.images for item in items):
-        picture = io.BytesIO()
-        Image.new("L", (64, 64), 255).save(picture, "PNG")
-        write_atomic(out / IMAGES / NO_IMAGE, picture.getvalue())
-    write_json(out / TASKS, [_task(item, names, out.resolve().name) for item in items])
-    marks = "".join(map(_control, form.scale))
+        blank = io.BytesIO()
+        Image.new("L", (64, 64), 255).save(blank, "PNG")
+        write_atomic(out / IMAGES / NO_IMAGE, blank.getvalue())
+    write_json(out / TASKS, [_build_task(item, names, out.resolve().name) for item in items])
+    marks = "".join(map(_build_control, form.scale))
     write_atomic(out / INTERFACE, _XML.format(marks=marks))
 
 
-def _control(scale: Scale) -> str:
-    said = map(scale.said, range(1, len(scale.marks) + 1))
+def _build_control(scale: Scale) -> str:
+    marks = map(scale.format_mark, range(1, len(scale.marks) + 1))
     return _XML_MARK.format(
         asks=quoteattr(f"{scale.name} {scale.zh}: {scale.asks} {scale.asks_zh}"),
         key=quoteattr(scale.key),
-        choices="".join(f"<Choice value={quoteattr(each)}/>" for each in said),
+        choices="".join(f"<Choice value={quoteattr(each)}/>" for each in marks),
     )
 
 
-def _task(item: Item, names: Mapping[str, str], folder: str) -> dict[str, Any]:
+def _build_task(item: Item, names: Mapping[str, str], folder: str) -> dict[str, Any]:
     data = {
         "item": item.id,
-        "seal": seal_of(item),
+        "seal": compute_seal(item),
         "task": f"{item.task} {item.query}".strip(),
         "shown": "\n".join([item.question, *item.options]).strip() or item.task,
     }
@@ -106,18 +112,18 @@ def _task(item: Item, names: Mapping[str, str], folder: str) -> dict[str, Any]:
     name = names[item.images[0].sha256] if item.images else NO_IMAGE
     data["image"] = f"/data/local-files/?d={quote(folder)}/{IMAGES}/{name}"
     tool = item.provenance[-1].tool if item.provenance else ""
-    results = [*_text_results(item), *_box_results(item)]
+    results = [*_list_text_results(item), *_list_box_results(item)]
     return {"data": data, "predictions": [{"model_version": tool or "keju", "result": results}]}
 
 
-def _text_results(item: Item) -> Iterator[dict[str, Any]]:
+def _list_text_results(item: Item) -> Iterator[dict[str, Any]]:
     for name in _TEXTS:
         if text := getattr(item, name):
             yield {"id": name, "from_name": name, "to_name": "shown", "type": "textarea",
                    "value": {"text": [text]}}  # fmt: skip
 
 
-def _box_results(item: Item) -> Iterator[dict[str, Any]]:
+def _list_box_results(item: Item) -> Iterator[dict[str, Any]]:
     for number, box in enumerate(item.boxes, start=1):
         wide, high = item.images[0].width, item.images[0].height
         yield {
@@ -175,20 +181,20 @@ class _Task(Struct, frozen=True):
 def read_tasks(
     file: Path, items: Mapping[str, Item], person: str, form: ReviewForm
 ) -> list[Verdict]:
-    """The verdicts in a JSON export of Label Studio; cancelled annotations count as not reviewed.
+    """Read the verdicts in a JSON export of Label Studio; cancelled annotations are skipped.
 
-    A text or box that differs from the item's is a correction, whichever decision was ticked except
-    ``reject``; without a tick, an unchanged item is accepted. A text that is not in the export
-    counts as unchanged: one that was emptied there looks like one never copied.
+    A text or box that differs from the item's is a correction, unless the decision is ``reject``.
+    An unchanged item without a decision is accepted. A text that is not in the export counts as
+    unchanged: the export does not distinguish an emptied text from one that was never copied.
 
     Args:
         file: the export.
-        items: by id.
-        person: the reviewer, where the export does not name one.
-        form: the scales of the marks, by ``Choices`` or by ``Rating``.
+        items: the exported items, by id.
+        person: the reviewer, if the export does not name one.
+        form: the scales of the marks, as ``Choices`` or ``Rating``.
 
     Raises:
-        DataError: it is not such an export, or a value is not valid.
+        DataError: the file is not such an export, or a value is not valid.
     """
     verdicts = []
     for number, task in enumerate(read_json(file, list[_Task]), start=1):
@@ -210,59 +216,55 @@ def read_tasks(
             if annotation.was_cancelled:
                 continue
             try:
-                verdict = _verdict(item, annotation, str(seal or ""), person, form)
-                _check_same(given.setdefault(verdict.person, verdict), verdict)
+                verdict = _read_verdict(item, annotation, str(seal or ""), person, form)
+                _check_repeated(given.setdefault(verdict.person, verdict), verdict)
                 verdicts.append(verdict)
             except DataError as error:
-                raise DataError(
-                    error.problem,
-                    file=file,
-                    item=f"task {number}, {item.id}",
-                    hint=error.hint or message("building.review-again"),
-                ) from None
+                place = f"task {number}, {item.id}"
+                raise DataError(error.message, file=file, item=place) from None
     return verdicts
 
 
-def _check_same(first: Verdict, verdict: Verdict) -> None:
+def _check_repeated(first: Verdict, verdict: Verdict) -> None:
     if first != verdict:
         raise DataError(message("building.two-annotations", person=verdict.person))
 
 
-def _verdict(
+def _read_verdict(
     item: Item, annotation: _Annotation, seal: str, person: str, form: ReviewForm
 ) -> Verdict:
     results = annotation.result
     if len(results) > _MOST_RESULTS:
         raise DataError(message("building.too-many-results", most=_MOST_RESULTS))
     if other := next((result.type for result in results if result.type in _OTHER_SHAPES), ""):
-        # If it were ignored, its boxes would count as removed.
+        # If such shapes were ignored, their boxes would count as removed.
         raise DataError(message("building.shape-not-a-box", shape=other))
-    mended: dict[str, Any] = {}
+    corrected: dict[str, Any] = {}
     for name in _TEXTS:
-        text = _text(results, name)
+        text = _read_text(results, name)
         if text is not None and text != (getattr(item, name) or ""):
-            mended[name] = text
-    boxes = [_box(item, result) for result in results if result.type == "rectanglelabels"]
+            corrected[name] = text
+    boxes = [_read_box(item, result) for result in results if result.type == "rectanglelabels"]
     if boxes or item.boxes:
-        anew = drawn_anew(item, boxes, within=_WITHIN)
-        if anew is not None:
-            mended["boxes"] = anew
-    decision = _decision(results, mended)
+        changed = find_box_changes(item, boxes, within=_WITHIN)
+        if changed is not None:
+            corrected["boxes"] = changed
+    decision = _read_decision(results, corrected)
     if decision == "reject":
-        mended = {}
-    if decision == "mend" and not mended:
-        raise DataError(message("building.mended-without-change"))
-    told = {
+        corrected = {}
+    if decision == "mend" and not corrected:
+        raise DataError(message("building.correction-missing"))
+    fields = {
         "item": item.id,
-        "person": _who(annotation, person),
+        "person": _name_person(annotation, person),
         "decision": decision,
-        "mended": Mended(**mended),
-        "reason": _text(results, "reason") or "",
-        "marks": _marks(results, form),
+        CORRECTIONS: Corrections(**corrected),
+        "reason": _read_text(results, "reason") or "",
+        "marks": _read_marks(results, form),
         "seal": seal,
     }
     try:
-        verdict = msgspec.convert(told, Verdict)
+        verdict = msgspec.convert(fields, Verdict)
     except msgspec.ValidationError as error:
         raise DataError(message("building.not-a-verdict", error=error)) from None
     if not seal:
@@ -270,7 +272,7 @@ def _verdict(
     return verdict
 
 
-def _decision(results: list[_Result], mended: Mapping[str, Any]) -> Decision:
+def _read_decision(results: list[_Result], corrected: Mapping[str, Any]) -> Decision:
     ticked = [choice for result in results if result.from_name == "decision"
               for choice in result.value.choices]  # fmt: skip
     if len(ticked) > 1 or any(choice not in _DECISIONS for choice in ticked):
@@ -279,28 +281,25 @@ def _decision(results: list[_Result], mended: Mapping[str, Any]) -> Decision:
         return "reject"
     if ticked == ["mend"]:
         return "mend"
-    return "mend" if mended else "accept"
+    return "mend" if corrected else "accept"
 
 
-def _marks(results: list[_Result], form: ReviewForm) -> dict[str, int]:
+def _read_marks(results: list[_Result], form: ReviewForm) -> dict[str, int]:
     scales = {scale.key: scale for scale in form.scale}
     given: dict[str, int] = {}
     for result in results:
         if not result.from_name.startswith(MARK):
             continue
         if result.from_name not in scales:
-            raise DataError(
-                message("building.choice-of-no-scale", scale=result.from_name[:60]),
-                hint=OTHER_FORM,
-            )
+            raise DataError(message("building.choice-of-no-scale", scale=result.from_name[:60]))
         scale, value = scales[result.from_name], result.value
-        told = value.choices if value.rating is None else [*value.choices, str(value.rating)]
-        mark = scale.mark_of(told[0]) if len(told) == 1 else None
+        texts = value.choices if value.rating is None else [*value.choices, str(value.rating)]
+        mark = scale.parse_mark(texts[0]) if len(texts) == 1 else None
         if mark is None:
             raise DataError(
                 message(
                     "building.label-studio-not-a-mark",
-                    given=", ".join(told)[:60],
+                    given=", ".join(texts)[:60],
                     name=scale.name,
                     count=len(scale.marks),
                 )
@@ -309,7 +308,7 @@ def _marks(results: list[_Result], form: ReviewForm) -> dict[str, int]:
     return {scale.name: given[scale.name] for scale in form.scale if scale.name in given}
 
 
-def _text(results: list[_Result], name: str) -> str | None:
+def _read_text(results: list[_Result], name: str) -> str | None:
     found = [result.value.text for result in results if result.from_name == name]
     if not found:
         return None
@@ -317,7 +316,7 @@ def _text(results: list[_Result], name: str) -> str | None:
     return last if isinstance(last, str) else "\n".join(last)
 
 
-def _box(item: Item, result: _Result) -> Box:
+def _read_box(item: Item, result: _Result) -> Box:
     if not item.images:
         raise DataError(message("building.box-without-picture"))
     wide, high = item.images[0].width, item.images[0].height
@@ -339,8 +338,8 @@ def _box(item: Item, result: _Result) -> Box:
     return Box(x0=x0, y0=y0, x1=x0 + value.width * wide / 100, y1=y0 + value.height * high / 100)
 
 
-def _who(annotation: _Annotation, person: str) -> str:
-    """The person's e-mail address or name where the export has it, else ``user NUMBER``."""
+def _name_person(annotation: _Annotation, person: str) -> str:
+    """The person's e-mail address or name if the export contains it, otherwise ``user NUMBER``."""
     by = annotation.completed_by
     if isinstance(by, _Person):
         name = " ".join(filter(None, (by.first_name.strip(), by.last_name.strip())))

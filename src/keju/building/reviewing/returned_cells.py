@@ -1,4 +1,4 @@
-"""`Returned`: the item of a sheet's row, and its cells, after a spreadsheet has changed them.
+"""`RowMatcher`: find the item of a sheet's row after a spreadsheet has changed the cells.
 
 Spreadsheets read ``001`` as 1, ``1/2`` as a date, ``50%`` as 0.5, ``true`` as TRUE or 1, and a
 seal such as ``0e06696004031235`` as 0. A seal is therefore exported with a letter before it, and an
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from math import isclose
 
-from keju.building.reviewing.verdicts import seal_of
+from keju.building.reviewing.verdicts import compute_seal
 from keju.items import Item
 
 LETTER = "k"
@@ -23,10 +23,10 @@ _SEAL = re.compile("[0-9a-f]{16}")
 _NUMERIC = re.compile(r"(?:[0-9.,:/%+\-\s年月日時时分秒eETZ]|[AP]M){1,40}")
 _DIGITS = re.compile("[0-9]+")
 _LOGICAL = {"true": "1", "false": "0"}
-"""Words that spreadsheets read as logical values, and the number that LibreOffice saves."""
+"""Words that spreadsheets read as logical values, and the numbers that LibreOffice saves."""
 
 
-class Returned:
+class RowMatcher:
     """Finds the items of returned rows.
 
     Args:
@@ -35,48 +35,60 @@ class Returned:
 
     def __init__(self, items: Mapping[str, Item]) -> None:
         self._items = items
-        seals = {name: seal_of(item) for name, item in items.items()}
+        seals = {name: compute_seal(item) for name, item in items.items()}
         counts = Counter(seals.values())
         self._by_seal = {seal: name for name, seal in seals.items() if counts[seal] == 1}
         self._seals = seals
 
-    def names(self, item: str, seal: str) -> tuple[str, str]:
-        """The id and the seal of a row as they were exported; unknown ones stay as they are."""
-        seal = plain_seal(seal)
+    def match(self, item: str, seal: str) -> tuple[str, str]:
+        """Find the id and the seal of a row as they were exported.
+
+        Args:
+            item: the id in the row.
+            seal: the seal in the row.
+
+        Returns:
+            The exported id and seal; the given ones if they are unknown.
+        """
+        seal = parse_seal(seal)
         by_seal = self._by_seal.get(seal)
         if by_seal is not None and by_seal != item:
             known = item in self._items
-            if not known or (self._seals[item] != seal and converted(item, by_seal)):
+            if not known or (self._seals[item] != seal and is_converted(item, by_seal)):
                 return by_seal, seal
         own = self._seals.get(item, "")
-        if seal and not _SEAL.fullmatch(seal) and own and _equal(seal, own):
+        if seal and not _SEAL.fullmatch(seal) and own and _are_equal(seal, own):
             return item, own  # The cells then show whether the item is the same.
         return item, seal
 
 
-def sheet_seal(item: Item) -> str:
+def format_seal(item: Item) -> str:
     """The seal of an item for a cell: `LETTER` and sixteen hexadecimal digits."""
-    return LETTER + seal_of(item)
+    return LETTER + compute_seal(item)
 
 
-def plain_seal(cell: str) -> str:
+def parse_seal(cell: str) -> str:
     """The seal in a cell, with or without the letter before it."""
     plain = cell.strip().removeprefix(LETTER)
     return plain if _SEAL.fullmatch(plain) else cell.strip()
 
 
-def converted(cell: str, shown: str) -> bool:
+def is_converted(cell: str, shown: str) -> bool:
     """Whether a cell is a spreadsheet's conversion of a number, date, time, percentage or TRUE.
 
-    Of a date and a time, it must have all the numbers of the exported cell, besides others (the
+    A converted date or time contains all numbers of the exported cell, and may contain others (the
     year).
+
+    Args:
+        cell: the cell that came back.
+        shown: the cell as it was exported.
     """
     cell, shown = cell.strip(), shown.strip()
     if (number := _LOGICAL.get(shown.casefold())) is not None:
         return cell.casefold() in {shown.casefold(), number}
     if not (_NUMERIC.fullmatch(cell) and _NUMERIC.fullmatch(shown)):
         return False
-    if _equal(cell, shown):
+    if _are_equal(cell, shown):
         return True
     if re.fullmatch(r"[0-9.]+", shown):
         return False  # A plain number never becomes a date.
@@ -84,15 +96,15 @@ def converted(cell: str, shown: str) -> bool:
     return bool(ours) and ours <= theirs
 
 
-def _equal(cell: str, shown: str) -> bool:
-    """Whether two texts are the same number, to the fifteen digits that a spreadsheet keeps."""
-    numbers = [_number(cell), _number(shown)]
+def _are_equal(cell: str, shown: str) -> bool:
+    """Whether two texts are the same number, to the fifteen digits that a spreadsheet stores."""
+    numbers = [_parse_number(cell), _parse_number(shown)]
     return None not in numbers and (
         numbers[0] == numbers[1] or isclose(numbers[0] or 0, numbers[1] or 0, rel_tol=1e-14)
     )
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     plain = text.strip()
     share = plain.endswith("%")
     with suppress(ValueError):

@@ -1,8 +1,9 @@
 """Review in a spreadsheet: one row per item, with empty columns for a person's decision.
 
-The same columns are available as CSV and as JSON lines; a file of `Verdict` lines is read as well.
-Each scale of the form has a column, whose head contains its question and the meaning of its marks.
-The exported columns must come back unchanged: a person writes into the columns after them.
+A sheet is a CSV file or a file of JSON lines with the same columns; a file of `Verdict` lines is
+read as well. Each scale of the form has a column, whose head contains its question and the meaning
+of its marks. The exported columns must come back unchanged; a person writes into the columns after
+them.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ import csv
 import io
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import msgspec
 
 from keju.building.drafting.templates import known_of
-from keju.building.review_form import OTHER_FORM, ReviewForm, Scale
-from keju.building.reviewing.returned_cells import Returned, converted, sheet_seal
-from keju.building.reviewing.verdicts import Decision, Verdict, seal_of
+from keju.building.review_form import ReviewForm, Scale
+from keju.building.reviewing.returned_cells import RowMatcher, format_seal, is_converted
+from keju.building.reviewing.verdicts import CORRECTIONS, Decision, Verdict, compute_seal
 from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, delimited, read_table, separator_of
@@ -31,14 +32,18 @@ from keju.items import Item
 from keju.messages import message
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".xlsx")
-"""Permitted suffixes of a returned sheet; spreadsheets write "Unicode text" as .txt."""
+"""Suffixes of returned sheets; spreadsheets save "Unicode text" as .txt."""
 
-_SHOWN = ("item", "seal", "task", "query", "images", "question", "options", "answer",
-          "also_accepted", "transcription", "notes")  # fmt: skip
-_ASKED = ("decision", "new_question", "new_options", "new_answer", "new_transcription", "reason",
-          "person")  # fmt: skip
-COLUMNS = (*_SHOWN, *_ASKED)
-_ANSWERED_IN = {name: f"new_{name}" for name in _SHOWN if f"new_{name}" in _ASKED}
+_ITEM_COLUMNS = (
+    "item", "seal", "task", "query", "images", "question", "options", "answer", "also_accepted",
+    "transcription", "notes",
+)  # fmt: skip
+_REVIEW_COLUMNS = (
+    "decision", "new_question", "new_options", "new_answer", "new_transcription", "reason",
+    "person",
+)  # fmt: skip
+COLUMNS = (*_ITEM_COLUMNS, *_REVIEW_COLUMNS)
+_NEW_COLUMNS = {name: f"new_{name}" for name in _ITEM_COLUMNS if f"new_{name}" in _REVIEW_COLUMNS}
 
 _WORDS: Mapping[str, Decision] = {
     "accept": "accept", "accepted": "accept", "ok": "accept", "接受": "accept", "通过": "accept",
@@ -51,34 +56,36 @@ _WORDS: Mapping[str, Decision] = {
 _MARK = "mark: "
 
 
-def mark_head(scale: Scale, asks_zh: str = "") -> str:
-    """The head of a scale's column; on import its first part, up to the bar, is enough.
+def format_mark_head(scale: Scale, asks_zh: str = "") -> str:
+    """The head of a scale's column. To read it, its first part, up to the bar, is enough.
 
     Args:
         scale: the scale.
-        asks_zh: the question in Chinese, where that is an earlier wording.
+        asks_zh: the Chinese question of an earlier version; default: the present one.
     """
-    marks = ", ".join(map(scale.said, range(1, len(scale.marks) + 1)))
+    marks = ", ".join(map(scale.format_mark, range(1, len(scale.marks) + 1)))
     return f"{_MARK}{scale.name} | {scale.asks} {asks_zh or scale.asks_zh} {marks}"
 
 
-def _heads(scale: Scale) -> list[str]:
-    """Every head by which a scale's column is recognised, including those of earlier versions."""
-    earlier = [mark_head(scale, each.asks_zh) for each in scale.earlier]
-    return [f"{_MARK}{scale.name}", mark_head(scale), *earlier]
+def _list_heads(scale: Scale) -> list[str]:
+    """All heads by which a scale's column is recognised, including those of earlier versions."""
+    earlier = [format_mark_head(scale, each.asks_zh) for each in scale.earlier]
+    return [f"{_MARK}{scale.name}", format_mark_head(scale), *earlier]
 
 
 def write_sheet(dataset: Dataset, items: Sequence[Item], file: Path, form: ReviewForm) -> None:
-    """Write items for review as CSV, or as JSON lines if the file has that suffix.
+    """Write items for review as CSV, or as JSON lines if the file's suffix is ``.jsonl``.
 
-    Images stay in the dataset; their column contains paths relative to the sheet's directory. Lists
-    have one line per entry in their cell. A text that a spreadsheet would read as a formula gets an
-    apostrophe before it, which `read_sheet` removes.
+    Images are not copied; the column ``images`` contains paths relative to the sheet's directory.
+    The cell of a list has one line per element. A text that a spreadsheet would read as a formula
+    is escaped with an apostrophe, which `read_sheet` removes.
     """
-    heads = [mark_head(scale) for scale in form.scale]
+    heads = [format_mark_head(scale) for scale in form.scale]
     root = os.path.relpath(dataset.path.resolve(), file.parent.resolve())
     rows = [
-        _shown(item, root) | {"seal": sheet_seal(item)} | dict.fromkeys((*_ASKED, *heads), "")
+        _format_item(item, root)
+        | {"seal": format_seal(item)}
+        | dict.fromkeys((*_REVIEW_COLUMNS, *heads), "")
         for item in items
     ]
     if file.suffix == ".jsonl":
@@ -88,16 +95,16 @@ def write_sheet(dataset: Dataset, items: Sequence[Item], file: Path, form: Revie
     writer = csv.DictWriter(text, (*COLUMNS, *heads), lineterminator="\r\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: _guarded(cell) for name, cell in row.items()})
-    # The byte order mark tells spreadsheets that the file is UTF-8.
+        writer.writerow({name: _guard_formula(cell) for name, cell in row.items()})
+    # Without the byte order mark, spreadsheets do not read the file as UTF-8.
     write_atomic(file, "\ufeff" + text.getvalue())
 
 
-def _shown(item: Item, root: str = "") -> dict[str, str]:
-    """The columns that show an item; `root` is the path of the dataset with its images."""
+def _format_item(item: Item, root: str = "") -> dict[str, str]:
+    """The cells that show an item; `root` is the path of the dataset with its images."""
     return {
         "item": item.id,
-        "seal": seal_of(item),
+        "seal": compute_seal(item),
         "task": item.task,
         "query": item.query,
         "images": "\n".join((PurePosixPath(root) / ref.path).as_posix() for ref in item.images),
@@ -110,61 +117,56 @@ def _shown(item: Item, root: str = "") -> dict[str, str]:
     }
 
 
-def _guarded(cell: str) -> str:
+def _guard_formula(cell: str) -> str:
     return "'" + cell if cell.startswith((*FORMULA, "'")) else cell
 
 
 def read_sheet(
     file: Path, items: Mapping[str, Item], person: str, form: ReviewForm
 ) -> list[Verdict]:
-    """The verdicts in a sheet or in a file of verdicts; rows without a decision are skipped.
+    """Read the verdicts in a sheet or in a file of verdicts; rows without a decision are skipped.
 
     Args:
-        file: JSON lines, or a table with commas, semicolons or tabs between cells, in UTF-8 or in
-            UTF-16 with a byte order mark.
+        file: JSON lines, or a table separated by commas, semicolons or tabs, in UTF-8 or in UTF-16
+            with a byte order mark.
         items: the exported items, by id.
-        person: the reviewer, where rows do not name one.
+        person: the reviewer of rows that do not name one.
         form: the scales of the marks.
 
     Raises:
         DataError: a column is missing, an exported cell was changed, a decision or a mark is
             unknown, or a row is not valid.
     """
-    return list(_verdicts(file, items, person, form))
+    return list(_iterate_verdicts(file, items, person, form))
 
 
-def _verdicts(
+def _iterate_verdicts(
     file: Path, items: Mapping[str, Item], person: str, form: ReviewForm
 ) -> Iterator[Verdict]:
-    returned, changed = Returned(items), list[_Changed]()
+    matcher, changed = RowMatcher(items), list[_ChangedCell]()
     suffix = file.suffix.casefold()
-    for place, cells in read_table(file) if suffix in {".jsonl", ".xlsx"} else _table(file):
+    for place, cells in read_table(file) if suffix in {".jsonl", ".xlsx"} else _read_rows(file):
         if "task" not in cells and "decision" in cells and file.suffix == ".jsonl":
-            found: Verdict | None = _converted(cells, place)
+            found: Verdict | None = _convert_verdict(cells, place)
         else:
-            text = _row_text(cells, place, returned)
+            text = _read_cells(cells, place, matcher)
             if text["item"] in items:
-                shown = {name: text[name] for name in _SHOWN if name in cells}
-                changed += _changed(items[text["item"]], shown, place)
-            found = _from_row(text, cells, place, person, form)
+                shown = {name: text[name] for name in _ITEM_COLUMNS if name in cells}
+                changed += _find_changes(items[text["item"]], shown, place)
+            found = _read_row(text, cells, place, person, form)
         if found is None:
             continue
-        if fault := form.fault(found.marks):
-            raise DataError(fault, file=file, item=f"{place.item}, {found.item}", hint=OTHER_FORM)
-        if fault := found.fault():
-            raise DataError(
-                fault,
-                file=file,
-                item=f"{place.item}, {found.item}",
-                hint=message("building.review-again"),
-            )
+        if fault := form.find_fault(found.marks):
+            raise DataError(fault, file=file, item=f"{place.item}, {found.item}")
+        if fault := found.find_fault():
+            raise DataError(fault, file=file, item=f"{place.item}, {found.item}")
         yield found
     if changed:
-        raise _of_changed(file, changed)
+        raise _describe_changes(file, changed)
 
 
-def _table(file: Path) -> list[Row]:
-    """The rows of a table, in any separator and encoding of a spreadsheet."""
+def _read_rows(file: Path) -> list[Row]:
+    """The rows of a table, with any separator and encoding that spreadsheets use."""
     text = source_text(file)
     separator = separator_of(file, text, COLUMNS)
     rows = list(delimited(file, io.StringIO(text, newline=""), separator))
@@ -173,7 +175,7 @@ def _table(file: Path) -> list[Row]:
     return rows
 
 
-def _converted(cells: JsonObject, place: Place) -> Verdict:
+def _convert_verdict(cells: JsonObject, place: Place) -> Verdict:
     try:
         return msgspec.convert(cells, Verdict)
     except msgspec.ValidationError as error:
@@ -182,8 +184,8 @@ def _converted(cells: JsonObject, place: Place) -> Verdict:
         ) from None
 
 
-def _row_text(cells: JsonObject, place: Place, returned: Returned) -> dict[str, str]:
-    """The cells of a row as text, item and seal as they were exported.
+def _read_cells(cells: JsonObject, place: Place, matcher: RowMatcher) -> dict[str, str]:
+    """The cells of a row as text, with the item's id and seal as they were exported.
 
     Raises:
         DataError: a column is missing, or a cell is not text.
@@ -198,29 +200,29 @@ def _row_text(cells: JsonObject, place: Place, returned: Returned) -> dict[str, 
             item=place.item,
         )
     quoted = place.file.suffix != ".jsonl"
-    text = {name: _text(cells, name, place, quoted=quoted) for name in COLUMNS}
-    text["item"], text["seal"] = returned.names(text["item"], text["seal"])
+    text = {name: _read_text(cells, name, place, quoted=quoted) for name in COLUMNS}
+    text["item"], text["seal"] = matcher.match(text["item"], text["seal"])
     return text
 
 
-def _from_row(
+def _read_row(
     text: Mapping[str, str], cells: JsonObject, place: Place, person: str, form: ReviewForm
 ) -> Verdict | None:
-    said = text["decision"].strip()
-    told = {
+    word = text["decision"].strip()
+    corrected = {
         name.removeprefix("new_"): value
-        for name in _ASKED
+        for name in _REVIEW_COLUMNS
         if name.startswith("new_") and (value := text[name]).strip()
     }
-    marks = _marks(cells, place, form)
-    if not said and not told and not marks:
+    marks = _read_marks(cells, place, form)
+    if not word and not corrected and not marks:
         return None
-    decision = _WORDS.get(said.casefold())
+    decision = _WORDS.get(word.casefold())
     if decision is None:
-        given = message("building.a-new-text") if told else message("building.a-mark")
+        given = message("building.a-new-text") if corrected else message("building.a-mark")
         raise DataError(
-            message("building.not-a-decision", given=said[:40])
-            if said
+            message("building.not-a-decision", given=word[:40])
+            if word
             else message("building.no-decision", given=given),
             file=place.file,
             item=place.item,
@@ -229,51 +231,50 @@ def _from_row(
         raise DataError(
             message("building.sheet-no-seal"), file=place.file, item=f"{place.item}, {text['item']}"
         )
-    if "options" in told:
-        lines: Iterable[str] = told.pop("options").splitlines()
-        mended = {**told, "options": [line for line in lines if line.strip()]}
-    else:
-        mended = dict(told)
+    corrections: dict[str, object] = dict(corrected)
+    if "options" in corrected:
+        lines = corrected["options"].splitlines()
+        corrections["options"] = [line for line in lines if line.strip()]
     row: JsonObject = {
         "item": text["item"],
         "person": text["person"].strip() or person,
         "decision": decision,
-        "mended": mended,
+        CORRECTIONS: corrections,
         "reason": text["reason"],
         "marks": marks,
         "seal": text["seal"],
     }
-    return _converted(row, place)
+    return _convert_verdict(row, place)
 
 
-class _Changed(NamedTuple):
-    """An exported cell that a person, or a spreadsheet, has changed."""
+class _ChangedCell(NamedTuple):
+    """An exported cell that a person or a spreadsheet has changed."""
 
     place: Place
     item: str
     name: str
 
 
-def _changed(item: Item, cells: Mapping[str, str], place: Place) -> Iterator[_Changed]:
-    """The changes in the exported cells of an item, which would be lost as edits.
+def _find_changes(item: Item, cells: Mapping[str, str], place: Place) -> Iterator[_ChangedCell]:
+    """Find edits in the exported cells of an item, which keju would ignore.
 
-    An item that has itself changed since is left to the check of seals.
+    If the item itself has changed since the export, the check of its seal reports that instead.
     """
-    shown = _shown(item)
+    shown = _format_item(item)
     if cells["seal"] not in {shown["seal"], ""}:
         return
     for name, cell in cells.items():
-        if name != "seal" and not _same(name, cell, shown[name]):
-            yield _Changed(place, item.id, name)
+        if name != "seal" and not _is_unchanged(name, cell, shown[name]):
+            yield _ChangedCell(place, item.id, name)
 
 
 _MOST_NAMED = 8
 
 
-def _of_changed(file: Path, changed: Sequence[_Changed]) -> DataError:
-    """One error for all changed cells of a sheet, row by row."""
+def _describe_changes(file: Path, changed: Sequence[_ChangedCell]) -> DataError:
+    """The error that lists all changed cells of a sheet, row by row."""
     first = changed[0]
-    own = _ANSWERED_IN.get(first.name)
+    own = _NEW_COLUMNS.get(first.name)
     if len(changed) == 1:
         return DataError(
             message("building.column-changed", name=first.name),
@@ -303,17 +304,17 @@ def _of_changed(file: Path, changed: Sequence[_Changed]) -> DataError:
     )
 
 
-def _same(name: str, cell: str, shown: str) -> bool:
+def _is_unchanged(name: str, cell: str, shown: str) -> bool:
     """Whether a cell is as exported, except for a spreadsheet's changes to spaces and numbers."""
     ours, theirs = ([line.strip() for line in text.strip().split("\n")] for text in (shown, cell))
-    if name == "images":  # the sheet may have moved; a picture's name is its hash
+    if name == "images":  # The sheet may have moved; the name of an image is its hash.
         ours, theirs = ([PurePosixPath(line).name for line in lines] for lines in (ours, theirs))
-    return ours == theirs or converted(cell, shown)
+    return ours == theirs or is_converted(cell, shown)
 
 
-def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:
+def _read_marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:
     """The marks in a row, in the form's order."""
-    columns = {head: scale for scale in form.scale for head in _heads(scale)}
+    columns = {head: scale for scale in form.scale for head in _list_heads(scale)}
     given: dict[str, int] = {}
     for head, value in cells.items():
         if not head.startswith(_MARK):
@@ -323,15 +324,14 @@ def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:
                 message("building.column-of-other-form", column=head[:60]),
                 file=place.file,
                 item=place.item,
-                hint=OTHER_FORM,
             )
-        scale, told = columns[head], "" if value is None else str(value).strip()
-        mark = scale.mark_of(told)
-        if told and mark is None:
+        scale, text = columns[head], "" if value is None else str(value).strip()
+        mark = scale.parse_mark(text)
+        if text and mark is None:
             raise DataError(
                 message(
                     "building.sheet-not-a-mark",
-                    given=told[:40],
+                    given=text[:40],
                     name=scale.name,
                     count=len(scale.marks),
                 ),
@@ -345,7 +345,7 @@ def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:
     return {scale.name: given[scale.name] for scale in form.scale if scale.name in given}
 
 
-def _text(cells: JsonObject, name: str, place: Place, *, quoted: bool) -> str:
+def _read_text(cells: JsonObject, name: str, place: Place, *, quoted: bool) -> str:
     value = cells.get(name) or ""
     if not isinstance(value, str):
         raise DataError(message("building.not-a-text", name=name), file=place.file, item=place.item)

@@ -11,20 +11,20 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from keju.building.review_form import ReviewForm, review_form
+from keju.building.reviewing.corrections import unify_texts
 from keju.building.reviewing.deciding import (
     AgreementRow,
     Disagreement,
     State,
-    agreement,
+    apply_least_mark,
+    average_marks,
     decide,
-    disagreements,
-    essence,
-    held_to,
-    mean_marks,
+    extract_vote,
+    list_disagreements,
+    measure_agreement,
 )
 from keju.building.reviewing.forms import read_review
-from keju.building.reviewing.one_text import on_one_text
-from keju.building.reviewing.verdicts import Verdict, last_words, seal_of
+from keju.building.reviewing.verdicts import Verdict, compute_seal, select_latest
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.datasets.boxes import box_fault
@@ -42,38 +42,39 @@ class ReviewSettings(Settings, frozen=True):
         Meta(description="Reviewed files or folders: sheets, Label Studio, boxes.", min_length=1),
     ]
     person: Annotated[
-        str, Meta(description="Whose they are where they don't say; else a file's own name.")
+        str,
+        Meta(description="Reviewer of files that do not name one. Default: the name of the file."),
     ] = ""
     people: Annotated[
         tuple[str, ...],
-        Meta(description="Names of people that come back as numbers or addresses: 1=Li Hua."),
+        Meta(description="Names of reviewers exported as numbers or addresses: 1=Li Hua."),
     ] = ()
     need: Annotated[
-        int, Meta(description="People who must say the same of an item.", ge=1, le=9)
+        int, Meta(description="Number of people who must agree on an item.", ge=1, le=9)
     ] = 1
-    judge: Annotated[
-        str, Meta(description="The person whose word settles what others dispute.")
-    ] = ""
+    judge: Annotated[str, Meta(description="Person whose decision settles disputes.")] = ""
     rejected: Annotated[
         Literal["keep", "drop"], Meta(description="Rejected items: kept as drafts, or dropped.")
     ] = "keep"
     scales: Annotated[
-        Path | None, Meta(description="The form that items were marked by (TOML); else keju's own.")
+        Path | None,
+        Meta(description="Review form with which the items were marked (TOML). Default: keju's."),
     ] = None
     least_mark: Annotated[
         float,
-        Meta(
-            description="The mean mark that a taken item needs on each scale marked; 0: any.", ge=0
-        ),
+        Meta(description="Minimum mean mark of an accepted item on each scale; 0: any.", ge=0),
     ] = 0
     below: Annotated[
         Literal["send-back", "drop"],
-        Meta(description="Items marked lower: kept as drafts for another review, or dropped."),
+        Meta(description="Items with lower marks: kept as drafts, or dropped."),
     ] = "send-back"
 
 
-class Decided(Struct, frozen=True):
-    """The result for an item, and who decided it; `marks` is the mean of each scale."""
+class DecidedItem(Struct, frozen=True):
+    """A row of the table ``decided``: the result for one item, and who decided it.
+
+    `marks` contains the mean mark on each scale.
+    """
 
     item: str
     state: str
@@ -83,14 +84,14 @@ class Decided(Struct, frozen=True):
 
 
 def review(context: StepContext, settings: ReviewSettings) -> None:
-    """Apply the decision to each reviewed item; others stay as they are.
+    """Apply the decision to each reviewed item; other items are kept unchanged.
 
     Raises:
         DataError: nothing was reviewed, an item is not in the dataset or has changed since it was
-            reviewed, or two files without names of persons contain different verdicts about an
-            item.
-        UsageError: a name in `people` matches no reviewer, or two of them; the least mark is higher
-            than the scale's maximum, the file contains no form, or the judge reviewed nothing.
+            reviewed, or two files that do not name their reviewer differ about an item.
+        UsageError: a name in `people` matches no reviewer, or two; the minimum mark is higher than
+            the maximum of a scale; the file of scales is not a form; or the judge is not one of the
+            reviewers.
     """
     form = review_form(settings.scales)
     _check_least(settings.least_mark, form)
@@ -99,63 +100,68 @@ def review(context: StepContext, settings: ReviewSettings) -> None:
     unnamed: dict[tuple[str, str], tuple[Path, Verdict]] = {}
     for src in settings.reviewed:
         person = settings.person or src.stem
-        found = list(_checked(read_review(src, items, person, form), items, src))
+        found = list(_check_verdicts(read_review(src, items, person, form), items, src))
         for verdict in found:
             if verdict.person == person:
-                _check_same(verdict, src, *unnamed.setdefault((person, verdict.item),
+                _check_file_persons(verdict, src, *unnamed.setdefault((person, verdict.item),
                                                               (src, verdict)))  # fmt: skip
         verdicts += found
     if not verdicts:
         raise DataError(message("building.nothing-reviewed"), file=settings.reviewed[0])
-    verdicts = list(_renamed(verdicts, settings.people))
+    verdicts = list(_rename_people(verdicts, settings.people))
     _check_judge(settings.judge, verdicts)
-    said = last_words(verdicts)
-    rows: list[Decided] = []
+    latest = select_latest(verdicts)
+    rows: list[DecidedItem] = []
     states: Counter[State] = Counter()
     disputed: list[Disagreement] = []
     for item in items.values():
-        if item.id not in said:
+        if item.id not in latest:
             context.keep(item)
             continue
-        marks = mean_marks(said[item.id], settings.judge)
-        outcome = decide(item, said[item.id], need=settings.need, judge=settings.judge)
-        outcome = held_to(outcome, marks, settings.least_mark)
+        marks = average_marks(latest[item.id], settings.judge)
+        outcome = decide(item, latest[item.id], need=settings.need, judge=settings.judge)
+        outcome = apply_least_mark(outcome, marks, settings.least_mark)
         states[outcome.state] += 1
         persons = ", ".join(outcome.persons)
         marked = ", ".join(f"{scale} {mark:.3g}" for scale, mark in marks.items())
-        rows.append(Decided(item.id, outcome.state, persons, marked, outcome.note))
-        disputed += disagreements(item, said[item.id])
-        dropped = {"rejected": settings.rejected, "marked low": settings.below}
-        if dropped.get(outcome.state) != "drop":
+        rows.append(DecidedItem(item.id, outcome.state, persons, marked, outcome.note))
+        disputed += list_disagreements(item, latest[item.id])
+        treatments = {"rejected": settings.rejected, "marked low": settings.below}
+        if treatments.get(outcome.state) != "drop":
             context.keep(outcome.item, person=persons, note=outcome.note)
-    context.table("decided", rows, Decided)
+    context.table("decided", rows, DecidedItem)
     context.table("disagreements", disputed, Disagreement)
-    agreed = list(agreement(items, said))
-    context.table("agreement", agreed, AgreementRow)
-    _say(context, states, agreed, len(items) - len(said))
+    agreements = list(measure_agreement(items, latest))
+    context.table("agreement", agreements, AgreementRow)
+    _report(context, states, agreements, len(items) - len(latest))
 
 
 STEP = Step(
     "review",
-    "Make of items what people decided: accepted, mended, rejected, disputed.",
+    "Apply the decisions of people to items: accepted, corrected, rejected, disputed.",
     ReviewSettings,
     review,
     version=4,
 )
 
 
-def _renamed(verdicts: Sequence[Verdict], people: Sequence[str]) -> Iterator[Verdict]:
-    """The verdicts with people renamed as in `people`, ``NUMBER=NAME`` or ``ADDRESS=NAME``."""
-    came = list(dict.fromkeys(verdict.person for verdict in verdicts))
+def _rename_people(verdicts: Sequence[Verdict], people: Sequence[str]) -> Iterator[Verdict]:
+    """Rename the reviewers of verdicts.
+
+    Args:
+        verdicts: the verdicts.
+        people: the new names, as ``NUMBER=NAME`` or ``ADDRESS=NAME``.
+    """
+    persons = list(dict.fromkeys(verdict.person for verdict in verdicts))
     names = {}
     for each in people:
-        who, equals, name = (part.strip() for part in each.partition("="))
-        known = who if who in came else f"user {who}"
-        if not (equals and name) or known not in came:
+        exported, equals, name = (part.strip() for part in each.partition("="))
+        person = exported if exported in persons else f"user {exported}"
+        if not (equals and name) or person not in persons:
             raise UsageError(
-                message("building.people-invalid", given=each, persons=join_names(came))
+                message("building.people-invalid", given=each, persons=join_names(persons))
             )
-        names[known] = name
+        names[person] = name
     reviewed_by: dict[tuple[str, str], str] = {}
     for verdict in verdicts:
         name = names.get(verdict.person, verdict.person)
@@ -185,13 +191,13 @@ def _check_judge(judge: str, verdicts: Sequence[Verdict]) -> None:
         )
 
 
-def _check_same(verdict: Verdict, src: Path, first: Path, before: Verdict) -> None:
-    """Check that two files in one assigned name do not contradict each other about an item.
+def _check_file_persons(verdict: Verdict, src: Path, first: Path, before: Verdict) -> None:
+    """Check that two files with the same assigned reviewer agree about an item.
 
-    Otherwise two people would count as one, and the last file would win. Where a file names its
-    persons itself, the later verdict replaces the earlier one.
+    Otherwise two people would count as one, and the last file would replace the others. In a file
+    that names its reviewers, a later verdict replaces an earlier one of the same person.
     """
-    if src != first and essence(verdict) != essence(before):
+    if src != first and extract_vote(verdict) != extract_vote(before):
         raise DataError(
             message(
                 "building.decisions-differ",
@@ -205,24 +211,24 @@ def _check_same(verdict: Verdict, src: Path, first: Path, before: Verdict) -> No
         )
 
 
-def _checked(
+def _check_verdicts(
     verdicts: Sequence[Verdict], items: Mapping[str, Item], src: Path
 ) -> Iterator[Verdict]:
     for verdict in verdicts:
         item = items.get(verdict.item)
         if item is None:
             raise DataError(message("building.review-no-item"), file=src, item=verdict.item)
-        if verdict.seal and verdict.seal != seal_of(item):
+        if verdict.seal and verdict.seal != compute_seal(item):
             raise DataError(message("building.item-changed-since"), file=src, item=verdict.item)
         _check_boxes(verdict, item, src)
         try:
-            yield on_one_text(item, verdict)
+            yield unify_texts(item, verdict)
         except DataError as error:
-            raise DataError(error.problem, file=src, item=item.id, hint=error.hint) from None
+            raise DataError(error.message, file=src, item=item.id) from None
 
 
 def _check_boxes(verdict: Verdict, item: Item, src: Path) -> None:
-    boxes = verdict.mended.boxes or ()
+    boxes = verdict.corrections.boxes or ()
     if boxes and not item.images:
         raise DataError(message("building.boxes-without-picture"), file=src, item=item.id)
     for box in boxes:
@@ -232,12 +238,15 @@ def _check_boxes(verdict: Verdict, item: Item, src: Path) -> None:
             )
 
 
-def _say(
-    context: StepContext, states: Mapping[State, int], agreed: Sequence[AgreementRow], unseen: int
+def _report(
+    context: StepContext,
+    states: Mapping[State, int],
+    agreements: Sequence[AgreementRow],
+    unreviewed: int,
 ) -> None:
-    told = ", ".join(f"{count} {state}" for state, count in states.items())
-    context.note(f"{told}; {unseen} not reviewed")
-    for row in agreed:
+    counts = ", ".join(f"{count} {state}" for state, count in states.items())
+    context.note(f"{counts}; {unreviewed} not reviewed")
+    for row in agreements:
         alpha = "" if row.alpha is None else f", alpha {row.alpha:.3f}"
         alike = "" if row.alike is None else f"{row.alike:.3f}"
         context.note(

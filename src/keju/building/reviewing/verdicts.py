@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from keju.errors import DataError
 from keju.files import read_jsonl, repair_torn_line, sha256_bytes, write_atomic
 from keju.items import Box, Item, Record
-from keju.messages import message
+from keju.messages import Message, both, message
 
 Decision = Literal["accept", "mend", "reject"]
 """Unchanged; with corrections; rejected."""
@@ -25,11 +25,15 @@ Decision = Literal["accept", "mend", "reject"]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Words = Annotated[str, Meta(max_length=10_000)]
 
-_MOST_MENDED = 100_000
+CORRECTIONS = "mended"
+"""Name of the field `corrections` in files of verdicts."""
+
+_LONGEST_CORRECTION = 100_000
+"""Maximum length of a corrected field, in characters."""
 
 
-class Mended(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The fields of an item that a person rewrote; the others stay as they are."""
+class Corrections(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The new values of the fields that a person corrected; other fields keep their values."""
 
     question: str | UnsetType = UNSET
     options: tuple[str, ...] | UnsetType = UNSET
@@ -54,35 +58,38 @@ class Verdict(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         item: the item's id.
         person: the reviewer; any name or sign, always the same.
         decision: the decision.
-        mended: the corrections; only with ``mend``, and then not empty.
+        corrections: the corrections; only with the decision ``mend``, and then not empty.
         reason: why, in the person's words.
         marks: marks on the scales of a form, by the scale's name.
-        seal: `seal_of` the item as the person saw it; empty where the tool does not know it. A
-            verdict on an item that has changed since is rejected.
+        seal: the result of `compute_seal` for the item as the person saw it; empty if the tool does
+            not know it. A verdict on an item that has changed since is rejected.
     """
 
     item: Annotated[str, Meta(min_length=1)]
     person: Name
     decision: Decision
-    mended: Mended = field(default_factory=Mended)
+    corrections: Corrections = field(default_factory=Corrections, name=CORRECTIONS)
     reason: Words = ""
     marks: dict[str, int] = field(default_factory=dict)
     seal: str = ""
 
-    def fault(self) -> str:
-        """What is wrong with the verdict itself, or an empty string."""
-        told = self.mended.fields()
-        if self.decision == "mend" and not told:
-            return "it mends, but says nothing new"
-        if self.decision != "mend" and told:
-            return f"it does not mend, but gives a new {' and '.join(told)}"
-        if any(len(str(value)) > _MOST_MENDED for value in told.values()):
-            return f"a mended field has more than {_MOST_MENDED:,} characters"
-        return ""
+    def find_fault(self) -> Message | None:
+        """The contradiction in the verdict, or None if it is valid."""
+        corrected = self.corrections.fields()
+        if self.decision == "mend" and not corrected:
+            return message("building.correction-missing")
+        if self.decision != "mend" and corrected:
+            return message(
+                "building.correction-not-decided", decision=self.decision, fields=both(corrected)
+            )
+        for name, value in corrected.items():
+            if len(str(value)) > _LONGEST_CORRECTION:
+                return message("building.correction-too-long", name=name, most=_LONGEST_CORRECTION)
+        return None
 
 
-def seal_of(item: Item) -> str:
-    """Sixteen hexadecimal digits that change when anything changes that a reviewer sees."""
+def compute_seal(item: Item) -> str:
+    """A hash of everything that a reviewer sees of an item: sixteen hexadecimal digits."""
     shown = (item.task, item.query, item.question, item.fields, item.verbatim, item.options,
              item.answer, item.also_accepted, item.transcription, item.boxes,
              [ref.sha256 for ref in item.images])  # fmt: skip
@@ -90,11 +97,11 @@ def seal_of(item: Item) -> str:
 
 
 def read_verdicts(path: Path, *, appended: bool = False) -> list[Verdict]:
-    """Every verdict of a file, in its order.
+    """Read all verdicts of a file, in the file's order.
 
     Args:
         path: the file.
-        appended: `add_verdict` wrote it, so that a last line without a newline is incomplete.
+        appended: whether `add_verdict` wrote it; a last line without a newline is then incomplete.
 
     Raises:
         DataError: a line is not a verdict, or is not valid.
@@ -102,10 +109,8 @@ def read_verdicts(path: Path, *, appended: bool = False) -> list[Verdict]:
     verdicts = []
     try:
         for verdict in read_jsonl(path, Verdict, appended=appended):
-            if fault := verdict.fault():
-                raise DataError(
-                    fault, file=path, item=verdict.item, hint=message("building.review-again")
-                )
+            if fault := verdict.find_fault():
+                raise DataError(fault, file=path, item=verdict.item)
             verdicts.append(verdict)
     except OSError as error:
         raise DataError(
@@ -115,7 +120,7 @@ def read_verdicts(path: Path, *, appended: bool = False) -> list[Verdict]:
 
 
 def add_verdict(path: Path, verdict: Verdict) -> None:
-    """Append a verdict to a file in one write, so that a crash loses no earlier one."""
+    """Append a verdict to a file in one write; a crash loses none of the earlier verdicts."""
     path.parent.mkdir(parents=True, exist_ok=True)
     repair_torn_line(path)
     with path.open("ab") as stream:
@@ -129,9 +134,9 @@ def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:
     write_atomic(path, (msgspec.json.encode(verdict) + b"\n" for verdict in verdicts))
 
 
-def last_words(verdicts: Sequence[Verdict]) -> dict[str, dict[str, Verdict]]:
-    """By item and person, the last verdict; items and persons in order of appearance."""
-    said: dict[str, dict[str, Verdict]] = {}
+def select_latest(verdicts: Sequence[Verdict]) -> dict[str, dict[str, Verdict]]:
+    """The last verdict of each person about each item, by item and person, in the given order."""
+    latest: dict[str, dict[str, Verdict]] = {}
     for verdict in verdicts:
-        said.setdefault(verdict.item, {})[verdict.person] = verdict
-    return said
+        latest.setdefault(verdict.item, {})[verdict.person] = verdict
+    return latest

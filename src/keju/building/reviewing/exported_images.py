@@ -1,4 +1,4 @@
-"""Images exported with a review, with file names that identify them on import."""
+"""Images that are exported with a review; their file names identify them when they come back."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ IMAGES = "images"
 _NAME = re.compile(r"\d+-([0-9a-f]{16})")
 
 
-def picture_name(place: int, ref: ImageRef) -> str:
-    """The file name of an exported image: a number for people, and its hash."""
+def name_image(place: int, ref: ImageRef) -> str:
+    """The file name of an exported image: a number for people, and the hash of the image."""
     return f"{place:05d}-{ref.sha256[:16]}{Path(ref.path).suffix}"
 
 
-def hash_in(name: str) -> str:
-    """The beginning of the hash in the name of an image or of a file about it; else empty."""
+def parse_hash(name: str) -> str:
+    """The beginning of the hash in the name of an image or of a file about it, or ""."""
     found = _NAME.match(Path(name.replace("\\", "/").replace("\0", "")).name)
     return found[1] if found else ""
 
 
-def send_pictures(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict[str, str]:
-    """Copy images to OUT/images; return the name of each by its hash.
+def export_images(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict[str, str]:
+    """Copy images to OUT/images; return the file name of each by its hash.
 
     Raises:
-        DataError: an image is rotated by EXIF only. Tools disagree on the orientation of such an
-            image, so that boxes drawn on it are ambiguous.
+        DataError: an image is rotated only by its EXIF data. Tools disagree on the orientation of
+            such an image, so boxes drawn on it are ambiguous.
     """
     names: dict[str, str] = {}
     check_local(out)
@@ -49,21 +49,28 @@ def send_pictures(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict
             turned = orientation_of(open_header(source, name=str(source))) != 1
         if turned:
             raise DataError(message("building.turned-by-exif"), file=source)
-        names[ref.sha256] = picture_name(len(names) + 1, ref)
+        names[ref.sha256] = name_image(len(names) + 1, ref)
         target = out / IMAGES / names[ref.sha256]
         target.unlink(missing_ok=True)
-        # A copy, not a hard link: a tool that saves in place would alter the dataset.
+        # Not a hard link: a tool that saves the file in place would change the dataset.
         shutil.copyfile(source, target)
     return names
 
 
-def drawn_anew(item: Item, found: Sequence[Box], *, within: float) -> tuple[Box, ...] | None:
-    """The returned boxes, or None where they equal the item's own within `within` pixels.
+def find_box_changes(item: Item, found: Sequence[Box], *, within: float) -> tuple[Box, ...] | None:
+    """Compare returned boxes with those of the item.
 
-    Boxes that were not moved keep their exact edges and their order, new ones come after them.
+    Args:
+        item: the item, with its first image.
+        found: the returned boxes.
+        within: the tolerance in pixels, by which an edge of an unchanged box may differ.
+
+    Returns:
+        None if all boxes are unchanged. Otherwise the unchanged boxes with their exact edges, in
+        the item's order, and then the others.
 
     Raises:
-        DataError: a box without area, or outside the image.
+        DataError: a box has no area or is outside the image.
     """
     size = (item.images[0].width, item.images[0].height)
     for box in found:
@@ -72,13 +79,13 @@ def drawn_anew(item: Item, found: Sequence[Box], *, within: float) -> tuple[Box,
     left = list(found)
     kept = []
     for own in item.boxes:
-        same = next((box for box in left if _apart(own, box) <= within), None)
+        same = next((box for box in left if _measure_shift(own, box) <= within), None)
         if same is not None:
             left.remove(same)
             kept.append(own)
     return None if not left and len(kept) == len(item.boxes) else (*kept, *left)
 
 
-def _apart(one: Box, other: Box) -> float:
+def _measure_shift(one: Box, other: Box) -> float:
     return max(abs(one.x0 - other.x0), abs(one.y0 - other.y0),
                abs(one.x1 - other.x1), abs(one.y1 - other.y1))  # fmt: skip
