@@ -64,7 +64,7 @@ def test_copies_are_marked_and_no_item_is_lost(given, tmp_path):
     assert {row["kept"] for row in rows} == {items["page0"].images[0].path}
     assert [row["kind"] for row in rows] == ["kept", "hash", "hash"]
     assert all(row["likeness"] > 0.85 for row in rows)
-    assert "2 of 7 pictures are copies" in notes[0]
+    assert "2 of 7 images are copies" in notes[0]
 
 
 def test_over_the_whole_dataset_other_tasks_are_compared_too(given, tmp_path):
