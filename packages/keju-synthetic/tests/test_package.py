@@ -52,7 +52,13 @@ def wheel(tmp_path_factory) -> zipfile.ZipFile:
 
 def test_the_wheel_carries_data_and_recipes_beside_the_code(wheel):
     names = wheel.namelist()
-    for part in ("py.typed", "data/bones.toml", "recipes/mini.toml", "recipes/mini/bones.toml"):
+    for part in (
+        "py.typed",
+        "data/bones.toml",
+        "recipes/mini.toml",
+        "recipes/mini/bones.toml",
+        "messages/zh.toml",
+    ):
         assert f"keju_synthetic/{part}" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if name.startswith(("keju/", "tests/"))]

@@ -21,8 +21,10 @@ def test_an_answer_that_is_no_letter_of_an_option_is_refused(tmp_path):
     text = (DATA / "questions.toml").read_text("utf-8")
     file = tmp_path / "q.toml"
     file.write_text(text.replace('answer = "D"', 'answer = "E"', 1), "utf-8")
-    with pytest.raises(DataError, match="'E' is not among the options"):
+    with pytest.raises(DataError) as caught:
         load_questions(file)
+    assert caught.value.id == "synthetic.answer-not-an-option"
+    assert caught.value.fields["answer"] == "E"
 
 
 def test_questions_are_about_known_passages_and_options_are_distinct(questions: Questions):

@@ -12,6 +12,7 @@ from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.files import read_json, sha256_file
+from keju.messages import using
 from keju_synthetic import Making, build_synth
 from keju_synthetic.fonts import find_font
 from keju_synthetic.recipe import read_recipe
@@ -119,24 +120,35 @@ def test_the_record_says_which_fonts_and_versions_drew_it(tmp_path: Path, kai):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "problem"),
     [
-        ('hand = "kai"\nasks = ["T7"]', 'hand = "lishu"\nasks = ["T7"]', "sunzi: no hand"),
-        ('passage = "sunzi-ji"', 'passage = "lost"', "small.toml: sunzi: no passage 'lost'"),
-        ("rows = 8", "rows = 8\nskip = 50", "sunzi: the passage ends before this picture"),
-        ("藏書", "藏\U000e0100", "no seal-script model"),
+        ('hand = "kai"\nasks = ["T7"]', 'hand = "lishu"\nasks = ["T7"]', "errors.unknown-name"),
+        ('passage = "sunzi-ji"', 'passage = "lost"', "errors.unknown-name"),
+        ("rows = 8", "rows = 8\nskip = 50", "synthetic.passage-too-short"),
+        ("藏書", "藏\U000e0100", "synthetic.seal-script-missing"),
         (
             "seals = [",
             'head_notes = [{ text = "\U000e0100", column = 1 }]\nseals = [',
-            "no outline",
+            "synthetic.characters-not-in-font",
         ),
     ],
 )
 def test_a_recipe_that_cannot_be_drawn_is_refused(
-    tmp_path: Path, kai, old: str, new: str, complaint: str
+    tmp_path: Path, kai, old: str, new: str, problem: str
 ):
-    with pytest.raises(DataError, match=complaint):
+    with pytest.raises(DataError) as caught:
         build_synth(write(tmp_path, SMALL.replace(old, new)), tmp_path / "out")
+    assert caught.value.id == problem
+    assert caught.value.item in {"laozi", "sunzi", "藏\U000e0100"}
+    assert caught.value.file.endswith("small.toml")
+
+
+def test_an_error_of_a_recipe_is_shown_in_each_language(tmp_path: Path, kai):
+    lost = SMALL.replace('passage = "sunzi-ji"', 'passage = "lost"')
+    with using("zh"), pytest.raises(DataError) as caught:
+        build_synth(write(tmp_path, lost), tmp_path / "out")
+    assert "没有篇章 'lost'" in str(caught.value)
+    assert "no passage 'lost'" in caught.value.render("en")
 
 
 def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path, kai):

@@ -206,7 +206,8 @@ class _Guarded:
         try:
             found = self.function(msgspec.convert(given, self.inward))
         except KejuError as error:
-            found = self.outward(error=str(error))
+            # Tables of a build are stored in one language.
+            found = self.outward(error=error.render("en"))
         return {name: getattr(found, name) for name in self.outward.__struct_fields__}
 
 

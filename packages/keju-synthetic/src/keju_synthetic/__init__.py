@@ -1,5 +1,10 @@
 """Drawing what a benchmark shows: pages, bones, paintings, seals and relics with exact truth."""
 
+from pathlib import Path
+
+from keju.messages import register
 from keju_synthetic.synth import BuildReport, Making, build_synth
 
 __all__ = ["BuildReport", "Making", "build_synth"]
+
+register("synthetic", Path(__file__).parent / "messages")

@@ -8,8 +8,9 @@ from operator import attrgetter
 import msgspec
 
 from keju.definitions import task
-from keju.errors import DataError
+from keju.errors import DataError, unknown_name
 from keju.items import Item
+from keju.messages import message
 from keju.text import simplified_reference
 from keju_synthetic.plates import Plate
 from keju_synthetic.questions import Choice, Questions
@@ -40,9 +41,7 @@ def _metadata(plate: Plate, benchmark: str) -> dict[str, str]:
     passage = plate.passage
     if not passage.category or not passage.period:
         raise DataError(
-            "AncientDoc asks for the kind of book and its dynasty",
-            item=plate.id,
-            hint=f"Give the passage {passage.id} a category and a period",
+            message("synthetic.passage-without-category", passage=passage.id), item=plate.id
         )
     script = "regular" if plate.script == "楷书" else "cursive_or_semi_cursive"
     return plate.metadata | {
@@ -70,12 +69,14 @@ def _reading(task_id: str) -> Maker:
 def _need_whole(plate: Plate, task_id: str) -> None:
     placed = sum(len(line.text) for line in plate.lines if line.kind in {"main", "note"})
     if placed != count_signs(plate.passage):
-        raise DataError(
-            f"task {task_id} asks about the whole passage {plate.passage.id}, but {placed} of its "
-            f"{count_signs(plate.passage)} characters are on the page",
-            item=plate.id,
-            hint="Give the page more columns or rows, or leave its heading out",
+        problem = message(
+            "synthetic.passage-not-whole",
+            task=task_id,
+            passage=plate.passage.id,
+            placed=placed,
+            count=count_signs(plate.passage),
         )
+        raise DataError(problem, item=plate.id)
 
 
 def _translation(task_id: str) -> Maker:
@@ -102,11 +103,8 @@ def _entities(plate: Plate, questions: Questions) -> Iterator[Item]:
         if known.passage == plate.passage.id:
             absent = [name for name in known.names if name not in drawn]
             if absent:
-                raise DataError(
-                    f"the names {'、'.join(absent)} are not on the page",
-                    item=plate.id,
-                    hint="Give the page more columns or rows",
-                )
+                problem = message("synthetic.names-not-on-page", names="、".join(absent))
+                raise DataError(problem, item=plate.id)
             yield _answered(_base(plate, "T4"), "、".join(known.names), transcription=plate.text)
 
 
@@ -134,11 +132,7 @@ def _words(plate: Plate, questions: Questions) -> Iterator[Item]:
     asked = [choice for choice in questions.words if choice.passage == plate.passage.id]
     for number, choice in enumerate(asked, start=1):
         if choice.term not in seen:
-            raise DataError(
-                f"the term {choice.term} is not on the page",
-                item=plate.id,
-                hint="Ask about another word, or give the page more columns",
-            )
+            raise DataError(message("synthetic.term-not-on-page", term=choice.term), item=plate.id)
         yield msgspec.structs.replace(
             _choice(plate, "T5", choice, number),
             question=f"图像的文言文内容中“{choice.term}”一词的意思是？",
@@ -188,11 +182,10 @@ def items_about(plate: Plate, questions: Questions) -> Iterator[Item]:
     """
     for wanted in plate.asks:
         if wanted not in MAKERS:
-            known = ", ".join(MAKERS)
-            raise DataError(f"task {wanted} has no maker", item=plate.id, hint=f"One of {known}")
+            raise DataError(unknown_name(wanted, MAKERS, "task"), item=plate.id)
     for name, make in MAKERS.items():
         if name in plate.asks:
             items = list(make(plate, questions))
             if not items:
-                raise DataError(f"nothing to ask for task {name}", item=plate.id)
+                raise DataError(message("synthetic.nothing-to-ask", task=name), item=plate.id)
             yield from items

@@ -12,6 +12,7 @@ from msgspec import structs
 from keju.definitions import task
 from keju.errors import DataError
 from keju.items import ImageRef, Item, Line
+from keju.messages import message
 from keju.text import simplified_reference
 from keju_synthetic.recipe import Split
 
@@ -62,11 +63,10 @@ class Examiner:
             DataError: an option stands twice, or the right one is not among them.
         """
         if len(set(options)) != len(options) or right not in options or len(options) < 2:
-            raise DataError(
-                f"{task_id}: {right!r} is to be chosen from {list(options)}",
-                item=exhibit.id,
-                hint="Give the right option once, and others beside it",
+            problem = message(
+                "synthetic.options-invalid", task=task_id, right=right, options=list(options)
             )
+            raise DataError(problem, item=exhibit.id)
         self._asked[task_id, exhibit.split] += 1
         letter = ascii_uppercase[list(options).index(right)]
         return structs.replace(self._item(exhibit, task_id, letter), options=tuple(options))

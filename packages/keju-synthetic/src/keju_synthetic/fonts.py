@@ -15,6 +15,7 @@ from PIL import ImageFont
 from keju.errors import DataError, PrerequisiteError
 from keju.files import sha256_file
 from keju.items import Record
+from keju.messages import message
 
 _ABSENT = chr(0x10FFFD)
 """A private-use code point that no font draws: its glyph is the font's `.notdef`."""
@@ -58,10 +59,8 @@ def find_font(family: str, style: str, licence: str) -> Font:
     found = _in_folder(family, style) or _by_fontconfig(family, style)
     if found is None:
         raise PrerequisiteError(
-            f"the font '{family}' ({style})",
-            "your system's packages (Debian: fonts-noto-cjk fonts-cns11643-kai "
-            "fonts-cns11643-sung fonts-kouzan-mouhitsu fontconfig), or set KEJU_FONTS to a folder "
-            "that holds it",
+            message("synthetic.font", family=family, style=style),
+            message("synthetic.font-packages"),
         )
     path, index = found
     record = FontRecord(
@@ -148,7 +147,9 @@ def load_face(path: Path, index: int, size: int) -> ImageFont.FreeTypeFont:
     try:
         return ImageFont.truetype(path, size, index=index, layout_engine=ImageFont.Layout.BASIC)
     except OSError as error:
-        raise DataError(f"not readable as a font: {error}", file=path) from None
+        raise DataError(
+            message("synthetic.font-not-readable", reason=str(error)), file=path
+        ) from None
 
 
 def undrawn(font: Font, text: str) -> str:
@@ -176,7 +177,8 @@ def check_coverage(font: Font, text: str, *, what: str) -> None:
     missing = undrawn(font, text)
     if missing:
         raise DataError(
-            f"the font {font.record.family} has no outline for {missing}",
+            message(
+                "synthetic.characters-not-in-font", family=font.record.family, characters=missing
+            ),
             item=what,
-            hint="Choose another hand, another passage, or give the hand a form it can write",
         )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from keju.errors import DataError
 from keju.items import Point
+from keju.messages import message
 from keju_synthetic.composing import (
     Layout,
     PlacedLine,
@@ -72,10 +73,14 @@ def compose_page(spec: PageSpec, passage: Passage, hand_of: Callable[[str], Hand
     plan = _plan(spec)
     if plan.width * spec.height > _MOST_PIXELS:
         raise DataError(
-            f"{spec.columns} columns of {spec.rows} rows at height {spec.height} make more than "
-            f"{_MOST_PIXELS:,} pixels",
+            message(
+                "synthetic.page-too-large",
+                columns=spec.columns,
+                rows=spec.rows,
+                height=spec.height,
+                most=_MOST_PIXELS,
+            ),
             item=spec.id,
-            hint="Lower height or columns, or raise rows",
         )
     top, bottom = spec.height * _HEAD, spec.height * (1 - _FOOT)
     flow = _flow(spec, passage, hand_of, plan, top, bottom)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from keju.errors import DataError
 from keju.items import Item
+from keju.messages import message
 from keju_synthetic.asking import items_about
 from keju_synthetic.composing import READ
 from keju_synthetic.leaves import compose_page
@@ -28,9 +29,7 @@ def _page(studio: Studio, spec: PageSpec) -> Iterator[Item]:
         for picture in pictures_of(spec)
     ]
     if not all(any(line.kind in READ for line in layout.lines) for layout in layouts):
-        raise DataError(
-            "the passage ends before this picture", item=spec.id, hint="Lower skip or pictures"
-        )
+        raise DataError(message("synthetic.passage-too-short"), item=spec.id)
     facts = {"form": spec.form, "made": spec.made}
     brushed = spec.made == "manuscript"
     plate = make_plate(studio, spec, layouts, scan=spec.scan, brushed=brushed, metadata=facts)

@@ -9,6 +9,7 @@ from string import ascii_uppercase
 from keju.errors import DataError
 from keju.files import read_toml
 from keju.items import Record
+from keju.messages import message
 from keju_synthetic.texts import DATA
 
 
@@ -69,9 +70,12 @@ def load_questions(path: Path = DATA / "questions.toml") -> Questions:
         letters = ascii_uppercase[: len(choice.options)]
         if len(choice.answer) != 1 or choice.answer not in letters:
             raise DataError(
-                f"the answer {choice.answer!r} is not among the options",
+                message(
+                    "synthetic.answer-not-an-option",
+                    answer=choice.answer,
+                    letters=", ".join(letters),
+                ),
                 file=path,
                 item=f"{choice.passage} {choice.term}".strip(),
-                hint=f"One of {', '.join(letters)}",
             )
     return questions

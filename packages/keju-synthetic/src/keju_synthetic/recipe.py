@@ -14,9 +14,10 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 import msgspec
 from msgspec import Meta, field
 
-from keju.errors import DataError
+from keju.errors import DataError, unknown_name
 from keju.files import read_toml, sha256_file
 from keju.items import Record
+from keju.messages import message
 
 FORMAT = "keju-synth-1"
 
@@ -122,10 +123,7 @@ class Recipe(NamedTuple):
         try:
             return self.hands[name]
         except KeyError:
-            known = ", ".join(self.hands)
-            raise DataError(
-                f"no hand '{name}' in the recipe", item=asked_by, hint=f"Known: {known}"
-            ) from None
+            raise DataError(unknown_name(name, self.hands, "hand"), item=asked_by) from None
 
 
 def read_recipe(path: Path, sections: Iterable[str]) -> Recipe:
@@ -169,31 +167,31 @@ def _head(path: Path, values: dict[str, Any], known: frozenset[str]) -> _Head:
             raise _unknown(path, key, {*_Head.__struct_fields__, "hands", *known})
     head = _shaped(values, _Head, path)
     if head.format != FORMAT:
-        raise DataError(f"format is {head.format!r}", file=path, hint=f"Expected {FORMAT!r}")
+        raise DataError(
+            message("synthetic.recipe-format", format=head.format, expected=FORMAT), file=path
+        )
     return head
 
 
 def _unknown(path: Path, key: str, known: Iterable[str]) -> DataError:
+    names = ", ".join(sorted(known))
     return DataError(
-        f"no family draws '{key}'", file=path, item=key, hint=f"Known: {', '.join(sorted(known))}"
+        message("synthetic.recipe-key-unknown", key=key, known=names), file=path, item=key
     )
 
 
 def _beside(recipe: Path, name: str) -> Path:
     where = PurePosixPath(name)
     if where.is_absolute() or ".." in where.parts or not where.name:
-        raise DataError(
-            f"the part {name!r} lies elsewhere", file=recipe, hint="Put it beneath the recipe"
-        )
+        raise DataError(message("synthetic.file-outside", name=name), file=recipe)
     return recipe.parent / where
 
 
 def _entries(file: Path, section: str, body: dict[str, Any]) -> Iterable[_Entry]:
     found = body.get(section, [])
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise DataError(
-            f"'{section}' is no list of tables", file=file, item=section, hint=f"Use [[{section}]]"
-        )
+        problem = message("synthetic.not-a-list-of-tables", section=section)
+        raise DataError(problem, file=file, item=section)
     for number, values in enumerate(found, start=1):
         named = values.get("id")
         place = named if isinstance(named, str) and named.strip() else f"{section} {number}"
@@ -204,7 +202,7 @@ def _refuse_twins(entries: Iterable[_Entry]) -> None:
     seen: set[object] = set()
     for entry in entries:
         if "id" in entry.values and entry.place in seen:
-            raise DataError("this id stands twice", file=entry.file, item=entry.place)
+            raise DataError(message("synthetic.id-twice"), file=entry.file, item=entry.place)
         seen.add(entry.place)
 
 
@@ -213,7 +211,7 @@ def _hands(bodies: list[tuple[Path, dict[str, Any]]]) -> dict[str, HandSpec]:
     for file, body in bodies:
         for name, hand in _shaped(body.get("hands", {}), dict[str, HandSpec], file).items():
             if name in hands:
-                raise DataError("this hand stands twice", file=file, item=name)
+                raise DataError(message("synthetic.hand-twice"), file=file, item=name)
             hands[name] = hand
     return hands
 
@@ -222,11 +220,12 @@ def _fitted(entry: _Entry, shape: type[S]) -> S:
     try:
         return msgspec.convert(entry.values, type=shape)
     except msgspec.ValidationError as error:
-        raise DataError(str(error), file=entry.file, item=entry.place) from None
+        problem = message("synthetic.entry-invalid", reason=str(error))
+        raise DataError(problem, file=entry.file, item=entry.place) from None
 
 
 def _shaped(values: object, shape: type[T], path: Path) -> T:
     try:
         return msgspec.convert(values, type=shape)
     except msgspec.ValidationError as error:
-        raise DataError(f"not readable: {error}", file=path) from None
+        raise DataError(message("synthetic.recipe-invalid", reason=str(error)), file=path) from None

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError
+from keju.errors import DataError, unknown_name
 from keju.items import ImageRef, Item
 from keju_synthetic.camera import encode
 from keju_synthetic.fonts import Font, FontRecord, check_coverage, find_font
@@ -79,8 +79,8 @@ class Studio:
         try:
             return self.passages[name]
         except KeyError:
-            known = ", ".join(self.passages)
-            raise DataError(f"no passage '{name}'", item=asked_by, hint=f"Known: {known}") from None
+            problem = unknown_name(name, self.passages, "passage")
+            raise DataError(problem, item=asked_by) from None
 
     def add_image(self, picture: Image.Image | bytes, name: str) -> ImageRef:
         """Put a picture on the dataset's shelf.

@@ -14,6 +14,7 @@ from keju.definitions import tasks
 from keju.errors import DataError
 from keju.files import write_json
 from keju.items import Item, Record
+from keju.messages import hint_of
 from keju_synthetic.bones.family import BONES
 from keju_synthetic.calligraphy.family import draw_calligraphy
 from keju_synthetic.fonts import FontRecord
@@ -109,7 +110,8 @@ def _drawn(studio: Studio, recipe: Path) -> list[Item]:
     except DataError as error:
         if error.file is not None:
             raise
-        raise DataError(error.problem, file=recipe, item=error.item, hint=error.hint) from None
+        hint = None if hint_of(error.message) else error.hint
+        raise DataError(error.message, file=recipe, item=error.item, hint=hint) from None
 
 
 def in_catalogue_order(items: list[Item]) -> list[Item]:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from keju.errors import DataError
 from keju.files import read_toml
 from keju.items import Record
+from keju.messages import message
 
 DATA = Path(__file__).parent / "data"
 
@@ -54,7 +55,7 @@ def load_passages(path: Path = DATA / "passages.toml") -> dict[str, Passage]:
     passages: dict[str, Passage] = {}
     for passage in read_toml(path, _Passages).passages:
         if passage.id in passages:
-            raise DataError("this id stands twice", file=path, item=passage.id)
+            raise DataError(message("synthetic.id-twice"), file=path, item=passage.id)
         for _ in paragraphs(passage):
             pass
         passages[passage.id] = passage
@@ -79,7 +80,7 @@ def paragraphs(passage: Passage) -> Iterator[list[Run]]:
             main, mark, after = rest.partition(_OPEN)
             note, end, rest = after.partition(_CLOSE)
             if _CLOSE in main or (mark and not end) or _OPEN in note:
-                raise DataError("a note is not opened and closed in turn", item=passage.id)
+                raise DataError(message("synthetic.note-not-closed"), item=passage.id)
             both = (Run("main", unpunctuated(main)), Run("note", unpunctuated(note)))
             runs.extend(run for run in both if run.text)
         yield runs
@@ -101,7 +102,7 @@ def repunctuated(passage: Passage, drawn: str) -> str:
         DataError: the passage has notes, which stand beside the text and not in it.
     """
     if _OPEN in passage.text:
-        raise DataError("a passage with notes cannot be asked for its punctuation", item=passage.id)
+        raise DataError(message("synthetic.notes-not-punctuated"), item=passage.id)
     signs = iter(drawn)
     return "".join(
         next(signs) if unpunctuated(sign) else sign for sign in "".join(passage.text.split())
@@ -115,7 +116,7 @@ def numeral(number: int) -> str:
     '二十一'
     """
     if not 1 <= number <= 99:
-        raise DataError(f"no page number {number}", hint="Use 1 to 99")
+        raise DataError(message("synthetic.leaf-number-range", number=number))
     digits = "零一二三四五六七八九"
     tens, ones = divmod(number, 10)
     front = "" if tens == 0 else ("十" if tens == 1 else digits[tens] + "十")

@@ -10,6 +10,7 @@ import msgspec
 from keju.errors import DataError
 from keju.files import read_toml
 from keju.items import Record
+from keju.messages import message
 from keju_synthetic.texts import DATA
 
 
@@ -56,4 +57,4 @@ def wear_at(difficulty: float, overrides: dict[str, float], *, item: str) -> Wea
     try:
         return msgspec.convert(values | overrides, type=Wear)
     except msgspec.ValidationError as error:
-        raise DataError(f"wear: {error}", item=item) from None
+        raise DataError(message("synthetic.wear-invalid", reason=str(error)), item=item) from None

@@ -197,27 +197,30 @@ def test_every_fragment_is_asked_against_all_others_and_joins_only_its_own_bone(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problem"),
     [
-        ('[[signs]]\nid = "a"\nchar = "龘"', "no stroke model of the sign '龘'"),
-        ('[[signs]]\nid = "a"\nchar = "甲"\nasks = ["T29"]', "T29 cannot be asked"),
-        ('[[signs]]\nid = "a"\nchar = "甲"\nvariant = 4', "has 1 models"),
-        ('[[bones]]\nid = "a"\nkind = "scapula"\ntexts = ["貞龘"]', "no stroke model of 龘"),
+        ('[[signs]]\nid = "a"\nchar = "龘"', "synthetic.stroke-model-missing"),
+        ('[[signs]]\nid = "a"\nchar = "甲"\nasks = ["T29"]', "synthetic.sign-without-task"),
+        ('[[signs]]\nid = "a"\nchar = "甲"\nvariant = 4', "synthetic.sign-without-variant"),
+        (
+            '[[bones]]\nid = "a"\nkind = "scapula"\ntexts = ["貞龘"]',
+            "synthetic.stroke-model-missing",
+        ),
         (
             '[[bones]]\nid = "a"\nkind = "fragment"\nheight = 64\ntexts = ["貞貞貞貞貞貞貞貞"]',
-            "find no room",
+            "synthetic.texts-too-long",
         ),
         (
             '[[galleries]]\nid = "a"\ntask = "retrieval"\nclasses = "日月"\nqueries = "木"',
-            "no class for the queries 木",
+            "synthetic.query-without-class",
         ),
-        ('[[bones]]\nid = "a"\nkind = "skull"', "kind"),
+        ('[[bones]]\nid = "a"\nkind = "skull"', "synthetic.entry-invalid"),
     ],
 )
-def test_what_cannot_be_drawn_is_said_in_one_line(tmp_path: Path, text: str, said: str):
+def test_what_cannot_be_drawn_is_said_in_one_line(tmp_path: Path, text: str, problem: str):
     with pytest.raises(DataError) as caught:
         built(tmp_path, HEAD + text)
-    assert said in str(caught.value)
+    assert (caught.value.id, caught.value.item) == (problem, "a")
     assert "\n" not in str(caught.value)
 
 

@@ -84,21 +84,22 @@ def test_a_part_is_put_into_its_box_and_mirrored_from_right_to_left():
 
 
 @pytest.mark.parametrize(
-    ("broken", "said"),
+    ("broken", "problem"),
     [
-        ('models = [["0,0"]]', "fewer than 2 points"),
-        ('models = [["0,0 1;1"]]', "no point"),
-        ('models = [["@木 0,0 1,1"]]', "no part"),
-        ('models = [["@口 0,0 100,100"]]', "inside itself"),
+        ('models = [["0,0"]]', "synthetic.model-few-points"),
+        ('models = [["0,0 1;1"]]', "synthetic.model-point-invalid"),
+        ('models = [["@木 0,0 1,1"]]', "synthetic.model-part-unknown"),
+        ('models = [["@口 0,0 100,100"]]', "synthetic.model-part-unknown"),
     ],
 )
-def test_a_broken_model_is_named(tmp_path: Path, broken: str, said: str):
+def test_a_broken_model_is_named(tmp_path: Path, broken: str, problem: str):
     path = written(tmp_path, ONE.replace('models = [["0,0 100,100"]]', broken))
-    with pytest.raises(DataError, match=said) as caught:
+    with pytest.raises(DataError) as caught:
         load_signs(path)
-    assert "口" in str(caught.value)
+    assert (caught.value.id, caught.value.item) == (problem, "口")
 
 
 def test_a_sign_stands_once(tmp_path: Path):
-    with pytest.raises(DataError, match="twice"):
+    with pytest.raises(DataError) as caught:
         load_signs(written(tmp_path, ONE + ONE))
+    assert (caught.value.id, caught.value.item) == ("synthetic.sign-twice", "口")

@@ -116,20 +116,23 @@ def test_a_fragment_keeps_its_writing_and_none_of_the_others():
 
 @pytest.mark.parametrize("parts", [0, 41])
 def test_a_foolish_number_of_parts_is_refused(parts: int):
-    with pytest.raises(DataError, match="parts"):
+    with pytest.raises(DataError) as caught:
         tear(np.ones((50, 50), np.float32), parts, generator(1, "t"))
+    assert caught.value.id == "synthetic.parts-out-of-range"
 
 
 def test_nothing_cannot_be_broken():
-    with pytest.raises(DataError, match="empty"):
+    with pytest.raises(DataError) as caught:
         tear(np.zeros((50, 50), np.float32), 2, generator(1, "t"))
+    assert caught.value.id == "synthetic.mask-empty"
 
 
 def test_a_thread_cannot_be_broken_into_many():
     thread = np.zeros((60, 60), np.float32)
     thread[30, 10:16] = 1
-    with pytest.raises(DataError, match="fewer parts"):
+    with pytest.raises(DataError) as caught:
         tear(thread, 20, generator(1, "t"))
+    assert caught.value.id == "synthetic.no-break-found"
 
 
 def test_a_broken_piece_has_lost_its_smallest_parts_and_shows_where():

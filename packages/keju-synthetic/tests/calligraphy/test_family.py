@@ -118,21 +118,22 @@ def test_a_signature_is_read_after_the_text(tmp_path: Path, kai):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "problem", "item"),
     [
-        ('work = "duobao"', 'work = "lost"', "duobao: no work 'lost'"),
-        ('work = "duobao"', 'work = "lanting"', "writes 楷书"),
-        ('work = "duobao"', 'work = "chibi"', "writes 楷书"),
-        ('"T8",', '"T1",', "task T1: nothing is known"),
-        ('"leaf"', '"stele"', "Invalid enum value"),
-        ("明月", "明龘", "no seal-script model of 龘"),
+        ('work = "duobao"', 'work = "lost"', "errors.unknown-name", "duobao"),
+        ('work = "duobao"', 'work = "lanting"', "synthetic.hand-of-other-script", "duobao"),
+        ('work = "duobao"', 'work = "chibi"', "synthetic.hand-of-other-script", "duobao"),
+        ('"T8",', '"T1",', "synthetic.work-without-data", "duobao"),
+        ('"leaf"', '"stele"', "synthetic.entry-invalid", "duobao"),
+        ("明月", "明龘", "synthetic.seal-script-missing", "明龘"),
     ],
 )
 def test_what_cannot_be_drawn_or_asked_is_refused(
-    tmp_path: Path, kai, old: str, new: str, complaint: str
+    tmp_path: Path, kai, old: str, new: str, problem: str, item: str
 ):
-    with pytest.raises(DataError, match=complaint):
+    with pytest.raises(DataError) as caught:
         build(tmp_path, SHEET.replace(old, new))
+    assert (caught.value.id, caught.value.item) == (problem, item)
 
 
 def test_no_two_equal_characters_come_out_alike(kai):

@@ -131,16 +131,17 @@ def test_a_heading_runs_from_right_to_left(small):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "problem"),
     [
-        ('work = "anwan"', 'work = "lost"', "fish: no work 'lost'"),
-        ('hand = "kai"\nlabel', 'hand = "lishu"\nlabel', "fish: no hand 'lishu'"),
-        ('work = "anwan"', 'work = "anwan"\nasks = ["T17"]', "fish: nothing is known of 'anwan'"),
-        ('work = "anwan"', 'work = "anwan"\nsize = 3', "fish: .*size"),
+        ('work = "anwan"', 'work = "lost"', "errors.unknown-name"),
+        ('hand = "kai"\nlabel', 'hand = "lishu"\nlabel', "errors.unknown-name"),
+        ('work = "anwan"', 'work = "anwan"\nasks = ["T17"]', "synthetic.work-without-task"),
+        ('work = "anwan"', 'work = "anwan"\nsize = 3', "synthetic.entry-invalid"),
     ],
 )
 def test_a_picture_that_cannot_be_made_is_refused(
-    tmp_path: Path, kai, old: str, new: str, complaint: str
+    tmp_path: Path, kai, old: str, new: str, problem: str
 ):
-    with pytest.raises(DataError, match=complaint):
+    with pytest.raises(DataError) as caught:
         build(tmp_path, PAINTING.replace(old, new, 1))
+    assert (caught.value.id, caught.value.item) == (problem, "fish")

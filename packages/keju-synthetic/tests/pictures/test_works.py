@@ -95,5 +95,6 @@ def test_a_work_that_stands_twice_is_refused(tmp_path: Path):
     path = tmp_path / "twice.toml"
     entry = '[[works]]\nid = "a"\ntitle = "a"\nbook = "b"\nscene = "zither"\nsize = [9, 9]\n'
     path.write_text(entry * 2, "utf-8")
-    with pytest.raises(DataError, match="a: this id stands twice"):
+    with pytest.raises(DataError) as caught:
         load_prints(path)
+    assert (caught.value.id, caught.value.item) == ("synthetic.id-twice", "a")

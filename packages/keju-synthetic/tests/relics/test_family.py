@@ -87,20 +87,21 @@ def test_a_label_changes_its_corner_and_nothing_else(tmp_path: Path, kai):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "problem"),
     [
-        ('relic = "dake"', 'relic = "lost"', "ding: no relic 'lost'"),
-        ('"T33"', '"T32"', "the label gives the name away"),
-        ('"T33"', '"T1"', "task T1: nothing is known"),
-        ('relic = "dake"', 'relic = "wuzhu"', "task T34: nothing is known"),
-        ('hand = "kai"', 'hand = "lost"', "ding: no hand 'lost'"),
+        ('relic = "dake"', 'relic = "lost"', "errors.unknown-name"),
+        ('"T33"', '"T32"', "synthetic.label-gives-name"),
+        ('"T33"', '"T1"', "synthetic.relic-without-data"),
+        ('relic = "dake"', 'relic = "wuzhu"', "synthetic.relic-without-data"),
+        ('hand = "kai"', 'hand = "lost"', "errors.unknown-name"),
     ],
 )
 def test_what_cannot_be_shown_or_asked_is_refused(
-    tmp_path: Path, kai, old: str, new: str, complaint: str
+    tmp_path: Path, kai, old: str, new: str, problem: str
 ):
-    with pytest.raises(DataError, match=complaint):
+    with pytest.raises(DataError) as caught:
         make(tmp_path, DING.replace(old, new))
+    assert (caught.value.id, caught.value.item) == (problem, "ding")
 
 
 @pytest.mark.parametrize("name", sorted(load_shapes()))

@@ -62,18 +62,19 @@ def test_the_right_owners_are_spread_over_the_letters(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "problem"),
     [
-        ("六如居士", "長樂", "tang: task T31: no owner"),
-        ('"T31"', '"T32"', "tang: task T32: not about seals"),
-        ("cut = {", "cut = { ink = 1,", "tang: .*unknown field"),
+        ("六如居士", "長樂", "synthetic.seal-without-owner"),
+        ('"T31"', '"T32"', "synthetic.task-not-about-seals"),
+        ("cut = {", "cut = { ink = 1,", "synthetic.entry-invalid"),
     ],
 )
 def test_a_seal_that_cannot_be_asked_about_is_refused(
-    tmp_path: Path, old: str, new: str, complaint: str
+    tmp_path: Path, old: str, new: str, problem: str
 ):
-    with pytest.raises(DataError, match=complaint):
+    with pytest.raises(DataError) as caught:
         build(tmp_path, SEAL.replace(old, new))
+    assert (caught.value.id, caught.value.item) == (problem, "tang")
 
 
 def test_the_outline_lies_around_the_paste():

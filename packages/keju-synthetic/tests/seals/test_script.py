@@ -21,7 +21,7 @@ def plain(sign: str) -> bool:
     try:
         SCRIPT.figure(sign)
     except DataError as error:
-        if "is a frame" not in str(error):
+        if error.id != "synthetic.model-is-frame":
             raise
         return False
     return True
@@ -73,23 +73,24 @@ def test_every_owned_legend_can_be_cut():
 
 
 @pytest.mark.parametrize(
-    ("models", "composed", "sign", "complaint"),
+    ("models", "composed", "sign", "problem", "item"),
     [
-        ("", '"甲" = "甲"', "甲", "is a part of itself"),
-        ("", '"甲" = "⿰乙"', "甲", "乙: has no seal-script model"),
-        ('"一" = "00-20"', '"甲" = "⿰一"', "甲", "lacks a part"),
-        ('"一" = "00-20"', '"甲" = "一一"', "甲", "left over"),
-        ('"一" = "00-20"', '"甲" = "⿴一一"', "甲", "is no frame"),
-        ('"一" = "0?-20"', "", "一", "not a list of points"),
+        ("", '"甲" = "甲"', "甲", "synthetic.model-in-itself", "甲"),
+        ("", '"甲" = "⿰乙"', "甲", "synthetic.model-missing", "乙"),
+        ('"一" = "00-20"', '"甲" = "⿰一"', "甲", "synthetic.model-lacks-part", "甲"),
+        ('"一" = "00-20"', '"甲" = "一一"', "甲", "synthetic.model-with-rest", "甲"),
+        ('"一" = "00-20"', '"甲" = "⿴一一"', "甲", "synthetic.model-not-a-frame", "一"),
+        ('"一" = "0?-20"', "", "一", "synthetic.model-not-points", "0?-20"),
     ],
 )
 def test_a_model_that_is_not_sound_is_named(
-    tmp_path: Path, models: str, composed: str, sign: str, complaint: str
+    tmp_path: Path, models: str, composed: str, sign: str, problem: str, item: str
 ):
     path = tmp_path / "script.toml"
     path.write_text(f"[models]\n{models}\n[composed]\n{composed}\n", "utf-8")
-    with pytest.raises(DataError, match=complaint):
+    with pytest.raises(DataError) as caught:
         SealScript(path).figure(sign)
+    assert (caught.value.id, caught.value.item) == (problem, item)
 
 
 def test_strokes_that_should_meet_do_meet():

@@ -116,10 +116,12 @@ def test_a_control_looks_like_its_original(given, tmp_path):
 
 def test_what_is_no_page_is_refused(tmp_path):
     make_dataset(tmp_path / "given", [page_item("a")])
-    with pytest.raises(DataError, match="PAGE-XML or ALTO"):
+    with pytest.raises(DataError) as caught:
         built(tmp_path / "given", tmp_path / "out")
-    with pytest.raises(UsageError, match="by-book"):
+    assert caught.value.id == "synthetic.no-page-to-set"
+    with pytest.raises(UsageError) as caught:
         built(tmp_path / "given", tmp_path / "out", settings=SetTypeSettings(typeface="comic"))
+    assert caught.value.id == "errors.unknown-name"
 
 
 def test_a_page_without_a_line_that_is_asked_for_is_left_out(given, tmp_path):

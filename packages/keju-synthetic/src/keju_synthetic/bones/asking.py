@@ -10,6 +10,7 @@ from msgspec import structs
 from keju.building.ranking_items import item_per_query
 from keju.errors import DataError
 from keju.items import Box, ImageRef, Item
+from keju.messages import message
 from keju.text import simplified_reference
 from keju_synthetic.bones.pieces import PieceKind
 from keju_synthetic.bones.signs import Sign
@@ -102,9 +103,7 @@ def sign_items(
             yield from _deciphering(exhibit, sign)
         else:
             raise DataError(
-                f"task {name} cannot be asked about the sign {sign.char}",
-                item=exhibit.id,
-                hint="Use T28, T29 (needs `explains`), deciphering (needs `shows`)",
+                message("synthetic.sign-without-task", task=name, sign=sign.char), item=exhibit.id
             )
 
 

@@ -10,6 +10,7 @@ from PIL import Image, ImageFilter
 
 from keju.errors import DataError
 from keju.items import Box
+from keju.messages import message
 from keju_synthetic.bones.grounds import photo, rubbing
 from keju_synthetic.bones.incising import knife, sign_mask, write
 from keju_synthetic.bones.inscribing import compose
@@ -68,9 +69,8 @@ def draft(name: str, look: PieceLook, texts: Sequence[str], rng: np.random.Gener
     signs = load_signs()
     missing = sorted({char for text in texts for char in text} - signs.keys())
     if missing:
-        raise DataError(
-            f"no stroke model of {''.join(missing)}", item=name, hint="Use other characters"
-        )
+        problem = message("synthetic.stroke-model-missing", characters="".join(missing))
+        raise DataError(problem, item=name)
     piece = blank_piece(look.size, look.kind, rng, cracks=look.cracks)
     if look.lost:
         piece = broken(piece, look.lost, rng, depth=look.size[1] * 0.008)
@@ -89,11 +89,7 @@ def draft(name: str, look: PieceLook, texts: Sequence[str], rng: np.random.Gener
             columns = tuple("".join(text[n] for n in column) for column in written.columns)
             return Draft(piece._replace(strokes=written.strokes), written.boxes, columns)
         side *= _SHRINK
-    raise DataError(
-        f"{sum(map(len, texts))} characters find no room on the piece",
-        item=name,
-        hint="Make it larger, or shorten its texts",
-    )
+    raise DataError(message("synthetic.texts-too-long", count=sum(map(len, texts))), item=name)
 
 
 def _seams(piece: Piece, look: PieceLook) -> Plane | None:

@@ -11,6 +11,7 @@ from PIL import Image
 from keju.building.ranking_items import ranking_items
 from keju.errors import DataError
 from keju.items import ImageRef, Item, Record
+from keju.messages import message
 from keju_synthetic.bones.asking import (
     SOURCE,
     Written,
@@ -131,7 +132,13 @@ def draw_signs(studio: Studio) -> Iterator[Item]:
     for spec in studio.recipe.part("signs", SignPicture):
         sign = _known(spec.char, spec.id)
         if spec.variant is not None and spec.variant >= len(sign.models):
-            raise DataError(f"the sign {sign.char} has {len(sign.models)} models", item=spec.id)
+            problem = message(
+                "synthetic.sign-without-variant",
+                sign=sign.char,
+                count=len(sign.models),
+                variant=spec.variant,
+            )
+            raise DataError(problem, item=spec.id)
         plan = CropPlan(spec.ground, spec.height, spec.wear)
         picture = sign_crop(
             sign, plan, studio.rng(spec.id, "sign"), signs=load_signs(), variant=spec.variant
@@ -260,7 +267,8 @@ def draw_galleries(studio: Studio) -> Iterator[Item]:
     for spec in studio.recipe.part("galleries", Gallery):
         stray = set(spec.queries) - set(spec.classes)
         if stray:
-            raise DataError(f"no class for the queries {''.join(sorted(stray))}", item=spec.id)
+            queries = "".join(sorted(stray))
+            raise DataError(message("synthetic.query-without-class", queries=queries), item=spec.id)
         if spec.split == "reference":
             yield from _labelled(studio, spec)
             continue
@@ -312,11 +320,8 @@ def _known(char: str, item: str) -> Sign:
     try:
         return load_signs()[char]
     except KeyError:
-        raise DataError(
-            f"no stroke model of the sign {char!r}",
-            item=item,
-            hint="Draw one in synthesis/data/bones.toml, or use another sign",
-        ) from None
+        problem = message("synthetic.stroke-model-missing", characters=char)
+        raise DataError(problem, item=item) from None
 
 
 BONES: Mapping[str, Family] = {

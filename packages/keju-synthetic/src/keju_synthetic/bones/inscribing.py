@@ -11,6 +11,7 @@ from PIL import Image, ImageOps
 
 from keju.errors import DataError
 from keju.items import Box
+from keju.messages import message
 from keju_synthetic.bones.pieces import inner
 from keju_synthetic.noise import Plane, ramp, to_image, unit
 
@@ -92,7 +93,7 @@ def strokes_in(crop: Image.Image) -> Image.Image:
     mask = to_image(strokes)
     box = mask.point(lambda value: 255 if value > 127 else 0).getbbox()
     if box is None or float(grey.max()) == float(grey.min()):
-        raise DataError("nothing is written on the crop", hint="Give a crop with strokes")
+        raise DataError(message("synthetic.crop-without-strokes"))
     return mask.crop(box)
 
 

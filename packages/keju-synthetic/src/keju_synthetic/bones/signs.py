@@ -12,6 +12,7 @@ from msgspec import Meta
 from keju.errors import DataError
 from keju.files import read_toml
 from keju.items import Point, Record
+from keju.messages import message
 from keju_synthetic.texts import DATA
 
 SignKind = Literal["pictograph", "ideogram", "indicator", "loan"]
@@ -70,14 +71,14 @@ def load_signs(path: Path = DATA / "bones.toml") -> dict[str, Sign]:
     signs: dict[str, Sign] = {}
     for sign in read_toml(path, _Signs).signs:
         if sign.char in signs:
-            raise DataError("this sign stands twice", file=path, item=sign.char)
+            raise DataError(message("synthetic.sign-twice"), file=path, item=sign.char)
         signs[sign.char] = sign
     for sign in signs.values():
         for variant in range(len(sign.models)):
             try:
                 strokes_of(sign, variant, signs)
             except ValueError as error:
-                raise DataError(str(error), file=path, item=sign.char) from None
+                raise DataError(error.args[0], file=path, item=sign.char) from None
     return signs
 
 
@@ -103,7 +104,7 @@ def _expanded(model: tuple[str, ...], signs: Mapping[str, Sign], depth: int) -> 
             strokes.append(Stroke(_points(rest, 2), mark in {"~", "o"}, mark in {"#", "o"}))
             continue
         if depth == 0 or rest[:1] not in signs:
-            raise ValueError(f"no part {rest[:1]!r}, or a sign inside itself")
+            raise ValueError(message("synthetic.model-part-unknown", part=rest[:1]))
         corners = _points(rest[1:], 2)
         part = _expanded(signs[rest[0]].models[0], signs, depth - 1)
         strokes += [_placed(stroke, corners) for stroke in part]
@@ -117,9 +118,10 @@ def _points(text: str, least: int) -> tuple[Point, ...]:
         try:
             points.append((float(x) / _SPAN, float(y) / _SPAN))
         except ValueError:
-            raise ValueError(f"no point: {pair!r} in {text!r}") from None
+            problem = message("synthetic.model-point-invalid", point=pair, stroke=text)
+            raise ValueError(problem) from None
     if len(points) < least:
-        raise ValueError(f"fewer than {least} points in {text!r}")
+        raise ValueError(message("synthetic.model-few-points", stroke=text, least=least))
     return tuple(points)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from keju.errors import DataError
+from keju.messages import message
 from keju_synthetic.bones.pieces import Piece, area, trimmed, turned
 from keju_synthetic.noise import Plane, field, ramp, unit
 
@@ -66,11 +67,11 @@ def tear(
         DataError: no break leaves parts large enough: the mask is too small or too thin.
     """
     if not 1 <= parts <= 40:
-        raise DataError(f"cannot break a piece into {parts} parts", hint="Ask for 1 to 40")
+        raise DataError(message("synthetic.parts-out-of-range", count=parts))
     whole = _largest_region(mask > 0.5)
     labels: Labels = whole.astype(np.uint8)
     if not whole.any():
-        raise DataError("nothing to break: the mask is empty", hint="Give a mask of the piece")
+        raise DataError(message("synthetic.mask-empty"))
     enough = least * area(whole.astype(np.float32)) / parts
     for number in range(2, parts + 1):
         sizes = np.bincount(labels.ravel(), minlength=number)[1:]
@@ -96,10 +97,7 @@ def _break(
             if _largest_region(rest).sum() == rest.sum() and kept.sum() >= enough <= rest.sum():
                 labels[kept] = number
                 return
-    raise DataError(
-        f"no break leaves parts of {enough:.0f} pixels",
-        hint="Ask for fewer parts, or give a larger mask",
-    )
+    raise DataError(message("synthetic.no-break-found", area=enough))
 
 
 def _beyond(

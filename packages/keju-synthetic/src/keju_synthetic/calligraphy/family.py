@@ -11,9 +11,10 @@ import numpy as np
 from msgspec import Meta, field
 from PIL.Image import Image
 
-from keju.errors import DataError
+from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.items import Item, Line, Record
+from keju.messages import message
 from keju_synthetic.calligraphy.brush import SCALE, Brush, Ink, write
 from keju_synthetic.calligraphy.mounts import (
     Form,
@@ -119,14 +120,15 @@ def load_works(path: Path = DATA / "calligraphy.toml") -> dict[str, Work]:
     works: dict[str, Work] = {}
     for work in read_toml(path, _Works).works:
         if work.id in works:
-            raise DataError("this id stands twice", file=path, item=work.id)
+            raise DataError(message("synthetic.id-twice"), file=path, item=work.id)
         if work.script not in _SCRIPTS or work.school not in ("", *_SCHOOLS):
-            raise DataError(
-                f"script {work.script!r}, school {work.school!r}",
-                file=path,
-                item=work.id,
-                hint=f"Known: {', '.join((*_SCRIPTS, *_SCHOOLS))}",
+            problem = message(
+                "synthetic.script-or-school-unknown",
+                script=work.script,
+                school=work.school,
+                known=", ".join((*_SCRIPTS, *_SCHOOLS)),
             )
+            raise DataError(problem, file=path, item=work.id)
         works[work.id] = work
     return works
 
@@ -154,15 +156,18 @@ class _Scene(NamedTuple):
 def _asked(studio: Studio, spec: SheetPicture, examiner: Examiner) -> Iterator[Item]:
     works = load_works()
     if spec.work not in works:
-        raise DataError(f"no work '{spec.work}'", item=spec.id, hint=f"Known: {', '.join(works)}")
+        raise DataError(unknown_name(spec.work, works, "work"), item=spec.id)
     work = works[spec.work]
     hand = studio.hand(spec.hand, asked_by=spec.id)
     if hand.script != work.script:
-        raise DataError(
-            f"{work.title} is {work.script}, the hand '{spec.hand}' writes {hand.script}",
-            item=spec.id,
-            hint="Choose another hand",
+        problem = message(
+            "synthetic.hand-of-other-script",
+            work=work.title,
+            script=work.script,
+            hand=spec.hand,
+            written=hand.script,
         )
+        raise DataError(problem, item=spec.id)
     text = written(unpunctuated(work.text)[: spec.length], hand)
     signature = written(spec.signature, hand)
     font = studio.font(spec.hand, text + signature, spec.id)
@@ -226,9 +231,7 @@ def _item(
     if told.get(name):
         return examiner.telling(exhibit, name, told[name])
     raise DataError(
-        f"task {name}: nothing is known about {work.title}",
-        item=exhibit.id,
-        hint="Use T8 to T15, and fill in the work in calligraphy.toml",
+        message("synthetic.work-without-data", work=work.title, task=name), item=exhibit.id
     )
 
 
@@ -290,7 +293,7 @@ def _signed(
 ) -> Written:
     """The signature: small, at the left of the last sheet, lower than the text."""
     if scene.made.cut is not None:
-        raise DataError("a fan is signed in its text", item=scene.spec.id, hint="Leave it out")
+        raise DataError(message("synthetic.fan-with-signature"), item=scene.spec.id)
     inner, heart = scene.made.inner[-1], scene.made.hearts[-1]
     wide, high = inner.x1 - inner.x0, inner.y1 - inner.y0
     usual = sorted(sign.em for sign in body.signs)[len(body.signs) // 2]

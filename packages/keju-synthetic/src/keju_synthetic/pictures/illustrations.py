@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import structs
 from PIL import Image, ImageDraw
 
-from keju.errors import DataError
+from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.items import Item, Record
 from keju_synthetic.camera import Layers, compose, expose, shade
@@ -105,9 +105,7 @@ def draw_illustrations(studio: Studio) -> Iterator[Item]:
 
 def _printed(studio: Studio, spec: DrawnSpec, work: Print, examiner: Examiner) -> Iterator[Item]:
     if work.scene not in SCENES:
-        raise DataError(
-            f"no scene '{work.scene}'", item=spec.id, hint=f"Known: {', '.join(SCENES)}"
-        )
+        raise DataError(unknown_name(work.scene, SCENES, "scene"), item=spec.id)
     wear = wear_at(spec.difficulty, {"show": 0.0}, item=spec.id)
     wide, high = work.size
     size = (wide + work.edge + 2 * _MARGIN, high + work.head + work.below + 2 * _MARGIN)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from msgspec import structs
 
-from keju.errors import DataError
+from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.items import Item, Record
 from keju_synthetic.camera import expose
@@ -93,9 +93,7 @@ def draw_paintings(studio: Studio) -> Iterator[Item]:
 
 def _painted(studio: Studio, spec: DrawnSpec, work: Painting, examiner: Examiner) -> Iterator[Item]:
     if work.scene not in SCENES:
-        raise DataError(
-            f"no scene '{work.scene}'", item=spec.id, hint=f"Known: {', '.join(SCENES)}"
-        )
+        raise DataError(unknown_name(work.scene, SCENES, "scene"), item=spec.id)
     wear = wear_at(spec.difficulty, {}, item=spec.id)
     wide, high = work.size
     brush = Brush(wide, high, studio.rng(spec.id, "scene"), crisp=work.crisp)

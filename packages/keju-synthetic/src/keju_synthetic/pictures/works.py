@@ -9,8 +9,9 @@ import numpy as np
 from msgspec import field, structs
 from PIL import Image
 
-from keju.errors import DataError
+from keju.errors import DataError, unknown_name
 from keju.items import Item, Line, LineKind, Point, Record
+from keju.messages import message
 from keju_synthetic.exhibits import Examiner, Exhibit
 from keju_synthetic.paper import Picture
 from keju_synthetic.recipe import Difficulty, PictureSpec
@@ -115,7 +116,7 @@ def by_id(works: Iterable[W], file: str) -> dict[str, W]:
     found: dict[str, W] = {}
     for work in works:
         if work.id in found:
-            raise DataError("this id stands twice", file=file, item=work.id)
+            raise DataError(message("synthetic.id-twice"), file=file, item=work.id)
         found[work.id] = work
     return found
 
@@ -128,7 +129,7 @@ def find_work(works: Mapping[str, W], spec: DrawnSpec) -> W:
     """
     name = spec.work or spec.id
     if name not in works:
-        raise DataError(f"no work '{name}'", item=spec.id, hint=f"Known: {', '.join(works)}")
+        raise DataError(unknown_name(name, works, "work"), item=spec.id)
     return works[name]
 
 
@@ -201,11 +202,13 @@ def items_about(
     known |= {*work.texts, work.reads} - {""}
     for name in asks:
         if name not in known:
-            raise DataError(
-                f"nothing is known of '{work.id}' for task {name}",
-                item=exhibit.id,
-                hint=f"Known: {', '.join(sorted(known))}",
+            problem = message(
+                "synthetic.work-without-task",
+                work=work.id,
+                task=name,
+                known=", ".join(sorted(known)),
             )
+            raise DataError(problem, item=exhibit.id)
     wanted = set(asks) or known
     if work.reads in wanted:
         yield examiner.reading(exhibit, work.reads, lines)
@@ -226,8 +229,7 @@ def _counted(short: Short, counts: Mapping[str, int], picture: str) -> str:
     try:
         return short.answer.format(**counts)
     except (KeyError, IndexError, ValueError):
-        raise DataError(
-            f"the answer {short.answer!r} counts what is not drawn",
-            item=picture,
-            hint=f"Counted: {', '.join(counts)}",
-        ) from None
+        problem = message(
+            "synthetic.answer-counts-unknown", answer=short.answer, known=", ".join(counts)
+        )
+        raise DataError(problem, item=picture) from None

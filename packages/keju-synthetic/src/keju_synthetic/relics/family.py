@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec import field
 
-from keju.errors import DataError
+from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.items import Item, Record
+from keju.messages import message
 from keju_synthetic.exhibits import Examiner, Exhibit
 from keju_synthetic.recipe import Amount, Difficulty, Height, PictureSpec
 from keju_synthetic.relics.shaping import letters_of, load_shapes
@@ -75,12 +76,10 @@ def load_relics(path: Path = DATA / "relics.toml") -> dict[str, Relic]:
     relics: dict[str, Relic] = {}
     for relic in read_toml(path, _Relics).relics:
         if relic.id in relics:
-            raise DataError("this id stands twice", file=path, item=relic.id)
+            raise DataError(message("synthetic.id-twice"), file=path, item=relic.id)
         if relic.shape not in load_shapes():
-            raise DataError(
-                f"no shape '{relic.shape}'", file=path, item=relic.id,
-                hint=f"Known: {', '.join(load_shapes())}",
-            )  # fmt: skip
+            problem = unknown_name(relic.shape, load_shapes(), "shape")
+            raise DataError(problem, file=path, item=relic.id)
         relics[relic.id] = relic
     return relics
 
@@ -100,14 +99,10 @@ def draw_relics(studio: Studio) -> Iterator[Item]:
 def _asked(studio: Studio, spec: RelicPicture, examiner: Examiner) -> Iterator[Item]:
     relics = load_relics()
     if spec.relic not in relics:
-        raise DataError(
-            f"no relic '{spec.relic}'", item=spec.id, hint=f"Known: {', '.join(relics)}"
-        )
+        raise DataError(unknown_name(spec.relic, relics, "relic"), item=spec.id)
     relic = relics[spec.relic]
     if spec.labelled and "T32" in spec.asks:
-        raise DataError(
-            "the label gives the name away", item=spec.id, hint="Drop T32, or the label"
-        )
+        raise DataError(message("synthetic.label-gives-name"), item=spec.id)
     shape = load_shapes()[relic.shape]
     label = (relic.name,) if spec.labelled else ()
     needed = (
@@ -158,7 +153,5 @@ def _item(examiner: Examiner, exhibit: Exhibit, relic: Relic, name: str) -> Item
     if name == "T35" and relic.introduction:
         return examiner.telling(exhibit, name, relic.introduction)
     raise DataError(
-        f"task {name}: nothing is known about {relic.name}",
-        item=exhibit.id,
-        hint="Use T32 to T36, and fill in the relic in relics.toml",
+        message("synthetic.relic-without-data", task=name, relic=relic.name), item=exhibit.id
     )

@@ -10,9 +10,10 @@ from typing import Annotated, Literal, NamedTuple
 from msgspec import Meta
 from PIL import Image, ImageDraw
 
-from keju.errors import DataError
+from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.items import Point, Record
+from keju.messages import message
 from keju_synthetic.composing import Rect
 from keju_synthetic.fonts import Font, load_face
 from keju_synthetic.relics.materials import Material
@@ -118,13 +119,11 @@ def load_shapes(path: Path = DATA / "relic_shapes.toml") -> dict[str, Shape]:
     shapes: dict[str, Shape] = {}
     for shape in read_toml(path, _Shapes).shapes:
         if shape.id in shapes:
-            raise DataError("this id stands twice", file=path, item=shape.id)
+            raise DataError(message("synthetic.id-twice"), file=path, item=shape.id)
         for band in (band for part in shape.parts for band in part.bands):
             if band.pattern not in PATTERNS:
-                raise DataError(
-                    f"no ornament '{band.pattern}'", file=path, item=shape.id,
-                    hint=f"Known: {', '.join(PATTERNS)}",
-                )  # fmt: skip
+                problem = unknown_name(band.pattern, PATTERNS, "ornament")
+                raise DataError(problem, file=path, item=shape.id)
         shapes[shape.id] = shape
     return shapes
 

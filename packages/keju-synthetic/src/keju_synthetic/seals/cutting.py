@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw
 
 from keju.errors import DataError
 from keju.items import Point, Record
+from keju.messages import message
 from keju_synthetic.composing import Rect
 from keju_synthetic.noise import field, ramp, to_image, unit
 from keju_synthetic.seals.script import Figure, SealScript, Stroke, seal_script
@@ -70,14 +71,14 @@ def column_counts(cut: Cut) -> tuple[int, ...]:
     """
     count = len(cut.legend)
     if not 1 <= count <= _MOST:
-        raise DataError(
-            f"a legend of {count} characters", item=cut.legend, hint=f"Use 1 to {_MOST}"
-        )
+        problem = message("synthetic.legend-length", count=count, most=_MOST)
+        raise DataError(problem, item=cut.legend)
     given = cut.columns or _even_columns(count, cut.shape)
     if sum(given) != count or min(given) < 1:
-        raise DataError(f"columns {list(given)} do not hold {count} characters", item=cut.legend)
+        problem = message("synthetic.columns-of-legend", columns=list(given), count=count)
+        raise DataError(problem, item=cut.legend)
     if cut.order == "turning" and given != (2, 2):
-        raise DataError("only four characters in two columns can turn", item=cut.legend)
+        raise DataError(message("synthetic.turning-legend"), item=cut.legend)
     return tuple(given)
 
 
@@ -143,9 +144,8 @@ def cut_seal(cut: Cut, height: int, rng: np.random.Generator) -> Image.Image:
     missing = script.missing(cut.legend)
     if missing:
         raise DataError(
-            f"no seal-script model of {missing}", item=cut.legend,
-            hint="Choose another legend, or add the models to seal_script.toml",
-        )  # fmt: skip
+            message("synthetic.seal-script-missing", characters=missing), item=cut.legend
+        )
     high = height * _OVERSIZE
     canvas = _Canvas(round(high * ASPECT[cut.shape]), high, cut, rng)
     placed = cells(cut, script)

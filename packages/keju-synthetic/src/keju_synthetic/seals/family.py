@@ -11,6 +11,7 @@ from msgspec import field
 from keju.errors import DataError
 from keju.files import read_toml
 from keju.items import Item, Line, Record
+from keju.messages import message
 from keju_synthetic.exhibits import Examiner, Exhibit
 from keju_synthetic.recipe import Amount, Difficulty, Height, PictureSpec
 from keju_synthetic.seals.cutting import Cut
@@ -61,7 +62,7 @@ def load_owners(path: Path = DATA / "seals.toml") -> dict[str, Owned]:
     owners: dict[str, Owned] = {}
     for seal in read_toml(path, _Seals).seals:
         if seal.legend in owners:
-            raise DataError("this legend stands twice", file=path, item=seal.legend)
+            raise DataError(message("synthetic.legend-twice"), file=path, item=seal.legend)
         owners[seal.legend] = seal
     return owners
 
@@ -109,6 +110,7 @@ def _asked(studio: Studio, spec: SealPicture, examiner: Examiner) -> Iterator[It
             yield examiner.reading(exhibit, name, (line,))
         elif name == "T31" and owned is not None:
             yield examiner.choice(exhibit, name, owned.owner, owned.others)
+        elif name == "T31":
+            raise DataError(message("synthetic.seal-without-owner", task=name), item=spec.id)
         else:
-            known = "no owner in seals.toml" if name == "T31" else "not about seals"
-            raise DataError(f"task {name}: {known}", item=spec.id, hint="Use T30, T31")
+            raise DataError(message("synthetic.task-not-about-seals", task=name), item=spec.id)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from keju.errors import DataError
 from keju.files import read_toml
 from keju.items import Point, Record
+from keju.messages import message
 from keju_synthetic.composing import Rect
 from keju_synthetic.texts import DATA
 
@@ -86,27 +87,27 @@ class SealScript:
 
     def _figure(self, sign: str, above: tuple[str, ...]) -> Figure:
         if sign in above:
-            raise self._fault(sign, "is a part of itself")
+            raise self._fault(sign, message("synthetic.model-in-itself"))
         if sign in self._data.models:
             model = self._data.models[sign]
             if "@" in model:
-                raise self._fault(sign, "is a frame and stands around nothing")
+                raise self._fault(sign, message("synthetic.model-is-frame"))
             return self._plain(model)
         if sign not in self._data.composed:
-            raise self._fault(sign, "has no seal-script model")
+            raise self._fault(sign, message("synthetic.model-missing"))
         figure, rest = self._parse(self._data.composed[sign], (*above, sign))
         if rest:
-            raise self._fault(sign, f"has {rest!r} left over")
+            raise self._fault(sign, message("synthetic.model-with-rest", rest=rest))
         return figure
 
     def _parse(self, formula: str, above: tuple[str, ...]) -> tuple[Figure, str]:
         """The figure that a formula begins with, and what of the formula follows."""
         if not formula:
-            raise self._fault(above[-1], "lacks a part")
+            raise self._fault(above[-1], message("synthetic.model-lacks-part"))
         head, rest = formula[0], formula[1:]
         if head == _WITHIN:
             if not rest:
-                raise self._fault(above[-1], "lacks a part")
+                raise self._fault(above[-1], message("synthetic.model-lacks-part"))
             frame, rest = rest[0], rest[1:]
             inner, rest = self._parse(rest, above)
             return self._framed(frame, inner), rest
@@ -124,7 +125,7 @@ class SealScript:
     def _framed(self, frame: str, inner: Figure) -> Figure:
         model, _, pads = self._data.models.get(frame, "").partition("@")
         if len(pads) != 4 or not pads.isdigit():
-            raise self._fault(frame, "is no frame")
+            raise self._fault(frame, message("synthetic.model-not-a-frame"))
         left, top, right, bottom = (float(pad) for pad in pads)
         width = left + max(inner.width, 3.0) + right
         height = top + max(inner.height, 2.0) + bottom
@@ -138,7 +139,7 @@ class SealScript:
             width = float(max(_DIGITS.index(point[0]) for point in points))
             height = float(max(_DIGITS.index(point[1]) for point in points))
         except (ValueError, IndexError):
-            raise self._fault(model, "is not a list of points") from None
+            raise self._fault(model, message("synthetic.model-not-points")) from None
         return Figure(self._strokes(model, width, height), width, height)
 
     def _strokes(self, model: str, width: float, height: float) -> tuple[Stroke, ...]:
@@ -147,8 +148,8 @@ class SealScript:
             for stroke in model.split()
         )
 
-    def _fault(self, sign: str, what: str) -> DataError:
-        return DataError(what, file=self._path, item=sign, hint="Choose another legend, or mend it")
+    def _fault(self, sign: str, problem: str) -> DataError:
+        return DataError(problem, file=self._path, item=sign)
 
 
 @lru_cache(maxsize=1)

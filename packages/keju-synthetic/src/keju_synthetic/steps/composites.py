@@ -14,9 +14,10 @@ from PIL import Image
 from keju.building.crops import Classes, Crop, classes_of, sampled
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.images import open_image
 from keju.items import Box
+from keju.messages import message
 from keju.text import is_han
 from keju_synthetic.bones.asking import Written, description, recognition
 from keju_synthetic.bones.drafts import picture_of
@@ -93,7 +94,9 @@ def make_composites(context: StepContext, settings: CompositeSettings) -> None:
         DataError: no classes of crops, or no inscription finds room.
     """
     if settings.fewest > settings.most:
-        raise UsageError(f"fewest: {settings.fewest} is more than most: {settings.most}")
+        raise UsageError(
+            message("synthetic.fewest-exceeds-most", fewest=settings.fewest, most=settings.most)
+        )
     classes = sampled(classes_of(context.items()), settings.classes, context.rng("classes"))
     shelf = _Shelf(context, settings, classes)
     chosen = [_drawn(context, settings, shelf, number) for number in range(settings.pictures)]
@@ -109,7 +112,7 @@ def make_composites(context: StepContext, settings: CompositeSettings) -> None:
             continue
         parts += _keep(context, settings, plan, crops, picture)
     if not parts:
-        raise DataError(left[0].why, hint="Ask for fewer characters, or a larger height")
+        raise DataError(message("synthetic.no-inscription-made", why=left[0].why))
     context.table("parts", parts, Part)
     context.table("left-out", left, Dropped)
     count = len(plans) - len(left)
@@ -151,9 +154,8 @@ def composed(plan: Plan, settings: CompositeSettings) -> Made:
                 [len(column) for column in written.columns],
             )
         side *= _SHRINK
-    raise DataError(
-        f"{number_of(len(strokes), 'character finds', 'characters find')} no room", item=plan.name
-    )
+    problem = message("synthetic.characters-without-room", count=len(strokes))
+    raise DataError(problem, item=plan.name)
 
 
 def _sized(crop: Image.Image, side: float) -> Image.Image:
@@ -191,9 +193,7 @@ class _Shelf:
             crop = pool[int(rng.integers(len(pool)))]
             if self._is_clear(crop):
                 return crop
-        raise DataError(
-            f"of {_TRIES} crops none shows strokes alone", hint="Give crops of single characters"
-        )
+        raise DataError(message("synthetic.crops-unclear", count=_TRIES))
 
     def _is_clear(self, crop: Crop) -> bool:
         known = self._clear.get(crop.ref.sha256)

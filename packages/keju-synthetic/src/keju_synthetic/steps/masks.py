@@ -7,6 +7,7 @@ from PIL import Image, ImageDraw, ImageOps
 
 from keju.errors import DataError
 from keju.images import decoding, open_header, open_image
+from keju.messages import message
 from keju.outlines import largest_contour
 from keju_synthetic.noise import Plane, unit
 
@@ -44,11 +45,7 @@ def masked(data: bytes, *, name: str, most_side: int) -> tuple[Image.Image, Plan
     mask = (unit(alpha) > 0.5).astype(np.float32) if alpha else _standing_out(picture)
     share = float(mask.mean())
     if not _LEAST <= share <= _MOST:
-        raise DataError(
-            f"nothing in it stands apart ({share:.0%} of it would be the piece)",
-            file=name,
-            hint="Give pictures on a plain ground, or with the ground transparent",
-        )
+        raise DataError(message("synthetic.no-object-found", share=share), file=name)
     return picture, mask
 
 

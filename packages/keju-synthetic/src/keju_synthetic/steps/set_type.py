@@ -19,8 +19,9 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.datasets.pages import TextChoice, select_lines
 from keju.definitions import query_of
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError, number_of, unknown_name
 from keju.items import Item, Line
+from keju.messages import message
 from keju.scoring.memorization import CONTROL_OF
 from keju_synthetic.plates import Style, draw_plate
 from keju_synthetic.recipe import Scan
@@ -115,9 +116,7 @@ def set_type(context: StepContext, settings: SetTypeSettings) -> None:
         DataError: no item is a page to be transcribed with outlines.
     """
     if settings.typeface not in {BY_BOOK, *typefaces()}:
-        raise UsageError(
-            f"no typeface {settings.typeface!r}. Known: {', '.join((BY_BOOK, *typefaces()))}"
-        )
+        raise UsageError(unknown_name(settings.typeface, (BY_BOOK, *typefaces()), "typeface"))
     left: list[Dropped] = []
     pages: list[tuple[Item, Job]] = []
     for item in context.items():
@@ -127,10 +126,7 @@ def set_type(context: StepContext, settings: SetTypeSettings) -> None:
         else:
             pages.append((item, job))
     if not pages:
-        raise DataError(
-            "no page to set: no item is a transcription with outlines of its lines",
-            hint="Import PAGE-XML or ALTO",
-        )
+        raise DataError(message("synthetic.no-page-to-set"))
     drawn = context.engine.map("set", [job for _, job in pages], set_page, Set, chunk=_CHUNK)
     kept = 0
     for (item, job), page in zip(pages, drawn, strict=True):

@@ -20,6 +20,7 @@ from keju.building.step_context import StepContext
 from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
+from keju.messages import message
 from keju_synthetic.bones.breaking import BreakPlan, break_picture
 from keju_synthetic.camera import encode
 from keju_synthetic.steps.masks import is_page, masked
@@ -133,10 +134,9 @@ def tear_pieces(context: StepContext, settings: TearSettings) -> None:
             if piece.error]  # fmt: skip
     whole = [(item, piece) for item, piece in zip(items, torn, strict=True) if not piece.error]
     if not whole:
-        raise DataError(
-            f"no picture of a piece to tear: {left[0].why if left else 'no item has a picture'}",
-            hint="Give pictures on a plain ground, or with the ground transparent",
-        )
+        if not left:
+            raise DataError(message("synthetic.items-without-images"))
+        raise DataError(message("synthetic.no-piece-to-break", why=left[0].why))
     shelf: list[_Shown] = []
     rows: list[Fragment] = []
     for item, piece in whole:

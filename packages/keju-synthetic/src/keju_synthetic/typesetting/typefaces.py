@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from keju.errors import PrerequisiteError, UsageError
+from keju.errors import PrerequisiteError, UsageError, unknown_name
 from keju.files import read_toml
 from keju.items import Record
 from keju_synthetic.fonts import Font, FontRecord, find_font, undrawn
@@ -68,7 +68,7 @@ def typeface(name: str) -> Typeface:
     """
     chain = _table().chains.get(name)
     if chain is None:
-        raise UsageError(f"no typeface {name!r}. Known: {', '.join(typefaces())}")
+        raise UsageError(unknown_name(name, typefaces(), "typeface"))
     hands = read_toml(_HANDS, _Hands).hands | _table().hands
     fonts: dict[str, tuple[HandSpec, Font]] = {}
     absent = []
