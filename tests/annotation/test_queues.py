@@ -84,7 +84,7 @@ def test_review_accepts_mends_and_rejects_with_a_reason(serving, set_session, an
     assert "Nothing is changed" in page.locator("[data-error]").inner_text()
     page.locator("textarea[name=answer]").fill(HOSTILE)
     page.locator("textarea[name=reason]").fill("原文有誤")
-    after(page, lambda: page.locator("[value=mend]").click())
+    after(page, lambda: page.locator("[value=correct]").click())
     page.keyboard.press("r")
     page.locator("[data-error]:not([hidden])").wait_for()
     assert "why" in page.locator("[data-error]").inner_text()
@@ -94,7 +94,7 @@ def test_review_accepts_mends_and_rejects_with_a_reason(serving, set_session, an
     served.app.collect()
     said = select_latest(read_verdicts(answered / "people" / "verdicts.jsonl"))
     found = [said[item.id]["Li"] for item in drafts]
-    assert [each.decision for each in found] == ["accept", "mend", "reject"]
+    assert [each.decision for each in found] == ["accept", "correct", "reject"]
     assert [each.reason for each in found] == ["", "原文有誤", "Not in the picture"]
     assert [each.seal for each in found] == [compute_seal(item) for item in drafts]
     assert found[1].corrections.fields() == {"answer": HOSTILE}
@@ -111,7 +111,7 @@ def test_what_is_shown_and_sent_back_unchanged_mends_nothing(serving, dataset, t
         shown = queue.shown(subject, None, "en")
         form = {name: (getattr(items[subject], name) or "").replace("\n", "\r\n")
                 for name in ("question", "answer", "transcription")}  # fmt: skip
-        form |= {"options": shown["options"], "act": "mend"}
+        form |= {"options": shown["options"], "act": "correct"}
         if shown["has_boxes"]:
             form["boxes"] = json.dumps(shown["boxes"])
         refused = served.ask("POST", f"/review/{number}", person="Li", form=form)
@@ -124,14 +124,14 @@ def test_two_new_texts_of_one_page_are_refused_where_they_are_written(serving, d
     items = {item.id: item for item in Dataset.open(dataset).items()}
     subjects = served.app.queues["review"].subjects("Li")
     number = next(n for n, name in enumerate(subjects, 1) if items[name].task == "T1")
-    form = {"act": "mend", "answer": "天地", "transcription": "玄黃"}
+    form = {"act": "correct", "answer": "天地", "transcription": "玄黃"}
     refused = served.ask("POST", f"/review/{number}", person="Li", form=form)
     assert (refused.status, "one text here" in refused.text) == (400, True)
     taken = served.ask("POST", f"/review/{number}", person="Li", form=form | {"answer": "玄黃"})
     assert taken.status < 400
     (verdict,) = served.app.queues["review"].verdicts(served.app.events)
-    mended = apply_corrections(items[subjects[number - 1]], verdict)
-    assert (mended.answer, mended.transcription, mended.lines) == ("玄黃", "玄黃", ())
+    corrected = apply_corrections(items[subjects[number - 1]], verdict)
+    assert (corrected.answer, corrected.transcription, corrected.lines) == ("玄黃", "玄黃", ())
 
 
 def test_unclear_answers_are_settled_without_key_or_model(serving, set_session, answered):

@@ -118,11 +118,11 @@ def test_a_sheet_goes_out_and_comes_back_decided(given, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
-@pytest.mark.parametrize("decision", ["", "accept", "mend"])
+@pytest.mark.parametrize("decision", ["", "accept", "correct"])
 def test_an_edit_where_the_item_is_shown_is_refused_not_lost(given, tmp_path, name, decision):
     sheet = tmp_path / name
     hints = {
-        "answer": "Restore answer. Write the correction in new_answer, with the decision mend",
+        "answer": "Restore answer. Write the correction in new_answer, with the decision correct",
         "task": "Restore task as it was exported",
     }
     for column, hint in hints.items():
@@ -131,7 +131,7 @@ def test_an_edit_where_the_item_is_shown_is_refused_not_lost(given, tmp_path, na
         edit = {
             column: "天地\n玄皇",
             "decision": decision,
-            "new_question": "何?"[: decision == "mend"],
+            "new_question": "何?"[: decision == "correct"],
         }
         if name == "a.csv":
             fill(sheet, {"text": edit})
@@ -143,6 +143,34 @@ def test_an_edit_where_the_item_is_shown_is_refused_not_lost(given, tmp_path, na
             DataError, match=f"text: the exported cell in the column {column} was changed. {hint}"
         ):
             read_review(sheet, items_of(given), "p")
+
+
+@pytest.mark.parametrize("word", ["correct", "Corrected", "改正", "mend", "mended", "修改"])
+def test_every_word_for_a_correction_is_read(given, tmp_path, word):
+    sheet = tmp_path / "a.csv"
+    export_review("sheet", given, given.items(), sheet)
+    fill(sheet, {"mcq": {"decision": word, "new_answer": "C"}})
+    (found,) = read_review(sheet, items_of(given), "p")
+    assert (found.decision, found.corrections) == ("correct", Corrections(answer="C"))
+
+
+@pytest.mark.parametrize("word", ["correct", "mend"])
+def test_label_studio_offers_correct_and_its_former_word_is_read(given, tmp_path, word):
+    out = tmp_path / "ls"
+    export_review("label-studio", given, given.items(), out)
+    offered = ET.parse(out / "interface.xml").findall(".//Choices[@name='decision']/Choice")
+    assert [choice.get("value") for choice in offered] == ["accept", "correct", "reject"]
+
+    def change(task):
+        if task["data"]["item"] == "text":
+            (annotation,) = task["annotations"]
+            annotation["result"][0]["value"]["text"] = ["天地\n玄皇"]
+            annotation["result"].append(
+                {"from_name": "decision", "type": "choices", "value": {"choices": [word]}}
+            )
+
+    found = {each.item: each for each in read_review(annotated(out, change), items_of(given), "p")}
+    assert found["text"].decision == "correct"
 
 
 def test_what_spreadsheets_do_to_cells_is_no_edit(given, tmp_path):
@@ -166,13 +194,13 @@ def test_what_spreadsheets_do_to_cells_is_no_edit(given, tmp_path):
 def test_tables_are_read_as_spreadsheets_save_them(given, tmp_path, name, separator, encoding):
     sheet = tmp_path / "out.csv"
     export_review("sheet", given, given.items(), sheet)
-    fill(sheet, {"mcq": {"decision": "mend", "new_answer": "C"}, "text": {"decision": "ok"}})
+    fill(sheet, {"mcq": {"decision": "correct", "new_answer": "C"}, "text": {"decision": "ok"}})
     with sheet.open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.reader(stream))
     with (tmp_path / name).open("w", encoding=encoding, newline="") as stream:
         csv.writer(stream, delimiter=separator).writerows(rows)
     found = read_review(tmp_path / name, items_of(given), "p")
-    assert [each.decision for each in found] == ["mend", "accept"]
+    assert [each.decision for each in found] == ["correct", "accept"]
     cut = (tmp_path / name).read_bytes()[:-1]
     if encoding == "utf-16":
         (tmp_path / name).write_bytes(cut)
@@ -200,10 +228,10 @@ def test_json_lines_are_filled_in_or_are_verdicts_themselves(given, tmp_path):
     export_review("sheet", given, given.items(), sheet)
     rows = [json.loads(line) for line in sheet.read_text().splitlines()]
     assert rows[0]["question"] == "=1+1?\n何書"
-    rows[0] |= {"decision": "mend", "new_answer": "C"}
+    rows[0] |= {"decision": "correct", "new_answer": "C"}
     sheet.write_text("\n".join(map(json.dumps, rows)))
     (found,) = read_review(sheet, items_of(given), "甲")
-    assert found == Verdict(item="mcq", person="甲", decision="mend",
+    assert found == Verdict(item="mcq", person="甲", decision="correct",
                             corrections=Corrections(answer="C"),
                             seal=compute_seal(items_of(given)["mcq"]))  # fmt: skip
     plain = tmp_path / "b.jsonl"
@@ -258,7 +286,7 @@ def moved(form: str, out: Path) -> None:
 
 
 @pytest.mark.parametrize("form", BOX_FORMS)
-def test_a_box_that_was_moved_is_mended_and_the_others_keep_their_edges(form, given, tmp_path):
+def test_a_moved_box_is_corrected_and_the_others_keep_their_edges(form, given, tmp_path):
     out = tmp_path / form
     export_review(form, given, given.items(), out)
     moved(form, out)
@@ -305,7 +333,7 @@ def test_label_studio_takes_drafts_as_predictions_and_gives_them_back(given, tmp
         assert item.provenance[-1].person == "a@x.org"
 
 
-def test_what_was_changed_in_label_studio_is_mended(given, tmp_path):
+def test_changes_in_label_studio_are_corrections(given, tmp_path):
     out = tmp_path / "ls"
     export_review("label-studio", given, given.items(), out)
 
@@ -348,8 +376,8 @@ def say(item, person, decision="accept", **told):
 )  # fmt: skip
 def test_what_most_say_holds(given, said, need, judge, state):
     item = items_of(given)["text"]
-    told = {"a": {}, "r": {"decision": "reject"}, "m": {"decision": "mend", "answer": "天"},
-            "n": {"decision": "mend", "answer": "地"}}  # fmt: skip
+    told = {"a": {}, "r": {"decision": "reject"}, "m": {"decision": "correct", "answer": "天"},
+            "n": {"decision": "correct", "answer": "地"}}  # fmt: skip
     verdicts = {f"p{n}": say(item, f"p{n}", **told[letter]) for n, letter in enumerate(said)}
     outcome = decide(item, verdicts, need=need, judge=judge)
     assert outcome.state == state
@@ -361,8 +389,8 @@ def test_two_people_agreement_and_disputes_for_a_third(given, tmp_path):
     before = items_of(given)
     one = {name: say(item, "甲") for name, item in before.items()}
     two = {name: say(item, "乙") for name, item in before.items()}
-    two["text"] = say(before["text"], "乙", "mend", answer="天地\n玄宇")
-    two["where0"] = say(before["where0"], "乙", "mend", boxes=BOXES[:1])
+    two["text"] = say(before["text"], "乙", "correct", answer="天地\n玄宇")
+    two["where0"] = say(before["where0"], "乙", "correct", boxes=BOXES[:1])
     two["mcq"] = say(before["mcq"], "乙", "reject")
     both = {name: {"甲": one[name], "乙": two[name]} for name in before}
     rows = {row.what: row for row in measure_agreement(before, both)}
@@ -387,17 +415,17 @@ def test_two_people_agreement_and_disputes_for_a_third(given, tmp_path):
     table = pl.read_parquet(made.path / "tables" / "disagreements.parquet")
     assert len(table) == 3
     third = tmp_path / "c.jsonl"
-    write_verdicts(third, [say(before["text"], "丙", "mend", answer="天地\n玄宇")])
+    write_verdicts(third, [say(before["text"], "丙", "correct", answer="天地\n玄宇")])
     items, _ = reviewed(given, tmp_path / "third", *files, third, need=2)
     assert items["text"].answer == "天地\n玄宇"
     assert items["text"].provenance[-1].person == "乙, 丙"
 
 
-def test_one_text_mended_in_either_column_is_one_decision_and_two_texts_are_none(given, tmp_path):
+def test_a_transcription_may_be_corrected_in_either_column_but_not_in_both(given, tmp_path):
     files = [tmp_path / "anna.csv", tmp_path / "bo.csv"]
     for file, column in zip(files, ("new_answer", "new_transcription"), strict=True):
         export_review("sheet", given, given.items(), file)
-        fill(file, {"text": {"decision": "mend", column: "天地\n玄皇"}})
+        fill(file, {"text": {"decision": "correct", column: "天地\n玄皇"}})
     items, _ = reviewed(given, tmp_path / "out", *files, need=2)
     assert (items["text"].answer, items["text"].transcription) == ("天地\n玄皇", "天地\n玄皇")
     assert not items["text"].draft
@@ -575,10 +603,10 @@ def test_two_nameless_files_in_one_name_may_not_differ(given, tmp_path):
         export_review("sheet", given, given.items(), sheet)
         fill(sheet, {"text": {"decision": decision}, "mcq": {"decision": "accept"}})
     for settings in ({"person": "anna"}, {}):  # by their own names both are called sheet
-        with pytest.raises(
-            DataError, match=r"two/sheet.csv: text: 'sheet' decided accept in .*, but reject"
-        ):
+        with pytest.raises(DataError, match=r"two/sheet\.csv: text: ") as caught:
             reviewed(given, tmp_path / "out", *sheets, **settings)
+        assert caught.value.message.id == "building.decisions-differ"
+        assert caught.value.message.fields["person"] == settings.get("person", "sheet")
     fill(sheets[1], {"text": {"decision": "accept"}})
     items, _ = reviewed(given, tmp_path / "alike", *sheets, person="anna")
     assert items["text"].provenance[-1].person == "anna"

@@ -1,6 +1,8 @@
-"""What a person decided about an item, in one form."""
+"""Verdicts: reading, writing, and the corrections of items."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from msgspec.structs import replace
@@ -24,10 +26,14 @@ ITEM = Item(id="a", benchmark="AncientDoc", task="page_level_ocr", answer="天",
             answer_simplified="天", also_accepted=("夫",), metadata={"n": "1"})  # fmt: skip
 
 
-def test_what_is_appended_is_read_again_and_the_last_word_counts(tmp_path):
+def correct(corrections: Corrections, person: str = "p") -> Verdict:
+    return Verdict(item="a", person=person, decision="correct", corrections=corrections)
+
+
+def test_appended_verdicts_are_read_and_the_last_one_counts(tmp_path):
     path = tmp_path / "deep" / "verdicts.jsonl"
     first = Verdict(item="a", person="甲", decision="reject", reason="模糊")
-    second = Verdict(item="a", person="甲", decision="mend", corrections=Corrections(answer="地"))
+    second = correct(Corrections(answer="地"), person="甲")
     other = Verdict(item="a", person="乙", decision="accept", marks={"clarity": 4})
     for verdict in (first, other, second):
         add_verdict(path, verdict)
@@ -35,7 +41,7 @@ def test_what_is_appended_is_read_again_and_the_last_word_counts(tmp_path):
     assert select_latest(read_verdicts(path)) == {"a": {"甲": second, "乙": other}}
 
 
-def test_a_torn_last_line_costs_itself_alone(tmp_path):
+def test_a_torn_last_line_loses_only_itself(tmp_path):
     path = tmp_path / "verdicts.jsonl"
     kept = Verdict(item="a", person="甲", decision="accept")
     add_verdict(path, kept)
@@ -76,7 +82,7 @@ def test_an_item_may_be_named_by_a_long_path(tmp_path):
         ("[" * 100_000, "line 1"),
     ],
 )
-def test_a_line_that_is_no_verdict_is_named(tmp_path, line, said):
+def test_a_line_that_is_not_a_verdict_is_reported(tmp_path, line, said):
     path = tmp_path / "verdicts.jsonl"
     path.write_text(line + "\n")
     with pytest.raises(DataError, match=said) as caught:
@@ -84,12 +90,29 @@ def test_a_line_that_is_no_verdict_is_named(tmp_path, line, said):
     assert str(path) in str(caught.value)
 
 
-def test_mending_an_answer_takes_along_what_was_made_from_it():
-    verdict = Verdict(item="a", person="p", decision="mend", corrections=Corrections(answer="地"))
-    mended = apply_corrections(ITEM, verdict)
-    assert (mended.answer, mended.answer_simplified, mended.transcription) == ("地", "", "地")
-    assert mended.also_accepted == ()
-    assert mended.metadata == ITEM.metadata
+def test_a_correction_of_0_1_0_is_read(tmp_path):
+    path = tmp_path / "verdicts.jsonl"
+    path.write_text(
+        '{"item":"a","person":"p","decision":"mend","mended":{"answer":"地"}}\n', "utf-8"
+    )
+    (found,) = read_verdicts(path)
+    assert found == correct(Corrections(answer="地"))
+    write_verdicts(path, [found])
+    assert json.loads(path.read_text("utf-8")) == {
+        "item": "a", "person": "p", "decision": "correct", "mended": {"answer": "地"},
+    }  # fmt: skip
+
+
+def test_a_corrected_answer_replaces_the_texts_made_from_it():
+    verdict = correct(Corrections(answer="地"))
+    corrected = apply_corrections(ITEM, verdict)
+    assert (corrected.answer, corrected.answer_simplified, corrected.transcription) == (
+        "地",
+        "",
+        "地",
+    )
+    assert corrected.also_accepted == ()
+    assert corrected.metadata == ITEM.metadata
 
 
 def lined(*texts: str) -> Item:
@@ -98,16 +121,14 @@ def lined(*texts: str) -> Item:
 
 
 @pytest.mark.parametrize("field", ["answer", "transcription"])
-def test_of_a_transcribed_page_every_text_is_mended(field):
-    verdict = Verdict(
-        item="a", person="p", decision="mend", corrections=Corrections(**{field: "天地\n玄皇"})
-    )
-    mended = apply_corrections(lined("天地", "頁三", "玄黃"), verdict)
-    assert (mended.answer, mended.transcription) == ("天地\n玄皇", "天地\n玄皇")
-    assert [(line.text, line.confidence) for line in mended.lines] == [
+def test_all_texts_of_a_transcribed_page_are_corrected(field):
+    verdict = correct(Corrections(**{field: "天地\n玄皇"}))
+    corrected = apply_corrections(lined("天地", "頁三", "玄黃"), verdict)
+    assert (corrected.answer, corrected.transcription) == ("天地\n玄皇", "天地\n玄皇")
+    assert [(line.text, line.confidence) for line in corrected.lines] == [
         ("天地", 0.5), ("頁三", 0.5), ("玄皇", None),
     ]  # fmt: skip
-    assert mended.answer_simplified == ""
+    assert corrected.answer_simplified == ""
     apart = replace(lined(), transcription="天也\n玄黃")
     assert apply_corrections(apart, verdict).transcription == "天地\n玄皇"
     bare = apply_corrections(replace(ITEM, transcription=None), verdict)
@@ -117,17 +138,16 @@ def test_of_a_transcribed_page_every_text_is_mended(field):
 @pytest.mark.parametrize(
     ("texts", "answer"), [(("天地", "玄黃"), "天地玄皇"), (("天也", "玄黃"), "天地\n玄皇")]
 )
-def test_lines_that_the_mend_cannot_be_told_of_are_left_out_and_that_is_said(texts, answer):
+def test_lines_that_do_not_match_a_correction_are_dropped_and_noted(texts, answer):
     item = lined(*texts)
-    verdict = Verdict(item="a", person="p", decision="mend", corrections=Corrections(answer=answer))
+    verdict = correct(Corrections(answer=answer))
     assert apply_corrections(item, verdict).lines == ()
     note = "mended: answer; lines left out, as the text has others now"
     assert decide(item, {"p": verdict}, need=1).note == note
 
 
 def test_a_new_answer_and_another_new_transcription_are_refused_where_they_are_one_text():
-    twice = Verdict(item="a", person="p", decision="mend",
-                    corrections=Corrections(answer="地", transcription="人"))  # fmt: skip
+    twice = correct(Corrections(answer="地", transcription="人"))  # fmt: skip
     with pytest.raises(DataError, match="the same text in this task"):
         unify_texts(ITEM, twice)
     asked = replace(ITEM, task="linguistic_variant_qa")
@@ -136,8 +156,8 @@ def test_a_new_answer_and_another_new_transcription_are_refused_where_they_are_o
     assert unify_texts(ITEM, alike).corrections == Corrections(answer="地")
 
 
-def test_a_mended_question_leaves_the_answer_alone():
-    verdict = Verdict(item="a", person="p", decision="mend", corrections=Corrections(question="何"))
+def test_a_corrected_question_does_not_change_the_answer():
+    verdict = correct(Corrections(question="何"))
     assert apply_corrections(ITEM, verdict) == replace(ITEM, question="何")
 
 

@@ -66,13 +66,13 @@ def decided(dataset: Dataset, person: str = PERSON) -> dict[str, Verdict]:
     """What the first person decides about each item but the last, which is skipped."""
     seals = {item.id: compute_seal(item) for item in dataset.items()}
     verdicts = (
-        Verdict(item="001", person=person, decision="mend",
+        Verdict(item="001", person=person, decision="correct",
                 corrections=Corrections(answer="天地\n玄黃宇宙，𠀀"), reason="缺二字",
                 seal=seals["001"]),
         Verdict(item="1/2", person=person, decision="accept", marks={"correct": 5},
                 seal=seals["1/2"]),
-        Verdict(item="3-4", person=person, decision="mend", corrections=Corrections(answer="008"),
-                seal=seals["3-4"]),
+        Verdict(item="3-4", person=person, decision="correct",
+                corrections=Corrections(answer="008"), seal=seals["3-4"]),
         Verdict(item="50%", person=person, decision="accept", seal=seals["50%"]),
         Verdict(item="1e5", person=person, decision="reject", reason="=模糊; \"no\", 1/2",
                 seal=seals["1e5"]),
@@ -102,7 +102,7 @@ def decided_second(dataset: Dataset, person: str = SECOND) -> dict[str, Verdict]
         *alike,
         Verdict(item="001", person=person, decision="accept", seal=seals["001"]),
         Verdict(item="50%", person=person, decision="reject", seal=seals["50%"]),
-        Verdict(item="where2", person=person, decision="mend",
+        Verdict(item="where2", person=person, decision="correct",
                 corrections=Corrections(boxes=(*BOXES[:1], moved)), seal=seals["where2"]),
     )  # fmt: skip
     return {each.item: each for each in verdicts}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import get_args
 
 import msgspec
 from msgspec import structs
@@ -19,7 +18,6 @@ from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.messages import message
 
-_DECISIONS: tuple[Decision, ...] = get_args(Decision)
 LONGEST_REASON = 10_000
 """Maximum length in characters, as in a verdict."""
 
@@ -77,19 +75,21 @@ class Review:
             UsageError: it is not a decision, corrects nothing, rejects without a reason, or
                 contains an unknown mark.
         """
-        said = form.get("act", "")
-        decision = next((known for known in _DECISIONS if known == said), None)
-        if decision is None:
-            raise UsageError(message("annotation.decision-missing"))
+        try:
+            decision = Decision(form.get("act", ""))
+        except ValueError:
+            raise UsageError(message("annotation.decision-missing")) from None
         reason = text_of(form, "reason")
         if len(reason) > LONGEST_REASON:
             raise UsageError(message("annotation.reason-too-long"))
-        if decision == "reject" and not reason:
+        if decision == Decision.REJECT and not reason:
             raise UsageError(message("annotation.reason-missing"))
         item = self._items[subject]
-        corrections = _read_corrections(item, form) if decision == "mend" else Corrections()
-        if decision == "mend" and not corrections.fields():
-            raise UsageError(message("annotation.nothing-changed"))
+        corrections = Corrections()
+        if decision == Decision.CORRECT:
+            corrections = _read_corrections(item, form)
+            if not corrections.fields():
+                raise UsageError(message("annotation.nothing-changed"))
         verdict = Verdict(
             item=subject,
             person="-",

@@ -152,18 +152,18 @@ def _annotate(
 
 
 def _results(results: list[dict[str, Any]], verdict: Verdict) -> list[dict[str, Any]]:
-    mended = verdict.corrections.fields()
-    boxes = mended.pop("boxes", None)
+    corrected = verdict.corrections.fields()
+    boxes = corrected.pop("boxes", None)
     kept = [each for each in results
-            if each["from_name"] not in mended
+            if each["from_name"] not in corrected
             and (boxes is None or each["type"] != "rectanglelabels")]  # fmt: skip
-    texts = mended | ({"reason": verdict.reason} if verdict.reason else {})
+    texts = corrected | ({"reason": verdict.reason} if verdict.reason else {})
     kept += [_result(name, "textarea", {"text": [text]}) for name, text in texts.items()]
     kept.append(_result("decision", "choices", {"choices": [verdict.decision]}))
     scales = {scale.name: scale for scale in review_form().scale}
     for name, mark in verdict.marks.items():
         scale = scales[name]
-        kept.append(_result(scale.key, "choices", {"choices": [scale.said(mark)]}))
+        kept.append(_result(scale.key, "choices", {"choices": [scale.format_mark(mark)]}))
     return kept + [_drawn(box) for box in boxes or ()]
 
 

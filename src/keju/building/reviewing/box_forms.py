@@ -15,7 +15,7 @@ from keju.building.reviewing.exported_images import (
     find_box_changes,
     parse_hash,
 )
-from keju.building.reviewing.verdicts import Corrections, Verdict
+from keju.building.reviewing.verdicts import Corrections, Decision, Verdict
 from keju.datasets.readers.base import files_under, source_text
 from keju.datasets.readers.boxes import Drawn, boxes_of, keep_valid
 from keju.datasets.readers.records import Place
@@ -162,12 +162,12 @@ def read_boxes(form: str, src: Path, items: Sequence[Item], person: str) -> list
         for item in by_hash[name]:
             changed = find_box_changes(item, boxes, within=_WITHIN)
             verdicts.append(
-                Verdict(item=item.id, person=person, decision="accept")
+                Verdict(item=item.id, person=person, decision=Decision.ACCEPT)
                 if changed is None
                 else Verdict(
                     item=item.id,
                     person=person,
-                    decision="mend",
+                    decision=Decision.CORRECT,
                     corrections=Corrections(boxes=changed),
                 )
             )

@@ -20,10 +20,14 @@ from keju.metrics.boxes import match_boxes
 from keju.statistics import Measure, krippendorff_alpha
 
 State = Literal["accepted", "mended", "rejected", "disputed", "open", "marked low"]
-"""Accepted, corrected (stored as ``mended``) or rejected; people disagree; too few verdicts;
-accepted, but with marks that are too low."""
+"""The state of a reviewed item, as the table ``decided`` and the provenance store it: accepted,
+corrected, rejected, in dispute, too few verdicts, or accepted with marks that are too low."""
 
-_STATES: Mapping[Decision, State] = {"accept": "accepted", "mend": "mended", "reject": "rejected"}
+_STATES: Mapping[Decision, State] = {
+    Decision.ACCEPT: "accepted",
+    Decision.CORRECT: "mended",
+    Decision.REJECT: "rejected",
+}
 
 
 class Outcome(NamedTuple):
@@ -137,7 +141,7 @@ def list_disagreements(item: Item, verdicts: Mapping[str, Verdict]) -> Iterator[
             if b.marks.get(scale, mark) != mark:
                 theirs = str(b.marks[scale])
                 yield Disagreement(item.id, _name_scale(scale), one, str(mark), other, theirs)
-        if a.decision != b.decision and "reject" in {a.decision, b.decision}:
+        if a.decision != b.decision and Decision.REJECT in {a.decision, b.decision}:
             yield Disagreement(item.id, "decision", one, _describe(a), other, _describe(b))
             continue
         left, right = apply_corrections(item, a), apply_corrections(item, b)
@@ -154,7 +158,7 @@ def _name_scale(scale: str) -> str:
 
 
 def _describe(verdict: Verdict) -> str:
-    return f"{verdict.decision}: {verdict.reason}" if verdict.reason else verdict.decision
+    return f"{verdict.decision}: {verdict.reason}" if verdict.reason else str(verdict.decision)
 
 
 def _format_value(value: object) -> str:
@@ -189,7 +193,9 @@ def measure_agreement(
         shared = [
             (items[name], of[one], of[other])
             for name, of in both.items()
-            if one in of and other in of and "reject" not in {of[one].decision, of[other].decision}
+            if one in of
+            and other in of
+            and Decision.REJECT not in {of[one].decision, of[other].decision}
         ]
         pairs = [(apply_corrections(item, a), apply_corrections(item, b)) for item, a, b in shared]
         yield from _measure_pair_agreement(f"{one}, {other}", pairs)

@@ -43,7 +43,6 @@ DOCUMENT_ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
 """The environment settings by which Label Studio serves images of a directory."""
 
 _TEXTS = ("question", "answer", "transcription")
-_DECISIONS: tuple[Decision, ...] = ("accept", "mend", "reject")
 _WITHIN = 0.5
 _MOST_RESULTS = 10_000
 _ADDRESS = re.compile(r"[^\s,<>]+@[^\s,<>]+")
@@ -64,7 +63,7 @@ _XML = """\
   <TextArea name="transcription" toName="shown" placeholder="transcription" rows="6" \
 editable="true"/>
   <Choices name="decision" toName="shown" choice="single-radio" required="true">
-    <Choice value="accept"/><Choice value="mend"/><Choice value="reject"/>
+    <Choice value="accept"/><Choice value="correct"/><Choice value="reject"/>
   </Choices>
 {marks}\
   <TextArea name="reason" toName="shown" placeholder="reason" rows="2"/>
@@ -250,9 +249,9 @@ def _read_verdict(
         if changed is not None:
             corrected["boxes"] = changed
     decision = _read_decision(results, corrected)
-    if decision == "reject":
+    if decision == Decision.REJECT:
         corrected = {}
-    if decision == "mend" and not corrected:
+    if decision == Decision.CORRECT and not corrected:
         raise DataError(message("building.correction-missing"))
     fields = {
         "item": item.id,
@@ -275,13 +274,15 @@ def _read_verdict(
 def _read_decision(results: list[_Result], corrected: Mapping[str, Any]) -> Decision:
     ticked = [choice for result in results if result.from_name == "decision"
               for choice in result.value.choices]  # fmt: skip
-    if len(ticked) > 1 or any(choice not in _DECISIONS for choice in ticked):
-        raise DataError(message("building.decision-unclear", ticked=", ".join(ticked)[:60]))
-    if ticked == ["reject"]:
-        return "reject"
-    if ticked == ["mend"]:
-        return "mend"
-    return "mend" if corrected else "accept"
+    if not ticked:
+        return Decision.CORRECT if corrected else Decision.ACCEPT
+    try:
+        (choice,) = ticked
+        decision = Decision(choice)
+    except ValueError:
+        unclear = message("building.decision-unclear", ticked=", ".join(ticked)[:60])
+        raise DataError(unclear) from None
+    return Decision.CORRECT if corrected and decision == Decision.ACCEPT else decision
 
 
 def _read_marks(results: list[_Result], form: ReviewForm) -> dict[str, int]:

@@ -21,7 +21,13 @@ import msgspec
 from keju.building.drafting.templates import known_of
 from keju.building.review_form import ReviewForm, Scale
 from keju.building.reviewing.returned_cells import RowMatcher, format_seal, is_converted
-from keju.building.reviewing.verdicts import CORRECTIONS, Decision, Verdict, compute_seal
+from keju.building.reviewing.verdicts import (
+    CORRECTIONS,
+    FORMER_CORRECT,
+    Decision,
+    Verdict,
+    compute_seal,
+)
 from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, delimited, read_table, separator_of
@@ -46,10 +52,14 @@ COLUMNS = (*_ITEM_COLUMNS, *_REVIEW_COLUMNS)
 _NEW_COLUMNS = {name: f"new_{name}" for name in _ITEM_COLUMNS if f"new_{name}" in _REVIEW_COLUMNS}
 
 _WORDS: Mapping[str, Decision] = {
-    "accept": "accept", "accepted": "accept", "ok": "accept", "接受": "accept", "通过": "accept",
-    "mend": "mend", "mended": "mend", "修改": "mend",
-    "reject": "reject", "rejected": "reject", "拒绝": "reject", "拒絕": "reject",
-}  # fmt: skip
+    word: decision
+    for decision, words in {
+        Decision.ACCEPT: ("accept", "accepted", "ok", "接受", "通过"),
+        Decision.CORRECT: ("correct", "corrected", "改正", FORMER_CORRECT, "mended", "修改"),
+        Decision.REJECT: ("reject", "rejected", "拒绝", "拒絕"),
+    }.items()
+    for word in words
+}
 """Words that people write for a decision."""
 
 

@@ -244,7 +244,8 @@ def _report(
     agreements: Sequence[AgreementRow],
     unreviewed: int,
 ) -> None:
-    counts = ", ".join(f"{count} {state}" for state, count in states.items())
+    names = {"mended": "corrected"}
+    counts = ", ".join(f"{count} {names.get(state, state)}" for state, count in states.items())
     context.note(f"{counts}; {unreviewed} not reviewed")
     for row in agreements:
         alpha = "" if row.alpha is None else f", alpha {row.alpha:.3f}"

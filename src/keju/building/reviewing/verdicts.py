@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
@@ -19,8 +20,24 @@ from keju.files import read_jsonl, repair_torn_line, sha256_bytes, write_atomic
 from keju.items import Box, Item, Record
 from keju.messages import Message, both, message
 
-Decision = Literal["accept", "mend", "reject"]
-"""Unchanged; with corrections; rejected."""
+
+class Decision(StrEnum):
+    """A person's decision about an item: accepted unchanged, accepted with corrections, rejected.
+
+    Files of keju 0.1.0 name the second one `FORMER_CORRECT`.
+    """
+
+    ACCEPT = "accept"
+    CORRECT = "correct"
+    REJECT = "reject"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Decision | None:
+        return cls.CORRECT if value == FORMER_CORRECT else None
+
+
+FORMER_CORRECT = "mend"
+"""The word for `Decision.CORRECT` in keju 0.1.0, which is still read."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Words = Annotated[str, Meta(max_length=10_000)]
@@ -58,7 +75,7 @@ class Verdict(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         item: the item's id.
         person: the reviewer; any name or sign, always the same.
         decision: the decision.
-        corrections: the corrections; only with the decision ``mend``, and then not empty.
+        corrections: the corrections; only with the decision ``correct``, and then not empty.
         reason: why, in the person's words.
         marks: marks on the scales of a form, by the scale's name.
         seal: the result of `compute_seal` for the item as the person saw it; empty if the tool does
@@ -76,9 +93,9 @@ class Verdict(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def find_fault(self) -> Message | None:
         """The contradiction in the verdict, or None if it is valid."""
         corrected = self.corrections.fields()
-        if self.decision == "mend" and not corrected:
+        if self.decision == Decision.CORRECT and not corrected:
             return message("building.correction-missing")
-        if self.decision != "mend" and corrected:
+        if self.decision != Decision.CORRECT and corrected:
             return message(
                 "building.correction-not-decided", decision=self.decision, fields=both(corrected)
             )
