@@ -1,9 +1,10 @@
-"""The reasons why requests were not sent are in the Chinese table, whoever declines."""
+"""Every reason why a request is not sent has a Chinese text."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,55 +15,112 @@ from keju.translations import Words
 ZH = Words("zh")
 ENGLISH = re.compile(r"(?<![-:+])[a-z]{2,} [a-z]{2,}")
 ROOT = Path(keju.__file__).parent
-FUNCTIONS = {
-    "unsupported_reason",
-    "no_page",
-    "refuses",
-    "skip_reason",
-    "not_worded",
-    "_in_setting",
-    "_with_text",
-}
-FILES = [*(ROOT / "models").rglob("*.py"), ROOT / "running/selecting.py",
+FILES = [*(ROOT / "models").rglob("*.py"), *(ROOT / "running").rglob("*.py"),
          ROOT / "definitions/wordings.py"]  # fmt: skip
+TREES = [ast.parse(file.read_text("utf-8")) for file in FILES]
+CONSTANTS = {
+    name.id: node.value
+    for tree in TREES
+    for node in tree.body
+    if isinstance(node, ast.Assign)
+    for name in node.targets
+    if isinstance(name, ast.Name)
+}
 
 
-def reasons() -> list[str]:
-    """Every sentence that such a function returns, with a name in each blank."""
-    found = []
-    for file in FILES:
-        tree = ast.parse(file.read_text("utf-8"))
-        for function in ast.walk(tree):
-            if isinstance(function, ast.FunctionDef) and function.name in FUNCTIONS:
-                returned = [n.value for n in ast.walk(function) if isinstance(n, ast.Return)]
-                found += [text for value in returned if value for text in sentences(value)]
-        found += [
-            str(node.value.value)
-            for node in tree.body
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-            for name in node.targets
-            if isinstance(name, ast.Name) and name.id in ("NO_TEXT", "NO_TRANSCRIPTION")
-        ]
-    return sorted(set(found))
+def is_text(function: ast.FunctionDef) -> bool:
+    return isinstance(function.returns, ast.Name) and function.returns.id == "str"
 
 
-def sentences(value: ast.expr) -> list[str]:
+FUNCTIONS = {
+    node.name: node
+    for tree in TREES
+    for node in ast.walk(tree)
+    if isinstance(node, ast.FunctionDef) and is_text(node)
+}
+"""The functions that return a text, by name; those of a class share one with its base."""
+
+
+def reason_functions() -> Iterator[ast.FunctionDef]:
+    """The functions that return a reason, and the ones that they get it from."""
+    todo = [
+        node
+        for tree in TREES
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name.endswith("reason") and is_text(node)
+    ]
+    seen = {node.name for node in todo}
+    while todo:
+        yield (function := todo.pop())
+        for name in (name for value in returned(function) for name in called(value)):
+            if name in FUNCTIONS and name not in seen:
+                seen.add(name)
+                todo.append(FUNCTIONS[name])
+
+
+def called(value: ast.expr) -> list[str]:
+    """The functions whose value an expression has."""
     if isinstance(value, ast.IfExp):
-        return [*sentences(value.body), *sentences(value.orelse)]
-    if isinstance(value, ast.Constant) and value.value and isinstance(value.value, str):
-        return [value.value]
-    if isinstance(value, ast.JoinedStr):
-        parts = (str(p.value) if isinstance(p, ast.Constant) else "NAME" for p in value.values)
-        return ["".join(parts)]
+        return [*called(value.body), *called(value.orelse)]
+    if isinstance(value, ast.BoolOp):
+        return [name for each in value.values for name in called(each)]
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return [value.func.id]
     return []
 
 
-def test_the_reasons_are_found():
-    assert len(reasons()) > 20
-    assert "there is no image to transcribe" in reasons()
+def returned(function: ast.FunctionDef) -> Iterator[ast.expr]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return) and node.value:
+            yield node.value
+
+
+def sentences(value: ast.expr) -> list[str]:
+    """The sentences of an expression, with a name in each blank; none of a call.
+
+    Raises:
+        AssertionError: the expression has a form that this test does not understand.
+    """
+    if isinstance(value, ast.IfExp):
+        return [*sentences(value.body), *sentences(value.orelse)]
+    if isinstance(value, ast.BoolOp):
+        return [text for each in value.values for text in sentences(each)]
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        return [value.value] if value.value else []
+    if isinstance(value, ast.JoinedStr):
+        parts = (str(p.value) if isinstance(p, ast.Constant) else "NAME" for p in value.values)
+        return ["".join(parts)]
+    if isinstance(value, ast.Name) and value.id in CONSTANTS:
+        return sentences(CONSTANTS[value.id])
+    assert isinstance(value, ast.Call), ast.unparse(value)
+    return []
+
+
+def reasons() -> list[str]:
+    """Every reason of the program, with a name in each blank."""
+    functions = reason_functions()
+    return sorted(
+        {text for each in functions for value in returned(each) for text in sentences(value)}
+    )
+
+
+def test_the_reasons_are_found_in_functions_constants_and_helpers():
+    found = reasons()
+    assert len(found) > 25
+    assert "NAME transcribes; it gives no answer of the form NAME" in found
+    assert sentences(CONSTANTS["NO_TRANSCRIPTION"])[0] in found
+    assert sentences(CONSTANTS["NO_TEXT"])[0] in found
+    (from_helper,) = [each for each in found if each.startswith("with NAME the prompt")]
+    assert "answer" in from_helper
 
 
 @pytest.mark.parametrize("reason", reasons())
-def test_a_reason_is_in_the_table(reason):
+def test_a_reason_has_a_chinese_text(reason):
     assert ZH(reason) != reason
     assert not ENGLISH.search(re.sub(r"--\S+ \S+", "", ZH(reason)))
+
+
+def test_a_reason_without_a_chinese_text_would_be_found():
+    unknown = sentences(ast.parse("'the moon is full' if full else ''", mode="eval").body)
+    assert unknown == ["the moon is full"]
+    assert ZH(unknown[0]) == unknown[0]
