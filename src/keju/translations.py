@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, Self, get_args
 from keju.definitions import definitions, folder_of, name_in_chinese, task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml
-from keju.messages import Message, message, templates
+from keju.messages import JoinedText, Message, Translatable, message, templates
 from keju.messages._template import Template
 from keju.scoring import metrics
 
@@ -83,6 +83,9 @@ class Words:
         """A message, or an English text that files store, in this language, line by line."""
         if isinstance(text, Message):
             return self.text(text.id, **text.fields)
+        if isinstance(text, JoinedText):
+            separator = self._template(text.separator).fill({}, self.language)
+            return separator.join(str(self._value(each)) for each in text.parts)
         if text not in self._known:
             self._known[text] = "\n".join(map(self._line, text.split("\n")))
         return self._known[text]
@@ -108,8 +111,8 @@ class Words:
         return self._templates[name]
 
     def _value(self, value: object) -> object:
-        """The value of a field: a message in this language, or the Chinese name of a benchmark."""
-        if isinstance(value, Message):
+        """The value of a field: a text in this language, or the Chinese name of a benchmark."""
+        if isinstance(value, str) and isinstance(value, Translatable):
             return self(value)
         if isinstance(value, str) and self.language == "zh":
             return name_in_chinese(value) or value

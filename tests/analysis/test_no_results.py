@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from lxml import html
 
+from keju.analysis.no_results import no_results
+from keju.analysis.run_set import load_runs
 from keju.cli.output.run_summary import failure_lines, run_table
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
@@ -17,6 +19,7 @@ from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.support.making import picture
+from tests.support.own_pages import scored_pages
 
 TEXTS = [chr(0x4E00 + 40 * n) * 5 + chr(0x5E00 + 40 * n) * 5 for n in range(8)]
 
@@ -164,3 +167,64 @@ def test_few_missing_pages_leave_an_engine_in_the_comparison(tmp_path):
     # The points of the comparison count the missing page, the rates do not.
     (reliable,) = [line for line in verdict_lines(made, "en") if "better than Vendor" in line]
     assert "A page without a result counts as 0 in these points (Vendor)" in reliable
+
+
+BLANK = {"a/1": "天地玄黃", "a/2": "宇宙洪荒", "b/1": "日月盈昃", "b/2": "辰宿列張", "b/3": ""}
+
+
+@pytest.fixture(scope="module")
+def blank(tmp_path_factory) -> Path:
+    """Four pages with a text and a blank one; an engine has no result for two, one of them blank.
+
+    Another has a result for every page with a text, and none for the blank page.
+    """
+    most = {name: text for name, text in BLANK.items() if name not in ("b/2", "b/3")}
+    texts = {name: text for name, text in BLANK.items() if text}
+    answers = {"less": most, "texts": texts, "whole": BLANK | {"b/3": "[blank]"}}
+    return scored_pages(tmp_path_factory.mktemp("blank") / "own", BLANK, answers)
+
+
+def lines_of(folder: Path, engine: str, language: str) -> list[str]:
+    page = write_report([folder], folder / "blank.html", language=language).page
+    lines = html.fromstring(page.read_text("utf-8")).xpath("//*[@id='verdicts']//li")
+    found = (" ".join(each.text_content().split()) for each in lines)
+    return [each for each in found if f"{engine}.jsonl" in each]
+
+
+def test_missing_pages_and_the_error_rate_name_what_they_count(blank):
+    missing, rate, *_ = lines_of(blank, "less", "en")
+    assert missing.startswith("2 of 5 pages failed with ")
+    assert (
+        ": 1 of 4 pages with a reference text, and 1 of 1 page without one, such as blank pages: "
+        "b/2, b/3."
+    ) in missing
+    assert "count those with a reference text as wrong" in missing
+    assert "wrong on the 3 of 4 pages with a reference text that have a result" in rate
+    assert "5 pages" not in rate
+    missing, rate, *_ = lines_of(blank, "less", "zh")
+    assert missing.startswith("2 页（共 5 页）")
+    assert "有参考答案的 1 页（共 4 页），没有参考答案的（例如空白页）1 页（共 1 页）" in missing
+    assert "只计有参考答案并有结果的 3 页（有参考答案的共 4 页）" in rate
+
+
+def test_a_blank_page_without_a_result_is_in_no_error_rate(blank):
+    missing, rate, *_ = lines_of(blank, "texts", "en")
+    assert "0 of 4 pages with a reference text, and 1 of 1 page without one" in missing
+    assert "they are in no error rate and in no mean" in missing
+    assert "count" not in missing.split("b/3")[1].replace("no mean", "")
+    assert rate.split(" (")[0].endswith("0.0 % of the characters wrong")
+    assert "), 4 pages with a reference text" in rate
+    assert "with a result" not in rate
+    (found,) = [each for each in no_results(load_runs([blank])) if "texts" in each.model]
+    assert (len(found.pages), found.of, found.with_text, found.text_missing) == (1, 5, 4, 0)
+
+
+def test_the_tables_count_only_pages_with_a_reference_text(blank):
+    page = write_report([blank], blank / "tables.html").page
+    rows = html.fromstring(page.read_text("utf-8")).xpath(
+        "//h2[@id='errors']/following::table[1]//tr[td]/td[1]"
+    )
+    (less, texts, whole) = (" ".join(row.text_content().split()) for row in rows)
+    assert less.endswith("1 of 4 pages with a reference text have no result and count as wrong")
+    assert texts.endswith("texts.jsonl")
+    assert whole.endswith("whole.jsonl")

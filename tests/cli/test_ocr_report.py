@@ -84,7 +84,7 @@ def test_invented_text_on_a_blank_page_is_printed(tmp_path):
     assert "imported as blank: 1 page: book 1/p1" in done.stderr
     assert done.stdout.count("invented text on 1 of 1 blank page, ") == 2
     # The blank page has no character that could be wrong.
-    assert done.stdout.count(", 1 page,") + done.stdout.count(", 1 page\n") == 2
+    assert done.stdout.count(", 1 page with a reference text") == 2
     assert "the pages are from 1 book (folder), and at least 6" in done.stdout
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from keju.analysis.difficulty import option_errors
 from keju.analysis.input_settings import StepRow, StepTable, step_tables
-from keju.analysis.run_set import Answer, Asked, RunSet
+from keju.analysis.run_set import Answer, AskedItem, RunSet
 from keju.datasets import mini
 from keju.datasets.stats import stats
 from keju.figures import OfRun, Undrawn, catalogue, of_dataset, of_papers, of_run
@@ -347,7 +347,7 @@ def test_a_runs_curve_is_its_accuracy_by_number_of_candidates():
             response = Response(key="k", item=item.id, model="m", benchmark="OBI-Bench",
                                 task="classification", query="How", status="answered")  # fmt: skip
             key = ("h", "classification", "How", item.id)
-            asked[key] = Asked(item, None, [Answer("m", response, [score])])
+            asked[key] = AskedItem(item, None, [Answer("m", response, [score])])
     run_set = RunSet(runs=[], by_model={}, asked=asked, not_asked={})
     found = own_class_rows(run_set, "classification")
     rows = {(row["classes"], row["value"], row["guessing"]) for row in found}

@@ -128,6 +128,8 @@ def calls() -> list[Call]:
     found = list(uses_in_pages())
     both = frozenset({"first", "last"})
     found += [Call("messages.or", both, "either"), Call("messages.and", both, "both")]
+    separators = ("comma", "full-stop", "list", "new-line", "semicolon")
+    found += [Call(f"messages.{each}", frozenset(), "JoinedText") for each in separators]
     for path, tree in trees():
         if path.is_relative_to(CORE):
             found += ids_in(path, tree)

@@ -152,7 +152,8 @@ def test_a_table_uses_one_word_for_each_concept(room):
 
 @pytest.mark.parametrize("room", TABLES)
 def test_every_entry_is_in_chinese(room):
-    text = {each for each in TABLES[room].values() if not re.search(HAN, each)}
+    fixed = {re.sub(r"\{\w+\}", "", each) for each in TABLES[room].values()}
+    text = {each for each in fixed if not re.search(HAN, each)}
     assert {each for each in text if re.search("[A-Za-z]", each)} <= SAME_IN_BOTH
 
 

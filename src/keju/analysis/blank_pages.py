@@ -11,8 +11,9 @@ from keju.analysis.labels import task_name
 from keju.analysis.roles import model_role
 from keju.analysis.run_set import RunSet
 from keju.definitions import is_blank
-from keju.errors import number_of, shortened
+from keju.errors import shortened
 from keju.items import PromptVariant, Response, variant_of
+from keju.messages import Message, message
 from keju.runs import RunFolder
 from keju.scoring import Summary
 from keju.scoring.blank_pages import (
@@ -125,7 +126,7 @@ def blank_page_rows(run_set: RunSet) -> list[dict[str, object]]:
     ]
 
 
-def invented_lines(run: RunFolder) -> Iterator[str]:
+def invented_lines(run: RunFolder) -> Iterator[Message]:
     """A line for each model and prompt variant, where the run has blank pages."""
     every = [
         (f"{model} ({label})" if (label := variant.label()) else model, task_name(*place), found)
@@ -133,11 +134,18 @@ def invented_lines(run: RunFolder) -> Iterator[str]:
         for place, found in of_tasks.items()
     ]
     for name, task, found in every:
-        worst = f" (most: {found.most:,}, on {shortened(found.where)})" if found.where else ""
-        pages = number_of(found.pages, "blank page", "blank pages")
         rate = (
-            f"{found.per_page:.1f} characters a page"
+            message("analysis.characters-a-page", characters=found.per_page)
             if found.enough
-            else f"too few for a rate, which needs {FEWEST_BLANK}"
+            else message("analysis.too-few-for-a-rate", fewest=FEWEST_BLANK)
         )
-        yield f"{name}, {task}: invented text on {found.with_text:,} of {pages}, {rate}{worst}"
+        if found.where:
+            yield message(
+                "analysis.text-invented-most", name=name, task=task, with_text=found.with_text,
+                pages=found.pages, rate=rate, most=found.most, where=shortened(found.where),
+            )  # fmt: skip
+        else:
+            yield message(
+                "analysis.text-invented", name=name, task=task, with_text=found.with_text,
+                pages=found.pages, rate=rate,
+            )  # fmt: skip

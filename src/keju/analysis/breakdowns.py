@@ -54,7 +54,7 @@ def breakdowns(run_set: RunSet, left_out: Collection[str] = ()) -> list[Json]:
     of_all: dict[str, dict[str, list[Score]]] = {}
     tables = []
     for (task, query), scores in scored.items():
-        for kind, by_stratum in _parted(run_set.items, scores).items():
+        for kind, by_stratum in _group_by_stratum(run_set.items, scores).items():
             for stratum, of_stratum in by_stratum.items():
                 above = _above_their_means(of_stratum, scores)
                 of_all.setdefault(kind, {}).setdefault(stratum, []).extend(above)
@@ -65,7 +65,7 @@ def breakdowns(run_set: RunSet, left_out: Collection[str] = ()) -> list[Json]:
     return [*whole, *tables] if len(scored) > 1 else tables
 
 
-def _parted(
+def _group_by_stratum(
     items: Mapping[tuple[str, str, str], Item], scores: Iterable[Score]
 ) -> dict[str, dict[str, list[Score]]]:
     found: dict[str, dict[str, list[Score]]] = {}

@@ -81,7 +81,7 @@ def comparison_of(
         first=names[0],
         second=names[1],
         shared=shared_variant(first, second),
-        sides=(_said(first), _said(second)),
+        sides=(_describe_side(first), _describe_side(second)),
         protocol=protocol,
         tasks=found,
         errors=compare_errors(one, other) if protocol == "strict" else [],
@@ -132,7 +132,7 @@ def _unscored(first: list[Score], second: list[Score], protocol: Protocol) -> li
     return found
 
 
-def _said(side: Side) -> dict[str, str]:
+def _describe_side(side: Side) -> dict[str, str]:
     return {"run": str(side.run.path), "model": side.model, **side.variant._asdict()}
 
 

@@ -33,7 +33,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from keju.analysis.labels import task_name
-from keju.analysis.run_set import Answer, Asked, RunSet, reader_of_responses
+from keju.analysis.run_set import Answer, AskedItem, RunSet, reader_of_responses
 from keju.analysis.swapped import Place, place_of
 from keju.definitions import options_of, prompt_of, query_of
 from keju.errors import KejuError
@@ -98,9 +98,9 @@ _Row = tuple[Sign, str, str]
 
 
 class _Known(NamedTuple):
-    """What is known of an item: its true text, and all text in it or in its prompt."""
+    """An item with its true text, and all text in it or in its prompt."""
 
-    asked: Asked
+    asked: AskedItem
     place: int
     truth: str
     own: tuple[str, ...]
@@ -120,7 +120,7 @@ def contamination(run_set: RunSet, swapped: Collection[Place] = ()) -> Contamina
 
     `swapped` are the items whose texts seem to be swapped.
     """
-    known = _known(run_set)
+    known = _collect_known(run_set)
     index = _index(known)
     readings = {
         place: text
@@ -184,7 +184,7 @@ def _signs(
     reading = readings.get((answer.model, name_of_images(item.images), answer.response.round))
     if reading is not None:
         if each.truth and others:
-            asked = _asked(item)
+            asked = _prompt_texts(item)
             run = _withheld(said, each.truth, reading, asked)
             yield (
                 "withheld",
@@ -256,30 +256,30 @@ def _blind(said: str, truth: str, own: Sequence[str], others: Sequence[str]) -> 
     return best if len(best) >= floor + BEYOND else ""
 
 
-def _known(run_set: RunSet) -> list[_Known]:
-    """What is known of every item, with all texts of other items about the same images."""
+def _collect_known(run_set: RunSet) -> list[_Known]:
+    """Collect every item with its texts and those of other items about the same images."""
     by_picture: dict[str, list[str]] = {}
     for asked in run_set.asked.values():
         for image in asked.item.images:
-            by_picture.setdefault(image.sha256, []).extend(_texts(asked.item))
+            by_picture.setdefault(image.sha256, []).extend(_item_texts(asked.item))
     found = []
     for place, asked in enumerate(run_set.asked.values()):
         item = asked.item
         beside = [text for image in item.images for text in by_picture[image.sha256]]
-        own = tuple(dict.fromkeys([*_texts(item), *_asked(item), *beside]))
+        own = tuple(dict.fromkeys([*_item_texts(item), *_prompt_texts(item), *beside]))
         truth = counted(item.transcription or item.answer or item.answer_simplified)
         found.append(_Known(asked, place, truth if len(truth) >= RUN else "", own))
     return found
 
 
-def _texts(item: Item) -> list[str]:
+def _item_texts(item: Item) -> list[str]:
     """The known texts on an item's page, and its answer."""
     lines = "".join(line.text for line in item.lines)
     texts = (item.transcription or "", item.answer, item.answer_simplified, lines)
     return [said for text in (*texts, *item.also_accepted) if (said := counted(text))]
 
 
-def _asked(item: Item) -> tuple[str, ...]:
+def _prompt_texts(item: Item) -> tuple[str, ...]:
     """The texts that the item itself shows to a model."""
     try:
         prompt = prompt_of(item)

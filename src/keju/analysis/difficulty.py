@@ -164,7 +164,7 @@ def option_errors(run_set: RunSet, protocol: Protocol = "strict") -> list[Json]:
             name = task_name(asked.item.task, asked.item.query)
             taken = found.setdefault(name, {}).setdefault(true, [])
             taken += [
-                (answer.model, _taken(score, texts, true))
+                (answer.model, _extract_option(score, texts, true))
                 for answer in asked.answers
                 for score in answer.scores
                 if score.protocol == protocol and score.metric == "Acc"
@@ -173,7 +173,7 @@ def option_errors(run_set: RunSet, protocol: Protocol = "strict") -> list[Json]:
     return [table for table in tables if table["rows"]]
 
 
-def _taken(score: Score, options: tuple[str, ...], true: str) -> str:
+def _extract_option(score: Score, options: tuple[str, ...], true: str) -> str:
     """Extracted option; under `official`, which extracts none, the right one where it is found."""
     if score.protocol == "official":
         return true if score.value == 1 else ""

@@ -96,7 +96,7 @@ def _is_transcription(name: str) -> bool:
 
 def _over_items(run_set: RunSet) -> Iterator[Downstream]:
     read = _accuracies(run_set)
-    given = _given(run_set)
+    given = _rate_readings(run_set)
     found: dict[tuple[str, str, str, str], _Pairs] = {}
     for asked in run_set.asked.values():
         item = asked.item
@@ -137,7 +137,7 @@ def _accuracies(run_set: RunSet) -> dict[tuple[str, str], float]:
     return {key: fmean(values) for key, values in found.items()}
 
 
-def _given(run_set: RunSet) -> dict[tuple[str, str], float]:
+def _rate_readings(run_set: RunSet) -> dict[tuple[str, str], float]:
     """The accuracy of the transcription that a voice was sent with an item."""
     readings = readings_of(run_set)
     found = {}

@@ -24,7 +24,6 @@ _RUNTIME = (
 _TIMED = ("engine", "baseline")
 MOST_PAGES = 10**12
 _PRICE = re.compile(r"([^\W\d_]*|[€$£¥])\s*(\d+(?:\.\d+)?)\s*([^\W\d_]*|[€$£¥])\s*(?:/\s*h)?")
-_NOT_MEASURED = "the run has no time of it, because an earlier keju made it or it was interrupted"
 
 
 class Collection(NamedTuple):
@@ -59,10 +58,7 @@ class Speed(NamedTuple):
     cpu: float | None = None
     thousand: float | None = None
     least: float | None = None
-    why: str = _NOT_MEASURED
-
-
-_FROM_FILES = Speed(why="its results were read from files")
+    why: str = ""
 
 
 def collection_of(pages: int | None, machine_price: str) -> Collection | None:
@@ -92,7 +88,7 @@ def speeds(run_set: RunSet) -> dict[str, Speed]:
     """The speed of each engine and baseline of a report, by its name there."""
     stored = {run.name: read_timings(RunFolder(run.path)) for run in run_set.runs}
     return {
-        name: _FROM_FILES
+        name: Speed(why=message("analysis.results-read-from-files"))
         if model_responses.kind == RESULTS
         else _speed(
             [each for each in stored[model_responses.run] if each.model == model_responses.model]
@@ -105,7 +101,7 @@ def speeds(run_set: RunSet) -> dict[str, Speed]:
 def _speed(timings: Sequence[Timing]) -> Speed:
     """Sum of the timings of one machine: the one with the most pages, of equal ones the later."""
     if not timings:
-        return Speed()
+        return Speed(why=message("analysis.run-no-time-because"))
     whole = [each for each in timings if not each.too_little]
     quiet = [each for each in whole if not each.busy]
     last = timings[-1]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from keju.analysis.run_set import PEOPLE, Answer, Asked, ModelResponses, RunSet
+from keju.analysis.run_set import PEOPLE, Answer, AskedItem, ModelResponses, RunSet
 
 NOTE = (
     "The row of all people takes every answer of each; its interval says what other books and "
@@ -32,7 +32,7 @@ def with_people(run_set: RunSet) -> RunSet:
     return replace(
         run_set,
         by_model={**run_set.by_model, everybody: _joint(everybody, list(by_model.values()))},
-        asked={key: _joined(each, everybody, by_model) for key, each in run_set.asked.items()},
+        asked={key: _add_people(each, everybody, by_model) for key, each in run_set.asked.items()},
     )
 
 
@@ -65,7 +65,7 @@ def _joint(name: str, by_model: Sequence[ModelResponses]) -> ModelResponses:
     )
 
 
-def _joined(asked: Asked, everybody: str, by_model: dict[str, ModelResponses]) -> Asked:
+def _add_people(asked: AskedItem, everybody: str, by_model: dict[str, ModelResponses]) -> AskedItem:
     """The item with a copy of every person's answer, in the name of all people."""
     theirs = [answer for answer in asked.answers if answer.model in by_model]
     again = [

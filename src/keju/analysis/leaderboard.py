@@ -62,7 +62,7 @@ class Rank(NamedTuple):
     why: str = ""
 
 
-class Standing(NamedTuple):
+class LeaderboardRow(NamedTuple):
     """A model of the leaderboard: its overall mean, rank and domains under each protocol.
 
     `seconds`, tokens and `money` are for a thousand items; None where not known. For people, who
@@ -85,7 +85,7 @@ class Group(NamedTuple):
     """The models of one role, best first."""
 
     role: str
-    rows: list[Standing]
+    rows: list[LeaderboardRow]
 
     @property
     def title(self) -> str:
@@ -159,7 +159,7 @@ def _leaderboard(
     groups = []
     for role in ROLES:
         rows = [
-            _standing(model_responses.of(name), model, domains, found, sure)._replace(
+            _build_row(model_responses.of(name), model, domains, found, sure)._replace(
                 seconds=_seconds(model_responses.of(name), timed.get(model)),
                 answer_seconds=None
                 if model in timed
@@ -171,7 +171,7 @@ def _leaderboard(
             and any((model, protocol) in found for protocol in protocols)
         ]
         if rows:
-            groups.append(Group(role, sorted(rows, key=lambda row: -_shown(row.overall))))
+            groups.append(Group(role, sorted(rows, key=lambda row: -_sort_value(row.overall))))
     notes = [note for protocol in protocols for note in sure[protocol].notes]
     if sum(model_responses.role == PEOPLE for model_responses in run_set.by_model.values()) > 1:
         notes.append(NOTE)
@@ -208,13 +208,13 @@ def _head(benchmark: str, protocol: Protocol) -> str:
     return f"{protocol}: {getattr(queries[0], protocol)[0]}" if len(queries) == 1 else protocol
 
 
-def _standing(
+def _build_row(
     model_responses: ModelResponses,
     model: str,
     domains: Sequence[str],
     found: Mapping[tuple[str, Protocol], BenchmarkResult],
     sure: Mapping[Protocol, Resampled],
-) -> Standing:
+) -> LeaderboardRow:
     overall, ranks, by_domain = [], [], []
     for protocol, known in sure.items():
         result = found.get((model, protocol))
@@ -226,7 +226,7 @@ def _standing(
     failures = [
         (status, n) for status, n in model_responses.statuses.items() if status != "answered"
     ]
-    return Standing(
+    return LeaderboardRow(
         model=model,
         overall=overall,
         ranks=ranks,
@@ -261,7 +261,7 @@ def _rank(known: Resampled, model: str) -> Rank:
     return Rank(*known.ranks[model])
 
 
-def _shown(overall: Sequence[Mean | None]) -> float:
+def _sort_value(overall: Sequence[Mean | None]) -> float:
     """The strict overall value, else the official one, rounded: equal ones keep their order."""
     known = [each.value for each in overall if each is not None and each.value is not None]
     return round(100 * known[-1], 1) if known else -1.0

@@ -8,22 +8,21 @@ from typing import NamedTuple
 
 from keju.analysis.run_set import RunSet
 from keju.definitions import query_of
-from keju.errors import number_of
 from keju.items import Item, Response
+from keju.messages import Message, join_parts, message
 from keju.models import MISSING, RESULTS
 
 MOST = 0.1
 """The share of pages without a result up to which an engine is ranked and compared."""
-
-BEYOND = f"more than {100 * MOST:.0f} %"
-"""The limit as text."""
 
 
 class NoResults(NamedTuple):
     """One model's pages without a result; `of_files` where its results are files.
 
     `pages` are the items with their positions in the browser, `of` the number of its pages, `kinds`
-    the failures by kind. `scored` is the number of pages with a result and a reference.
+    the failures by kind. `with_text` is the number of its pages with a reference text, on which
+    error rates are based: blank pages and pages without a reference have none. `scored` is the
+    number of these with a result.
     """
 
     model: str
@@ -31,6 +30,7 @@ class NoResults(NamedTuple):
     of: int
     kinds: Counter[str]
     of_files: bool
+    with_text: int = 0
     scored: int = 0
 
     @property
@@ -39,18 +39,65 @@ class NoResults(NamedTuple):
         return len(self.pages) > MOST * self.of
 
     @property
+    def text_missing(self) -> int:
+        """The number of pages with a reference text that have no result."""
+        return self.with_text - self.scored
+
+    @property
+    def mixed(self) -> bool:
+        """Whether some of the model's pages have a reference text and others have none."""
+        return 0 < self.with_text < self.of
+
+    @property
     def lacks_files(self) -> bool:
         """Whether files are missing, and no file could not be read."""
         return self.of_files and set(self.kinds) == {MISSING}
 
     @property
-    def cause(self) -> str:
-        """How many pages have no result, and why, without the pages' names."""
-        count = f"{len(self.pages):,} of {number_of(self.of, 'page')}"
+    def cause(self) -> Message:
+        """How many pages have no result, and why, without the pages' names.
+
+        Where only some pages have a reference text, also how many of them are missing.
+        """
+        count, total, model, split = len(self.pages), self.of, self.model, self._split()
         if self.lacks_files:
-            return f"{count} have no result file from {self.model}"
-        kinds = ", ".join(f"{times}× {kind}" for kind, times in self.kinds.most_common())
-        return f"{count} failed with {self.model} ({kinds})"
+            if not self.mixed:
+                return message(
+                    "analysis.without-result-file", count=count, total=total, model=model
+                )
+            return message(
+                "analysis.without-result-file-by-text",
+                count=count, total=total, model=model, split=split,
+            )  # fmt: skip
+        kinds = join_parts(f"{times}× {kind}" for kind, times in self.kinds.most_common())
+        if not self.mixed:
+            return message(
+                "analysis.failed-with", count=count, total=total, model=model, kinds=kinds
+            )
+        return message(
+            "analysis.failed-with-by-text",
+            count=count, total=total, model=model, kinds=kinds, split=split,
+        )  # fmt: skip
+
+    @property
+    def not_ranked(self) -> Message:
+        """Why a model with too many missing results is not ranked."""
+        return message(
+            "analysis.not-ranked-without-results",
+            count=len(self.pages),
+            total=self.of,
+            percent=100 * MOST,
+        )
+
+    def _split(self) -> Message:
+        """The missing pages with a reference text, and those without one."""
+        return message(
+            "analysis.text-and-other-pages",
+            with_text=self.text_missing,
+            with_text_of=self.with_text,
+            others=len(self.pages) - self.text_missing,
+            others_of=self.of - self.with_text,
+        )
 
 
 def no_results(run_set: RunSet) -> list[NoResults]:
@@ -71,6 +118,7 @@ def no_results(run_set: RunSet) -> list[NoResults]:
     return [
         each._replace(
             of=len(asked[each.model]),
+            with_text=len(scored.get(each.model, ())),
             scored=len(scored.get(each.model, set()) - set(each.pages)),
         )
         for each in found.values()
@@ -109,9 +157,8 @@ def _readings(run_set: RunSet) -> Iterator[tuple[tuple[str, int], bool, str, Res
                     yield page, has_text(asked.item), answer.model, answer.response
 
 
-def unranked(run_set: RunSet) -> Iterator[tuple[str, str]]:
+def unranked(run_set: RunSet) -> Iterator[tuple[str, Message]]:
     """The models with too many missing results to be ranked, with the reason."""
     for each in no_results(run_set):
         if each.too_many:
-            count = f"{len(each.pages):,} of {number_of(each.of, 'page')}"
-            yield each.model, f"not ranked: {count} have no result, {BEYOND}"
+            yield each.model, each.not_ranked

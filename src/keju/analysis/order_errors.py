@@ -101,6 +101,6 @@ def _order(truth: Sequence[Line], response: Response) -> tuple[list[Placed], str
 
 
 def _mark(placed: Placed) -> list[Any]:
-    """``[x0, y0, x1, y1, true rank or null, 1 if it is out of order or 2 if it lies across]``."""
+    """``[x0, y0, x1, y1, true rank or null, 1 if out of order or 2 if across others]``."""
     kind = 2 if placed.across else int(placed.moved)
     return [*(round(side) for side in placed.bounds), placed.place, kind]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from keju.analysis.run_set import PEOPLE, Asked, ModelResponses, RunSet, reader_of_responses
+from keju.analysis.run_set import PEOPLE, AskedItem, ModelResponses, RunSet, reader_of_responses
 from keju.definitions import prompt_of
 from keju.errors import KejuError
 from keju.items import OWN_READING, Item
@@ -25,7 +25,7 @@ class PromptSent(NamedTuple):
     text: str
 
 
-def prompts_sent(asked: Asked, run_set: RunSet) -> tuple[list[PromptSent], bool]:
+def prompts_sent(asked: AskedItem, run_set: RunSet) -> tuple[list[PromptSent], bool]:
     """The different prompts of an item, and whether any model was sent one.
 
     OCR engines and most baselines get only the image; if only they answered, the task's own prompt

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from keju.analysis.labels import task_name
-from keju.analysis.run_set import Answer, Asked, RunSet
+from keju.analysis.run_set import Answer, AskedItem, RunSet
 from keju.definitions import query_of
 from keju.items import Response, Score
 from keju.metrics.edit import distance
@@ -75,7 +75,7 @@ class RiskCoverageRow(NamedTuple):
 class _Page(NamedTuple):
     """One answer to a page, with its strict CER."""
 
-    asked: Asked
+    asked: AskedItem
     answer: Answer
     score: Score
 

@@ -58,7 +58,7 @@ class Run(NamedTuple):
         return self.path / named if named else None
 
 
-class Asked(NamedTuple):
+class AskedItem(NamedTuple):
     """An item, the run whose dataset has its images, and every model's answer to it.
 
     The item's id is unique in the report: where two datasets have the same id for a task and query,
@@ -162,7 +162,7 @@ class RunSet(msgspec.Struct, dict=True):
 
     runs: list[Run]
     by_model: dict[str, ModelResponses]
-    asked: dict[ItemKey, Asked]
+    asked: dict[ItemKey, AskedItem]
     not_asked: dict[str, dict[str, int]]
 
     @property
@@ -239,7 +239,7 @@ def load_runs(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -
             key = (manifest.items_key, item.task, item.query, item.id)
             unique = f"{item.id} · {names[manifest.items_key]}"
             named = replace(item, id=unique) if key[1:] in shared else item
-            run_set.asked.setdefault(key, Asked(named, run, []))
+            run_set.asked.setdefault(key, AskedItem(named, run, []))
         known = _scores_by_response(folder, scores)
         _add_run(run_set, run, folder, spoken, SharedAnswers(its), known)
     places = {name: place for place, name in enumerate(run_set.by_model)}

@@ -25,6 +25,7 @@ from keju.analysis.roles import model_role
 from keju.analysis.run_set import RunSet
 from keju.definitions import OWN_BENCHMARK, query_of
 from keju.items import Item, Response
+from keju.messages import Message, join_sentences, listed, message
 from keju.runs import RunFolder
 from keju.scoring import body_of
 from keju.text import counted
@@ -92,14 +93,15 @@ class SwapCheck(NamedTuple):
     pages: int = 0
 
     @property
-    def words(self) -> str:
-        """A sentence on pages that could not be checked; empty where all were."""
+    def unchecked_note(self) -> Message | None:
+        """A sentence on pages that could not be checked; None where all were."""
         if not self.unchecked:
-            return ""
-        return (
-            f"Swapped texts would not be found on {self.unchecked:,} of {self.pages:,} pages: no "
-            "reading shares enough with any text. More than half of the characters must be right "
-            "and in order, on texts of 20 characters or more"
+            return None
+        return message(
+            "analysis.texts-not-checked",
+            unchecked=self.unchecked,
+            pages=self.pages,
+            shortest=SHORTEST,
         )
 
 
@@ -248,8 +250,11 @@ def _folded(models: Mapping[_Chain, Sequence[str]]) -> dict[_Chain, list[str]]:
     for whole, counts in pieces.items():
         total = len(whole[0])
         for name, pages in counts.items():
-            part = f" ({pages} of {total} pages)" if pages < total else ""
-            kept[whole].append(f"{name}{part}")
+            kept[whole].append(
+                message("analysis.in-part-of-pages", name=name, count=pages, total=total)
+                if pages < total
+                else name
+            )
     return kept
 
 
@@ -324,20 +329,19 @@ class SwapLine(NamedTuple):
     others: str
 
 
-HEADS = ("Texts swapped?", "Readings swapped?")
-"""The headings of a chain; the second where other models transcribed the pages' own texts."""
-
-CHAINS = {
-    "swap": "each page was read as the text of the other",
-    "cycle": "each page was read as the text of the next, and the last as that of the first",
-    "shift": "each page was read as the text of the next",
-}
+def _head(each: Swapped) -> Message:
+    """The heading of a chain; another where other models transcribed the pages' own texts."""
+    if each.others:
+        return message("analysis.readings-swapped")
+    return message("analysis.texts-swapped")
 
 
-def _kind(each: Swapped) -> str:
+def _describe_chain(each: Swapped) -> Message:
     if not each.closed:
-        return "shift"
-    return "swap" if len(each.places) == 2 else "cycle"
+        return message("analysis.each-page-was-read-as-the")
+    if len(each.places) == 2:
+        return message("analysis.each-page-read-text")
+    return message("analysis.each-page-read-text-next")
 
 
 def swap_table(found: Sequence[Swapped], run_set: RunSet) -> list[SwapLine]:
@@ -345,37 +349,42 @@ def swap_table(found: Sequence[Swapped], run_set: RunSet) -> list[SwapLine]:
     numbers = {place_of(asked.item): at for at, asked in enumerate(run_set.asked.values())}
     return [
         SwapLine(
-            head=HEADS[bool(each.others)],
+            head=_head(each),
             items=[(place[2], numbers[place]) for place in each.places[:MOST_NAMED]],
             more=max(0, len(each.places) - MOST_NAMED),
-            what=CHAINS[_kind(each)],
-            models=", ".join(each.models),
-            others=", ".join(each.others),
+            what=_describe_chain(each),
+            models=listed(each.models),
+            others=listed(each.others),
         )
         for each in found
     ]
 
 
-def swap_lines(
-    check: SwapCheck, hint: str = "Correct their texts, then import and run again"
-) -> Iterator[str]:
+def swap_lines(check: SwapCheck, hint: str = "") -> Iterator[Message]:
     """Output of `keju score`: one line per chain, at most `MOST_LINES`, a hint, unchecked pages."""
     found = check.found
-    for each in found[:MOST_LINES]:
-        names = [item for _, _, item in each.places]
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        head = HEADS[bool(each.others)]
-        against = f", but as its own text by {', '.join(each.others)}" if each.others else ""
-        yield (
-            f"{head} {', '.join(names[:MOST_NAMED])}{more}: {CHAINS[_kind(each)]} "
-            f"(by {', '.join(each.models)}{against})"
-        )
+    yield from map(_swap_line, found[:MOST_LINES])
     if len(found) > MOST_LINES:
-        yield f"Texts swapped? {len(found) - MOST_LINES:,} more; the report lists all of them"
+        yield message("analysis.swaps-not-printed", count=len(found) - MOST_LINES)
     if found:
-        hints = [hint] if any(not each.others for each in found) else []
+        of_texts = any(not each.others for each in found)
+        hints = [hint or message("analysis.swap-correct-texts")] if of_texts else []
         of_readings = dict.fromkeys(name for each in found if each.others for name in each.models)
-        hints += [f"Check the results of {', '.join(of_readings)}"] if of_readings else []
-        yield f"These pages are scored as they are. {'. '.join(hints)}."
-    if check.words:
-        yield check.words
+        if of_readings:
+            hints.append(message("analysis.swap-check-results", models=listed(of_readings)))
+        yield message("analysis.swap-pages-scored", hints=join_sentences(hints))
+    if note := check.unchecked_note:
+        yield note
+
+
+def _swap_line(each: Swapped) -> Message:
+    names: str = listed([item for _, _, item in each.places[:MOST_NAMED]])
+    if (more := len(each.places) - MOST_NAMED) > 0:
+        names = message("analysis.names-and-more", names=names, count=more)
+    head, what, models = _head(each), _describe_chain(each), listed(each.models)
+    if not each.others:
+        return message("analysis.swap-line", head=head, names=names, what=what, models=models)
+    return message(
+        "analysis.swap-line-against", head=head, names=names, what=what, models=models,
+        others=listed(each.others),
+    )  # fmt: skip

@@ -17,7 +17,7 @@ from keju.statistics import Interval
 
 
 class TaskValue(NamedTuple):
-    """A model's main metric of a task; `mark` ranks it among models that are no baselines."""
+    """A model's main metric of a task; `mark` ranks it among models that are not baselines."""
 
     main: MetricResult | None
     interval: Interval | None

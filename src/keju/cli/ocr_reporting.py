@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _ENGINES = ("ppocr", "tesseract")
 """The default engines: the first always, others where installed."""
 _MOST_FINDINGS = 20
-_CORRECT = "Correct the texts and run the same command again"
 _OPTIONS = {
     " with --retry-failed added, to ask the failed ones again too": "",
     " with --retry-failed": "",
@@ -133,7 +132,8 @@ def ocr_report(
     scored = RunFolder.open(folder)
     score_run(scored)
     made = write_report([folder], page, language=language or terminal_language(), costs=costs)
-    of_pages = [*swap_lines(swapped_in(scored), _CORRECT), *invented_lines(scored)]
+    correct = message("analysis.swap-correct-same-command")
+    of_pages = [*swap_lines(swapped_in(scored), correct), *invented_lines(scored)]
     for line in [*of_pages, *conclusion_lines(made.view, made.run_set, made.misread)]:
         say(line)
     size = made.size / 1e6

@@ -18,7 +18,7 @@ try:
     from keju.figures.datasets import OfDataset
     from keju.figures.drawing import Format, Written, embedded, svg, write_figure
     from keju.figures.figure import Drawn, Figure, Undrawn
-    from keju.figures.in_report import Shown, report_figures
+    from keju.figures.in_report import ReportFigure, report_figures
     from keju.figures.judges import judges
     from keju.figures.parts import OfRun
 except ModuleNotFoundError as error:
@@ -32,7 +32,7 @@ __all__ = [
     "Format",
     "OfDataset",
     "OfRun",
-    "Shown",
+    "ReportFigure",
     "Undrawn",
     "Written",
     "embedded",

@@ -24,10 +24,10 @@ from keju.figures.parts import (
     cycled,
     data,
     distinct,
+    format_number,
     named,
     of_source,
     points,
-    said,
 )
 from keju.figures.theme import FILL, INK, OWN, PAPERS, RULE, SHAPES
 from keju.files import slug
@@ -48,7 +48,7 @@ def options(source: OfRun) -> Iterator[Drawn]:
     official = {each["task"]: each for each in option_errors(source.run_set, "official")}
     if not tables:
         yield Undrawn("options", "", "no task with letters has an option that is true twice")
-    yield from _untold_options(source, {str(table["task"]) for table in tables})
+    yield from _options_without_rows(source, {str(table["task"]) for table in tables})
     real = [n for n, v in source.run_set.by_model.items() if v.role != "baseline"]
     for table in tables:
         of = str(table["task"]).lower().replace("/", "-")
@@ -103,14 +103,14 @@ def option_rows(
     return found
 
 
-def _untold_options(source: OfRun, told: set[str]) -> Iterator[Undrawn]:
+def _options_without_rows(source: OfRun, drawn: set[str]) -> Iterator[Undrawn]:
     """The tasks with options of which each is the right one only once."""
     asked = {
         task_name(each.item.task, each.item.query)
         for each in source.run_set.asked.values()
         if options_of(each.item)
     }
-    for name in sorted(asked - told) if told else ():
+    for name in sorted(asked - drawn) if drawn else ():
         yield Undrawn("options", name.lower().replace("/", "-"), "each option is true only once")
 
 
@@ -285,7 +285,7 @@ def _class_row(model: str, source: Source, query: str, number: int, value: float
         "classes": number,
         "value": round(value, 4),
         "guessing": round(100 / number, 4),
-        "label": said(value),
+        "label": format_number(value),
     }
 
 

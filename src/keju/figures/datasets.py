@@ -238,8 +238,8 @@ def _distributions_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
         bars = base.mark_bar(color=FILL)
         text = base.mark_text(align="left", dx=4, fontSize=9).encode(text="label:N")
         unit = str(its[0]["unit"])
-        said = words(unit) if unit.startswith(measure) else f"{words(measure)}, {words(unit)}"
-        title = heading(said, 190)
+        title = words(unit) if unit.startswith(measure) else f"{words(measure)}, {words(unit)}"
+        title = heading(title, 190)
         return alt.layer(bars, text, title=title).properties(width=150, height=alt.Step(13))
 
     charts = [of_measure(str(name)) for name in distinct(rows, "measure")]

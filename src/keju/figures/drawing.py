@@ -71,7 +71,7 @@ def _smaller(png: bytes) -> bytes:
 def svg(figure: Figure, words: Words, *, titled: bool = True) -> str:
     """The figure as SVG. Names and answers are inserted as text, never as markup."""
     use_fonts()
-    chart = figure.draw([_shown(row) for row in figure.rows], words)
+    chart = figure.draw([_clean_row(row) for row in figure.rows], words)
     lines = list(wrapped(caption(figure, words), _LINE))
     spec = themed(chart, title(figure, words), lines) if titled else themed(chart)
     return vl_convert.vegalite_to_svg(_legible(spec), vl_version=_LANGUAGE_OF_CHARTS)
@@ -112,7 +112,7 @@ def embedded(figure: Figure, words: Words) -> str:
     return drawing.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
-def _shown(row: Row) -> Row:
+def _clean_row(row: Row) -> Row:
     """The row with values that a drawing can contain."""
     return {
         key: _clean(value) if isinstance(value, str) and not key.startswith("url") else value
@@ -134,4 +134,4 @@ def _texts(figure: Figure, words: Words) -> Iterator[str]:
     yield title(figure, words)
     yield caption(figure, words)
     for row in figure.rows:
-        yield from (value for value in _plain(_shown(row)).values() if isinstance(value, str))
+        yield from (value for value in _plain(_clean_row(row)).values() if isinstance(value, str))

@@ -17,11 +17,11 @@ from keju.figures.parts import (
     by_domain,
     data,
     distinct,
+    format_number,
     heading,
     models_axis,
     named,
     points,
-    said,
 )
 from keju.figures.task_values import (
     Value,
@@ -110,7 +110,7 @@ def heatmap_rows(values: Sequence[Value]) -> list[Row]:
                 **column_of(each),
                 "value": points(each.value),
                 "scaled": None if scaled is None else round(scaled, 4),
-                "label": said(points(each.value)),
+                "label": format_number(points(each.value)),
             }
         )
     means: dict[object, list[float]] = {}

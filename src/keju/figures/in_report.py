@@ -13,13 +13,13 @@ from keju.figures.figure import Undrawn
 from keju.figures.parts import OfRun
 from keju.translations import Words
 
-_SHOWN = ("standings", "differences", "heatmap", "settings", "costs")
-_LEFT_OUT = "-official"
+_KINDS = ("standings", "differences", "heatmap", "settings", "costs")
+_OFFICIAL = "-official"
 """Figures of both protocols are shown only under strict."""
 _MOST_MODELS = 24
 
 
-class Shown(NamedTuple):
+class ReportFigure(NamedTuple):
     """A figure of the report, in its language."""
 
     name: str
@@ -28,13 +28,13 @@ class Shown(NamedTuple):
     drawing: Markup
 
 
-def report_figures(source: OfRun, words: Words) -> Iterator[Shown]:
+def report_figures(source: OfRun, words: Words) -> Iterator[ReportFigure]:
     """Figures that compare models; none for a single model, nor for more than a page can show."""
     if not 2 <= len(source.run_set.by_model) <= _MOST_MODELS:
         return
-    for figure in of_run(source, _SHOWN):
-        if not isinstance(figure, Undrawn) and not figure.name.endswith(_LEFT_OUT):
-            yield Shown(
+    for figure in of_run(source, _KINDS):
+        if not isinstance(figure, Undrawn) and not figure.name.endswith(_OFFICIAL):
+            yield ReportFigure(
                 figure.name,
                 title(figure, words),
                 caption(figure, words),

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
-from keju.figures.parts import PAPER_SOURCE, cycled, data, distinct, heading, named, said
+from keju.figures.parts import PAPER_SOURCE, cycled, data, distinct, format_number, heading, named
 from keju.figures.theme import INK, OWN, PAPER, PAPERS, SERIES, SHAPES, SOFT
 from keju.files import slug
 from keju.judging import Alignment
@@ -99,7 +99,7 @@ def _statistics(found: Alignment, judge: str, task: str) -> Iterator[Row]:
             for name, sign in _STATED:
                 estimate = row.measures.get(name)
                 if estimate is not None and estimate.value is not None:
-                    label = f"{sign} = {said(estimate.value, 2)}"
+                    label = f"{sign} = {format_number(estimate.value, 2)}"
                     yield _statistic(judge, name, round(estimate.value, 4), label)
 
 

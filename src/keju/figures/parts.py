@@ -54,8 +54,8 @@ def points(value: float | None) -> float | None:
     return None if value is None or not isfinite(value) else round(100 * value, 4)
 
 
-def said(value: float | None, digits: int = 1) -> str:
-    """A number as text in a figure."""
+def format_number(value: float | None, digits: int = 1) -> str:
+    """Format a number for a figure."""
     return "" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 

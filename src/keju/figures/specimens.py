@@ -11,7 +11,7 @@ import altair as alt
 from PIL import Image
 
 from keju.analysis.labels import task_name
-from keju.analysis.run_set import Asked, main_metric
+from keju.analysis.run_set import AskedItem, main_metric
 from keju.definitions import options_of, prompt_of, task
 from keju.figures.answer_text import answer_shown
 from keju.figures.breaking import wrapped
@@ -54,9 +54,9 @@ def specimens(source: OfRun) -> Iterator[Drawn]:
         )
 
 
-def _telling(source: OfRun) -> list[Asked]:
+def _telling(source: OfRun) -> list[AskedItem]:
     """For each domain the item on which models differ most; the first of equal ones."""
-    best: dict[str, tuple[float, Asked]] = {}
+    best: dict[str, tuple[float, AskedItem]] = {}
     for asked in source.run_set.asked.values():
         values = list(_values(source, asked).values())
         spread = pvariance(values) if len(values) > 1 else 0.0
@@ -66,7 +66,7 @@ def _telling(source: OfRun) -> list[Asked]:
     return [asked for _, asked in best.values()][:_ITEMS]
 
 
-def _values(source: OfRun, asked: Asked) -> dict[str, float]:
+def _values(source: OfRun, asked: AskedItem) -> dict[str, float]:
     """Each model's value of an item, over its rounds; without baselines."""
     main = main_metric(asked.item, "strict")
     found: dict[str, list[float]] = {}
@@ -78,7 +78,7 @@ def _values(source: OfRun, asked: Asked) -> dict[str, float]:
     return {model: fmean(values) for model, values in found.items()}
 
 
-def specimen_rows(source: OfRun, asked: Asked) -> list[Row]:
+def specimen_rows(source: OfRun, asked: AskedItem) -> list[Row]:
     """The rows of one item: a ``picture``, the ``question``, the ``truth``, ``answer`` lines.
 
     `x` and `y` are points from the left and the top; `text` is one displayed line.
@@ -96,11 +96,11 @@ def specimen_rows(source: OfRun, asked: Asked) -> list[Row]:
     page.write("truth", "", f"✓ {asked.item.answer}", _LINES)
     values = _values(source, asked)
     order = sorted(values, key=lambda model: -values[model])
-    said = {answer.model: answer.response for answer in reversed(asked.answers)}
+    responses = {answer.model: answer.response for answer in reversed(asked.answers)}
     for model in order[:_MODELS]:
         value = values[model]
         sign = "●" if value >= _WHOLE else "◐" if value > 0 else "○"
-        response = said[model]
+        response = responses[model]
         text = (
             answer_shown(response.text) if response.status == "answered" else f"({response.status})"
         )
@@ -129,7 +129,7 @@ class _Page:
         self._y += 9
 
 
-def _picture(source: OfRun, asked: Asked) -> Row | None:
+def _picture(source: OfRun, asked: AskedItem) -> Row | None:
     images = source.images.get(asked.run.path)
     if images is None or not asked.item.images:
         return None

@@ -15,10 +15,10 @@ from keju.figures.parts import (
     OfRun,
     data,
     distinct,
+    format_number,
     named,
     of_source,
     points,
-    said,
 )
 from keju.figures.theme import (
     INK,
@@ -96,7 +96,7 @@ def standing_rows(board: Leaderboard) -> list[Row]:
                         "high": points(high),
                         "tasks": len(parts) - len(missing),
                         "of": len(parts),
-                        "label": said(value)
+                        "label": format_number(value)
                         + (f" ({len(parts) - len(missing)}/{len(parts)})" if missing else ""),
                     }
                 )

@@ -17,7 +17,9 @@ or differ in their fields. In a template ``{name}`` is a field, ``{name!r}`` is 
 ``{count:,}`` has a number format, and ``{count:image is|images are}`` is a number with its noun
 in the singular and the plural (in Chinese: ``{count:,} 张图像``). A field may be a message itself.
 Fields are untrusted: they are inserted once, and never interpreted as templates. `either` and
-`both` join names with *or* and *and*, and `noun` translates the word for a kind of thing.
+`both` join names with *or* and *and*, `listed` makes a list of them, and `noun` translates the word
+for a kind of thing. `join_parts`, `join_clauses`, `join_sentences` and `join_lines` join messages,
+which keep their ids, with the punctuation of the language.
 
 A benchmark and a plug-in keep their own catalogues beside their code, ``messages/en.toml`` and
 ``messages/zh.toml``, and register their folder when they are imported::
@@ -26,19 +28,42 @@ A benchmark and a plug-in keep their own catalogues beside their code, ``message
 """
 
 from keju.messages._catalogues import LANGUAGES, language, register, templates, using
-from keju.messages._message import Message, both, either, hint_of, message, noun
+from keju.messages._message import (
+    JoinedText,
+    Message,
+    StoredText,
+    both,
+    either,
+    hint_of,
+    join_clauses,
+    join_lines,
+    join_parts,
+    join_sentences,
+    listed,
+    message,
+    noun,
+    recognised,
+)
 from keju.messages._template import Translatable
 
 __all__ = [
     "LANGUAGES",
+    "JoinedText",
     "Message",
+    "StoredText",
     "Translatable",
     "both",
     "either",
     "hint_of",
+    "join_clauses",
+    "join_lines",
+    "join_parts",
+    "join_sentences",
     "language",
+    "listed",
     "message",
     "noun",
+    "recognised",
     "register",
     "templates",
     "using",

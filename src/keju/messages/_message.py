@@ -1,4 +1,4 @@
-"""A message: an id with fields, and its text in the current language."""
+"""`Message`, an id with fields and its text in the current language, and texts joined of them."""
 
 from __future__ import annotations
 
@@ -62,6 +62,81 @@ def message(name: str, /, **fields: object) -> Message:
 def _plain(value: object) -> object:
     """A value that another process can read: a message, a number, or a text."""
     return value if isinstance(value, str | int | float | None) else str(value)
+
+
+class JoinedText(str, Translatable):
+    """Texts joined by a separator that depends on the language; messages keep their ids.
+
+    Attributes:
+        separator: the id of the message with the separator.
+        parts: the texts.
+    """
+
+    __slots__ = ("parts", "separator")
+
+    separator: str
+    parts: tuple[str, ...]
+
+    def __new__(cls, separator: str, parts: Iterable[str]) -> Self:
+        """The texts with the separator of the current language."""
+        kept = tuple(parts)
+        made = super().__new__(cls, message(separator).join(kept))
+        made.separator = separator
+        made.parts = kept
+        return made
+
+    def render(self, chosen: str) -> str:
+        """The joined texts in a language, ``en`` or ``zh``."""
+        shown = (
+            each.render(chosen) if isinstance(each, Translatable) else each for each in self.parts
+        )
+        return entry(self.separator, chosen).text.fill({}, chosen).join(shown)
+
+    def __reduce__(self) -> tuple[type[JoinedText], tuple[str, tuple[str, ...]]]:
+        return type(self), (self.separator, self.parts)
+
+
+class StoredText(str, Translatable):
+    """An English text without an id from a file or another package.
+
+    The pages of `keju.translations` translate it by the texts that they recognise.
+    """
+
+    __slots__ = ()
+
+    def render(self, chosen: str) -> str:  # noqa: ARG002 - the same in each language
+        """The text as it is stored."""
+        return str(self)
+
+
+def recognised(text: str) -> str:
+    """A text with an id as it is, and one without as `StoredText`."""
+    return text if isinstance(text, Translatable) else StoredText(text)
+
+
+def listed(names: Iterable[str]) -> JoinedText:
+    """Names as a list: ``a, b, c``."""
+    return JoinedText("messages.list", names)
+
+
+def join_parts(parts: Iterable[str]) -> JoinedText:
+    """Parts of one sentence: ``a, b, c``."""
+    return JoinedText("messages.comma", parts)
+
+
+def join_clauses(clauses: Iterable[str]) -> JoinedText:
+    """Clauses of one sentence: ``a; b; c``."""
+    return JoinedText("messages.semicolon", clauses)
+
+
+def join_sentences(sentences: Iterable[str]) -> JoinedText:
+    """Sentences without their full stops; the last one does not get one."""
+    return JoinedText("messages.full-stop", sentences)
+
+
+def join_lines(lines: Iterable[str]) -> JoinedText:
+    """Lines of one text."""
+    return JoinedText("messages.new-line", lines)
 
 
 def hint_of(text: str) -> str:

@@ -53,7 +53,7 @@ def _paper(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
     for section in sections(audit, benchmark):
         yield from _section(section, language)
     yield from _claims(audit, benchmark, language)
-    yield from _held(audit, benchmark, language)
+    yield from _checks_held(audit, benchmark, language)
 
 
 def _section(section: Section, language: Language) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _claim_row(decided: ClaimDecision, language: Language) -> str:
     return f"|{'|'.join(map(_escaped, cells))}|"
 
 
-def _held(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
+def _checks_held(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
     """The checks without any finding, after the number of all correct cells."""
     use = words(language)
     failing = {each.check for each in audit.findings if each.benchmark == benchmark}

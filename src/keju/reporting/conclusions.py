@@ -8,12 +8,20 @@ from typing import NamedTuple
 from keju.analysis.confusions import Confusion, Misread
 from keju.analysis.labels import task_name
 from keju.analysis.nearly_empty import LIMIT, SHORT, NearlyEmpty
-from keju.analysis.no_results import BEYOND, has_text
+from keju.analysis.no_results import MOST, NoResults, has_text
 from keju.analysis.reading_patterns import PatternCounts, Patterns
 from keju.analysis.resampling import Resampled
 from keju.analysis.run_set import ItemKey, RunSet
-from keju.errors import number_of, shortened
+from keju.errors import shortened
 from keju.formatting import NOTHING, percent
+from keju.messages import (
+    Message,
+    join_clauses,
+    join_sentences,
+    listed,
+    message,
+    recognised,
+)
 from keju.reporting.error_rows import ErrorRow
 from keju.reporting.glossary import pattern_senses
 from keju.reporting.time_table import TimeTable
@@ -22,7 +30,6 @@ from keju.statistics import groups_needed
 
 _MOST_PAIRS = 6
 _MOST_PAGES = 10
-POINTS = "(points of the strict score, a mean over pages; the errors are over all characters)"
 _MOSTLY_READ = 20.0
 """Maximum recognition error, in percent, at which the characters of an engine count as mostly
 right."""
@@ -54,18 +61,29 @@ class Verdict(NamedTuple):
     def line(self) -> str:
         """The whole verdict in one line, with the first few pairs or pages."""
         if self.pages:
-            named = ", ".join(shortened(item) for item, _ in self.first_pages)
-            others = f" and {self.more_pages} more" if self.more_pages else ""
-            return ". ".join([f"{self.text}: {named}{others}", *self.next])
+            pages: str = listed(shortened(item) for item, _ in self.first_pages)
+            if self.more_pages:
+                pages = message("reporting.pages-and-more", pages=pages, count=self.more_pages)
+            first = message("reporting.text-and-pages", text=self.text, pages=pages)
+            return join_sentences([first, *self.next])
         if not self.pairs:
             return self.text
-        shown = (
-            f"{each.better} better than {each.worse} by {each.points} points"
-            for each in self.pairs[:_MOST_PAIRS]
+        first = message(
+            "reporting.text-and-pairs", text=self.text, pairs=self._pairs(), points=points_note()
         )
-        more = len(self.pairs) - _MOST_PAIRS
-        listed = "; ".join(shown) + (f"; {more} more in the report" if more > 0 else "")
-        return ". ".join([f"{self.text}: {listed} {POINTS}", *self.next])
+        return join_sentences([first, *self.next])
+
+    def _pairs(self) -> str:
+        """The first few pairs, and how many more the report has."""
+        shown = [
+            message(
+                "reporting.pair-better", better=each.better, worse=each.worse, points=each.points
+            )
+            for each in self.pairs[:_MOST_PAIRS]
+        ]
+        if (more := len(self.pairs) - _MOST_PAIRS) > 0:
+            shown.append(message("reporting.more-in-report", count=more))
+        return join_clauses(shown)
 
     @property
     def first_pages(self) -> Sequence[tuple[str, int]]:
@@ -78,6 +96,11 @@ class Verdict(NamedTuple):
         return len(self.pages) - len(self.first_pages)
 
 
+def points_note() -> Message:
+    """The note on the points of a difference, in brackets."""
+    return message("reporting.points-strict-score-mean")
+
+
 def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = ()) -> Iterator[str]:
     """A line for each engine or model that transcribed, then the reliable conclusions.
 
@@ -85,12 +108,9 @@ def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = (
     """
     errors = _errors(view, run_set)
     yield from (each.line for each in _lacking(view))
-    yield from (_rate(view, run_set, row) + _time(view.times, row.model) for row in errors)
+    yield from (_with_time(_rate(view, run_set, row), view.times, row.model) for row in errors)
     if not errors:
-        yield (
-            "No page has both a reference and an answer, so no error is known. The texts that were "
-            "read are in the report"
-        )
+        yield message("reporting.no-errors-known")
         return
     # A wrong order is reported in the engine's own line already.
     for each in (
@@ -101,7 +121,7 @@ def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = (
         yield each.line
     times = view.times
     if times and not times.collection and any(row.cpu != NOTHING for row in times.rows):
-        yield "--pages N converts the times to days for a collection of N pages"
+        yield message("reporting.pages-converts-times")
 
 
 def _errors(view: View, run_set: RunSet) -> list[ErrorRow]:
@@ -109,62 +129,104 @@ def _errors(view: View, run_set: RunSet) -> list[ErrorRow]:
     return [row for row in view.errors if run_set.by_model[row.model].role != "baseline"]
 
 
-def _rate(view: View, run_set: RunSet, row: ErrorRow) -> str:
-    """The errors of an engine, over the pages that have a result."""
-    lacking = any(each.model == row.model for each in view.no_results)
+def _rate(view: View, run_set: RunSet, row: ErrorRow) -> Message:
+    """The errors of an engine, over the pages with a reference text that have a result."""
+    lacking = _lacking_text(view, row.model)
     own = row.over_results if lacking else row
-    on = f" on the {_pages(run_set, row)} with a result" if lacking else ""
-    over = "" if lacking else f", {_pages(run_set, row)}"
-    all_pages = f"; {row.cer} % if the others count as wrong" if lacking else ""
-    return (
-        f"{row.model}: {_wrong(own)}{on} "
-        f"(recognition {own.recognition}, layout {own.layout}{_order(own)}{all_pages}){over}"
+    pages = _pages(run_set, row, lacking)
+    if not lacking:
+        return message(
+            "reporting.engine-errors",
+            model=row.model,
+            wrong=_wrong(own),
+            split=_split(own),
+            pages=pages,
+        )
+    return message(
+        "reporting.engine-errors-of-results",
+        model=row.model,
+        wrong=_wrong(own),
+        pages=pages,
+        split=_split(own),
+        all_pages=row.cer,
     )
 
 
-def _wrong(row: ErrorRow) -> str:
+def _lacking_text(view: View, model: str) -> NoResults | None:
+    """The missing results of a model, if pages with a reference text are among them."""
+    found = (each for each in view.no_results if each.model == model and each.text_missing)
+    return next(found, None)
+
+
+def _wrong(row: ErrorRow) -> Message:
     """The CER in words; above 100 % it is not a share of the reference's characters."""
     if row.cer == NOTHING or float(row.cer) <= 100:
-        return f"{row.cer} % of the characters wrong"
-    return f"CER {row.cer} %, above 100 since some pages were read with more text than they have"
+        return message("reporting.characters-wrong", cer=row.cer)
+    return message("reporting.cer-above-100", cer=row.cer)
 
 
-def _order(row: ErrorRow) -> str:
-    """A remark if an engine recognises the characters and loses their order."""
+def _split(row: ErrorRow) -> Message:
+    """Recognition and layout error, with a remark if the order of the characters is lost."""
+    if _loses_order(row):
+        return message(
+            "reporting.recognition-and-layout-order",
+            recognition=row.recognition,
+            layout=row.layout,
+        )
+    return message(
+        "reporting.recognition-and-layout", recognition=row.recognition, layout=row.layout
+    )
+
+
+def _loses_order(row: ErrorRow) -> bool:
+    """Whether an engine recognises the characters and loses their order."""
     if NOTHING in (row.recognition, row.layout):
-        return ""
+        return False
     recognition, layout = float(row.recognition), float(row.layout)
-    if recognition > _MOSTLY_READ or layout <= max(recognition, _MOSTLY_READ):
-        return ""
-    return ": most characters are right, their order is wrong"
+    return recognition <= _MOSTLY_READ and layout > max(recognition, _MOSTLY_READ)
 
 
-def _pages(run_set: RunSet, row: ErrorRow) -> str:
-    """The number of pages with a reference for a row's model, and how many of them it answered."""
+def _pages(run_set: RunSet, row: ErrorRow, lacking: NoResults | None) -> Message:
+    """The pages of a row's error rate: those with a reference text, and how many were answered.
+
+    That they have one is stated if other pages have none.
+    """
     statuses: dict[ItemKey, bool] = {}
+    others = False
     for key, asked in run_set.asked.items():
-        name = task_name(asked.item.task, asked.item.query)
-        if name != row.task or not has_text(asked.item):
+        if task_name(asked.item.task, asked.item.query) != row.task:
             continue
         for answer in asked.answers:
-            if answer.model == row.model:
+            if answer.model == row.model and has_text(asked.item):
                 done = answer.response.status == "answered"
                 statuses[key] = statuses.get(key, True) and done
-    answered = sum(statuses.values())
-    if answered == len(statuses):
-        return number_of(answered, "page")
-    return f"{answered:,} of {number_of(len(statuses), 'page')}"
+            elif answer.model == row.model:
+                others = True
+    count, total = sum(statuses.values()), len(statuses)
+    if lacking:
+        if others:
+            return message("reporting.text-pages-with-result", count=count, total=total)
+        return message("reporting.pages-with-result", count=count, total=total)
+    if count < total:
+        if others:
+            return message("reporting.text-pages-answered", count=count, total=total)
+        return message("reporting.pages-answered", count=count, total=total)
+    if others:
+        return message("reporting.text-pages", count=total)
+    return message("reporting.pages-counted", count=total)
 
 
-def _time(times: TimeTable | None, model: str) -> str:
+def _with_time(errors: Message, times: TimeTable | None, model: str) -> Message:
+    """A line of errors with the time of the engine, or the reason why it is not known."""
     row = next((each for each in times.rows if each.model == model), None) if times else None
     if times is None or row is None:
-        return ""
+        return errors
     if row.thousand == NOTHING:
-        cpu = f"; processor time {row.cpu} a page" if row.cpu != NOTHING else ""
-        least = times.least_words(row)
-        return f", time not measured ({row.why}{cpu}{f'; {least}' if least else ''})"
-    return f", {times.words(row)}"
+        why = join_clauses([recognised(row.why), *times.processor_notes(row)])
+        time: str = message("reporting.time-not-measured", why=why)
+    else:
+        time = times.describe(row)
+    return message("reporting.errors-and-time", errors=errors, time=time)
 
 
 def verdicts(
@@ -183,7 +245,9 @@ def verdicts(
     if not view.own_pages or not (errors or lacking):
         return []
     found = patterns or PatternCounts()
-    turned = (_in_wrong_order(row, found.of(row.model, row.task)) for row in errors if _order(row))
+    turned = (
+        _in_wrong_order(row, found.of(row.model, row.task)) for row in errors if _loses_order(row)
+    )
     faults = _faults(view, errors, misread)
     compared = _compared(view, run_set, errors)
     rates = [_own_rate(view, run_set, row) for row in errors]
@@ -194,21 +258,33 @@ def _own_rate(view: View, run_set: RunSet, row: ErrorRow) -> Verdict:
     """An engine's own errors, its time and its cost."""
     times = view.times
     of_engine = [each for each in times.rows if each.model == row.model] if times else []
-    steps = [said for each in of_engine if times and (said := times.sentence(each))]
+    steps = [time for each in of_engine if times and (time := times.sentence(each))]
     return Verdict(_rate(view, run_set, row), next=steps)
 
 
 def _lacking(view: View) -> Iterator[Verdict]:
     """The engines without a result for some pages, how these pages count, and what to do."""
     for each in view.no_results:
-        steps = [_COUNTED]
+        steps = [_how_counted(each)]
         if each.too_many:
             steps.append(
-                f"{each.model} is not ranked and not compared, because {BEYOND} of its pages have "
-                "no result"
+                message("reporting.not-ranked-not-compared", model=each.model, percent=100 * MOST)
             )
-        steps.append(_ADD_FILES if each.lacks_files else _AGAIN)
+        steps.append(
+            message("reporting.add-files-run-same")
+            if each.lacks_files
+            else message("reporting.run-same-command-again")
+        )
         yield Verdict(each.cause, pages=each.pages, next=steps)
+
+
+def _how_counted(missing: NoResults) -> Message:
+    """How the tables count pages without a result."""
+    if not missing.mixed:
+        return message("reporting.tables-points-count-these")
+    if missing.text_missing:
+        return message("reporting.text-pages-counted-as-wrong")
+    return message("reporting.missing-pages-without-text")
 
 
 def _compared(view: View, run_set: RunSet, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
@@ -218,11 +294,13 @@ def _compared(view: View, run_set: RunSet, errors: Sequence[ErrorRow]) -> Iterat
                 yield each._replace(next=[*_counted(view, each.pairs), *each.next])
 
 
-def _counted(view: View, pairs: Sequence[Pair]) -> list[str]:
+def _counted(view: View, pairs: Sequence[Pair]) -> list[Message]:
     """A sentence on the engines of these pairs that lack pages; none where all pages were read."""
     named = {name for pair in pairs for name in (pair.better, pair.worse)}
-    lacking = [each.model for each in view.no_results if each.model in named]
-    return [_AS_ZERO.format(", ".join(lacking))] if lacking else []
+    lacking = [each.model for each in view.no_results if each.model in named and each.text_missing]
+    if not lacking:
+        return []
+    return [message("reporting.page-without-result-counts", models=listed(lacking))]
 
 
 def _faults(
@@ -237,28 +315,48 @@ def _faults(
 def _left_empty(found: NearlyEmpty) -> Verdict:
     if found.short:
         return Verdict(
-            f"{found.model} gave only a part of the text on {len(found.pages):,} of "
-            f"{number_of(found.of, 'page')} ({100 * LIMIT:.0f} to {100 * SHORT:.0f} % of its "
-            "characters)",
+            message(
+                "reporting.only-a-part",
+                model=found.model,
+                count=len(found.pages),
+                total=found.of,
+                least=100 * LIMIT,
+                most=100 * SHORT,
+            ),
             pages=found.pages,
-            next=("Check that these results are complete",),
+            next=(message("reporting.check-these-results-complete"),),
         )
     return Verdict(
-        f"{found.model} left {len(found.pages):,} of {number_of(found.of, 'page')} nearly empty "
-        f"(fewer than {100 * LIMIT:.0f} % of the characters of the text)",
+        message(
+            "reporting.nearly-empty",
+            model=found.model,
+            count=len(found.pages),
+            total=found.of,
+            percent=100 * LIMIT,
+        ),
         pages=found.pages,
     )
 
 
 def _confused(found: Misread) -> Verdict:
-    first, *others = (_confusion(each, found.mistakes) for each in found.main)
-    return Verdict("; ".join([f"{found.model} {first}", *others]))
+    confusions = join_clauses(_confusion(each, found.mistakes) for each in found.main)
+    return Verdict(message("reporting.main-confusions", model=found.model, confusions=confusions))
 
 
-def _confusion(each: Confusion, mistakes: int) -> str:
-    what = f"reads {each.truth} as {each.read}" if each.read else f"passes over {each.truth}"
-    share = f"{100 * each.times / mistakes:.0f} % of its misread characters"
-    return f"{what} at {each.times:,} of {each.of:,} places ({share})"
+def _confusion(each: Confusion, mistakes: int) -> Message:
+    share = 100 * each.times / mistakes
+    if not each.read:
+        return message(
+            "reporting.passes-over", truth=each.truth, times=each.times, of=each.of, percent=share
+        )
+    return message(
+        "reporting.reads-as",
+        truth=each.truth,
+        read=each.read,
+        times=each.times,
+        of=each.of,
+        percent=share,
+    )
 
 
 def _next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
@@ -269,51 +367,34 @@ def _next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
         if row.recognition != NOTHING and row.model not in lacking
     ]
     if known and min(known) > _MOSTLY_READ:
-        yield Verdict(_NONE_READS.format(min(known)))
+        yield Verdict(message("reporting.no-engine-reads-these", percent=min(known)))
     if any(not each.others for each in view.swapped):
-        yield Verdict("Correct the texts that seem to be swapped before you rely on this")
+        yield Verdict(message("reporting.correct-texts-seem-swapped"))
     for each in view.swapped:
         if each.others:
-            yield Verdict(f"Check the results of {each.models}: some seem to be of other pages")
+            yield Verdict(message("reporting.check-results-some-seem", models=each.models))
     rows = view.times.rows if view.times else ()
     if untimed := [row.model for row in rows if row.cpu != NOTHING and row.thousand == NOTHING]:
-        yield Verdict(
-            f"For a time of {', '.join(untimed)}, run it again with another --work while no other "
-            "program works"
-        )
-
-
-_COUNTED = (
-    "The tables and the points count these pages as wrong; the error rates below are of the pages "
-    "with a result"
-)
-_AS_ZERO = "A page without a result counts as 0 in these points ({})"
-_ADD_FILES = "Add the files and run the same command again: only these pages are read"
-_AGAIN = "Run the same command again to read only these pages (keju run: with --retry-failed)"
-_NONE_READS = (
-    "No engine reads these pages well: the best recognition error is {:.1f} %. Try other engines, "
-    "or scans of a higher resolution"
-)
-_MORE_BOOKS = "Add pages of more books to decide it, or choose by time and cost"
+        yield Verdict(message("reporting.time-run-again-another", untimed=listed(untimed)))
 
 
 def _in_wrong_order(row: ErrorRow, patterns: Patterns) -> Verdict:
     """The engine's order, its frequent reading patterns, and what can be done about each."""
-    said = f"{row.model}: most characters are right, their order is wrong"
     if not patterns.sure:
-        return Verdict(f"{said}. Its reading order can perhaps be set or corrected")
+        return Verdict(message("reporting.most-characters-right-their-order", model=row.model))
     senses = pattern_senses()
     steps = [senses[name].do for name, _ in patterns.sure]
-    return Verdict(said, next=steps, patterns=patterns)
+    wrong = message("reporting.most-characters-right-their", model=row.model)
+    return Verdict(wrong, next=steps, patterns=patterns)
 
 
 def _reliable(sure: Resampled, run_set: RunSet) -> Iterator[Verdict]:
     pairs = {pair: gap for pair, gap in sure.gaps.items() if gap.difference > 0}
     if not pairs:
         yield Verdict(
-            "No two engines differ in their overall values"
+            message("reporting.no-two-engines-differ")
             if sure.gaps
-            else "No two engines can be compared by their overall values"
+            else message("reporting.no-two-engines-can")
         )
         return
     groups = len(
@@ -327,17 +408,21 @@ def _reliable(sure: Resampled, run_set: RunSet) -> Iterator[Verdict]:
     needed = groups_needed(len(sure.gaps) // 2)
     if groups < needed:
         yield Verdict(
-            f"No difference between engines is reliable yet: the pages are from "
-            f"{number_of(groups, 'book (folder)', 'books (folders)')}, and at least {needed} are "
-            f"needed, {needed - groups} more"
+            message(
+                "reporting.no-difference-reliable",
+                groups=groups,
+                needed=needed,
+                more=needed - groups,
+            )
         )
         return
     reliable = [_pair(pair, gap.difference) for pair, gap in pairs.items() if gap.significant]
     open_ = [_pair(pair, gap.difference) for pair, gap in pairs.items() if not gap.significant]
     if reliable:
-        yield Verdict(f"Reliable (p ≤ .05 over {groups} books)", reliable)
+        yield Verdict(message("reporting.reliable-p-05-over", groups=groups), reliable)
     if open_:
-        yield Verdict(f"Not reliable with {groups} books", open_, [_MORE_BOOKS])
+        doubtful = message("reporting.not-reliable-with-books", groups=groups)
+        yield Verdict(doubtful, open_, [message("reporting.add-pages-more-books")])
 
 
 def _pair(pair: tuple[str, str], difference: float) -> Pair:

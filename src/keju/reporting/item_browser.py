@@ -19,7 +19,7 @@ from keju.analysis.labels import metric_definition
 from keju.analysis.order_errors import OrderErrors, true_order
 from keju.analysis.prompts_sent import prompts_sent
 from keju.analysis.reading_patterns import PatternCounts, lines_as_read
-from keju.analysis.run_set import Answer, Asked, Run, RunSet
+from keju.analysis.run_set import Answer, AskedItem, Run, RunSet
 from keju.datasets.thumbnails import Thumbnails
 from keju.definitions import Query, counted_status, missing_reference, options_of, query_of, task
 from keju.items import ImageRef, Item, Protocol, Response, Score
@@ -103,7 +103,7 @@ class Browser:
             "doubtful": self.patterns.doubtful,
         }
 
-    def _line(self, asked: Asked) -> list[Any]:
+    def _line(self, asked: AskedItem) -> list[Any]:
         item = asked.item
         mains: dict[str, list[float]] = {}
         main = next(iter(query_of(item).strict), "")
@@ -121,7 +121,7 @@ class Browser:
         ]  # fmt: skip
         return [item.id, kind, values]
 
-    def _details(self, asked: Asked) -> Json:
+    def _details(self, asked: AskedItem) -> Json:
         item = asked.item
         truth = item.answer or item.answer_simplified
         prompts, sent = prompts_sent(asked, self._gathered)
@@ -130,7 +130,7 @@ class Browser:
             "options": list(options_of(item)),
             "truth": truth,
             "note": " · ".join(": ".join(pair) for pair in item.metadata.items()),
-            "images": self._show(asked.run, _shown(item)),
+            "images": self._show(asked.run, _shown_images(item)),
             "answers": [self._answer(asked, truth, answer) for answer in asked.answers],
         }
         if reason := missing_reference(item):
@@ -148,7 +148,7 @@ class Browser:
             row["counted"] = "".join(part.truth for part in differences(truth, ""))
         return row
 
-    def _answer(self, asked: Asked, truth: str, answer: Answer) -> Json:
+    def _answer(self, asked: AskedItem, truth: str, answer: Answer) -> Json:
         item, response = asked.item, answer.response
         said = answer_part(response.text)
         row: Json = {"m": self._models[answer.model], "text": said[:_LONGEST]}
@@ -182,7 +182,7 @@ class Browser:
                 self.patterns.note_undrawn(model, item)
         return row | ({"order": drawn} if drawn else {})
 
-    def _ranked(self, asked: Asked, best: str) -> Json:
+    def _ranked(self, asked: AskedItem, best: str) -> Json:
         """The candidates that a model ranks first, with images; the number of ties at the top.
 
         Ties have no order, so they are shown all or not at all.
@@ -300,7 +300,7 @@ def _compact(parts: Iterable[Difference]) -> Iterator[int | str]:
             yield part.kind[0] + part.answer
 
 
-def _shown(item: Item) -> tuple[ImageRef, ...]:
+def _shown_images(item: Item) -> tuple[ImageRef, ...]:
     """An item's images; of a gallery the query image, and its matches."""
     if not item.relevant:
         return item.images

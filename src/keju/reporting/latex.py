@@ -64,10 +64,10 @@ def _board(board: LeaderboardTable, title: str) -> Iterator[str]:
         heads += [escaped(head[0].upper() + head[1:]), "Rank"]
     rows: list[tuple[str, list[str]]] = []
     for group in board.groups:
-        for standing in group.rows:
-            cells = [escaped(standing.model)]
+        for row in group.rows:
+            cells = [escaped(row.model)]
             for place in reversed(range(len(board.protocols))):
-                cells += [_with_note(standing.overall[place]), _with_note(standing.ranks[place])]
+                cells += [_with_note(row.overall[place]), _with_note(row.ranks[place])]
             rows.append((escaped(group.title), cells))
     caption = (
         f"{board.title} on {title}: overall means in percent with 95 % intervals by group, and "

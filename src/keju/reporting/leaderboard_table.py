@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from keju.analysis.leaderboard import Leaderboard, Mean, Rank, Standing
+from keju.analysis.leaderboard import Leaderboard, LeaderboardRow, Mean, Rank
 from keju.analysis.resampling import Bounds
 from keju.formatting import NOTHING, percent
 from keju.items import Protocol
@@ -15,7 +15,7 @@ from keju.reporting.time_table import span
 from keju.scoring import NO_RESPONSES
 
 
-class StandingRow(NamedTuple):
+class TextRow(NamedTuple):
     """The row of one model."""
 
     model: str
@@ -32,7 +32,7 @@ class RowGroup(NamedTuple):
     """The rows of one role."""
 
     title: str
-    rows: list[StandingRow]
+    rows: list[TextRow]
 
 
 class LeaderboardTable(NamedTuple):
@@ -62,23 +62,23 @@ def leaderboard_table(board: Leaderboard) -> LeaderboardTable:
         protocols=board.protocols,
         heads=board.heads,
         domains=board.domains,
-        groups=[RowGroup(each.title, [_row(row) for row in each.rows]) for each in board.groups],
+        groups=[RowGroup(each.title, list(map(_text_row, each.rows))) for each in board.groups],
         chance=list(_chances(board)),
         notes=board.notes,
         currency=board.currency,
     )
 
 
-def _row(standing: Standing) -> StandingRow:
-    return StandingRow(
-        model=standing.model,
-        overall=[_overall_cell(each) for each in standing.overall],
-        ranks=[_rank_cell(each) for each in standing.ranks],
-        domains=[[_domain_cell(each) for each in row] for row in standing.domains],
-        failures=standing.failures,
-        hours=_hours(standing),
-        tokens=_tokens(standing),
-        money=NOTHING if standing.money is None else f"{standing.money:,.2f}",
+def _text_row(row: LeaderboardRow) -> TextRow:
+    return TextRow(
+        model=row.model,
+        overall=[_overall_cell(each) for each in row.overall],
+        ranks=[_rank_cell(each) for each in row.ranks],
+        domains=[list(map(_domain_cell, of_protocol)) for of_protocol in row.domains],
+        failures=row.failures,
+        hours=_hours(row),
+        tokens=_tokens(row),
+        money=NOTHING if row.money is None else f"{row.money:,.2f}",
     )
 
 
@@ -118,16 +118,16 @@ def _range(bounds: Bounds) -> str:
     return f"{percent(bounds[0])} to {percent(bounds[1])}"
 
 
-def _hours(standing: Standing) -> str:
-    if standing.answer_seconds is not None:
-        return f"{standing.answer_seconds:.3g} s an answer, median"
-    return span(standing.seconds)
+def _hours(row: LeaderboardRow) -> str:
+    if row.answer_seconds is not None:
+        return f"{row.answer_seconds:.3g} s an answer, median"
+    return span(row.seconds)
 
 
-def _tokens(standing: Standing) -> str:
-    if standing.output_tokens is None:
+def _tokens(row: LeaderboardRow) -> str:
+    if row.output_tokens is None:
         return NOTHING
-    counts = [(standing.input_tokens, "in"), (standing.output_tokens, "out")]
+    counts = [(row.input_tokens, "in"), (row.output_tokens, "out")]
     return ", ".join(f"{count / 1000:,.0f}k {way}" for count, way in counts if count)
 
 

@@ -27,7 +27,7 @@ from keju.formatting import percent
 from keju.local_paths import check_local
 from keju.messages import message
 from keju.reporting.cells import correlation_cell
-from keju.reporting.conclusions import POINTS, Verdict, verdicts
+from keju.reporting.conclusions import Verdict, points_note, verdicts
 from keju.reporting.grade_cells import grade_cells
 from keju.reporting.input_setting_cells import step_cells
 from keju.reporting.item_browser import Browser
@@ -40,7 +40,7 @@ from keju.running.prices import Prices
 from keju.translations import Words, check_language
 
 if TYPE_CHECKING:
-    from keju.figures import Shown
+    from keju.figures import ReportFigure
 
 PICTURE_BYTES = 24_000_000
 """The default maximum size of the images of a report."""
@@ -171,7 +171,7 @@ def _figures(
     *,
     published: bool,
     prices: Prices | None,
-) -> tuple[Sequence[Shown], str]:
+) -> tuple[Sequence[ReportFigure], str]:
     """The page's figures; without the packages for drawing, none and what to install."""
     try:
         from keju.figures import OfRun, report_figures  # noqa: PLC0415  altair: 0.3 s
@@ -187,7 +187,7 @@ def render(
     words: Words,
     *,
     single: bool,
-    figures: Sequence[Shown] = (),
+    figures: Sequence[ReportFigure] = (),
     lacking: str = "",
     concluded: Sequence[Verdict] = (),
 ) -> Iterator[bytes]:
@@ -209,7 +209,7 @@ def render(
         figures=figures,
         no_figures=lacking,
         verdicts=concluded,
-        points=POINTS,
+        points=points_note(),
         _=words,
         text=words.text,
         cells=_CELLS,

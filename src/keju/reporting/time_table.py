@@ -9,6 +9,7 @@ from keju.analysis.engine_times import Collection, Speed, speeds
 from keju.analysis.leaderboard import money
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.formatting import NOTHING
+from keju.messages import join_clauses, join_parts, message, recognised
 from keju.running.machine import Machine
 from keju.running.prices import Prices
 
@@ -39,57 +40,83 @@ class TimeRow(NamedTuple):
 
 
 class TimeTable(NamedTuple):
-    """The table of times; `collection` is the number of pages, `cost` the heading of money."""
+    """The table of times.
+
+    `collection` is the number of pages as text, empty where it is not given. `priced` is whether
+    there is a column of costs; `currency` is that of the machine's price.
+    """
 
     rows: list[TimeRow]
     collection: str
-    cost: str
+    priced: bool = False
+    currency: str = ""
+
+    @property
+    def cost(self) -> str:
+        """The heading of the costs; empty where there are none."""
+        if not self.priced:
+            return ""
+        if not self.currency:
+            return message("reporting.cost")
+        return message("reporting.cost-in", currency=self.currency)
 
     @property
     def converted(self) -> bool:
         """Whether the times of the collection differ from those of 1,000 pages."""
         return self.collection not in ("", "1,000")
 
-    def words(self, row: TimeRow) -> str:
+    def describe(self, row: TimeRow) -> str:
         """The time and cost of a row as text; empty where there are none."""
-        return self._words(row.thousand, row.days, row.cost)
+        return self._describe(row.thousand, row.days, row.cost)
 
-    def least_words(self, row: TimeRow) -> str:
-        """The lower bounds of a row as text; empty where there are none."""
-        said = self._words(row.least_thousand, row.least_days, row.least_cost)
-        return f"lower bound from processor time on all cores: {said}" if said else ""
+    def processor_notes(self, row: TimeRow) -> list[str]:
+        """The processor time of a row, and its lower bounds, where they are known."""
+        notes: list[str] = []
+        if row.cpu != NOTHING:
+            notes.append(message("reporting.processor-time-a-page", time=row.cpu))
+        if least := self._describe(row.least_thousand, row.least_days, row.least_cost):
+            notes.append(message("reporting.lower-bound-from-processor-time", time=least))
+        return notes
 
     def sentence(self, row: TimeRow) -> str:
         """Time and cost of a row for a conclusion, with lower bounds where they are not known."""
-        if row.thousand == NOTHING and row.least_thousand == NOTHING:
-            return f"Its time is not known: {row.why}" if row.why else self.words(row)
         least = row.thousand == NOTHING
-        bound = "at least " if least else ""
+        if least and row.least_thousand == NOTHING:
+            if row.why:
+                return message("reporting.time-not-known", why=recognised(row.why))
+            return self.describe(row)
         thousand, days, cost = (
             (row.least_thousand, row.least_days, row.least_cost)
             if least
             else (row.thousand, row.days, row.cost)
         )
-        parts = [f"{bound}{thousand} for 1,000 pages"]
+        parts = [message("reporting.time-for-pages", time=_bound(thousand, least), pages="1,000")]
         if self.converted and days != NOTHING:
-            parts.append(f"{bound}{days} for {self.collection} pages")
+            time = _bound(days, least)
+            parts.append(message("reporting.time-for-pages", time=time, pages=self.collection))
         if cost != NOTHING:
-            parts.append(f"cost {bound}{cost} {self.currency}".strip())
-        return "; ".join(parts)
+            parts.append(message("reporting.cost-is", cost=_bound(self._money(cost), least)))
+        return join_clauses(parts)
 
-    @property
-    def currency(self) -> str:
-        """The currency of the machine's price; empty where it is not given."""
-        return self.cost.removeprefix("cost").removeprefix(", ")
+    def _money(self, cost: str) -> str:
+        return f"{cost} {self.currency}".strip()
 
-    def _words(self, thousand: str, days: str, cost: str) -> str:
-        parts = [f"{thousand} for 1,000 pages"] if thousand != NOTHING else []
+    def _describe(self, thousand: str, days: str, cost: str) -> str:
+        parts = []
+        if thousand != NOTHING:
+            parts.append(message("reporting.time-for-pages", time=thousand, pages="1,000"))
         if self.converted and days != NOTHING:
-            parts.append(f"{days} for {self.collection}")
+            pages = self.collection
+            parts.append(message("reporting.time-for-collection", time=days, pages=pages))
         if cost != NOTHING:
             # The cost of a server includes the currency of the tokens' prices.
-            parts.append(f"cost {cost}" if " " in cost else f"cost {cost} {self.currency}".strip())
-        return ", ".join(parts)
+            money = cost if " " in cost else self._money(cost)
+            parts.append(message("reporting.cost-is", cost=money))
+        return join_parts(parts)
+
+
+def _bound(value: str, least: bool) -> str:
+    return message("reporting.at-least-of", value=value) if least else value
 
 
 def time_table(
@@ -110,7 +137,8 @@ def time_table(
     return TimeTable(
         rows,
         f"{collection.pages:,}" if collection else "",
-        f"cost{f', {currency}' if currency else ''}" if priced else "",
+        priced,
+        currency if priced else "",
     )
 
 
@@ -151,7 +179,8 @@ def _of_server(
 ) -> TimeRow:
     currency = f" {prices.currency}" if prices else ""
     return TimeRow(
-        model=name, machine="a server", runtime=NOTHING, pages=f"{model_responses.items:,}",
+        model=name, machine=message("reporting.a-server"), runtime=NOTHING,
+        pages=f"{model_responses.items:,}",
         first=NOTHING, wall=NOTHING, cpu=NOTHING, thousand=NOTHING, days=NOTHING,
         cost=f"{cost:,.2f}{currency}", why="",
     )  # fmt: skip
@@ -161,13 +190,13 @@ def machine_words(machine: Machine | None) -> str:
     """A machine as text: processor, cores, memory."""
     if machine is None:
         return NOTHING
-    cores = f"{machine.cores} core{'s'[: machine.cores != 1]}"
-    memory = f"{machine.memory:.0f} GB memory" if machine.memory else ""
-    return ", ".join(filter(None, (machine.processor, cores, memory, machine.system)))
+    cores = message("reporting.cores", count=machine.cores)
+    memory = message("reporting.memory-gb", memory=machine.memory) if machine.memory else ""
+    return join_parts(filter(None, (machine.processor, cores, memory, machine.system)))
 
 
 def _seconds(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.3g} s"
+    return NOTHING if value is None else message("reporting.seconds", value=f"{value:.3g}")
 
 
 def span(seconds: float | None) -> str:
@@ -175,24 +204,30 @@ def span(seconds: float | None) -> str:
     if seconds is None:
         return NOTHING
     if seconds < 90:
-        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+        shown = f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
+        return message("reporting.seconds", value=shown)
     if seconds < 1.5 * _HOUR:
-        return f"{seconds / 60:.0f} min"
+        return message("reporting.minutes", value=f"{seconds / 60:.0f}")
     if seconds < 2 * _DAY:
-        return f"{seconds / _HOUR:.1f} h"
+        return message("reporting.hours", value=f"{seconds / _HOUR:.1f}")
     days = seconds / _DAY
-    return f"{days:.1f} days" if days < 10 else f"{days:,.0f} days"
+    return message("reporting.days", value=f"{days:.1f}" if days < 10 else f"{days:,.0f}")
 
 
 def time_lines(table: TimeTable) -> Iterator[str]:
     """The table in one sentence for each engine."""
     for row in table.rows:
-        said = table.words(row)
-        if not said:
-            cpu = f"; processor time {row.cpu} a page" if row.cpu != NOTHING else ""
-            least = table.least_words(row)
-            bound = f"; {least}" if least else ""
-            yield f"{row.model}: no time is given, because {row.why}{cpu}{bound}"
-            continue
-        on = f" ({row.pages} pages timed on {row.machine})" if row.machine != NOTHING else ""
-        yield f"{row.model}: {said}{on}"
+        time = table.describe(row)
+        if not time:
+            why = join_clauses([recognised(row.why), *table.processor_notes(row)])
+            yield message("reporting.no-time-given", model=row.model, why=why)
+        elif row.machine == NOTHING:
+            yield message("reporting.time-of", model=row.model, time=time)
+        else:
+            yield message(
+                "reporting.time-of-pages",
+                model=row.model,
+                time=time,
+                pages=row.pages,
+                machine=row.machine,
+            )

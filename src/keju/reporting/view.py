@@ -99,7 +99,7 @@ class View(NamedTuple):
     synthetic: list[str]
     without_reference: str
     swapped: list[SwapLine]
-    unchecked: str
+    unchecked: str | None
     invented: list[InventedRow]
     nearly_empty: list[NearlyEmpty]
     no_results: list[NoResults]
@@ -177,7 +177,7 @@ def build_view(
         synthetic=_synthetic(run_set),
         without_reference=_without_reference(run_set),
         swapped=swap_table(swapped.found, run_set),
-        unchecked=swapped.words,
+        unchecked=swapped.unchecked_note,
         invented=invented_rows(run_set),
         nearly_empty=nearly_empty(run_set),
         no_results=no_results(run_set),
@@ -272,7 +272,7 @@ def _model_row(run_set: RunSet, name: str, timed: Speed | None) -> ModelRow:
     return ModelRow(
         name=name,
         kind=_kind(model_responses),
-        asked=_asked(model_responses),
+        asked=_items_cell(model_responses),
         answered=model_responses.statuses["answered"],
         failures=[
             (why, count) for why, count in model_responses.statuses.items() if why != "answered"
@@ -296,7 +296,7 @@ def _seconds(model_responses: ModelResponses, timed: Speed | None) -> str:
     )
 
 
-def _asked(model_responses: ModelResponses) -> Cell:
+def _items_cell(model_responses: ModelResponses) -> Cell:
     """The items; below them the rounds and requests, if they differ."""
     whole = model_responses.items % model_responses.rounds == 0
     shown = (

@@ -67,15 +67,15 @@
         state.words[place] = searched.join("\n").toLowerCase();
       });
       state.read = Math.min(data.items.length, (number + 1) * data.per_chunk);
-      if (number % 8 === 0) tell();
+      if (number % 8 === 0) showCount();
       await new Promise((done) => idle(done));
     }
-    tell();
+    showCount();
     performance.mark("searchable");
     if (pick("word").value.trim()) choose();
   }
 
-  function tell() {
+  function showCount() {
     const wanted = pick("word").value.trim();
     const shown = say("reporting.items-of-all",
       { count: state.shown.length, total: data.items.length });
@@ -130,7 +130,7 @@
   }
 
   function drawList() {
-    tell();
+    showCount();
     const rows = state.shown.slice(0, state.limit).map((place, index) => {
       const [id] = data.items[place], kind = kindOf(place);
       const button = make("button");
