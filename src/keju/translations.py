@@ -22,7 +22,7 @@ from keju.scoring import metrics
 
 Language = Literal["en", "zh"]
 
-REPORT = ("reporting", "analysis", "figures", "stored")
+REPORT = ("reporting", "analysis", "figures", "stored", "declarations")
 """The catalogues of the report and of figures."""
 
 _FIELD = re.compile(r"\{(\w*)(?:![rs])?(?::([^{}]*))?\}")

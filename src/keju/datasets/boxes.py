@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keju.items import Box
+from keju.messages import message
 
 SLACK = 1.0
 """Pixels by which a box may exceed its image: annotation tools round up or down."""
@@ -11,12 +12,14 @@ SLACK = 1.0
 def box_fault(box: Box, size: tuple[int, int] | None) -> str:
     """The fault of a box on an image of that width and height, or an empty string."""
     if not (box.x0 < box.x1 and box.y0 < box.y1):
-        return f"{_format_box(box)} has no area"
+        return message("datasets.box-without-area", box=_format_box(box))
     if size is None:
         return ""
     width, height = size
     if min(box.x0, box.y0) < -SLACK or box.x1 > width + SLACK or box.y1 > height + SLACK:
-        return f"{_format_box(box)} leaves its image of {width}x{height} pixels"
+        return message(
+            "datasets.box-outside-image", box=_format_box(box), width=width, height=height
+        )
     return ""
 
 

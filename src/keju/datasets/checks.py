@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from keju.datasets.boxes import box_fault
+from keju.datasets.finding_texts import hint_sentence
 from keju.definitions import (
     Query,
     Task,
@@ -20,8 +21,9 @@ from keju.definitions import (
     task,
 )
 from keju.definitions.blank import MARK as BLANK
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.items import Item
+from keju.messages import Message, message
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 
@@ -32,6 +34,10 @@ class ItemDefect(NamedTuple):
     problem: str
     hint: str
     grave: bool = True
+
+
+def _defect(problem: Message, *, grave: bool = True) -> ItemDefect:
+    return ItemDefect(problem, hint_sentence(problem), grave)
 
 
 class _Asked(NamedTuple):
@@ -52,8 +58,8 @@ def text_only_notice(item: Item) -> str:
     except DataError:
         return ""
     if form == "transcription":
-        return "no model can be asked to read it; its text is only a reference"
-    return "it can be asked only with --setting gold-text"
+        return message("datasets.text-only-reference")
+    return message("datasets.text-only-gold-text")
 
 
 def missing_part(item: Item) -> str:
@@ -94,13 +100,16 @@ def check_item(item: Item) -> Iterator[ItemDefect]:
     try:
         kind = task(item.task)
     except UsageError as error:
-        yield ItemDefect(str(error), "Use the id of a task.")
+        hint = message("datasets.hint-sentence", hint=message("datasets.use-task-id"))
+        yield ItemDefect(str(error), hint)
         return
     if item.benchmark != kind.benchmark:
-        yield ItemDefect(
-            f"benchmark {item.benchmark!r}, but task {kind.id} is of {kind.benchmark}",
-            f"Write {kind.benchmark}.",
-        )
+        yield _defect(
+            message(
+                "datasets.item-other-benchmark", name=item.benchmark, task=kind.id,
+                benchmark=kind.benchmark,
+            )
+        )  # fmt: skip
     if item.split == "reference" and kind.of_pairs:
         yield from _labelled(item)
         return
@@ -108,7 +117,8 @@ def check_item(item: Item) -> Iterator[ItemDefect]:
         asked = _Asked(item, kind, query_of(item))
         prompt_of(item)
     except DataError as error:
-        yield ItemDefect(error.problem, f"{error.hint or 'Correct the item'}.")
+        correct = error.hint or message("datasets.correct-item")
+        yield ItemDefect(error.problem, message("datasets.hint-sentence", hint=correct))
         return
     for check in _CHECKS:
         yield from check(asked)
@@ -117,12 +127,9 @@ def check_item(item: Item) -> Iterator[ItemDefect]:
 def _labelled(item: Item) -> Iterator[ItemDefect]:
     """Check the reference split of a pair task: single labelled images without a question."""
     if len(item.images) != 1:
-        yield ItemDefect(
-            f"{number_of(len(item.images), 'image')}, but a reference has one",
-            "Keep one image.",
-        )
+        yield _defect(message("datasets.labelled-images", count=len(item.images)))
     if not item.answer.strip():
-        yield ItemDefect("the reference has no label", "Write the class into the answer.")
+        yield _defect(message("datasets.labelled-without-label"))
 
 
 def _images(asked: _Asked) -> Iterator[ItemDefect]:
@@ -131,32 +138,20 @@ def _images(asked: _Asked) -> Iterator[ItemDefect]:
         yield from _gallery(item)
     elif not asked.query.image:
         if item.images:
-            yield ItemDefect(
-                "it has an image, but the definition declares its task without images",
-                "Remove image = false from the task's family, or the image from the item.",
-            )
+            yield _defect(message("datasets.item-image-not-declared"))
     elif not item.images and item.transcription is None:
-        yield ItemDefect(
-            "the item has neither an image nor a transcription, so a model gets nothing to read",
-            "Import it again with its image beside it.",
-        )
+        yield _defect(message("datasets.item-shows-nothing"))
 
 
 def _gallery(item: Item) -> Iterator[ItemDefect]:
     candidates = len(item.images) - 1
     if candidates < 1:
-        yield ItemDefect(
-            f"{number_of(len(item.images), 'image')}, but the task compares one with its "
-            "candidates",
-            "Add its candidates as images.",
-        )
+        yield _defect(message("datasets.gallery-without-candidates", count=len(item.images)))
     elif not all(1 <= place <= candidates for place in item.relevant):
-        yield ItemDefect(
-            f"relevant {list(item.relevant)[:5]}, but the candidates are 1 to {candidates}",
-            "Use the position of each candidate after the first image, from 1.",
-        )
+        relevant = list(item.relevant)[:5]
+        yield _defect(message("datasets.relevant-outside", relevant=relevant, count=candidates))
     elif len(set(item.relevant)) < len(item.relevant):
-        yield ItemDefect("a relevant candidate is named twice", "Name each once.")
+        yield _defect(message("datasets.relevant-twice"))
 
 
 def _blank(asked: _Asked) -> Iterator[ItemDefect]:
@@ -164,11 +159,7 @@ def _blank(asked: _Asked) -> Iterator[ItemDefect]:
     if asked.item.metadata.get(BLANK) != "yes":
         return
     if not is_blank(asked.item) or asked.query.form != "transcription":
-        yield ItemDefect(
-            f"its metadata has {BLANK}=yes, but it has a text or its task is not transcription",
-            f"Remove the text or the metadata {BLANK}.",
-            grave=False,
-        )
+        yield _defect(message("datasets.blank-with-text", mark=BLANK), grave=False)
 
 
 def _answer(asked: _Asked) -> Iterator[ItemDefect]:
@@ -178,11 +169,9 @@ def _answer(asked: _Asked) -> Iterator[ItemDefect]:
     if not item.answer.strip():
         return
     if form == "number" and not _NUMBER.fullmatch(item.answer.strip()):
-        yield ItemDefect(f"the answer {item.answer[:20]!r} is not a number", "Write it in digits.")
+        yield _defect(message("datasets.answer-not-number", answer=item.answer[:20]))
     elif form == "yes-no" and item.answer.strip().casefold() not in {"yes", "no"}:
-        yield ItemDefect(
-            f"the answer {item.answer[:20]!r} is neither Yes nor No", "Write Yes or No."
-        )
+        yield _defect(message("datasets.answer-not-yes-no", answer=item.answer[:20]))
 
 
 def _options(asked: _Asked) -> Iterator[ItemDefect]:
@@ -191,26 +180,24 @@ def _options(asked: _Asked) -> Iterator[ItemDefect]:
         return
     options, choices = options_of(item), choices_of(item)
     if len(options) < 2:
-        yield ItemDefect(
-            f"{number_of(len(options), 'option')} found"
-            + (" in the question" if item.verbatim else ""),
-            "Write them as A、… B、… or give the item its options.",
-        )
+        if item.verbatim:
+            yield _defect(message("datasets.options-too-few-in-question", count=len(options)))
+        else:
+            yield _defect(message("datasets.options-too-few", count=len(options)))
         return
     if item.answer.strip() and item.answer not in choices:
-        yield ItemDefect(
-            f"the answer {item.answer[:20]!r} is not one of the letters {''.join(choices)}",
-            "Write the letter of the right option.",
-        )
+        letters, given = "".join(choices), item.answer[:20]
+        yield _defect(message("datasets.answer-not-a-letter", answer=given, letters=letters))
     first: dict[str, str] = {}
     for letter, option in zip(choices, options, strict=True):
         text = "".join(option.split())
         if not text:
-            yield ItemDefect(f"option {letter} is empty", "Fill it in, or remove it.")
+            yield _defect(message("datasets.option-empty", letter=letter))
         elif text in first:
-            yield ItemDefect(
-                f"options {first[text]} and {letter} are the same: {option[:20]!r}",
-                "Change one of them.",
+            yield _defect(
+                message(
+                    "datasets.options-same", first=first[text], letter=letter, option=option[:20]
+                )
             )
         first.setdefault(text, letter)
 
@@ -220,10 +207,7 @@ def _boxes(asked: _Asked) -> Iterator[ItemDefect]:
     size = (item.images[0].width, item.images[0].height) if item.images else None
     for number, box in enumerate(item.boxes, start=1):
         if fault := box_fault(box, size):
-            yield ItemDefect(
-                f"box {number} {fault}",
-                "Draw it again: left < right, top < bottom, inside the image.",
-            )
+            yield _defect(message("datasets.box-faulty", number=number, fault=fault))
 
 
 def _lines(asked: _Asked) -> Iterator[ItemDefect]:
@@ -238,12 +222,10 @@ def _lines(asked: _Asked) -> Iterator[ItemDefect]:
         and not any(0 <= x <= ref.width and 0 <= y <= ref.height for x, y in line.polygon)
     ]
     if away:
-        yield ItemDefect(
-            f"{len(away)} of {len(item.lines)} lines are outside the image, "
-            f"the first is {away[0]!r}",
-            "Check that the image is the one that was transcribed.",
-            grave=False,
+        problem = message(
+            "datasets.lines-outside-image", count=len(away), total=len(item.lines), first=away[0]
         )
+        yield _defect(problem, grave=False)
 
 
 def _one_text(asked: _Asked) -> Iterator[ItemDefect]:
@@ -257,22 +239,14 @@ def _one_text(asked: _Asked) -> Iterator[ItemDefect]:
         return
     answer = _letters(item.answer)
     if (other := _letters(item.transcription or "")) and other != answer:
-        yield ItemDefect(
-            f"the answer differs from the transcription ({_apart(answer, other)})",
-            "Write the text of the image into both.",
-            grave=False,
-        )
+        yield _defect(_apart(answer, other), grave=False)
     texts = [_letters(line.text) for line in item.lines]
     if (
         all(texts)
         and len(texts) == len(item.answer.strip().splitlines())
         and (sorted("".join(texts)) != sorted(answer))
     ):
-        yield ItemDefect(
-            "the text of its lines differs from the answer",
-            "Correct the text of the lines, or remove the lines.",
-            grave=False,
-        )
+        yield _defect(message("datasets.lines-unlike-answer"), grave=False)
 
 
 def _letters(text: str) -> str:
@@ -280,11 +254,14 @@ def _letters(text: str) -> str:
     return "".join(char for char in unicodedata.normalize("NFC", text) if char.isalnum())
 
 
-def _apart(one: str, other: str) -> str:
-    """The first difference of two texts, with a few characters of each."""
+def _apart(one: str, other: str) -> Message:
+    """Where an answer and a transcription first differ, with a few characters of each."""
     place = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
                  min(len(one), len(other)))  # fmt: skip
-    return f"{one[place : place + 6]!r} and {other[place : place + 6]!r} at character {place + 1}"
+    return message(
+        "datasets.answer-unlike-transcription",
+        one=one[place : place + 6], other=other[place : place + 6], place=place + 1,
+    )  # fmt: skip
 
 
 _CHECKS: tuple[Callable[[_Asked], Iterator[ItemDefect]], ...] = (

@@ -14,10 +14,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from keju.datasets.finding_texts import hint_sentence, name_of_several
 from keju.definitions import query_of
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.ink import Parts
 from keju.items import Item
+from keju.messages import Message, message
 from keju.text import counted, is_han
 
 LEAST_COPIED = 20
@@ -69,8 +71,8 @@ class _Text(NamedTuple):
 _MARKUP = (
     ("RTF", re.compile(r"^\s*\{\\rtf")),
     ("JSON", re.compile(r'^\s*[\[{]\s*[{"]')),
-    ("HTML or XML tags", re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|<!--|<\?xml")),
-    ("character entities", re.compile(r"&#?[A-Za-z0-9][\w+-]{1,15};")),
+    ("tags", re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|<!--|<\?xml")),
+    ("entities", re.compile(r"&#?[A-Za-z0-9][\w+-]{1,15};")),
     ("Markdown", re.compile(r"^#{1,6} +\S|\*\*|```|^\|? *:?-{3,}:? *\||\]\(", re.MULTILINE)),
     ("LaTeX", re.compile(r"\\[A-Za-z]{2,}|\\[\[\]()]")),
 )
@@ -83,26 +85,27 @@ _PLACEHOLDER = re.compile(
 _INSIDE = re.compile(r"(?<![A-Za-z])(?:TODO|FIXME|TBD|[Ll]orem ipsum)(?![A-Za-z])")
 
 
-def text_fault(text: str) -> tuple[str, str] | None:
+def text_fault(text: str) -> Message | None:
     """Evidence that a text is not a transcription, with a hint; None where there is none."""
     for what, pattern in _MARKUP:
         if found := pattern.search(text):
             shown = " ".join(found[0].split())[:20]
-            return f"the text contains {what} ({shown!r})", "Save it as plain text (.txt, UTF-8)."
+            return message("datasets.text-has-markup", kind=_name_markup(what), shown=shown)
     bare = "".join(char if char.isalnum() else " " for char in text.casefold())
     bare = " ".join(bare.split())
     if _BLANK.fullmatch(bare):
-        return f"the text describes the page as blank ({text.strip()[:20]!r})", _AS_BLANK
+        return message("datasets.text-says-blank", shown=text.strip()[:20])
     if _PLACEHOLDER.fullmatch(bare) or _INSIDE.search(text):
-        shown = text.strip()[:20]
-        return f"the text is a placeholder ({shown!r})", "Write what the image shows, or drop it."
+        return message("datasets.text-placeholder", shown=text.strip()[:20])
     if text.strip() and not any(map(_like_han, text)):
-        shown = text.strip()[:20]
-        return f"the text has no Chinese character ({shown!r})", "Check that it is the right file."
+        return message("datasets.text-without-chinese", shown=text.strip()[:20])
     return None
 
 
-_AS_BLANK = "If it is blank, import it as a blank page: see keju data formats pages."
+def _name_markup(kind: str) -> str:
+    if kind == "tags":
+        return message("datasets.markup-html")
+    return message("datasets.markup-entities") if kind == "entities" else kind
 
 
 def suspicious_texts(items: Iterable[Item]) -> Iterator[Suspicion]:
@@ -121,7 +124,7 @@ def suspicious_texts(items: Iterable[Item]) -> Iterator[Suspicion]:
             lengths.setdefault((item.task, item.query), []).append(len(counted(item.answer)))
     for text, owners in found.items():
         if fault := text_fault(text):
-            yield Suspicion(_names(owners), *fault)
+            yield _suspicion(_names(owners), fault)
     same: dict[str, list[_Text]] = {}
     for owners in found.values():
         for each in owners:
@@ -139,47 +142,35 @@ def _copied(owners: list[_Text], medians: dict[tuple[str, str], int]) -> Iterato
     item = one_each[0].item
     short = length * MUCH_LONGER <= medians.get((item.task, item.query), 0)
     if length >= LEAST_COPIED and len(one_each) > 1:
-        names = ", ".join(each.name for each in one_each[1:4])
-        more = f" and {len(one_each) - 4} more" if len(one_each) > 4 else ""
-        problem = (
-            f"the same text ({number_of(length, 'character')}) as {names}{more}, on another image"
-        )
-        yield Suspicion(one_each[0].name, problem, "Check which of the images it belongs to.")
+        names: str = ", ".join(each.name for each in one_each[1:4])
+        if len(one_each) > 4:
+            names = message("datasets.names-and-more", names=names, count=len(one_each) - 4)
+        problem = message("datasets.text-of-two-images", length=length, names=names)
+        yield _suspicion(one_each[0].name, problem)
     elif 0 < length < LEAST_COPIED and short and len(one_each) >= LEAST_COPIES:
         shown = one_each[0].text.strip()[:20]
-        problem = (
-            f"{number_of(len(one_each), 'image has', 'images have')} the same short text "
-            f"({shown!r})"
-        )
-        yield Suspicion(_names(one_each), problem, "Check that it is not a placeholder.")
+        problem = message("datasets.short-text-of-images", count=len(one_each), shown=shown)
+        yield _suspicion(_names(one_each), problem)
 
 
-def extent_fault(length: int, parts: Parts) -> tuple[str, str] | None:
+def _suspicion(item: str, problem: Message) -> Suspicion:
+    return Suspicion(item, problem, hint_sentence(problem))
+
+
+def extent_fault(length: int, parts: Parts) -> Message | None:
     """Evidence that a text is far too short or too long for its image, with a hint.
 
     Args:
         length: characters of the text as OCR scoring counts them; 0 for a blank page.
         parts: the parts of characters in the image.
     """
-    shown = f"{length:,} character{'' if length == 1 else 's'}"
     if not length and parts.number >= LEAST_PARTS:
-        return (
-            "the text is that of a blank page, but the image has "
-            f"{parts.number:,} parts of characters",
-            "Check that the page is blank.",
-        )
+        return message("datasets.blank-page-shows-text", parts=parts.number)
     if parts.number >= LEAST_PARTS and parts.number > MOST_PARTS * length:
-        return (
-            f"the text ({shown}) is far too short for the {parts.number:,} parts of characters on "
-            "the image",
-            "Check that the text is complete. A drawing on the image also counts.",
-        )
+        return message("datasets.text-too-short", length=length, parts=parts.number)
     room = LEAST_INK * length * parts.side**2
     if length >= LEAST_LENGTH and (parts.number < FEWEST_PARTS or parts.ink < room):
-        return (
-            f"the text ({shown}) is far too long for the image",
-            "Check that it is the text of this page only.",
-        )
+        return message("datasets.text-too-long", length=length)
     return None
 
 
@@ -210,8 +201,7 @@ def _text_of(item: Item, text: str) -> _Text:
 
 
 def _names(owners: list[_Text]) -> str:
-    more = f" and {len(owners) - 1} more" if len(owners) > 1 else ""
-    return f"{owners[0].name}{more}"
+    return name_of_several([each.name for each in owners])
 
 
 def _like_han(char: str) -> bool:

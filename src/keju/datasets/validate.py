@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from keju.datasets.checks import check_item, missing_part, text_only_notice, unscored_reason
+from keju.datasets.finding_texts import hint_sentence, name_of_several
 from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
@@ -18,18 +19,17 @@ from keju.datasets.unseen import unseen_characters
 from keju.definitions import NO_REFERENCE, is_blank, query_of
 from keju.definitions.blank import REASON as BLANK_PAGE
 from keju.definitions.undeciphered import MARK
-from keju.errors import DataError, number_of, printable
+from keju.errors import DataError, printable
 from keju.files import sha256_bytes
 from keju.images import open_image, probe_image
 from keju.ink import find_parts
 from keju.items import UNKNOWN, ImageRef, Item
+from keju.messages import Message, message
 
 Severity = Literal["error", "warning", "notice"]
 
 WORKERS = 2
 """Threads that hash and decode; each has one image, and Pillow decodes outside of Python's lock."""
-
-_AGAIN = "Import the dataset again"
 
 
 class Finding(NamedTuple):
@@ -42,7 +42,13 @@ class Finding(NamedTuple):
     hint: str
 
     def __str__(self) -> str:
-        line = f"{self.severity}: {self.item}: {self.problem}. {self.hint}"
+        _, item, problem, hint = self
+        if self.severity == "error":
+            line = message("datasets.finding-error", item=item, problem=problem, hint=hint)
+        elif self.severity == "warning":
+            line = message("datasets.finding-warning", item=item, problem=problem, hint=hint)
+        else:
+            line = message("datasets.finding-notice", item=item, problem=problem, hint=hint)
         return printable(" ".join(line.split()))
 
 
@@ -58,8 +64,15 @@ class _Picture(NamedTuple):
 
     @property
     def place(self) -> str:
-        more = f" and {len(self.items) - 1} more" if len(self.items) > 1 else ""
-        return f"{self.items[0]}{more}: {self.ref.path}"
+        return f"{name_of_several(self.items)}: {self.ref.path}"
+
+
+def _found(severity: Severity, item: str, problem: Message) -> Finding:
+    return Finding(severity, item, problem, hint_sentence(problem))
+
+
+def _import_again() -> str:
+    return message("datasets.hint-sentence", hint=message("datasets.import-again"))
 
 
 def validate(path: Path) -> Iterator[Finding]:
@@ -77,7 +90,7 @@ def validate(path: Path) -> Iterator[Finding]:
         packed = dataset.packed
     except DataError as error:
         place = error.file or str(path)
-        yield Finding("error", place, error.problem, error.hint or f"{_AGAIN}.")
+        yield Finding("error", place, error.problem, error.hint or _import_again())
         return
     yield from _manifest(dataset, items)
     yield from _items(items)
@@ -95,47 +108,43 @@ def validate(path: Path) -> Iterator[Finding]:
 def _manifest(dataset: Dataset, items: list[Item]) -> Iterator[Finding]:
     manifest = dataset.manifest
     file = "dataset.json"
-    for word, value in (("licence", manifest.licence), ("source", manifest.source)):
-        if not value.strip():
-            yield Finding("error", file, f"no {word}", f"Write the {word} into dataset.json.")
-        elif value.strip().casefold() == UNKNOWN:
-            yield Finding(
-                "notice",
-                file,
-                f"the {word} is unknown, so no release can be made",
-                f"Name it for the release: keju build release --{word} …",
-            )
+    if not manifest.licence.strip():
+        yield _found("error", file, message("datasets.dataset-without-licence"))
+    elif manifest.licence.strip().casefold() == UNKNOWN:
+        problem = message("datasets.licence-unknown")
+        yield Finding("notice", file, problem, problem.hint)
+    if not manifest.source.strip():
+        yield _found("error", file, message("datasets.dataset-without-source"))
+    elif manifest.source.strip().casefold() == UNKNOWN:
+        problem = message("datasets.source-unknown")
+        yield Finding("notice", file, problem, problem.hint)
     if items_hash(items) != manifest.hash:
-        yield Finding(
-            "error",
-            file,
-            "its hash differs from that of the items: they were changed after the import",
-            "Import the changed items with: keju data import parquet, or import again.",
-        )
+        yield _found("error", file, message("datasets.hash-differs"))
     images = len({ref.path for item in items for ref in item.images})
     tasks = dict(Counter(item.task for item in items))
     if (manifest.items, manifest.images, manifest.tasks) != (len(items), images, tasks):
-        yield Finding(
+        yield _found(
             "error",
             file,
-            f"it counts {number_of(manifest.items, 'item')} and "
-            f"{number_of(manifest.images, 'image')}; there are "
-            f"{len(items)} and {images}, or the counts by task differ",
-            f"{_AGAIN}.",
-        )
+            message(
+                "datasets.counts-differ", items=manifest.items, images=manifest.images,
+                found_items=len(items), found_images=images,
+            ),
+        )  # fmt: skip
 
 
 def _items(items: list[Item]) -> Iterator[Finding]:
     taken: set[str] = set()
     for number, item in enumerate(items, start=1):
-        name = item.id or f"item {number}"
-        if item.id in taken or not item.id:
-            problem = "another item has this id" if item.id else "the item has no id"
-            yield Finding("error", name, problem, "Give every item its own id.")
+        name = item.id or message("datasets.item-number", number=number)
+        if not item.id:
+            yield _found("error", name, message("datasets.found-item-without-id"))
+        elif item.id in taken:
+            yield _found("error", name, message("datasets.item-id-taken"))
         taken.add(item.id)
         for field, codes in unseen_characters(item):
-            problem = f"its {field} contains invisible characters: {codes}"
-            yield Finding("warning", name, problem, "Remove them, and import again.")
+            problem = message("datasets.item-invisible-characters", field=field, codes=codes)
+            yield _found("warning", name, problem)
         for flaw in check_item(item):
             yield Finding("error" if flaw.grave else "warning", name, flaw.problem, flaw.hint)
 
@@ -147,13 +156,8 @@ def _text_alone(items: list[Item]) -> Iterator[Finding]:
         if follows := text_only_notice(item):
             alone.setdefault(follows, []).append(item.id)
     for follows, names in alone.items():
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield Finding(
-            "notice",
-            f"{names[0]}{more}",
-            f"text without an image, so {follows}",
-            "Import again with the images beside it, if you have them.",
-        )
+        problem = message("datasets.item-text-only", consequence=follows)
+        yield _found("notice", name_of_several(names), problem)
 
 
 def _awaited(items: list[Item]) -> Iterator[Finding]:
@@ -163,13 +167,11 @@ def _awaited(items: list[Item]) -> Iterator[Finding]:
         if what := missing_part(item):
             waiting.setdefault((item.task, what), []).append(item.id)
     for (name, what), names in waiting.items():
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield Finding(
-            "notice",
-            f"{names[0]}{more}",
-            f"a draft of {name} without {what}",
-            "Have a model draft it (keju build draft) or people write it (keju build review).",
-        )
+        if what == "boxes":
+            problem = message("datasets.draft-without-boxes", task=name)
+        else:
+            problem = message("datasets.draft-without-answer", task=name)
+        yield _found("notice", name_of_several(names), problem)
 
 
 def _unscored(items: list[Item]) -> Iterator[Finding]:
@@ -179,26 +181,18 @@ def _unscored(items: list[Item]) -> Iterator[Finding]:
         if reason := unscored_reason(item):
             found.setdefault(reason, []).append(item)
     for reason, some in found.items():
-        more = f" and {len(some) - 1} more" if len(some) > 1 else ""
-        problem, hint = (
-            "an undeciphered character: models are asked, but their readings are not scored",
-            "Add its description if a reading is established.",
-        )
+        count, total = len(some), len(items)
         if reason == BLANK_PAGE:
-            problem = (
-                f"a blank page ({len(some):,} of {len(items):,} items): only text "
-                "that a model invents is counted"
+            problem = message("datasets.item-blank-page", count=count, total=total)
+        elif reason != NO_REFERENCE:
+            problem = message("datasets.item-undeciphered")
+        elif any(query_of(item).form == "text" for item in some):
+            problem = message(
+                "datasets.item-no-reference-text", count=count, total=total, mark=MARK
             )
-            hint = "If the page is blank, nothing needs to be done."
-        elif reason == NO_REFERENCE:
-            problem = (
-                f"no reference ({len(some):,} of {len(items):,} items): "
-                "models are asked, but their responses are not scored"
-            )
-            hint = "Import again with the answers, if you have them."
-            if any(query_of(item).form == "text" for item in some):
-                hint += f" For an undeciphered character, set the metadata {MARK} to no."
-        yield Finding("notice", f"{some[0].id}{more}", problem, hint)
+        else:
+            problem = message("datasets.item-no-reference", count=count, total=total)
+        yield _found("notice", name_of_several([item.id for item in some]), problem)
 
 
 def _literal_newlines(items: list[Item]) -> Iterator[Finding]:
@@ -209,13 +203,8 @@ def _literal_newlines(items: list[Item]) -> Iterator[Finding]:
         if any(map(has_literal_newline, (*references, *item.also_accepted))):
             found.setdefault(item.task, []).append(item.id)
     for names in found.values():
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield Finding(
-            "warning",
-            f"{names[0]}{more}",
-            r"the reference has a literal \n, so each n counts as a character",
-            "Write line breaks instead. Some formats do so: --option newlines=literal.",
-        )
+        problem = message("datasets.item-literal-newline")
+        yield _found("warning", name_of_several(names), problem)
 
 
 def _pictures(items: list[Item]) -> dict[str, _Picture]:
@@ -247,22 +236,28 @@ def _check_image(dataset: Dataset, picture: _Picture) -> list[Finding]:
             return list(_check_picture(dataset.image_bytes(ref), picture))
         path = dataset.image_path(ref)
         if path.exists() and not path.is_file():
-            return [Finding("error", picture.place, "not a file", f"{_AGAIN}.")]
+            return [_found("error", picture.place, message("datasets.image-not-file"))]
         size = path.stat().st_size
         data = path.read_bytes() if size == ref.size else b""
     except DataError as error:
-        return [Finding("error", picture.place, error.problem, f"{_AGAIN}.")]
+        return [Finding("error", picture.place, error.problem, _import_again())]
     except OSError as error:
-        missing = "the image is missing" if isinstance(error, FileNotFoundError) else str(error)
-        return [Finding("error", picture.place, missing, f"Put the file back, or {_AGAIN}.")]
-    altered = ""
-    if size != ref.size:
-        altered = f"the image was altered: {size} bytes instead of {ref.size}"
-    elif sha256_bytes(data) != ref.sha256:
-        altered = "the image was altered: its SHA-256 differs"
-    if altered:
-        return [Finding("error", picture.place, altered, f"Put the original back, or {_AGAIN}.")]
+        problem = message("datasets.finding-image-unreadable", error=error)
+        if isinstance(error, FileNotFoundError):
+            problem = message("datasets.image-gone")
+        return [_found("error", picture.place, problem)]
+    if altered := _find_change(ref, size, data):
+        return [_found("error", picture.place, altered)]
     return list(_check_picture(data, picture))
+
+
+def _find_change(ref: ImageRef, size: int, data: bytes) -> Message | None:
+    """How a file differs from the image that was imported; None where it does not."""
+    if size != ref.size:
+        return message("datasets.image-size-altered", size=size, expected=ref.size)
+    if sha256_bytes(data) != ref.sha256:
+        return message("datasets.image-hash-altered")
+    return None
 
 
 def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
@@ -270,43 +265,33 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
     try:
         facts = probe_image(data, name=ref.path)
     except DataError as error:
-        yield Finding("error", picture.place, error.problem, "Replace it at its source.")
+        hint = message("datasets.hint-sentence", hint=message("datasets.replace-at-source"))
+        yield Finding("error", picture.place, error.problem, hint)
         return
     if (facts.width, facts.height) != (ref.width, ref.height):
-        yield Finding(
-            "error",
-            picture.place,
-            f"{facts.width}x{facts.height} pixels, but the item has {ref.width}x{ref.height}",
-            f"{_AGAIN}.",
-        )
+        problem = message(
+            "datasets.image-other-pixels", width=facts.width, height=facts.height,
+            item_width=ref.width, item_height=ref.height,
+        )  # fmt: skip
+        yield _found("error", picture.place, problem)
     if facts.frames > 1:
-        yield Finding(
-            "warning",
-            picture.place,
-            f"{number_of(facts.frames, 'page')} or frames in one file; OCR engines "
-            "read only the first",
-            "Store each page as a separate image.",
-        )
+        problem = message("datasets.image-of-several-pages", count=facts.frames)
+        yield _found("warning", picture.place, problem)
     if facts.turned:
-        yield Finding(
-            "warning",
-            picture.place,
-            "EXIF rotates this image, and not every model applies that",
-            "Store it upright.",
-        )
+        yield _found("warning", picture.place, message("datasets.image-rotated"))
     if picture.length or picture.blank:
         parts = find_parts(open_image(data, name=ref.path))
         if fault := extent_fault(picture.length, parts):
-            yield Finding("warning", picture.place, *fault)
+            yield _found("warning", picture.place, fault)
 
 
 def _strays(dataset: Dataset, packed: Packed, pictures: dict[str, _Picture]) -> Iterator[Finding]:
     for name in packed:
         if name not in pictures:
-            yield Finding("warning", name, "no item uses this row", "Export the dataset again.")
+            yield _found("warning", name, message("datasets.row-unused"))
     if not dataset.images_dir.is_dir():
         return
     for path in sorted(dataset.images_dir.rglob("*")):
         inside = path.relative_to(dataset.path).as_posix()
         if inside not in pictures and not path.is_dir():
-            yield Finding("warning", inside, "no item uses this file", "Remove it.")
+            yield _found("warning", inside, message("datasets.file-unused"))

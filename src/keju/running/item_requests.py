@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from keju.items import Item, Request, Response
+from keju.messages import message
 from keju.models import Model
 from keju.running.outcomes import Job, job_of
 from keju.running.policy import Policy
@@ -149,7 +150,7 @@ def _reading_queue(
         prices=policy.budget.prices,
         succeeded=any(status != "failed" for status in stored.values()),
     )
-    queue.doing = "(reading)"
+    queue.doing = message("running.progress-reading")
     return queue
 
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from keju.errors import printable, shortened
+from keju.messages import message
 from keju.models import MISSING, REPLAYED
 from keju.running.request_runner import ModelQueue
 
@@ -68,33 +69,38 @@ class Pace:
     def line(self) -> str:
         """Rate, failures and remaining time as text."""
         if self.queue.waiting:
-            return "waiting for the engine before it"
+            return message("running.progress-waiting")
         if self.queue.left and not self.queue.done and not self.queue.throttle.seconds_closed:
-            return "given up" if self.queue.halted else "starting"
+            if self.queue.halted:
+                return message("running.progress-given-up")
+            return message("running.progress-starting")
         # Reading files says nothing about the speed of what made them.
         timed = self.queue.model.identity.get("kind") not in REPLAYED
-        parts = [_speed(self.rate)] if self.rate and timed else []
+        parts: list[str] = [_speed(self.rate)] if self.rate and timed else []
         missing = self.queue.failures[MISSING]
         if missing:
-            parts.append(f"{missing} without a result")
+            parts.append(message("running.progress-without-result", count=missing))
         if failed := self.queue.statuses["failed"] - missing:
-            parts.append(f"{failed} failed")
+            parts.append(message("running.progress-failed", count=failed))
         throttle = self.queue.throttle
         if throttle.slowed:
-            parts.append(f"slowed to {throttle.limit} at once")
+            parts.append(message("running.progress-slowed", count=throttle.limit))
         if self.queue.halted:
-            parts.append("given up")
+            parts.append(message("running.progress-given-up"))
         elif throttle.seconds_closed > _WORTH_SAYING:
             clock = datetime.now().astimezone() + timedelta(seconds=throttle.seconds_closed)
             why = printable(shortened(self.queue.closed_by))
-            parts.append(f"paused until {clock:%H:%M:%S} by the server ({why})")
+            until = f"{clock:%H:%M:%S}"
+            parts.append(message("running.progress-paused", time=until, reason=why))
         elif self.queue.left:
-            parts.append(f"{duration(self.seconds_left)} left")
+            parts.append(message("running.progress-left", duration=duration(self.seconds_left)))
         return " · ".join(parts)
 
 
 def _speed(rate: float) -> str:
-    return f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each"
+    if rate >= 1:
+        return message("running.progress-rate", rate=rate)
+    return message("running.progress-seconds-each", seconds=1 / rate)
 
 
 def duration(seconds: float | None) -> str:
@@ -102,11 +108,11 @@ def duration(seconds: float | None) -> str:
     if seconds is None:
         return "?"
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return message("running.duration-seconds", seconds=seconds)
     minutes = round(seconds / 60)
     if minutes < 60:
-        return f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60:02d} min"
+        return message("running.duration-minutes", minutes=minutes)
+    return message("running.duration-hours", hours=minutes // 60, minutes=minutes % 60)
 
 
 async def show(queues: Sequence[ModelQueue], console: Console) -> None:

@@ -251,7 +251,12 @@ def _one_sided(scored: Sequence[Score]) -> str:
     classes = {score.stats["positive"] for score in scored if "positive" in score.stats}
     if len(classes) != 1:
         return ""
-    always = "yes" if classes == {1.0} else "no"
+    return one_sided_note(yes=classes == {1.0})
+
+
+def one_sided_note(*, yes: bool) -> str:
+    """The note on a yes-or-no task of which every item has the same true answer."""
+    always = "yes" if yes else "no"
     return f"one-sided: the true answer is always {always}, so saying {always} earns everything"
 
 

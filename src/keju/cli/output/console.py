@@ -60,9 +60,9 @@ def translate(text: str, *, own_pages: bool = False) -> str:
 @cache
 def _words(own_pages: bool) -> Words:
     # Imported only for Chinese: the table brings the metrics and the benchmarks.
-    from keju.translations import REPORT, Words
+    from keju.translations import Words
 
-    return Words("zh", (*REPORT, "declarations"), own_pages=own_pages)
+    return Words("zh", own_pages=own_pages)
 
 
 def format_literal(text: str) -> Text:
