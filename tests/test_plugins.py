@@ -242,8 +242,8 @@ def test_a_recipe_uses_source_reader_and_step_of_a_file(file, tmp_path, keju):
     gone = keju(*command).stderr
     for name in ("no form 'single'", "no step 'keep-answers'"):
         (line,) = [line for line in gone.splitlines() if name in line]
-        assert f"An earlier build in {build} had it from the plug-in mine.py (sha256 " in line
-        assert line.endswith("): load it with --plugin FILE.py")
+        assert f"An earlier build in {build} used the plug-in mine.py (sha256 " in line
+        assert line.endswith("). Load it with --plugin FILE.py")
     file.write_text(FILE + "\n# changed\n", "utf-8")
     assert "stood already" not in keju(*command, "--plugin", file).stdout
 

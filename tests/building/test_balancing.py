@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from keju.building.engine import Engine
-from keju.building.filtering.balancing import STEP, BalanceSettings, allowance, drawn
+from keju.building.filtering.balancing import STEP, BalanceSettings, compute_allowance, draw_items
 from keju.building.running import Done, Work, run_step
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
@@ -51,8 +51,8 @@ def test_a_ratio_holds_the_largest_to_the_smallest(source: Path, tmp_path: Path)
     done(source, tmp_path / "out", BalanceSettings(by=("dynasty",), ratio=2))
     held = Counter(item.metadata["dynasty"] for item in Dataset.open(tmp_path / "out").items())
     assert held == {"唐": 12, "宋": 6}
-    assert allowance([60, 6], most=10, ratio=2) == 10
-    assert allowance([60, 6], most=0, ratio=1.5) == 9
+    assert compute_allowance([60, 6], most=10, ratio=2) == 10
+    assert compute_allowance([60, 6], most=0, ratio=1.5) == 9
 
 
 def test_the_seed_decides(source: Path, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_the_seed_decides(source: Path, tmp_path: Path) -> None:
 def test_whole_groups_stay_whole() -> None:
     items = make(Path(), {"a": 50, "b": 5, "c": 5})
     for seed in range(10):
-        kept = drawn(items, 12, np.random.default_rng(seed), whole=True)
+        kept = draw_items(items, 12, np.random.default_rng(seed), whole=True)
         held = Counter(item.group for item in items if item.id in kept)
         assert all(count == {"a": 50, "b": 5, "c": 5}[name] for name, count in held.items())
         assert held == {"a": 50} or held.total() <= 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from keju.building.controls import STEP, Alphabet, altered, look_alikes
+from keju.building.controls import STEP, Alphabet, alter_lines, load_look_alikes
 from keju.building.controls.step import ControlSettings
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
@@ -31,7 +31,7 @@ def rng(seed=0):
 
 
 def test_look_alikes_go_both_ways_and_are_other_characters_at_every_layer():
-    table = look_alikes()
+    table = load_look_alikes()
     assert len(table) > 250
     for sign, others in table.items():
         for other in others:
@@ -41,7 +41,7 @@ def test_look_alikes_go_both_ways_and_are_other_characters_at_every_layer():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_altering_keeps_lines_and_changes_what_it_says(kind):
-    new, count = altered(ROWS, kind, rng(), share=0.05, alphabet=ALPHABET)
+    new, count = alter_lines(ROWS, kind, rng(), share=0.05, alphabet=ALPHABET)
     assert 1 <= count <= 3
     assert [len(line) for line in new] == [len(line) for line in ROWS]
     changed = sum(distance(a, b) for a, b in zip(ROWS, new, strict=True))
@@ -52,7 +52,9 @@ def test_altering_keeps_lines_and_changes_what_it_says(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_chance_is_the_seeds(kind):
-    made = [altered(ROWS, kind, rng(seed), share=0.02, alphabet=ALPHABET) for seed in (1, 1, 2, 3)]
+    made = [
+        alter_lines(ROWS, kind, rng(seed), share=0.02, alphabet=ALPHABET) for seed in (1, 1, 2, 3)
+    ]
     assert made[0] == made[1]
     assert not made[1] == made[2] == made[3]
 
@@ -60,13 +62,13 @@ def test_chance_is_the_seeds(kind):
 def test_another_character_is_as_frequent_and_no_look_alike():
     texts = ["之" * 90 + "日" * 50 + "曰" * 50 + "天" * 49 + "地" * 10]
     for seed in range(20):
-        assert Alphabet(texts).as_frequent("日", rng(seed)) in {"之", "天", "地"}
-    assert Alphabet(texts).as_frequent("鬱", rng()) == ""
+        assert Alphabet(texts).find_as_frequent("日", rng(seed)) in {"之", "天", "地"}
+    assert Alphabet(texts).find_as_frequent("鬱", rng()) == ""
 
 
 def test_where_nothing_can_be_altered_nothing_is():
-    assert altered(["天地"], "blanked", rng(), share=0.1, alphabet=ALPHABET) == (["天地"], 0)
-    assert altered([], "other", rng(), share=0.1, alphabet=ALPHABET) == ([], 0)
+    assert alter_lines(["天地"], "blanked", rng(), share=0.1, alphabet=ALPHABET) == (["天地"], 0)
+    assert alter_lines([], "other", rng(), share=0.1, alphabet=ALPHABET) == ([], 0)
 
 
 def page(name: str, group: str, rows=ROWS, **fields) -> Item:

@@ -141,7 +141,7 @@ def test_a_text_without_an_image_is_drafted_from_where_that_is_said(
     made = draft(chat, source, tmp_path / "out", "translation", benchmark="AncientDoc")
     assert chat.stats()["requests"] == 0
     (note,) = [note for note in made.record.notes if "no draft of the kind" in note]
-    assert ": no image" in note
+    assert ": missing image" in note
     assert 'show = "text"' in note
     draft(chat, source, tmp_path / "two", "translation", benchmark="AncientDoc", show="text")
     assert chat.stats()["requests"] == 1
@@ -163,7 +163,7 @@ def test_what_a_kind_cannot_be_drafted_from_is_refused(
 
 
 def test_linguistic_variants_are_drafted_about_style_not_variant_characters() -> None:
-    kind = read_templates().kind("variants")
+    kind = read_templates().get_kind("variants")
     asked = "".join((stage.instruction + str(stage.example)) for stage in kind.stage)
     assert all(word in asked for word in ("修辭", "文體", "風格", "時代"))
     assert not any(word in asked for word in ("異體", "通假", "古今異義"))

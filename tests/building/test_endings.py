@@ -90,7 +90,7 @@ def test_drafts_without_answers_are_released_where_that_is_said(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("head", "said"),
     [
-        ('licence = "CC0 1.0"', "'CC0 1.0' is no SPDX name: CC0-1.0 may be meant"),
+        ('licence = "CC0 1.0"', "'CC0 1.0' is not an SPDX name. CC0-1.0 may be meant"),
         ('licence = "MIT"', ""),
     ],
 )
@@ -104,7 +104,8 @@ def test_a_recipe_that_is_freer_than_its_source_is_told_so_at_the_join(tmp_path:
     make_dataset(tmp_path / "d", pages=2)
     lines = build(tmp_path, SOURCE + 'licence = "CC-BY-SA-4.0"\n', head='licence = "MIT"')
     assert any(
-        "the recipe is MIT, a source CC-BY-SA-4.0: it demands share-alike" in line for line in lines
+        "recipe is MIT, that of a source CC-BY-SA-4.0: it demands share-alike" in line
+        for line in lines
     )
 
 
@@ -115,11 +116,11 @@ def test_rights_are_cleared_by_the_command_too(tmp_path: Path) -> None:
     release = ["build", "release", tmp_path / "BUILD/dataset", "--out", tmp_path / "out"]
     refused = keju(*release)
     assert refused.returncode != 0
-    assert "under research-only: what it demands is not known" in refused.stderr
+    assert "under research-only: its demands are not known" in refused.stderr
     assert "Traceback" not in refused.stderr
     done = keju(*release, "--rights-cleared")
     assert done.returncode == 0, done.stderr
-    assert "declared by the maker" in done.stderr
+    assert "declared as cleared by the maker" in done.stderr
 
 
 def test_the_command_ends_with_the_last_words(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from keju.building.columns import rows_of, table_of
+from keju.building.columns import make_table, read_rows
 from keju.building.engine import Engine
 from keju.errors import DataError, UsageError
 from tests.support.builds import need_ray
@@ -146,7 +146,7 @@ def test_a_type_that_has_no_column_is_refused():
     )
 )
 def test_records_are_the_same_after_columns(rows):
-    assert rows_of(table_of(rows, Said), Said) == rows
+    assert read_rows(make_table(rows, Said), Said) == rows
 
 
 @pytest.mark.parametrize(

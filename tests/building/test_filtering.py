@@ -12,10 +12,10 @@ import pytest
 from PIL import Image, ImageFilter
 
 from keju.building.engine import Engine
-from keju.building.filtering.limits import MEASURES, FilterSettings, MeasureSettings, limits_of
-from keju.building.filtering.pictures import PictureMeasures, measured
+from keju.building.filtering.limits import MEASURES, FilterSettings, MeasureSettings, list_limits
+from keju.building.filtering.pictures import ImageMeasures, measure_grey
 from keju.building.filtering.step import FILTER, MEASURE
-from keju.building.filtering.texts import TextMeasures, measure_texts, read_words, said_by
+from keju.building.filtering.texts import TextMeasures, collect_texts, measure_texts, read_words
 from keju.building.running import Done, Work, run_step
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
@@ -63,19 +63,19 @@ def rows(out: Path, name: str) -> list[dict[str, str]]:
 
 
 def test_blur_grows_with_the_blur_and_not_with_light_or_compression(page: Image.Image) -> None:
-    values = [measured(page.filter(ImageFilter.GaussianBlur(r)))["blur"] for r in (0, 1, 2, 4)]
+    values = [measure_grey(page.filter(ImageFilter.GaussianBlur(r)))["blur"] for r in (0, 1, 2, 4)]
     assert values == sorted(values)
     assert values[0] < 0.25 < values[2] < 0.6 < values[3]
     paler = page.point(lambda value: 150 + value * 0.3)
-    assert abs(measured(paler)["blur"] - values[0]) < 0.05
+    assert abs(measure_grey(paler)["blur"] - values[0]) < 0.05
     data = io.BytesIO()
     page.save(data, "JPEG", quality=30)
-    assert abs(measured(Image.open(data).convert("RGB"))["blur"] - values[0]) < 0.05
+    assert abs(measure_grey(Image.open(data).convert("RGB"))["blur"] - values[0]) < 0.05
 
 
 def test_a_page_measures_alike_at_twice_its_resolution(page: Image.Image) -> None:
     large = page.resize((page.width * 2, page.height * 2), Image.Resampling.BICUBIC)
-    one, two = measured(page), measured(large)
+    one, two = measure_grey(page), measure_grey(large)
     for name in ("blur", "marked", "contrast", "brightness", "holes", "dark_edges"):
         assert abs(one[name] - two[name]) < 0.05, name
 
@@ -85,12 +85,12 @@ def test_blank_pages_have_no_marks_however_light_or_grainy() -> None:
     for level, grain in ((215, 4), (140, 8), (250, 1)):
         values = np.clip(rng.normal(level, grain, (900, 700)), 0, 255).astype(np.uint8)
         shaded = values * np.linspace(0.8, 1, 700)
-        assert measured(Image.fromarray(shaded.astype(np.uint8)))["marked"] < 0.002
-    assert measured(drawn())["marked"] > 0.05
+        assert measure_grey(Image.fromarray(shaded.astype(np.uint8)))["marked"] < 0.002
+    assert measure_grey(drawn())["marked"] > 0.05
 
 
 def test_holes_and_dark_edges_are_told_from_writing(page: Image.Image) -> None:
-    clean = measured(page)
+    clean = measure_grey(page)
     assert clean["holes"] < 0.001
     assert clean["dark_edges"] < 0.01
     holed = np.asarray(page).copy()
@@ -98,18 +98,21 @@ def test_holes_and_dark_edges_are_told_from_writing(page: Image.Image) -> None:
         holed[at : at + 100, 500:600] = 20
     edged = np.asarray(page).copy()
     edged[:, :80] = 10
-    assert measured(Image.fromarray(holed))["holes"] == pytest.approx(0.018, abs=0.004)
-    assert measured(Image.fromarray(edged))["dark_edges"] > 0.25
+    assert measure_grey(Image.fromarray(holed))["holes"] == pytest.approx(0.018, abs=0.004)
+    assert measure_grey(Image.fromarray(edged))["dark_edges"] > 0.25
 
 
 def test_a_rubbing_is_turned_over_before_its_marks_are_counted() -> None:
-    light, dark = measured(drawn()), measured(Image.eval(drawn(), lambda value: 255 - value))
+    light, dark = (
+        measure_grey(drawn()),
+        measure_grey(Image.eval(drawn(), lambda value: 255 - value)),
+    )
     assert abs(light["marked"] - dark["marked"]) < 0.02
     assert dark["dark_edges"] == 0.0
 
 
 def said(**fields: object) -> TextMeasures:
-    return measure_texts(said_by(page_item("i", **fields)), read_words())
+    return measure_texts(collect_texts(page_item("i", **fields)), read_words())
 
 
 def test_texts_are_measured_by_what_they_are() -> None:
@@ -134,7 +137,7 @@ def test_listed_words_are_reported_in_either_script_and_through_punctuation(
     )
     own = tmp_path / "words.toml"
     own.write_text('[[kind]]\nname = "place"\nwords = ["長安"]\n')
-    text = said_by(page_item("i", answer="長安一片月，車裂"))
+    text = collect_texts(page_item("i", answer="長安一片月，車裂"))
     assert measure_texts(text, read_words(own)).listed == "place: 长安"
     own.write_text('[[kind]]\nname = "place"\n')
     with pytest.raises(DataError, match=r"words\.toml: not a list of words"):
@@ -142,12 +145,12 @@ def test_listed_words_are_reported_in_either_script_and_through_punctuation(
 
 
 def test_every_limit_is_of_a_measure_and_every_measure_of_a_record() -> None:
-    fields = {*PictureMeasures.__struct_fields__, *TextMeasures.__struct_fields__}
+    fields = {*ImageMeasures.__struct_fields__, *TextMeasures.__struct_fields__}
     assert set(MEASURES) <= fields
     limited = {name.partition("_")[2] for name in FilterSettings.__struct_fields__
                if name.startswith(("min_", "max_"))}  # fmt: skip
     assert limited == set(MEASURES)
-    assert {limit.measure for limit in limits_of(FilterSettings())} == {
+    assert {limit.measure for limit in list_limits(FilterSettings())} == {
         "short_side", "blur", "marked", "contrast", "loops",
     }  # fmt: skip
 
@@ -223,5 +226,5 @@ def test_nothing_left_is_said(tmp_path: Path) -> None:
 
 def test_a_text_that_is_only_counted_once_an_item() -> None:
     items: list[Item] = [page_item(str(n), answer="天" * n) for n in range(1, 4)]
-    counted = Counter(measure_texts(said_by(item), {}).answer for item in items)
+    counted = Counter(measure_texts(collect_texts(item), {}).answer for item in items)
     assert counted == {1: 1, 2: 1, 3: 1}

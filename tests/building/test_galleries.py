@@ -21,7 +21,7 @@ def test_a_gallery_holds_references_of_every_class_and_strangers(crops, tmp_path
         task="retrieval", classes=4, references=2, queries=1, distractors=5
     )
     made, notes = built(galleries.STEP, crops, tmp_path / "out", settings)
-    assert "4 queries of 4 classes against 13 crops, 5 of them distractors" in notes[0]
+    assert "4 queries of 4 classes with 13 candidates, 5 of them distractors" in notes[0]
     class_of = {item.images[0].sha256: item.answer for item in Dataset.open(crops).items()}
     for item in made.items():
         own = class_of[item.images[0].sha256]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from typer.testing import CliRunner
 
-from keju.building.releasing.leaks import between_splits, leaks_into, leaks_of
+from keju.building.releasing.leaks import compare_datasets, compare_splits, find_leaks
 from keju.building.releasing.release import write_release
 from keju.cli import app
 from keju.datasets import mini
@@ -32,7 +32,7 @@ def item(name: str, answer: str = "", group: str = "", **fields: object) -> Item
 
 
 def shares(ours: list[Item], theirs: list[Item]) -> dict[str, float]:
-    return {leak.item: leak.share for leak in leaks_into(ours, {"x": theirs}).leaks}
+    return {leak.item: leak.share for leak in find_leaks(ours, {"x": theirs}).leaks}
 
 
 def test_the_same_text_is_found_through_punctuation_and_script() -> None:
@@ -44,7 +44,7 @@ def test_the_same_text_is_found_through_punctuation_and_script() -> None:
 
 
 def test_a_text_inside_a_longer_one_is_found_and_the_item_named() -> None:
-    found = leaks_into([item("a", TEXT)], {"x": [item("b", OTHER), item("c", OTHER + TEXT)]})
+    found = find_leaks([item("a", TEXT)], {"x": [item("b", OTHER), item("c", OTHER + TEXT)]})
     assert [(leak.item, leak.other, leak.kind) for leak in found.leaks] == [("a", "c", "text")]
 
 
@@ -58,11 +58,11 @@ def test_one_altered_character_in_forty_still_leaks_and_another_text_does_not() 
 def test_short_texts_and_wording_are_not_judged() -> None:
     asked = "請在下列選項中選出與圖中文字相符的一項並只寫字母"
     ours = [item(f"a{n}", "天地", question=asked) for n in range(2)]
-    found = leaks_into(ours, {"x": [item("b", "天地", question=asked)]})
+    found = find_leaks(ours, {"x": [item("b", "天地", question=asked)]})
     assert (found.leaks, found.texts, found.short) == ([], 0, 4)
     formula = [item(f"f{n}", TEXT) for n in range(11)]
-    assert leaks_into(formula, {"x": [item("b", TEXT)]}).leaks == []
-    assert len(leaks_into(formula[:10], {"x": [item("b", TEXT)]}).leaks) == 10
+    assert find_leaks(formula, {"x": [item("b", TEXT)]}).leaks == []
+    assert len(find_leaks(formula[:10], {"x": [item("b", TEXT)]}).leaks) == 10
 
 
 def test_questions_about_one_page_do_not_make_its_text_a_formula() -> None:
@@ -72,7 +72,7 @@ def test_questions_about_one_page_do_not_make_its_text_a_formula() -> None:
 
 def test_the_same_picture_is_found_whatever_the_item() -> None:
     refs = [ImageRef(path=f"images/{n}.png", sha256=n, width=1, height=1, size=1) for n in "pq"]
-    found = leaks_into(
+    found = find_leaks(
         [item("a", images=(refs[0],)), item("b", images=(refs[1],))],
         {"x": [item("c", images=(refs[1],))]},
     )
@@ -80,7 +80,7 @@ def test_the_same_picture_is_found_whatever_the_item() -> None:
 
 
 def test_the_splits_of_one_set_are_held_against_each_other() -> None:
-    found = between_splits([item("a", TEXT), item("b", TEXT, split="reference"), item("c", OTHER)])
+    found = compare_splits([item("a", TEXT), item("b", TEXT, split="reference"), item("c", OTHER)])
     assert [(leak.item, leak.against, leak.other) for leak in found.leaks] == [
         ("a", "reference", "b")
     ]
@@ -114,11 +114,11 @@ def test_a_page_that_was_encoded_anew_is_found_in_a_release_too(tmp_path: Path) 
             writer.add(page_item(f"their {page.id}", images=(ref,)))
     write_release(Dataset.open(tmp_path / "theirs"), tmp_path / "release")
     for other in ("theirs", "release"):
-        found = leaks_of(tmp_path / "ours", [tmp_path / other])
+        found = compare_datasets(tmp_path / "ours", [tmp_path / other])
         assert [(leak.kind, leak.item, leak.other) for leak in found.leaks] == [
             ("picture", pages[1].id, f"their {pages[1].id}")
         ]
-    assert leaks_of(tmp_path / "ours", [tmp_path / "theirs"], pictures=False).leaks == []
+    assert compare_datasets(tmp_path / "ours", [tmp_path / "theirs"], pictures=False).leaks == []
 
 
 def test_the_command_writes_a_table_and_ends_with_status_1(tmp_path: Path) -> None:

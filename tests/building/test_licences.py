@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from keju.building.releasing.licences import demanded, misfits, uncovered, unusual
+from keju.building.releasing.licences import (
+    describe_unusual,
+    explain_conflict,
+    find_conflicts,
+    format_demands,
+)
 from keju.items import Item, Provenance
 
 
@@ -29,16 +34,16 @@ from keju.items import Item, Provenance
     ],
 )
 def test_a_licence_that_demands_as_much_covers(source: str, release: str) -> None:
-    assert uncovered(source, release) == ""
+    assert explain_conflict(source, release) == ""
 
 
 @pytest.mark.parametrize(
     ("source", "release", "why"),
     [
-        ("research-only", "CC0-1.0", "what it demands is not known"),
-        ("CC-BY-4.0", "research-only", "it demands attribution; what research-only demands is"),
+        ("research-only", "CC0-1.0", "its demands are not known"),
+        ("CC-BY-4.0", "research-only", "it demands attribution; the demands of research-only are"),
         ("CC-BY-NC-ND-4.0", "CC0-1.0", "attribution, non-commercial, no-derivatives, which CC0-1"),
-        ("CC-BY-SA-4.0", "CC-BY-4.0", "share-alike, and CC-BY-4.0 is another"),
+        ("CC-BY-SA-4.0", "CC-BY-4.0", "share-alike, but CC-BY-4.0 is another"),
         ("CC-BY-SA-4.0", "CC-BY-NC-SA-4.0", "share-alike"),
         ("CC-BY-SA-4.0", "CC-BY-SA-3.0", "share-alike"),
         ("CC-BY-NC-4.0", "CC-BY-SA-4.0", "non-commercial"),
@@ -50,7 +55,7 @@ def test_a_licence_that_demands_as_much_covers(source: str, release: str) -> Non
     ],
 )
 def test_one_that_demands_less_does_not(source: str, release: str, why: str) -> None:
-    assert why in uncovered(source, release)
+    assert why in explain_conflict(source, release)
 
 
 def test_misfits_are_counted_by_item_with_the_first() -> None:
@@ -59,7 +64,7 @@ def test_misfits_are_counted_by_item_with_the_first() -> None:
         return Item(id=name, benchmark="MCS-Bench", task="T1", provenance=steps)
 
     items = [of("a"), of("b", "research-only"), of("c", "CC-BY-SA-4.0"), of("d", "CC-BY-SA-4.0")]
-    found = misfits(items, "CC-BY-4.0")
+    found = find_conflicts(items, "CC-BY-4.0")
     assert [(each.licence, each.items, each.first) for each in found] == [
         ("CC-BY-SA-4.0", 2, "c"), ("research-only", 1, "b"),
     ]  # fmt: skip
@@ -73,11 +78,14 @@ def test_misfits_are_counted_by_item_with_the_first() -> None:
         ("CC-BY-5.0", "CC-BY-4.0 may be meant"),
         ("CC0", "CC0-1.0 may be meant"),
         ("CC-BYY-4.0", "Did you mean 'CC-BY-4.0'?"),
-        ("MIT AND reserch", "not know the licence 'reserch', so its demands are unknown"),
+        (
+            "MIT AND reserch",
+            "the licence 'reserch' is not known to keju, so its demands are unknown",
+        ),
     ],
 )
 def test_an_odd_wording_is_named_with_what_may_be_meant(licence: str, meant: str) -> None:
-    assert meant in unusual(licence)
+    assert meant in describe_unusual(licence)
 
 
 @pytest.mark.parametrize(
@@ -87,9 +95,9 @@ def test_an_odd_wording_is_named_with_what_may_be_meant(licence: str, meant: str
      "http://rightsstatements.org/vocab/InC/1.0/"],
 )  # fmt: skip
 def test_a_usual_wording_is_not(licence: str) -> None:
-    assert unusual(licence) == ""
+    assert describe_unusual(licence) == ""
 
 
 def test_demands_are_said_in_words() -> None:
-    assert demanded("CC0-1.0") == "nothing"
-    assert demanded("CC-BY-SA-4.0 AND ours") == "attribution, share-alike; not known"
+    assert format_demands("CC0-1.0") == "nothing"
+    assert format_demands("CC-BY-SA-4.0 AND ours") == "attribution, share-alike; not known"

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from keju.building.engine import Engine
-from keju.building.markdown import table
+from keju.building.markdown import format_table
 from keju.building.releasing.release import STEP, ReleaseSettings, write_release
 from keju.building.running import Work, run_step
 from keju.datasets import mini
@@ -136,13 +136,15 @@ def test_what_is_stricter_is_not_released_under_a_freer_licence(
         write_release(dataset, tmp_path / "r")
     assert not (tmp_path / "r").exists()
     done = write_release(dataset, tmp_path / "r", ReleaseSettings(rights_cleared=True))
-    assert any("declared by the maker" in note and licence in note for note in done.notes)
+    assert any(
+        "declared as cleared by the maker" in note and licence in note for note in done.notes
+    )
     sheet = (tmp_path / "r/DATASHEET.md").read_text()
-    row = next(line for line in sheet.splitlines() if "the licence demands" in line)
+    row = next(line for line in sheet.splitlines() if "the licence covers" in line)
     assert "not checked: 1 under" in row
     assert row.endswith("| NOT PASSED |")
     front = (tmp_path / "r/README.md").read_text()
-    assert f"answers for: 1 under {licence}: " in front
+    assert f"under {licence}: " in front
     for page in (sheet, front):
         assert f"| {licence} | 1 | " in page
         assert "| CC-BY-4.0 | 1 | attribution |" in page
@@ -158,7 +160,9 @@ def test_a_licence_that_is_oddly_written_is_noted(tmp_path: Path) -> None:
     done = write_release(
         make(tmp_path / "d", [page_item("a")], licence="CC-BY 4.0"), tmp_path / "r"
     )
-    assert any("'CC-BY 4.0' is no SPDX name: CC-BY-4.0 may be meant" in each for each in done.notes)
+    assert any(
+        "'CC-BY 4.0' is not an SPDX name. CC-BY-4.0 may be meant" in each for each in done.notes
+    )
 
 
 def test_drafts_are_released_only_where_that_is_said(tmp_path: Path) -> None:
@@ -196,7 +200,7 @@ def test_the_datasheet_counts_who_did_what_and_marks_what_is_open(tmp_path: Path
     sheet = (tmp_path / "r/DATASHEET.md").read_text()
     assert "| draft | openai:m | — | 1 |" in sheet
     assert "| review | — | 王 | 1 |" in sheet
-    assert "1 item says nothing of it." in sheet
+    assert "1 item has no provenance." in sheet
     assert "| scan | 1 |" in sheet
     assert "| CC-BY-4.0 | 2 | attribution |" in sheet
     assert "Reading pages." in sheet
@@ -207,7 +211,7 @@ def test_the_datasheet_counts_who_did_what_and_marks_what_is_open(tmp_path: Path
 
 
 def test_names_from_data_are_no_markup() -> None:
-    shown = table(["a"], [["<script>|`x`\n[y](z) \x1b[2J"]])
+    shown = format_table(["a"], [["<script>|`x`\n[y](z) \x1b[2J"]])
     assert shown.splitlines()[2] == "| \\<script\\>\\|\\`x\\` \\[y\\](z) \\\\x1b\\[2J |"
 
 

@@ -11,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keju.building.engine import Engine
-from keju.building.releasing.splitting import STEP, SplitSettings, Unit, divide, units_of
+from keju.building.releasing.splitting import (
+    STEP,
+    SplitSettings,
+    SplitUnit,
+    divide_units,
+    list_units,
+)
 from keju.building.running import Done, Work, run_step
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
@@ -37,12 +43,12 @@ def done(dataset: Path, out: Path, seed: int = 0, share: float = 0.2) -> Done:
 
 def test_groups_that_share_an_image_are_one_unit() -> None:
     items = [item("a", "g", "1"), item("b", "h", "2"), item("c", "h", "1"), item("d", "i", "3")]
-    assert [unit.items for unit in units_of(items)] == [("a", "b", "c"), ("d",)]
+    assert [unit.items for unit in list_units(items)] == [("a", "b", "c"), ("d",)]
 
 
 def test_without_a_group_the_image_is_the_unit_and_without_image_the_item() -> None:
     items = [item("a", "", "1"), item("b", "", "1"), item("c", ""), item("d", "")]
-    assert [unit.items for unit in units_of(items)] == [("a", "b"), ("c",), ("d",)]
+    assert [unit.items for unit in list_units(items)] == [("a", "b"), ("c",), ("d",)]
 
 
 @settings(max_examples=40, deadline=None)
@@ -55,9 +61,9 @@ def test_without_a_group_the_image_is_the_unit_and_without_image_the_item() -> N
     st.integers(0, 99),
 )  # fmt: skip
 def test_every_task_comes_within_a_groups_size_of_its_share(counts, share, seed) -> None:
-    units = [Unit(tuple(f"{n}-{i}" for i in range(sum(each.values()))), each)
+    units = [SplitUnit(tuple(f"{n}-{i}" for i in range(sum(each.values()))), each)
              for n, each in enumerate(counts)]  # fmt: skip
-    chosen = divide(units, share, np.random.default_rng(seed))
+    chosen = divide_units(units, share, np.random.default_rng(seed))
     total, have = Counter(), Counter()
     for place, unit in enumerate(units):
         total.update(unit.tasks)
@@ -118,5 +124,5 @@ def test_a_task_that_gets_no_reference_item_is_named(tmp_path: Path) -> None:
             writer.add(page_item(f"p{number}", task=kind, images=(image,), group=f"g{number}"))
     notes = done(tmp_path / "d", tmp_path / "out").record.notes
     assert [note for note in notes if note.startswith("no ")] == [
-        "no reference item of T2 (1 unit): the items hang together too much, or are few"
+        "no reference item of T2 (1 unit): their items form too few independent units"
     ]

@@ -282,7 +282,7 @@ def test_several_questions_about_one_image_are_each_filled_and_not_twice(
     assert build(example).items() == first.items()
     assert chat.stats()["requests"] == 10
     record = json.loads((example.parent / "build/steps/02-draft/step.json").read_text("utf-8"))
-    assert sum("no item waits for" in note for note in record["notes"]) == 3
+    assert sum("no item without an answer for" in note for note in record["notes"]) == 3
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from msgspec import structs
 from keju.annotation.events import Event, EventLog
 from keju.annotation.fields import boxes_of, rows_of
 from keju.annotation.queue import Form, lines_of, text_of
-from keju.building.drafting.templates import known_of
+from keju.building.drafting.templates import collect_known_facts
 from keju.building.review_form import ReviewForm, Scale, review_form
 from keju.building.reviewing import Corrections, Decision, Verdict, compute_seal, unify_texts
 from keju.definitions import prompt_of, query_of, task
@@ -57,7 +57,7 @@ class Review:
             "options": "\n".join(now.options),
             "has_boxes": bool(item.boxes) or _form(item) == "boxes",
             "boxes": rows_of(now.boxes),
-            "known": known_of(item),
+            "known": collect_known_facts(item),
             "verdict": verdict,
             "scales": [_asked(scale, verdict, language) for scale in self._form.scale],
             "provenance": item.provenance,
@@ -66,7 +66,7 @@ class Review:
     def content(self, subject: str) -> object:
         """The item, its sources, and the scales."""
         item = self._items[subject]
-        return item, _prompt(item), known_of(item), self._form.scale
+        return item, _prompt(item), collect_known_facts(item), self._form.scale
 
     def read(self, subject: str, form: Form) -> Verdict:
         """The decision; unchanged fields are not included.

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Struct)
 
 
-def schema_of(shape: type[Struct]) -> pa.Schema:
-    """The schema of a record: str, int, float, bool, bytes, lists or tuples of them, or None.
+def make_schema(shape: type[Struct]) -> pa.Schema:
+    """Make the schema of a record: str, int, float, bool, bytes, lists or tuples of them, or None.
 
     Types are declared and not inferred, since an empty column would get another type.
 
@@ -37,14 +37,16 @@ def schema_of(shape: type[Struct]) -> pa.Schema:
     import pyarrow as pa  # noqa: PLC0415 - heavy, and only engines need it
 
     hints = get_type_hints(shape, include_extras=False)
-    return pa.schema([pa.field(name, _arrow(hints[name])) for name in shape.__struct_fields__])
+    return pa.schema(
+        [pa.field(name, _get_arrow_type(hints[name])) for name in shape.__struct_fields__]
+    )
 
 
-def table_of(rows: Sequence[Struct], shape: type[Struct]) -> pa.Table:
-    """Records as a table, one row each."""
+def make_table(rows: Sequence[Struct], shape: type[Struct]) -> pa.Table:
+    """Make a table of records, one row each."""
     import pyarrow as pa  # noqa: PLC0415 - as above
 
-    schema = schema_of(shape)
+    schema = make_schema(shape)
     columns = [
         pa.array([getattr(row, name) for row in rows], type=schema.field(name).type)
         for name in schema.names
@@ -52,8 +54,8 @@ def table_of(rows: Sequence[Struct], shape: type[Struct]) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def rows_of(table: pa.Table, shape: type[R]) -> list[R]:
-    """The records of a table that `table_of` made."""
+def read_rows(table: pa.Table, shape: type[R]) -> list[R]:
+    """Read the records of a table that `make_table` made."""
     names = shape.__struct_fields__
     columns = [table.column(name).to_pylist() for name in names]
     return [
@@ -83,7 +85,7 @@ def read_part(path: Path, schema: pa.Schema) -> pa.Table | None:
     return table if table.schema.equals(schema) else None
 
 
-def _arrow(kind: Any) -> pa.DataType:  # noqa: ANN401 - annotations are of any type
+def _get_arrow_type(kind: Any) -> pa.DataType:  # noqa: ANN401 - annotations are of any type
     import pyarrow as pa  # noqa: PLC0415 - as above
 
     plain: dict[object, pa.DataType] = {
@@ -94,11 +96,11 @@ def _arrow(kind: Any) -> pa.DataType:  # noqa: ANN401 - annotations are of any t
         return plain[kind]
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _arrow(inner[0])
+        return _get_arrow_type(inner[0])
     if origin in {list, tuple} and inner:
-        return pa.list_(_arrow(inner[0]))
+        return pa.list_(_get_arrow_type(inner[0]))
     if origin in {Union, types.UnionType}:
         some = [each for each in inner if each is not type(None)]
         if len(some) == 1:
-            return _arrow(some[0])
+            return _get_arrow_type(some[0])
     raise TypeError(f"a field of an engine's record cannot be of the type {kind}")

@@ -23,8 +23,8 @@ class Crop(NamedTuple):
 Classes = dict[str, list[Crop]]
 
 
-def classes_of(items: Iterable[Item]) -> Classes:
-    """Every labelled crop by class, in order of name; each image once.
+def group_by_class(items: Iterable[Item]) -> Classes:
+    """Group the labelled crops by class, in order of name; each image once.
 
     A crop is the image of an item of the reference split whose answer is its class, or the query
     image of a gallery whose metadata name its class.
@@ -35,7 +35,7 @@ def classes_of(items: Iterable[Item]) -> Classes:
     found: Classes = {}
     owners: dict[str, str] = {}
     for item in items:
-        name = _class(item)
+        name = _get_class(item)
         if not name or not item.images:
             continue
         ref = item.images[0]
@@ -52,14 +52,14 @@ def classes_of(items: Iterable[Item]) -> Classes:
     return dict(sorted(found.items()))
 
 
-def _class(item: Item) -> str:
+def _get_class(item: Item) -> str:
     if item.split == "reference" and len(item.images) == 1 and item.answer:
         return item.answer
     return item.metadata.get("class_name") or item.metadata.get("class", "")
 
 
-def sampled(classes: Classes, count: int, rng: np.random.Generator) -> Classes:
-    """A random sample of classes, in order of name; 0 for all.
+def sample_classes(classes: Classes, count: int, rng: np.random.Generator) -> Classes:
+    """Draw a random sample of classes, in order of name; 0 for all.
 
     Raises:
         UsageError: there are fewer.

@@ -1,4 +1,4 @@
-"""`recorded_plugin`: the plug-in that provided a step or a source in an earlier build."""
+"""`describe_recorded_plugin`: the plug-in that provided a step or a source in an earlier build."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from keju.errors import DataError
 from keju.files import read_json
 
 
-def recorded_plugin(out: Path, name: str) -> str:
-    """A hint with the plug-ins that provided a step or a source; empty where none is recorded.
+def describe_recorded_plugin(out: Path, name: str) -> str:
+    """Describe the plug-ins that provided a step or a source; empty if none is recorded.
 
     Args:
         out: the build directory, which need not exist.
@@ -23,6 +23,6 @@ def recorded_plugin(out: Path, name: str) -> str:
             continue  # A damaged record is reported when its step runs.
         if record.step == name and record.plugins:
             plugins = " and ".join(map(str, record.plugins))
-            how = "load it with --plugin FILE.py" if record.plugins[0].sha256 else "install it"
-            return f"An earlier build in {out} had it from the plug-in {plugins}: {how}"
+            how = "Load it with --plugin FILE.py" if record.plugins[0].sha256 else "Install it"
+            return f"An earlier build in {out} used the plug-in {plugins}. {how}"
     return ""

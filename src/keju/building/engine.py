@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from keju import telemetry
-from keju.building.columns import read_part, rows_of, schema_of, table_of, write_part
+from keju.building.columns import make_schema, make_table, read_part, read_rows, write_part
 from keju.errors import KejuError, PrerequisiteError, UsageError
 from keju.messages import message
 from keju.registry import PluginSource, list_plugin_sources, load_sources
@@ -105,18 +105,18 @@ class Engine:
         # Chunk size depends on the CPU count, so another machine recomputes chunks. That is safe.
         size = chunk or max(256, _ROWS_A_CORE * (os.cpu_count() or 1))
         done: list[Out] = []
-        schema = schema_of(outward)
+        schema = make_schema(outward)
         guarded = _Guarded(function, inward, outward)
         for start in self._shown(name, len(rows), size):
             some = rows[start : start + size]
-            table = table_of(some, inward)
+            table = make_table(some, inward)
             part = self._part(name, table)
             found = read_part(part, schema) if part else None
             if found is None:
                 found = self._computed(table, guarded, schema)
                 if part:
                     write_part(part, found)
-            done += rows_of(found, outward)
+            done += read_rows(found, outward)
         return done
 
     def _part(self, name: str, table: pa.Table) -> Path | None:

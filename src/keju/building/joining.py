@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.building.releasing.licences import uncovered, unusual
+from keju.building.releasing.licences import describe_unusual, explain_conflict
 from keju.building.running import Head
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError, number_of
@@ -16,7 +16,7 @@ from keju.items import Provenance
 from keju.messages import message
 
 
-class Part(NamedTuple):
+class SourcePart(NamedTuple):
     """A source's dataset, its form, and the name that distinguishes its items."""
 
     form: str
@@ -25,7 +25,9 @@ class Part(NamedTuple):
     plugins: tuple[str, ...] = ()
 
 
-def join(parts: Sequence[Part], head: Head, out: Path) -> tuple[DatasetManifest, list[str]]:
+def join_sources(
+    parts: Sequence[SourcePart], head: Head, out: Path
+) -> tuple[DatasetManifest, list[str]]:
     """Write the items of all parts, in their order, into one dataset.
 
     An id that an earlier part already has gets its own part's name as a prefix, so that another
@@ -37,10 +39,10 @@ def join(parts: Sequence[Part], head: Head, out: Path) -> tuple[DatasetManifest,
     Raises:
         DataError: two items still have the same id.
     """
-    licences = _each(part.dataset.manifest.licence for part in parts)
-    sources = _each(part.dataset.manifest.source for part in parts)
-    languages = _each(part.dataset.manifest.language for part in parts)
-    scripts = _each(part.dataset.manifest.script for part in parts)
+    licences = _list_distinct(part.dataset.manifest.licence for part in parts)
+    sources = _list_distinct(part.dataset.manifest.source for part in parts)
+    languages = _list_distinct(part.dataset.manifest.language for part in parts)
+    scripts = _list_distinct(part.dataset.manifest.script for part in parts)
     notes: list[str] = []
     seen: set[str] = set()
     with DatasetWriter(
@@ -62,10 +64,14 @@ def join(parts: Sequence[Part], head: Head, out: Path) -> tuple[DatasetManifest,
                               f"ids of {part.name} were taken; they begin")  # fmt: skip
                 notes.append(f"{was} {part.name}/")
         manifest = writer.close()
-    return manifest, [*notes, *_shared_groups(parts), *_licences(licences, head.licence)]
+    return manifest, [
+        *notes,
+        *_describe_shared_groups(parts),
+        *_describe_licences(licences, head.licence),
+    ]
 
 
-def _add(part: Part, writer: DatasetWriter, seen: set[str]) -> int:
+def _add(part: SourcePart, writer: DatasetWriter, seen: set[str]) -> int:
     """Add a part's items; return how many were renamed."""
     manifest, given = part.dataset.manifest, part.dataset
     whence = Provenance(step=part.form, source=manifest.source, licence=manifest.licence)
@@ -88,11 +94,11 @@ def _add(part: Part, writer: DatasetWriter, seen: set[str]) -> int:
     return renamed
 
 
-def _each(values: Iterable[str]) -> list[str]:
+def _list_distinct(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(value for value in values if value))
 
 
-def _shared_groups(parts: Sequence[Part]) -> list[str]:
+def _describe_shared_groups(parts: Sequence[SourcePart]) -> list[str]:
     whose: dict[str, set[str]] = {}
     for part in parts:
         for item in part.dataset.items():
@@ -106,12 +112,15 @@ def _shared_groups(parts: Sequence[Part]) -> list[str]:
     return [f"{groups} in several sources and count as one each: {both[0]}{more}"]
 
 
-def _licences(sources: Sequence[str], given: str) -> Iterator[str]:
-    """Unusual licences, and sources with a stricter licence than the recipe's.
+def _describe_licences(sources: Sequence[str], given: str) -> Iterator[str]:
+    """Describe unusual licences, and sources with a stricter licence than the recipe's.
 
     A release rejects these, so that the user must know before weeks of work.
     """
-    yield from filter(None, map(unusual, _each([given, *sources])))
+    yield from filter(None, map(describe_unusual, _list_distinct([given, *sources])))
     for licence in sources if given else ():
-        if why := uncovered(licence, given):
-            yield f"the recipe is {given}, a source {licence}: {why}. A release refuses that"
+        if why := explain_conflict(licence, given):
+            yield (
+                f"the licence of the recipe is {given}, that of a source {licence}: {why}. "
+                "The step release rejects such a dataset"
+            )

@@ -22,7 +22,7 @@ from typing import Any
 from keju import __version__
 from keju.building.build_record import BuildRecord, Planned, Stage
 from keju.building.engine import Engine
-from keju.building.joining import Part, join
+from keju.building.joining import SourcePart, join_sources
 from keju.building.recipe import PlannedSource, Recipe
 from keju.building.releasing import RELEASE
 from keju.building.running import (
@@ -119,7 +119,7 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
 def plan(recipe: Recipe, out: Path) -> Iterator[Planned]:
     """What a build would do and what exists already; nothing is written. Raises as `build`."""
     _check_own(recipe, out)
-    parts: list[Part] | None = []
+    parts: list[SourcePart] | None = []
     for source in recipe.sources:
         folder = out / "sources" / source.folder
         stands = finished(folder, _source_mark(source)) is not None
@@ -260,11 +260,11 @@ def _source(planned: PlannedSource, out: Path, engine: Engine) -> Done:
     return Done(record, manifest, anew=True)
 
 
-def _part(planned: PlannedSource, out: Path) -> Part:
+def _part(planned: PlannedSource, out: Path) -> SourcePart:
     name = getattr(planned.settings, "name", "") or planned.folder
     dataset = Dataset.open(out / "sources" / planned.folder)
     plugins = (*plugins_in(dataset.manifest), *map(str, _plugins(planned.form)))
-    return Part(planned.form.name, name, dataset, plugins)
+    return SourcePart(planned.form.name, name, dataset, plugins)
 
 
 def _source_mark(planned: PlannedSource) -> str:
@@ -280,17 +280,17 @@ def _plugins(form: SourceForm[Any]) -> tuple[Plugin, ...]:
     return (plugin,) if plugin else ()
 
 
-def _join_mark(parts: list[Part], head: Head) -> str:
+def _join_mark(parts: list[SourcePart], head: Head) -> str:
     given = [(part.form, part.name, part.dataset.manifest) for part in parts]
     return fingerprint("join", head, given)
 
 
-def _joined(parts: list[Part], head: Head, out: Path) -> Done:
+def _joined(parts: list[SourcePart], head: Head, out: Path) -> Done:
     mark = _join_mark(parts, head)
     if done := finished(out, mark):
         return done
     shutil.rmtree(out, ignore_errors=True)
-    manifest, notes = join(parts, head, out)
+    manifest, notes = join_sources(parts, head, out)
     given = ",".join(part.dataset.manifest.hash for part in parts)
     record = StepRecord(
         step="join", version=1, fingerprint=mark, given=given, seed=0, settings={}, notes=notes

@@ -10,16 +10,16 @@ from keju.definitions import task
 from keju.items import ImageRef, Item
 
 
-def item_per_query(pattern: Item, queries: Sequence[str] = ()) -> Iterator[Item]:
-    """One item for each query of the pattern's task, or for the given ones.
+def make_item_per_query(pattern: Item, queries: Sequence[str] = ()) -> Iterator[Item]:
+    """Make an item for each query of the pattern's task, or for the given ones.
 
-    The query ends its id.
+    The id of an item ends with its query.
     """
     for query in queries or tuple(query.name for query in task(pattern.task).queries):
         yield structs.replace(pattern, id=f"{pattern.id}-{query.casefold()}", query=query)
 
 
-def ranking_items(
+def make_ranking_items(
     name: str,
     task_id: str,
     images: tuple[ImageRef, Sequence[ImageRef]],
@@ -27,7 +27,7 @@ def ranking_items(
     group: str,
     metadata: Mapping[str, str],
 ) -> Iterator[Item]:
-    """All queries of a task about one image and its candidates.
+    """Make the items of all queries of a task about one image and its candidates.
 
     Args:
         name: prefix of the ids.
@@ -47,4 +47,4 @@ def ranking_items(
         group=group,
         metadata=dict(metadata),
     )
-    yield from item_per_query(pattern)
+    yield from make_item_per_query(pattern)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct
 
-from keju.building.earlier import recorded_plugin
+from keju.building.earlier import describe_recorded_plugin
 from keju.building.running import Head
 from keju.building.settings import FaultsError, check_paths, gathering, settings_from
 from keju.building.sources import SourceForm, get_source_form, list_source_names
@@ -125,7 +125,7 @@ def _with_plugin(made: Path, name: object) -> Iterator[None]:
         yield
     except UsageError as error:
         missing = isinstance(name, str) and name not in (*STEPS, *list_source_names())
-        hint = recorded_plugin(made, str(name)) if missing else ""
+        hint = describe_recorded_plugin(made, str(name)) if missing else ""
         if not hint:
             raise
         raise UsageError(f"{str(error).partition('. There are:')[0]}. {hint}") from None

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 
-def outside(at: int, gone: Sequence[int]) -> int:
-    """The number at position `at` among the whole numbers from 0 that are not in `gone`.
+def sample_excluding(at: int, gone: Sequence[int]) -> int:
+    """Return the number at position `at` among the whole numbers from 0 that are not in `gone`.
 
     Args:
         at: the position, from 0.

@@ -14,22 +14,24 @@ from keju.items import Item
 
 
 class SelectSettings(Settings, frozen=True):
-    """Which items are kept; an empty setting does not restrict them."""
+    """The items that are kept; an empty setting does not restrict them."""
 
     tasks: Annotated[tuple[str, ...], Meta(description="Only items of these tasks.")] = ()
-    groups: Annotated[tuple[str, ...], Meta(description="Only these groups (books …).")] = ()
-    limit: Annotated[int, Meta(description="At most so many of each task; 0: all.", ge=0)] = 0
+    groups: Annotated[
+        tuple[str, ...], Meta(description="Only items of these groups (books …).")
+    ] = ()
+    limit: Annotated[int, Meta(description="Maximum items of each task; 0: all.", ge=0)] = 0
 
 
 class Dropped(Struct, frozen=True):
-    """An item that was not selected, and why."""
+    """An item that was not selected, with the reason."""
 
     item: str
     task: str
     why: str
 
 
-def select(context: StepContext, settings: SelectSettings) -> None:
+def select_items(context: StepContext, settings: SelectSettings) -> None:
     """Keep the selected items, and list the others.
 
     Raises:
@@ -41,7 +43,7 @@ def select(context: StepContext, settings: SelectSettings) -> None:
     kept: Counter[str] = Counter()
     left = []
     for item in items:
-        if why := _unwanted(item, settings, kept):
+        if why := _find_reason(item, settings, kept):
             left.append(Dropped(item.id, item.task, why))
         else:
             kept[item.task] += 1
@@ -50,7 +52,7 @@ def select(context: StepContext, settings: SelectSettings) -> None:
     context.note(f"{kept.total()} of {len(items)} items selected")
 
 
-STEP = Step("select", "Keep some items, by task or group.", SelectSettings, select)
+STEP = Step("select", "Keep some items, by task or group.", SelectSettings, select_items)
 
 
 def _check(what: str, wanted: tuple[str, ...], known: set[str]) -> None:
@@ -59,7 +61,7 @@ def _check(what: str, wanted: tuple[str, ...], known: set[str]) -> None:
             raise UsageError(unknown_name(name, sorted(known), what))
 
 
-def _unwanted(item: Item, settings: SelectSettings, kept: Counter[str]) -> str:
+def _find_reason(item: Item, settings: SelectSettings, kept: Counter[str]) -> str:
     if settings.tasks and item.task not in settings.tasks:
         return "another task"
     if settings.groups and item.group not in settings.groups:

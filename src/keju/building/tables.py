@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from keju.building.columns import table_of
+from keju.building.columns import make_table
 from keju.files import cell_text, write_atomic
 
 
@@ -33,7 +33,7 @@ def write_table(
     shape = shape or (type(rows[0]) if rows else None)
     if shape is None:
         return
-    frame = pl.DataFrame(pl.from_arrow(table_of(rows, shape)))
+    frame = pl.DataFrame(pl.from_arrow(make_table(rows, shape)))
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd", statistics=False)
     write_atomic(folder / f"{name}.parquet", buffer.getvalue())

@@ -57,7 +57,7 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
         if len(tested) < len(rows):
             few = len(rows) - len(tested)
             say(message("terminal.checks-with-few-questions", count=few, least=leaks.FEWEST))
-        for line in leaks.told(found):
+        for line in leaks.describe_leaks(found):
             say(translate(line))
         say(message("terminal.leaks-in-checks", count=len(found), checks=len(rows)))
     if found:

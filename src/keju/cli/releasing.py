@@ -106,11 +106,11 @@ def leaks(
     import polars as pl
     from msgspec.structs import asdict
 
-    from keju.building.releasing.leaks import Leak, leaks_of
+    from keju.building.releasing.leaks import Leak, compare_datasets
     from keju.cli.output.console import name_columns, plain_table, print_json, translate
     from keju.csv_files import write_frame
 
-    found = leaks_of(dataset, against or [], pictures=pictures)
+    found = compare_datasets(dataset, against or [], pictures=pictures)
     if sheet:
         columns = list(Leak.__struct_fields__)
         rows = [asdict(leak) for leak in found.leaks]

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from keju.building.choices.leaks import CHECKS, LeakCheck, check_choices, questions_of
+from keju.building.choices.leaks import CHECKS, LeakCheck, check_choices, list_questions
 from keju.items import Item
 from tests.support.planted import CALLIGRAPHERS
 
@@ -94,7 +94,7 @@ def test_an_answer_that_shares_its_words_with_the_question_leaks():
                 at, options, place, task="T21x"[:3], question=f"與{options[place][0]}姓有關的是誰？"
             )
         )
-    rows = check_choices([each for each in items if questions_of([each])])
+    rows = check_choices([each for each in items if list_questions([each])])
     assert not rows  # T21 asks for no letter: nothing is checked
     items = [
         Item(

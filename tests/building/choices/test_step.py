@@ -86,7 +86,7 @@ def test_records_become_questions_of_the_task_named(given, tmp_path):
     assert sum(row["right"] for row in uses) == 59
     assert sum(row["wrong"] for row in uses) == 3 * 59
     assert all(abs(row["wrong"] - 3 * row["right"]) <= 6 for row in uses)
-    assert notes[0] == "59 multiple-choice questions made, 0 items not"
+    assert notes[0] == "59 multiple-choice questions made, 0 items dropped"
     assert not [str(each) for each in validate(tmp_path / "out") if each.severity == "error"]
 
 

@@ -19,6 +19,6 @@ def test_sums_and_places_are_those_of_the_row(row, changes):
     for at, weight in changes:
         weights[at % len(row)] = row[at % len(row)] = weight
     sums = [0, *accumulate(row)]
-    assert [weights.before(at) for at in range(len(sums))] == sums
+    assert [weights.sum_before(at) for at in range(len(sums))] == sums
     found = [weights.find(number) for number in range(sums[-1])]
     assert found == [bisect_right(sums, number) - 1 for number in range(sums[-1])]

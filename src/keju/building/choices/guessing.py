@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from keju.building.choices.making import plain
+from keju.building.choices.making import normalise_option
 from keju.text.han import is_han
 
 FOLDS = 5
@@ -22,13 +22,13 @@ _SMALL = 1e-6
 Floats = NDArray[np.float64]
 
 
-def blind_hits(
+def guess_blindly(
     asked: Sequence[str],
     options: Sequence[tuple[str, ...]],
     places: Sequence[int],
     groups: Sequence[str],
 ) -> list[bool]:
-    """Whether each question is guessed correctly by a classifier that was fitted without its group.
+    """Guess each question with a classifier fitted without its group; return which are correct.
 
     A conditional logit over the options of a question. Features: length, being longest or shortest,
     the letter, how often the option was the answer among its occurrences in the training folds,
@@ -40,53 +40,54 @@ def blind_hits(
         places: the positions of the answers among them.
         groups: questions of one group are never on both sides.
     """
-    shapes = [_shape(*each) for each in zip(asked, options, strict=True)]
-    fold = _folds(groups)
+    shapes = [_compute_features(*each) for each in zip(asked, options, strict=True)]
+    fold = _assign_folds(groups)
     hits = np.zeros(len(asked), bool)
     for number in range(FOLDS):
         inside = np.flatnonzero(fold != number).tolist()
         outside = np.flatnonzero(fold == number).tolist()
         if not inside or not outside:
             continue
-        known = _Known.of([options[at] for at in inside], [places[at] for at in inside])
-        train = _stacked([_with_rate(shapes[at], known, options[at], places[at]) for at in inside])
-        weights = _fitted(train, np.array([places[at] for at in inside]))
-        test = _stacked([_with_rate(shapes[at], known, options[at], None) for at in outside])
-        guesses = np.argmax(_scores(test, weights), axis=1)
+        known = _OptionCounts.of([options[at] for at in inside], [places[at] for at in inside])
+        train = _stack([_add_rate(shapes[at], known, options[at], places[at]) for at in inside])
+        weights = _fit(train, np.array([places[at] for at in inside]))
+        test = _stack([_add_rate(shapes[at], known, options[at], None) for at in outside])
+        guesses = np.argmax(_compute_scores(test, weights), axis=1)
         hits[outside] = guesses == np.array([places[at] for at in outside])
     return [bool(hit) for hit in hits]
 
 
-class _Known(NamedTuple):
+class _OptionCounts(NamedTuple):
     """How often each option occurred, weighted by its share of a question, and was the answer."""
 
     shown: Counter[str]
     answers: Counter[str]
 
     @classmethod
-    def of(cls, options: Sequence[tuple[str, ...]], places: Sequence[int]) -> _Known:
+    def of(cls, options: Sequence[tuple[str, ...]], places: Sequence[int]) -> _OptionCounts:
         shown: Counter[str] = Counter()
         answers: Counter[str] = Counter()
         for some, place in zip(options, places, strict=True):
-            shown.update(map(plain, some))
-            answers[plain(some[place])] += 1
+            shown.update(map(normalise_option, some))
+            answers[normalise_option(some[place])] += 1
         return cls(shown, answers)
 
 
-def _folds(groups: Sequence[str]) -> NDArray[np.int64]:
+def _assign_folds(groups: Sequence[str]) -> NDArray[np.int64]:
     names = sorted(set(groups))
     order = np.random.default_rng(_SEED).permutation(len(names))
     fold = {name: int(at) % FOLDS for name, at in zip(names, order, strict=True)}
     return np.array([fold[group] for group in groups])
 
 
-def _shape(asked: str, options: tuple[str, ...]) -> Floats:
-    """Features of each option relative to the other options [options, features]."""
+def _compute_features(asked: str, options: tuple[str, ...]) -> Floats:
+    """Compute features of each option relative to the other options [options, features]."""
     lengths = np.array([len(option) for option in options], float)
-    chars = [set(plain(option)) for option in options]
-    question = set(plain(asked))
+    chars = [set(normalise_option(option)) for option in options]
+    question = set(normalise_option(asked))
     alone = [
-        np.mean([_script(option) != _script(other) for other in options]) for option in options
+        np.mean([_classify_script(option) != _classify_script(other) for other in options])
+        for option in options
     ]
     columns = [
         (lengths - lengths.mean()) / max(float(lengths.std()), 1.0),
@@ -103,14 +104,16 @@ def _shape(asked: str, options: tuple[str, ...]) -> Floats:
     return np.column_stack([*(np.asarray(column, float) for column in columns), letters])
 
 
-def _script(text: str) -> str:
+def _classify_script(text: str) -> str:
     if any(map(is_han, text)):
         return "Han"
     return "digits" if any(map(str.isdigit, text)) else "other"
 
 
-def _with_rate(shape: Floats, known: _Known, options: tuple[str, ...], place: int | None) -> Floats:
-    """The features, with the rate at which each option was the answer elsewhere.
+def _add_rate(
+    shape: Floats, known: _OptionCounts, options: tuple[str, ...], place: int | None
+) -> Floats:
+    """Add to the features the rate at which each option was the answer elsewhere.
 
     A question of the training folds is excluded from its own counts (`place` is its answer):
     otherwise the guesser would learn from its own answers that the rate determines the answer.
@@ -118,15 +121,15 @@ def _with_rate(shape: Floats, known: _Known, options: tuple[str, ...], place: in
     own = 0 if place is None else 1
     rates = []
     for at, option in enumerate(options):
-        shown = known.shown[plain(option)] - own
-        answers = known.answers[plain(option)] - (own if at == place else 0)
+        shown = known.shown[normalise_option(option)] - own
+        answers = known.answers[normalise_option(option)] - (own if at == place else 0)
         expected = (shown + _PRIOR) / len(options)
         rates.append(np.log((answers + _PRIOR / len(options)) / expected))
     return np.column_stack([shape, rates])
 
 
-def _stacked(rows: Sequence[Floats]) -> Floats:
-    """Questions as one array [questions, options, features]; NaN where there are fewer options."""
+def _stack(rows: Sequence[Floats]) -> Floats:
+    """Stack questions to [questions, options, features]; NaN where there are fewer options."""
     widest = max(len(row) for row in rows)
     out = np.full((len(rows), widest, rows[0].shape[1]), np.nan)
     for at, row in enumerate(rows):
@@ -134,34 +137,34 @@ def _stacked(rows: Sequence[Floats]) -> Floats:
     return out
 
 
-def _scores(table: Floats, weights: Floats) -> Floats:
+def _compute_scores(table: Floats, weights: Floats) -> Floats:
     scores = np.nan_to_num(table) @ weights
     return np.where(np.isnan(table[:, :, 0]), -np.inf, scores)
 
 
-def _fitted(table: Floats, places: NDArray[np.int64]) -> Floats:
-    """Weights by maximum likelihood with a ridge.
+def _fit(table: Floats, places: NDArray[np.int64]) -> Floats:
+    """Fit weights by maximum likelihood with a ridge.
 
     The last weight, that of the rate, is not below zero: in an exactly balanced set, an option that
     was seldom the answer elsewhere is more likely to be the answer here, and a guesser that counts
     answers would profit from it. A person who answers a question does not know the answers to the
     others.
     """
-    weights = _maximum(table, places)
+    weights = _maximise(table, places)
     if weights[-1] < 0:
         # The likelihood is concave, so the best permitted weights are on the boundary.
-        weights = np.append(_maximum(table[:, :, :-1], places), 0.0)
+        weights = np.append(_maximise(table[:, :, :-1], places), 0.0)
     return weights
 
 
-def _maximum(table: Floats, places: NDArray[np.int64]) -> Floats:
+def _maximise(table: Floats, places: NDArray[np.int64]) -> Floats:
     """Maximise the likelihood by Newton steps, each halved until it improves."""
     filled = np.nan_to_num(table)
     right = filled[np.arange(len(table)), places]
     weights = np.zeros(table.shape[2])
-    loss = _loss(table, right, weights)
+    loss = _compute_loss(table, right, weights)
     for _ in range(_STEPS):
-        scores = _scores(table, weights)
+        scores = _compute_scores(table, weights)
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
         expected = np.einsum("qo,qof->qf", shares, filled)
@@ -169,7 +172,9 @@ def _maximum(table: Floats, places: NDArray[np.int64]) -> Floats:
         weighed = (filled * shares[:, :, None]).reshape(-1, len(weights))
         bend = weighed.T @ filled.reshape(-1, len(weights)) - expected.T @ expected
         step = np.linalg.solve(bend + _RIDGE * np.eye(len(weights)), slope)
-        while (after := _loss(table, right, weights - step)) > loss and np.abs(step).max() > _SMALL:
+        while (after := _compute_loss(table, right, weights - step)) > loss and np.abs(
+            step
+        ).max() > _SMALL:
             step /= 2
         weights, loss = weights - step, after
         if np.abs(step).max() < _SMALL:
@@ -177,8 +182,8 @@ def _maximum(table: Floats, places: NDArray[np.int64]) -> Floats:
     return weights
 
 
-def _loss(table: Floats, right: Floats, weights: Floats) -> float:
-    scores = _scores(table, weights)
+def _compute_loss(table: Floats, right: Floats, weights: Floats) -> float:
+    scores = _compute_scores(table, weights)
     most = scores.max(axis=1)
     total = most + np.log(np.exp(scores - most[:, None]).sum(axis=1))
     return float((total - right @ weights).sum() + _RIDGE * weights @ weights / 2)

@@ -11,9 +11,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from keju.building.choices.guessing import blind_hits
-from keju.building.choices.making import plain
-from keju.building.releasing.splitting import group_of
+from keju.building.choices.guessing import guess_blindly
+from keju.building.choices.making import normalise_option
+from keju.building.releasing.splitting import get_group
 from keju.definitions import options_of
 from keju.errors import number_of
 from keju.items import Item
@@ -72,7 +72,7 @@ class OptionUse(Struct, frozen=True):
     wrong: int
 
 
-class _Found(NamedTuple):
+class _CheckResult(NamedTuple):
     questions: int
     seen: float = float("nan")
     expected: float = float("nan")
@@ -82,11 +82,8 @@ class _Found(NamedTuple):
     note: str = ""
 
 
-def questions_of(items: Iterable[Item]) -> dict[str, list[Question]]:
-    """The questions with one letter as their answer, by benchmark and task.
-
-    Without the reference split.
-    """
+def list_questions(items: Iterable[Item]) -> dict[str, list[Question]]:
+    """List the questions of the test split with one letter as answer, by benchmark and task."""
     found: defaultdict[str, list[Question]] = defaultdict(list)
     for item in items:
         if item.split == "reference":
@@ -96,32 +93,32 @@ def questions_of(items: Iterable[Item]) -> dict[str, list[Question]]:
         if len(options) > 1 and len(letter) == 1 and letter in ascii_uppercase[: len(options)]:
             place = ascii_uppercase.index(letter)
             asked = item.question if item.options else item.question.partition(options[0])[0]
-            question = Question(item.id, group_of(item), asked, options, place)
+            question = Question(item.id, get_group(item), asked, options, place)
             found[f"{item.benchmark} {item.task}"].append(question)
     return dict(found)
 
 
 def check_choices(items: Iterable[Item]) -> list[LeakCheck]:
-    """All checks of all tasks with letters.
+    """Run all checks on all tasks with letters.
 
     Raises:
         DataError: an item's task is not in the catalogue.
     """
     rows = []
-    for task, questions in questions_of(items).items():
+    for task, questions in list_questions(items).items():
         found = {name: check(questions) for name, check in CHECKS.items()}
         adjusted = holm([each.p for each in found.values()])
         rows += [
-            _row(task, name, each, p)
+            _make_row(task, name, each, p)
             for (name, each), p in zip(found.items(), adjusted, strict=True)
         ]
     return rows
 
 
-def option_uses(items: Iterable[Item]) -> list[OptionUse]:
-    """The use of every option, the most frequent first."""
+def count_option_use(items: Iterable[Item]) -> list[OptionUse]:
+    """Count the use of every option, the most frequent first."""
     rows = []
-    for task, questions in questions_of(items).items():
+    for task, questions in list_questions(items).items():
         shown = Counter(option for question in questions for option in question.options)
         right = Counter(question.options[question.place] for question in questions)
         rows += [
@@ -131,8 +128,8 @@ def option_uses(items: Iterable[Item]) -> list[OptionUse]:
     return rows
 
 
-def told(checks: Iterable[LeakCheck]) -> list[str]:
-    """A line for each leak."""
+def describe_leaks(checks: Iterable[LeakCheck]) -> list[str]:
+    """Describe each leak in a line."""
     return [
         f"{check.task}: leak by {check.check}: {check.seen:.3g} against {check.expected:.3g} by "
         f"chance in {number_of(check.questions, 'question')} (p {check.adjusted:.2g}); {check.note}"
@@ -141,7 +138,7 @@ def told(checks: Iterable[LeakCheck]) -> list[str]:
     ]
 
 
-def _row(task: str, name: str, found: _Found, adjusted: float) -> LeakCheck:
+def _make_row(task: str, name: str, found: _CheckResult, adjusted: float) -> LeakCheck:
     verdict = "leak" if adjusted < LEVEL else "clean"
     return LeakCheck(
         task=task,
@@ -152,18 +149,18 @@ def _row(task: str, name: str, found: _Found, adjusted: float) -> LeakCheck:
     )
 
 
-def _longest(questions: Sequence[Question]) -> _Found:
-    return _extreme(questions, max, "the longest option is the answer")
+def _check_longest(questions: Sequence[Question]) -> _CheckResult:
+    return _check_extreme(questions, max, "the longest option is the answer")
 
 
-def _shortest(questions: Sequence[Question]) -> _Found:
-    return _extreme(questions, min, "the shortest option is the answer")
+def _check_shortest(questions: Sequence[Question]) -> _CheckResult:
+    return _check_extreme(questions, min, "the shortest option is the answer")
 
 
-def _extreme(
+def _check_extreme(
     questions: Sequence[Question], end: Callable[[Iterable[int]], int], note: str
-) -> _Found:
-    """How often the one option of extreme length is the answer; exact binomial test."""
+) -> _CheckResult:
+    """Test how often the one option of extreme length is the answer; exact binomial test."""
     hits, chances, groups = [], [], []
     for question in questions:
         lengths = [len(option) for option in question.options]
@@ -171,14 +168,14 @@ def _extreme(
             hits.append(lengths[question.place] == end(lengths))
             chances.append(1 / len(lengths))
             groups.append(question.group)
-    return _share(hits, chances, groups, note)
+    return _test_share(hits, chances, groups, note)
 
 
-def _blind(questions: Sequence[Question]) -> _Found:
-    """How often a classifier fitted without a question's group guesses it from its options."""
+def _check_blind(questions: Sequence[Question]) -> _CheckResult:
+    """Test how often a classifier fitted without a question's group guesses it from its options."""
     if len(questions) < FEWEST:
-        return _Found(len(questions))
-    hits = blind_hits(
+        return _CheckResult(len(questions))
+    hits = guess_blindly(
         [question.asked for question in questions],
         [question.options for question in questions],
         [question.place for question in questions],
@@ -186,25 +183,24 @@ def _blind(questions: Sequence[Question]) -> _Found:
     )
     chances = [1 / len(question.options) for question in questions]
     groups = [question.group for question in questions]
-    return _share(hits, chances, groups, "a blind guess is the answer")
+    return _test_share(hits, chances, groups, "a blind guess is the answer")
 
 
-def _share(
+def _test_share(
     hits: Sequence[bool], chances: Sequence[float], groups: Sequence[str], note: str
-) -> _Found:
+) -> _CheckResult:
     if len(hits) < FEWEST:
-        return _Found(len(hits))
+        return _CheckResult(len(hits))
     interval = group_bootstrap([float(hit) for hit in hits], [1.0] * len(hits), groups)
     low, high = interval[:2] if interval else (float("nan"), float("nan"))
     seen, expected = float(np.mean(hits)), float(np.mean(chances))
-    return _Found(len(hits), seen, expected, low, high, _upper_tail(sum(hits), chances), note)
+    return _CheckResult(
+        len(hits), seen, expected, low, high, _compute_upper_tail(sum(hits), chances), note
+    )
 
 
-def _upper_tail(hits: int, chances: Sequence[float]) -> float:
-    """Probability of as many hits or more from independent chances.
-
-    Exact, also for unequal ones.
-    """
+def _compute_upper_tail(hits: int, chances: Sequence[float]) -> float:
+    """Compute the exact probability of at least `hits` hits from independent chances."""
     from scipy.stats import binom  # noqa: PLC0415 - a second to import
 
     counts = np.ones(1)
@@ -213,8 +209,8 @@ def _upper_tail(hits: int, chances: Sequence[float]) -> float:
     return float(min(1.0, counts[hits:].sum()))
 
 
-def _position(questions: Sequence[Question]) -> _Found:
-    """Chi-square of the answers' letters; its distribution by drawing letters at random."""
+def _check_position(questions: Sequence[Question]) -> _CheckResult:
+    """Test the answers' letters by chi-square; its distribution by drawing letters at random."""
     sizes = Counter(len(question.options) for question in questions)
     most = max(sizes)
     expected = np.zeros(most)
@@ -226,19 +222,21 @@ def _position(questions: Sequence[Question]) -> _Found:
         drawn[:, :size] += rng.multinomial(number, [1 / size] * size, size=_DRAWS)
     seen = np.bincount([question.place for question in questions], minlength=most)
     letters = ", ".join(f"{ascii_uppercase[at]} {number}" for at, number in enumerate(seen))
-    return _against(seen, drawn, expected, len(questions), letters)
+    return _test_against(seen, drawn, expected, len(questions), letters)
 
 
-def _frequency(questions: Sequence[Question]) -> _Found:
-    """Chi-square of how often each option is the answer, for options shown at least three times."""
-    shown = Counter(plain(option) for question in questions for option in question.options)
+def _check_frequency(questions: Sequence[Question]) -> _CheckResult:
+    """Test by chi-square how often each option is the answer, if shown at least three times."""
+    shown = Counter(
+        normalise_option(option) for question in questions for option in question.options
+    )
     number = {text: at for at, text in enumerate(sorted(shown)) if shown[text] >= _SHOWN}
     number = {text: at for at, text in enumerate(number)}
     widest = max(len(question.options) for question in questions)
     table = np.full((len(questions), widest), len(number))
     for row, question in enumerate(questions):
         for place, option in enumerate(question.options):
-            table[row, place] = number.get(plain(option), len(number))
+            table[row, place] = number.get(normalise_option(option), len(number))
     sizes = np.array([len(question.options) for question in questions])
     expected = np.zeros(len(number) + 1)
     for place in range(widest):
@@ -250,36 +248,36 @@ def _frequency(questions: Sequence[Question]) -> _Found:
         return np.bincount(table[rows, places], minlength=len(number) + 1)[:-1]
 
     if not number:
-        return _Found(0, note="no option is shown three times")
+        return _CheckResult(0, note="no option is shown three times")
     rng = np.random.default_rng(_SEED)
     drawn = np.stack([answers(rng.integers(0, sizes)) for _ in range(_DRAWS)])
     seen = answers(np.array([question.place for question in questions]))
     worst = int(np.argmax((seen - expected[:-1]) ** 2 / expected[:-1]))
     text = list(number)[worst]
     note = f"{text}: the answer {seen[worst]} of {shown[text]} times"
-    return _against(seen, drawn, expected[:-1], len(questions), note)
+    return _test_against(seen, drawn, expected[:-1], len(questions), note)
 
 
-def _against(
+def _test_against(
     seen: NDArray[np.int64],
     drawn: NDArray[np.float64] | NDArray[np.int64],
     expected: NDArray[np.float64],
     questions: int,
     note: str,
-) -> _Found:
+) -> _CheckResult:
     if questions < FEWEST:
-        return _Found(questions)
+        return _CheckResult(questions)
     statistic = float(((seen - expected) ** 2 / expected).sum())
     chance = ((drawn - expected) ** 2 / expected).sum(axis=1)
     p = (1 + int((chance >= statistic - 1e-9).sum())) / (1 + len(chance))
-    return _Found(questions, statistic, float(chance.mean()), p=p, note=note)
+    return _CheckResult(questions, statistic, float(chance.mean()), p=p, note=note)
 
 
-CHECKS: dict[str, Callable[[Sequence[Question]], _Found]] = {
-    "longest": _longest,
-    "shortest": _shortest,
-    "position": _position,
-    "frequency": _frequency,
-    "blind": _blind,
+CHECKS: dict[str, Callable[[Sequence[Question]], _CheckResult]] = {
+    "longest": _check_longest,
+    "shortest": _check_shortest,
+    "position": _check_position,
+    "frequency": _check_frequency,
+    "blind": _check_blind,
 }
 """The checks by name."""

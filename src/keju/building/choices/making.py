@@ -35,7 +35,7 @@ _SCRIPTS = ("Hans", "Han", "Hant", "digits", "Latin", "marks")
 _HAN = frozenset({"Hans", "Han", "Hant"})
 
 
-class Asked(NamedTuple):
+class OpenQuestion(NamedTuple):
     """A question without options.
 
     `pool` names the kind of its answer; other answers of the pool may become its options. `also`
@@ -55,15 +55,17 @@ class Choice(NamedTuple):
     place: int
 
 
-class Made(NamedTuple):
+class ChoiceSet(NamedTuple):
     """Choices by the questions' ids, and the reasons why the others have none."""
 
     choices: dict[str, Choice]
     reasons: dict[str, str]
 
 
-def make_choices(asked: Sequence[Asked], options: int, rng: np.random.Generator) -> Made:
-    """Options for each question, with the answers spread evenly over the letters.
+def make_choices(
+    asked: Sequence[OpenQuestion], options: int, rng: np.random.Generator
+) -> ChoiceSet:
+    """Make options for each question, with the answers spread evenly over the letters.
 
     No option contains another, is a variant, traditional or simplified form of another, or another
     right answer. Each letter is the answer of as many questions as any other, or of one more.
@@ -73,93 +75,93 @@ def make_choices(asked: Sequence[Asked], options: int, rng: np.random.Generator)
         options: the number of options of each, including the answer; 2 or more.
         rng: the same questions and the same state give the same choices.
     """
-    pools: defaultdict[str, list[Asked]] = defaultdict(list)
+    pools: defaultdict[str, list[OpenQuestion]] = defaultdict(list)
     for each in asked:
         pools[each.pool].append(each)
     wrong: dict[str, list[str]] = {}
     reasons: dict[str, str] = {}
     for name, pool in pools.items():
-        for each, found in _distractors(pool, options - 1, rng):
+        for each, found in _find_distractors(pool, options - 1, rng):
             if found is None:
                 reasons[each.id] = (
                     f"fewer than {options - 1} of the "
-                    f"{number_of(_distinct(pool), 'answer')} of pool {name!r} "
-                    "can stand beside it"
+                    f"{number_of(_count_distinct(pool), 'answer')} of pool {name!r} "
+                    "can be an option of it"
                 )
             else:
                 wrong[each.id] = found
     answered = [each for each in asked if each.id in wrong]
-    places = spread(len(answered), options, rng)
+    places = spread_answers(len(answered), options, rng)
     choices = {}
     for each, place in zip(answered, places, strict=True):
         others = [wrong[each.id][at] for at in rng.permutation(options - 1)]
         choices[each.id] = Choice((*others[:place], each.answer, *others[place:]), place)
-    return Made(choices, reasons)
+    return ChoiceSet(choices, reasons)
 
 
-def spread(questions: int, options: int, rng: np.random.Generator) -> list[int]:
-    """A position for each question's answer: each equally often or once more, in random order."""
+def spread_answers(questions: int, options: int, rng: np.random.Generator) -> list[int]:
+    """Choose a position for each answer: each equally often or once more, in random order."""
     first = rng.permutation(options)
     return [int(first[at % options]) for at in rng.permutation(questions)]
 
 
 @lru_cache(maxsize=100_000)
-def plain(text: str) -> str:
-    """A text without punctuation and white space, in simplified characters without variants."""
+def normalise_option(text: str) -> str:
+    """Remove punctuation and white space; simplify characters and replace variants."""
     return fold_text(text, simplify=True)
 
 
-def clash(one: str, other: str) -> bool:
-    """Whether two options exclude each other: they mean the same, or one contains the other."""
-    first, second = plain(one), plain(other)
+def is_clash(one: str, other: str) -> bool:
+    """Return whether two options exclude each other: same meaning, or one contains the other."""
+    first, second = normalise_option(one), normalise_option(other)
     return first in second or second in first
 
 
-def _distinct(pool: Sequence[Asked]) -> int:
-    return len({plain(each.answer) for each in pool})
+def _count_distinct(pool: Sequence[OpenQuestion]) -> int:
+    return len({normalise_option(each.answer) for each in pool})
 
 
-def _distractors(
-    pool: Sequence[Asked], wanted: int, rng: np.random.Generator
-) -> Iterator[tuple[Asked, list[str] | None]]:
-    """Wrong options for each question of a pool; None where they cannot be found."""
-    shelf = _Shelf(pool, wanted, rng)
+def _find_distractors(
+    pool: Sequence[OpenQuestion], wanted: int, rng: np.random.Generator
+) -> Iterator[tuple[OpenQuestion, list[str] | None]]:
+    """Find wrong options for each question of a pool; None where there are too few."""
+    shelf = _AnswerPool(pool, wanted, rng)
     for at in rng.permutation(len(pool)):
         each = pool[at]
-        right = {plain(text) for text in (each.answer, *each.also)}
+        right = {normalise_option(text) for text in (each.answer, *each.also)}
         # An empty text is part of every other answer.
         yield each, None if "" in right else shelf.take(each.answer, right, wanted)
 
 
-class _Shelf:
+class _AnswerPool:
     """The different answers of a pool, by script and length, each with its remaining quota."""
 
-    def __init__(self, pool: Sequence[Asked], wanted: int, rng: np.random.Generator) -> None:
+    def __init__(self, pool: Sequence[OpenQuestion], wanted: int, rng: np.random.Generator) -> None:
         forms: dict[str, str] = {}
         for each in pool:
-            if plain(each.answer):
-                forms.setdefault(plain(each.answer), each.answer)
-        owed = Counter(plain(each.answer) for each in pool)
+            if normalise_option(each.answer):
+                forms.setdefault(normalise_option(each.answer), each.answer)
+        owed = Counter(normalise_option(each.answer) for each in pool)
         self._rng = rng
-        self._values = sorted(forms, key=lambda value: _place(forms[value]))
+        self._values = sorted(forms, key=lambda value: _get_place(forms[value]))
         self._forms = [forms[value] for value in self._values]
-        self._places = [_place(form) for form in self._forms]
+        self._places = [_get_place(form) for form in self._forms]
         self._owed = [owed[value] * wanted for value in self._values]
-        self._weights = Weights(map(_need, self._owed))
+        self._weights = Weights(map(_compute_weight, self._owed))
 
     def take(self, answer: str, right: Set[str], wanted: int) -> list[str] | None:
-        """As many answers that do not clash: similar ones first, then by their remaining quota."""
+        """Take answers that do not clash: similar ones first, then by their remaining quota."""
         drawn: list[int] = []
-        found = self._chosen(self._drawn(answer, drawn), right, wanted)
+        found = self._choose(self._draw(answer, drawn), right, wanted)
         for at in found or ():
             self._owed[at] -= 1
         for at in drawn:
-            self._weights[at] = _need(self._owed[at])
+            self._weights[at] = _compute_weight(self._owed[at])
         return None if found is None else [self._forms[at] for at in found]
 
-    def _chosen(self, places: Iterator[int], right: Set[str], wanted: int) -> list[int] | None:
+    def _choose(self, places: Iterator[int], right: Set[str], wanted: int) -> list[int] | None:
         values, steps = self._values, iter(range(_STEPS))
-        fit = (at for at in places if not _clashes(values[at], right))
+        fit = (at for at in places if not _has_clash(values[at], right))
         seen: list[int] = []
 
         def search(start: int, taken: list[int]) -> list[int] | None:
@@ -170,7 +172,7 @@ class _Shelf:
                     seen.extend(islice(fit, 1))
                 if turn == len(seen) or next(steps, None) is None:
                     return None
-                if not _clashes(values[seen[turn]], [values[at] for at in taken]):
+                if not _has_clash(values[seen[turn]], [values[at] for at in taken]):
                     found = search(turn + 1, [*taken, seen[turn]])
                     if found is not None:
                         return found
@@ -178,35 +180,35 @@ class _Shelf:
 
         return search(0, [])
 
-    def _drawn(self, answer: str, drawn: list[int]) -> Iterator[int]:
-        """Positions drawn by weight: similar answers, then the same script, then others."""
-        for stretches in self._stretches(answer):
+    def _draw(self, answer: str, drawn: list[int]) -> Iterator[int]:
+        """Draw positions by weight: similar answers, then the same script, then others."""
+        for ranges in self._iter_ranges(answer):
             while len(drawn) < _STEPS:
-                lots = [range(*map(self._weights.before, ends)) for ends in stretches]
-                total = sum(map(len, lots))
+                weighted = [range(*map(self._weights.sum_before, ends)) for ends in ranges]
+                total = sum(map(len, weighted))
                 if not total:
                     break
-                at = self._weights.find(_nth(lots, int(self._rng.integers(total))))
+                at = self._weights.find(_get_nth(weighted, int(self._rng.integers(total))))
                 self._weights[at] = 0
                 drawn.append(at)
                 yield at
 
-    def _stretches(self, answer: str) -> Iterator[list[tuple[int, int]]]:
-        """Ranges of answers around one: similar length, then the same script, then all."""
-        script, length = _place(answer)
-        kin = [other for other in range(len(_SCRIPTS)) if _akin(script, other)]
+    def _iter_ranges(self, answer: str) -> Iterator[list[tuple[int, int]]]:
+        """Yield ranges of answers around one: similar length, then the same script, then all."""
+        script, length = _get_place(answer)
+        kin = [other for other in range(len(_SCRIPTS)) if _is_compatible(script, other)]
         least = ceil(length - max(1, _NEAR_LENGTH * length))
         most = max(length + 1, floor(length / (1 - _NEAR_LENGTH)))
-        yield [self._between((other, least), (other, most + 1)) for other in kin]
-        yield [self._between((other, 0), (other + 1, 0)) for other in kin]
+        yield [self._find_range((other, least), (other, most + 1)) for other in kin]
+        yield [self._find_range((other, 0), (other + 1, 0)) for other in kin]
         yield [(0, len(self._values))]
 
-    def _between(self, low: tuple[int, int], high: tuple[int, int]) -> tuple[int, int]:
+    def _find_range(self, low: tuple[int, int], high: tuple[int, int]) -> tuple[int, int]:
         return bisect_left(self._places, low), bisect_left(self._places, high)
 
 
-def _nth(ranges: Iterable[range], number: int) -> int:
-    """The nth number of several ranges, counted through them; it must exist."""
+def _get_nth(ranges: Iterable[range], number: int) -> int:
+    """Return the nth number of several ranges, counted through them; it must exist."""
     for each in ranges:
         if number < len(each):
             return each[number]
@@ -214,28 +216,28 @@ def _nth(ranges: Iterable[range], number: int) -> int:
     raise IndexError(number)
 
 
-def _clashes(value: str, others: Iterable[str]) -> bool:
+def _has_clash(value: str, others: Iterable[str]) -> bool:
     return any(value in each or each in value for each in others)
 
 
-def _need(owed: int) -> int:
-    """The weight of an answer: the square of its remaining quota in hundredths; at least 1."""
+def _compute_weight(owed: int) -> int:
+    """Compute the weight of an answer: 100 times the square of its remaining quota; at least 1."""
     return 100 * owed * owed if owed > 0 else 1
 
 
-def _place(text: str) -> tuple[int, int]:
-    return _SCRIPTS.index(_script(text)), len(text)
+def _get_place(text: str) -> tuple[int, int]:
+    return _SCRIPTS.index(_classify_script(text)), len(text)
 
 
-def _akin(one: int, other: int) -> bool:
-    """Whether two scripts are compatible; a text that is the same in both belongs to either."""
+def _is_compatible(one: int, other: int) -> bool:
+    """Return whether two scripts are compatible; a text that is the same in both fits either."""
     first, second = _SCRIPTS[one], _SCRIPTS[other]
     return first == second or ("Han" in (first, second) and {first, second} <= _HAN)
 
 
 @lru_cache(maxsize=100_000)
-def _script(text: str) -> str:
-    """The script of a text: Hant or Hans where only one is possible, else Han."""
+def _classify_script(text: str) -> str:
+    """Classify the script of a text: Hant or Hans where only one is possible, else Han."""
     if any(map(is_han, text)):
         traditional = in_script(text, "simplified") != text
         simplified = in_script(text, "traditional") != text

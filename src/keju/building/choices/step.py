@@ -10,8 +10,14 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.choices.leaks import LeakCheck, OptionUse, check_choices, option_uses, told
-from keju.building.choices.making import Asked, Choice, make_choices
+from keju.building.choices.leaks import (
+    LeakCheck,
+    OptionUse,
+    check_choices,
+    count_option_use,
+    describe_leaks,
+)
+from keju.building.choices.making import Choice, OpenQuestion, make_choices
 from keju.building.dedup.canonical import canonicalize
 from keju.building.dedup.item_subjects import get_image_key
 from keju.building.step import Settings, Step
@@ -23,30 +29,31 @@ from keju.messages import message
 
 
 class MakeChoicesSettings(Settings, frozen=True):
-    """Which items become multiple-choice questions, of which task, and from what."""
+    """The items to convert, the task that they get, and the source of their options."""
 
-    to: Annotated[str, Meta(description="Task that they become; it must ask for a letter.")]
+    to: Annotated[str, Meta(description="Task of the new questions; it must ask for a letter.")]
     tasks: Annotated[
         tuple[str, ...],
         Meta(
-            description="Tasks whose items are taken; by default all that ask for a short answer."
+            description="Tasks whose items are converted; by default all that ask for a short "
+            "answer."
         ),
     ] = ()
-    query: Annotated[str, Meta(description="Query of that task, where it has several.")] = ""
+    query: Annotated[str, Meta(description="Query of that task, if it has several.")] = ""
     answer: Annotated[
-        str, Meta(description="Metadata that holds the answer; by default the item's answer.")
+        str, Meta(description="Metadata with the answer; by default the item's answer.")
     ] = ""
     category: Annotated[
         str, Meta(description="Metadata whose value names the pool; by default a task is one pool.")
     ] = ""
     question: Annotated[
-        str, Meta(description="What all are asked; by default each item's own question.")
+        str, Meta(description="Question of all items; by default each item's own question.")
     ] = ""
-    options: Annotated[int, Meta(description="Options of a question.", ge=2, le=26)] = 4
+    options: Annotated[int, Meta(description="Number of options.", ge=2, le=26)] = 4
 
 
-class NotMade(Struct, frozen=True):
-    """An item that was dropped because no multiple-choice question could be made, and why."""
+class Unconverted(Struct, frozen=True):
+    """An item that was dropped because it could not be converted, with the reason."""
 
     item: str
     task: str
@@ -54,7 +61,7 @@ class NotMade(Struct, frozen=True):
     reason: str
 
 
-class _Taken(NamedTuple):
+class _Candidate(NamedTuple):
     """An item with its answer and the pool of the answer."""
 
     item: Item
@@ -63,58 +70,62 @@ class _Taken(NamedTuple):
 
 
 def make_choices_of_items(context: StepContext, settings: MakeChoicesSettings) -> None:
-    """Give options to the selected items; others stay as they are.
+    """Give options to the selected items; other items are kept unchanged.
 
     Raises:
         UsageError: the target does not ask for a letter, or there is no such task or query.
         DataError: no question could be made, or a placeholder of the target's prompt has no value.
     """
-    target = _target(settings)
-    taken: dict[str, _Taken] = {}
-    not_made: list[NotMade] = []
+    target = _make_target(settings)
+    taken: dict[str, _Candidate] = {}
+    not_made: list[Unconverted] = []
     for item in context.items():
-        if _is_taken(item, settings):
-            waiting = _taken(item, settings)
-            if isinstance(waiting, NotMade):
+        if _is_selected(item, settings):
+            waiting = _find_candidate(item, settings)
+            if isinstance(waiting, Unconverted):
                 not_made.append(waiting)
             else:
                 taken[item.id] = waiting
-    made = make_choices(_asked(list(taken.values())), settings.options, context.rng("options"))
+    made = make_choices(
+        _make_open_questions(list(taken.values())), settings.options, context.rng("options")
+    )
     not_made += [
-        NotMade(id_, taken[id_].item.task, taken[id_].answer, reason)
+        Unconverted(id_, taken[id_].item.task, taken[id_].answer, reason)
         for id_, reason in made.reasons.items()
     ]
-    _some(made.choices, not_made)
+    _check_made(made.choices, not_made)
     gone = {row.item for row in not_made}
     choices = []
     for item in context.items():
         if item.id in made.choices:
             found = taken[item.id]
-            choices.append(_chosen(target, found, made.choices[item.id], settings.question))
+            choices.append(
+                _make_choice_item(target, found, made.choices[item.id], settings.question)
+            )
             context.keep(choices[-1], note=f"options from the answers of pool {found.pool!r}")
         elif item.id not in gone:
             context.keep(item)
-    context.table("not-made", not_made, NotMade)
+    context.table("not-made", not_made, Unconverted)
     checks = check_choices(choices)
     context.table("leaks", checks, LeakCheck)
-    context.table("option-use", option_uses(choices), OptionUse)
+    context.table("option-use", count_option_use(choices), OptionUse)
     context.note(
-        f"{len(choices)} multiple-choice questions made, {number_of(len(not_made), 'item')} not"
+        f"{len(choices)} multiple-choice questions made, {number_of(len(not_made), 'item')} dropped"
     )
-    for line in told(checks):
+    for line in describe_leaks(checks):
         context.note(line)
 
 
 STEP = Step(
     "make-choices",
-    "Make multiple-choice questions of short answers.",
+    "Convert questions with short answers to multiple choice.",
     MakeChoicesSettings,
     make_choices_of_items,
 )
 
 
-def _target(settings: MakeChoicesSettings) -> Item:
-    """An item without content, of the task and query of the new questions."""
+def _make_target(settings: MakeChoicesSettings) -> Item:
+    """Make an item without content, of the task and query of the new questions."""
     found = task(settings.to)
     item = Item(id="", benchmark=found.benchmark, task=found.id, query=settings.query)
     try:
@@ -126,7 +137,7 @@ def _target(settings: MakeChoicesSettings) -> Item:
     return item
 
 
-def _is_taken(item: Item, settings: MakeChoicesSettings) -> bool:
+def _is_selected(item: Item, settings: MakeChoicesSettings) -> bool:
     if settings.tasks:
         return item.task in settings.tasks
     return bool(settings.answer in item.metadata) or (
@@ -134,21 +145,21 @@ def _is_taken(item: Item, settings: MakeChoicesSettings) -> bool:
     )
 
 
-def _taken(item: Item, settings: MakeChoicesSettings) -> _Taken | NotMade:
+def _find_candidate(item: Item, settings: MakeChoicesSettings) -> _Candidate | Unconverted:
     answer = item.metadata.get(settings.answer, "") if settings.answer else item.answer
     if not answer.strip():
         lack = f"metadata {settings.answer!r}" if settings.answer else "answer"
-        return NotMade(item.id, item.task, "", f"no {lack}")
+        return Unconverted(item.id, item.task, "", f"no {lack}")
     pool = settings.answer or item.task
     if settings.category:
         pool = item.metadata.get(settings.category, "").strip()
         if not pool:
-            return NotMade(item.id, item.task, answer, f"no metadata {settings.category!r}")
-    return _Taken(item, answer.strip(), pool)
+            return Unconverted(item.id, item.task, answer, f"no metadata {settings.category!r}")
+    return _Candidate(item, answer.strip(), pool)
 
 
-def _asked(taken: Sequence[_Taken]) -> list[Asked]:
-    """Questions with all right answers: their own alternatives, and those to the same question."""
+def _make_open_questions(taken: Sequence[_Candidate]) -> list[OpenQuestion]:
+    """Make questions with all correct answers: their own, and those to the same question."""
     right: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     keys = []
     for item, answer, pool in taken:
@@ -157,16 +168,16 @@ def _asked(taken: Sequence[_Taken]) -> list[Asked]:
     asked = []
     for (item, answer, pool), key in zip(taken, keys, strict=True):
         same = right[key] if key[-1] or key[-2] else set()
-        also = frozenset({*same, *item.also_accepted, *_of_simplified(item, answer)} - {answer})
-        asked.append(Asked(item.id, pool, answer, also))
+        also = frozenset({*same, *item.also_accepted, *_list_simplified(item, answer)} - {answer})
+        asked.append(OpenQuestion(item.id, pool, answer, also))
     return asked
 
 
-def _of_simplified(item: Item, answer: str) -> set[str]:
+def _list_simplified(item: Item, answer: str) -> set[str]:
     return {item.answer_simplified} if item.answer_simplified and answer == item.answer else set()
 
 
-def _chosen(target: Item, taken: _Taken, choice: Choice, question: str) -> Item:
+def _make_choice_item(target: Item, taken: _Candidate, choice: Choice, question: str) -> Item:
     item = taken.item
     letter = ascii_uppercase[choice.place]
     made = replace(
@@ -186,7 +197,7 @@ def _chosen(target: Item, taken: _Taken, choice: Choice, question: str) -> Item:
     return made
 
 
-def _some(choices: Mapping[str, Choice], not_made: Sequence[NotMade]) -> None:
+def _check_made(choices: Mapping[str, Choice], not_made: Sequence[Unconverted]) -> None:
     if choices:
         return
     if not not_made:

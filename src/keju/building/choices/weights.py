@@ -28,7 +28,7 @@ class Weights:
             self._sums[at] += more
             at += at & -at
 
-    def before(self, at: int) -> int:
+    def sum_before(self, at: int) -> int:
         """The sum of the weights before an index."""
         total = 0
         while at:

@@ -38,8 +38,8 @@ class Alphabet:
         self._order = sorted(counts, key=lambda sign: (-counts[sign], sign))
         self._rank = {sign: place for place, sign in enumerate(self._order)}
 
-    def as_frequent(self, sign: str, rng: np.random.Generator) -> str:
-        """Another character of similar frequency, not a variant or look-alike.
+    def find_as_frequent(self, sign: str, rng: np.random.Generator) -> str:
+        """Find another character of similar frequency, not a variant or look-alike.
 
         Empty if there is none.
         """
@@ -47,14 +47,14 @@ class Alphabet:
         if at is None:
             return ""
         near = self._order[max(0, at - _NEAR) : at + _NEAR + 1]
-        avoid = {normalise(each) for each in (sign, *look_alikes().get(sign, ""))}
+        avoid = {normalise(each) for each in (sign, *load_look_alikes().get(sign, ""))}
         fit = [each for each in near if normalise(each) not in avoid]
         return fit[int(rng.integers(len(fit)))] if fit else ""
 
 
 @cache
-def look_alikes() -> dict[str, str]:
-    """For each character, those that differ from it by a stroke or a component."""
+def load_look_alikes() -> dict[str, str]:
+    """Load the look-alikes of each character: those that differ by a stroke or a component."""
     text = files("keju.building.controls").joinpath("look_alikes.txt").read_text("utf-8")
     found: dict[str, str] = {}
     for group in (line for line in text.splitlines() if not line.startswith("#")):
@@ -64,7 +64,7 @@ def look_alikes() -> dict[str, str]:
     return found
 
 
-class _Spot(NamedTuple):
+class _Replacement(NamedTuple):
     """A place in the lines, and its new text."""
 
     line: int
@@ -73,7 +73,7 @@ class _Spot(NamedTuple):
     text: str
 
 
-def altered(
+def alter_lines(
     lines: Sequence[str],
     kind: Alteration,
     rng: np.random.Generator,
@@ -81,7 +81,7 @@ def altered(
     share: float,
     alphabet: Alphabet,
 ) -> tuple[list[str], int]:
-    """Lines with some of their characters altered.
+    """Alter some characters of lines.
 
     Args:
         lines: a page's lines.
@@ -94,10 +94,12 @@ def altered(
         The lines, and the number of altered places; 0 where none could be altered.
     """
     spots = [
-        spot for at in range(len(lines)) for spot in _spots(lines[at], at, kind, rng, alphabet)
+        spot
+        for at in range(len(lines))
+        for spot in _find_places(lines[at], at, kind, rng, alphabet)
     ]
     wanted = max(1, round(share * sum(map(len, lines))))
-    chosen = _chosen(spots, wanted, rng)
+    chosen = _choose(spots, wanted, rng)
     new = list(lines)
     for spot in sorted(chosen, reverse=True):
         text = new[spot.line]
@@ -105,9 +107,9 @@ def altered(
     return new, len(chosen)
 
 
-def _spots(
+def _find_places(
     line: str, at: int, kind: Alteration, rng: np.random.Generator, alphabet: Alphabet
-) -> Iterable[_Spot]:
+) -> Iterable[_Replacement]:
     wide = 2 if kind == "swapped" else 1
     for start in range(_EDGE, len(line) - _EDGE - wide + 1):
         old = line[start : start + wide]
@@ -119,17 +121,19 @@ def _spots(
         elif kind == "blanked":
             new = BLANK
         elif kind == "look-alike":
-            choices = look_alikes().get(old, "")
+            choices = load_look_alikes().get(old, "")
             new = choices[int(rng.integers(len(choices)))] if choices else ""
         else:
-            new = alphabet.as_frequent(old, rng)
+            new = alphabet.find_as_frequent(old, rng)
         if new:
-            yield _Spot(at, start, start + wide, new)
+            yield _Replacement(at, start, start + wide, new)
 
 
-def _chosen(spots: Sequence[_Spot], wanted: int, rng: np.random.Generator) -> list[_Spot]:
-    """Some of the spots at random, none too close to another of its line."""
-    chosen: list[_Spot] = []
+def _choose(
+    spots: Sequence[_Replacement], wanted: int, rng: np.random.Generator
+) -> list[_Replacement]:
+    """Choose some of the places at random, none too close to another of its line."""
+    chosen: list[_Replacement] = []
     for place in rng.permutation(len(spots)):
         spot = spots[int(place)]
         if all(spot.line != other.line or abs(spot.start - other.start) >= _APART

@@ -1,4 +1,4 @@
-"""Step ``controls``: add pages whose text was altered, so that it cannot be recited from memory."""
+"""Step ``controls``: add control pages with altered text, to detect recitation from memory."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.controls.altering import Alphabet, Alteration, altered
-from keju.building.sampling import outside
+from keju.building.controls.altering import Alphabet, Alteration, alter_lines
+from keju.building.sampling import sample_excluding
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.datasets.line_kinds import FLOW
@@ -29,21 +29,22 @@ _ASKED_OF_A_WRONG_PAGE = frozenset({"transcription", "letter", "short"})
 
 
 class ControlSettings(Settings, frozen=True):
-    """Which controls, and from how many items."""
+    """The kinds of control pages, and their number."""
 
     kinds: Annotated[
         tuple[Kind, ...],
         Meta(
-            description="look-alike, other (as frequent), swapped, blanked: texts altered, to be "
-            "drawn by set-type; wrong-page: the picture of another item.",
+            description="Kinds of controls. look-alike, other (as frequent), swapped, blanked: "
+            "altered texts, which set-type then draws; wrong-page: the image of another item.",
             min_length=1,
         ),
     ] = _ALTERATIONS
     items: Annotated[
-        int, Meta(description="Controls of each kind, by lot; 0: as many as can be.", ge=0)
+        int,
+        Meta(description="Number of controls of each kind, at random; 0: all possible.", ge=0),
     ] = 0
     share: Annotated[
-        float, Meta(description="Part of the characters that is altered.", gt=0, le=0.1)
+        float, Meta(description="Share of the characters that are altered.", gt=0, le=0.1)
     ] = 0.02
 
 
@@ -67,18 +68,18 @@ def make_controls(context: StepContext, settings: ControlSettings) -> None:
         context.keep(item)
     sound = [item for item in items if item.split == "test" and CONTROL not in item.metadata]
     alphabet = Alphabet(item.answer for item in sound)
-    others = _Others(sound)
+    others = _OtherItems(sound)
     made: list[Control] = []
     for kind in settings.kinds:
         count = 0
-        for item in _by_lot(sound, context.rng("lot", kind)):
+        for item in _shuffle(sound, context.rng("lot", kind)):
             if settings.items and count == settings.items:
                 break
             rng = context.rng(kind, item.id)
             control = (
-                _wrong_page(item, others, rng)
+                _swap_image(item, others, rng)
                 if kind == "wrong-page"
-                else _altered(item, kind, rng, settings.share, alphabet)
+                else _alter_text(item, kind, rng, settings.share, alphabet)
             )
             if control is not None:
                 context.keep(
@@ -87,38 +88,38 @@ def make_controls(context: StepContext, settings: ControlSettings) -> None:
                 made.append(Control(control[0].id, kind, item.id, control[1]))
                 count += 1
         if not count:
-            raise DataError(message("building.no-control-of-kind", kind=kind), hint=_MENDS[kind])
+            raise DataError(message("building.no-control-of-kind", kind=kind), hint=_HINTS[kind])
         context.note(f"{kind}: {count} controls")
     context.table("controls", made, Control)
 
 
 STEP = Step(
     "controls",
-    "Add controls against recitation: pages altered, blanked, or with another's picture.",
+    "Add control pages against recitation: altered, blanked, or with another item's image.",
     ControlSettings,
     make_controls,
 )
 
-_MEND_TEXT = "It needs transcriptions with lines, before set-type draws them"
-_MENDS = dict.fromkeys(_ALTERATIONS, _MEND_TEXT) | {
-    WRONG_PAGE: "It needs items with pictures of two groups or more, that ask for a transcription, "
+_TEXT_HINT = "It requires transcriptions with lines, before set-type draws them"
+_HINTS = dict.fromkeys(_ALTERATIONS, _TEXT_HINT) | {
+    WRONG_PAGE: "It requires items with images of two groups or more that ask for a transcription, "
     "a letter or a short answer"
 }
 
 
-def _by_lot(items: Sequence[Item], rng: np.random.Generator) -> list[Item]:
+def _shuffle(items: Sequence[Item], rng: np.random.Generator) -> list[Item]:
     return [items[int(place)] for place in rng.permutation(len(items))]
 
 
-def _altered(
+def _alter_text(
     item: Item, kind: Alteration, rng: np.random.Generator, share: float, alphabet: Alphabet
 ) -> tuple[Item, int] | None:
-    """The item with its text altered, and the number of places; None where it cannot be altered."""
-    at = _answer_lines(item) if query_of(item).form == "transcription" else None
+    """Alter the text of an item; return it with the number of places, or None if impossible."""
+    at = _find_answer_lines(item) if query_of(item).form == "transcription" else None
     if at is None:
         return None
     flow = [place for place in at if item.lines[place].kind in FLOW]
-    texts, places = altered(
+    texts, places = alter_lines(
         [item.lines[place].text for place in flow], kind, rng, share=share, alphabet=alphabet
     )
     if not places:
@@ -128,7 +129,7 @@ def _altered(
         lines[place] = replace(lines[place], text=text)
     answer = "\n".join(lines[place].text for place in at)
     control = replace(
-        _control(item, kind),
+        _make_control(item, kind),
         lines=tuple(lines),
         answer=answer,
         answer_simplified="",
@@ -138,10 +139,10 @@ def _altered(
     return control, places
 
 
-def _answer_lines(item: Item) -> list[int] | None:
-    """The indices of the lines that form an item's answer, in order.
+def _find_answer_lines(item: Item) -> list[int] | None:
+    """Find the indices of the lines that form an item's answer, in order.
 
-    None where it is not made of lines.
+    None if it does not consist of lines.
     """
     wanted = item.answer.split("\n")
     found: list[int] = []
@@ -151,7 +152,7 @@ def _answer_lines(item: Item) -> list[int] | None:
     return found if len(found) == len(wanted) else None
 
 
-class _Others:
+class _OtherItems:
     """Items with images, from which one of another group of the same task is drawn."""
 
     def __init__(self, items: Sequence[Item]) -> None:
@@ -159,26 +160,28 @@ class _Others:
         self._groups: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for item in items:
             if item.images:
-                shelf = self._tasks[item.task]
-                self._groups[item.task, item.group].append(len(shelf))
-                shelf.append(item)
+                same_task = self._tasks[item.task]
+                self._groups[item.task, item.group].append(len(same_task))
+                same_task.append(item)
 
-    def drawn(self, item: Item, rng: np.random.Generator) -> Item | None:
-        """An item drawn at random; None where there is none."""
-        shelf, own = self._tasks[item.task], self._groups[item.task, item.group]
-        left = len(shelf) - len(own)
-        return shelf[outside(int(rng.integers(left)), own)] if left else None
+    def draw(self, item: Item, rng: np.random.Generator) -> Item | None:
+        """Draw an item at random; None if there is none."""
+        same_task, own = self._tasks[item.task], self._groups[item.task, item.group]
+        left = len(same_task) - len(own)
+        return same_task[sample_excluding(int(rng.integers(left)), own)] if left else None
 
 
-def _wrong_page(item: Item, others: _Others, rng: np.random.Generator) -> tuple[Item, int] | None:
-    """The item with the image of another group's item of its task."""
+def _swap_image(
+    item: Item, others: _OtherItems, rng: np.random.Generator
+) -> tuple[Item, int] | None:
+    """Replace the image of an item by that of another group's item of its task."""
     form = query_of(item).form
     if form not in _ASKED_OF_A_WRONG_PAGE or not item.images:
         return None
-    other = others.drawn(item, rng)
+    other = others.draw(item, rng)
     if other is None:
         return None
-    shown = replace(_control(item, WRONG_PAGE), images=other.images, lines=other.lines)
+    shown = replace(_make_control(item, WRONG_PAGE), images=other.images, lines=other.lines)
     if form == "transcription":
         # The text in the image is the other page's; the question stays that of this item.
         shown = replace(
@@ -191,6 +194,6 @@ def _wrong_page(item: Item, others: _Others, rng: np.random.Generator) -> tuple[
     return shown, 1
 
 
-def _control(item: Item, kind: Kind) -> Item:
-    told = {CONTROL: kind, CONTROL_OF: item.id}
-    return replace(item, id=f"{item.id}--{kind}", metadata=item.metadata | told)
+def _make_control(item: Item, kind: Kind) -> Item:
+    facts = {CONTROL: kind, CONTROL_OF: item.id}
+    return replace(item, id=f"{item.id}--{kind}", metadata=item.metadata | facts)

@@ -25,16 +25,18 @@ from keju.running.prices import read_prices
 from keju.runs import RunFolder
 from keju.text import answer_part
 
-What = Literal["failed", "unparsed", "refused"]
+UnusedReason = Literal["failed", "unparsed", "refused"]
 
 
 class DraftSettings(Settings, frozen=True):
-    """Which model proposes which drafts."""
+    """The model, and the kinds of drafts that it proposes."""
 
-    model: Annotated[str, Meta(description="Who drafts: ppocr, openai:MODEL, replay:FILE …")]
+    model: Annotated[
+        str, Meta(description="Model of the drafts: ppocr, openai:MODEL, replay:FILE …")
+    ]
     kinds: Annotated[
         tuple[str, ...],
-        Meta(description="What is drafted: ocr, translation, punctuation, entities, "
+        Meta(description="Kinds of drafts: ocr, translation, punctuation, entities, "
              "word-explanation, comprehension, appreciation, introduction, description, "
              "description-from-notes, description-from-image, reasoning, knowledge, variants.",
              min_length=1),
@@ -42,15 +44,14 @@ class DraftSettings(Settings, frozen=True):
     benchmark: Annotated[
         str,
         Meta(
-            description="Whose tasks the items are of; by default the first known benchmark that "
-            "has drafts."
+            description="Benchmark of the tasks; by default the first known benchmark with drafts."
         ),
     ] = ""
     task: Annotated[
         str,
         Meta(
-            description="Another task that a kind can be of; by default "
-            "that of the item that waits."
+            description="Another task that a kind can have; by default the task of the item "
+            "without an answer."
         ),
     ] = ""
     per_page: Annotated[
@@ -74,19 +75,21 @@ class DraftSettings(Settings, frozen=True):
     answers: Annotated[
         str,
         Meta(
-            description="A folder for what models answered, from where keju is started; by default "
-            "asked/ in the build, or OUT.asked. It outlives the step and its settings."
+            description="Directory of the stored responses, relative to the current directory; by "
+            "default asked/ in the build, or OUT.asked. It is kept when the step is built again."
         ),
     ] = ""  # fmt: skip
     leave_failed: Annotated[
-        bool, Meta(description="Finish although requests failed; they are listed.")
+        bool, Meta(description="Finish even if requests failed; they are listed.")
     ] = False
-    base_url: Annotated[str, Meta(description="An OpenAI-compatible server, up to its /v1.")] = ""
-    api_key_env: Annotated[
-        str, Meta(description="The environment variable that holds the key.")
-    ] = "OPENAI_API_KEY"
+    base_url: Annotated[
+        str, Meta(description="Address of an OpenAI-compatible server, up to its /v1.")
+    ] = ""
+    api_key_env: Annotated[str, Meta(description="Environment variable with the API key.")] = (
+        "OPENAI_API_KEY"
+    )
     temperature: Annotated[float, Meta(description="Sampling temperature.", ge=0)] = 0.0
-    max_tokens: Annotated[int | None, Meta(description="New tokens at most.")] = None
+    max_tokens: Annotated[int | None, Meta(description="Maximum number of new tokens.")] = None
     sampling_seed: Annotated[
         int | None, Meta(description="Seed of sampling on the server; none by default.")
     ] = None
@@ -105,20 +108,24 @@ class DraftSettings(Settings, frozen=True):
         str,
         Meta(description="Number format in which the server runs the model, as you declare it."),
     ] = UNKNOWN_DTYPE
-    concurrency: Annotated[int | None, Meta(description="Requests in flight at most.")] = None
-    timeout: Annotated[float, Meta(description="Seconds for one attempt.", gt=0)] = 600.0
-    per_minute: Annotated[float | None, Meta(description="Requests a minute at most.")] = None
+    concurrency: Annotated[
+        int | None, Meta(description="Maximum number of concurrent requests.")
+    ] = None
+    timeout: Annotated[float, Meta(description="Time limit of one attempt in seconds.", gt=0)] = (
+        600.0
+    )
+    per_minute: Annotated[
+        float | None, Meta(description="Maximum number of requests per minute.")
+    ] = None
     max_requests: Annotated[
-        int | None, Meta(description="Stop after sending so many, repeated ones included.")
+        int | None, Meta(description="Maximum number of requests, retries included.")
     ] = None
-    max_cost: Annotated[
-        float | None, Meta(description="Stop before the answers cost more; needs prices.")
-    ] = None
+    max_cost: Annotated[float | None, Meta(description="Maximum cost; requires prices.")] = None
     prices: Annotated[Path | None, Meta(description="A price file.")] = None
 
 
-class Unused(Struct, frozen=True):
-    """A response that was not used, and why: failed, unparsed, or rejected by a check."""
+class UnusedReply(Struct, frozen=True):
+    """A response that was not used, with the reason: failed, unparsed, or rejected by a check."""
 
     page: str
     kind: str
@@ -129,7 +136,7 @@ class Unused(Struct, frozen=True):
 
 
 @dataclass
-class Drafting:
+class DraftRequester:
     """Sends the requests of a step, and lists responses that could not be used.
 
     Args:
@@ -141,11 +148,11 @@ class Drafting:
     dataset: Dataset
     settings: DraftSettings
     folder: RunFolder
-    unused: list[Unused] = field(default_factory=list)
+    unused: list[UnusedReply] = field(default_factory=list)
     sent: int = 0
 
-    def ask(self, requests: Sequence[Request]) -> list[Response | None]:
-        """The responses to requests; those that are not stored yet are sent.
+    def request(self, requests: Sequence[Request]) -> list[Response | None]:
+        """Return the responses to requests; those that are not stored yet are sent.
 
         Raises:
             DataError: not every request was answered, so that the step must be run again.
@@ -207,13 +214,15 @@ class Drafting:
         return [replies.to(request) for request in requests]
 
     def list_unused(
-        self, page: Page, kind: str, stage: str, what: What, why: str, reply: str = ""
+        self, page: Page, kind: str, stage: str, what: UnusedReason, why: str, reply: str = ""
     ) -> None:
         """List a response that was not used."""
         shown = printable(reply[:300])
-        self.unused.append(Unused(page.source.id, kind, stage, what, printable(why)[:300], shown))
+        self.unused.append(
+            UnusedReply(page.source.id, kind, stage, what, printable(why)[:300], shown)
+        )
 
-    def usable(self, page: Page, kind: str, stage: str, reply: Response | None) -> str | None:
+    def get_answer(self, page: Page, kind: str, stage: str, reply: Response | None) -> str | None:
         """Return the answer part of a complete response; list any other response and return None.
 
         White space around the answer is stored, but is not part of a draft.

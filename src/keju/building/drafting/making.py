@@ -9,22 +9,22 @@ import numpy as np
 from msgspec.structs import replace
 
 from keju.building.drafting.pages import Page
-from keju.building.drafting.replies import Value, Values, listed
+from keju.building.drafting.replies import Value, Values, as_list
 from keju.building.drafting.templates import Kind
-from keju.building.releasing.splitting import group_of
+from keju.building.releasing.splitting import get_group
 from keju.definitions import task as declared
 from keju.items import Item, Line
 
 _METADATA = "metadata."
 
 
-def draft_id(page: Page, kind: str, number: int) -> str:
-    """The id of a draft, the same whenever it is proposed again."""
+def make_draft_id(page: Page, kind: str, number: int) -> str:
+    """Make the id of a draft, the same whenever it is proposed again."""
     return f"{page.source.id}-{kind}-{number}"
 
 
-def read_item(page: Page, text: str, lines: Sequence[Line], *, task: str) -> Item:
-    """The draft of a page's text.
+def make_transcription_item(page: Page, text: str, lines: Sequence[Line], *, task: str) -> Item:
+    """Make the draft of a page's text.
 
     Args:
         page: the page.
@@ -32,11 +32,11 @@ def read_item(page: Page, text: str, lines: Sequence[Line], *, task: str) -> Ite
         lines: its lines with boxes, if the engine reports them.
         task: the task of the transcription.
     """
-    item = _new(page, f"{page.source.id}-ocr", task)
+    item = _make_draft(page, f"{page.source.id}-ocr", task)
     return replace(item, answer=text, transcription=text, lines=tuple(lines))
 
 
-def item_of(
+def make_item(
     page: Page,
     kind: Kind,
     stages: Mapping[str, Values],
@@ -46,7 +46,7 @@ def item_of(
     rng: np.random.Generator,
     fills: bool = True,
 ) -> Item:
-    """The draft made from a response, by the kind's `fill`.
+    """Make a draft from a response, by the kind's `fill`.
 
     Args:
         page: the page of the request.
@@ -57,14 +57,14 @@ def item_of(
         rng: draws the order of options.
         fills: whether the page's own item may become the draft, where it has no answer yet.
     """
-    item = _new(page, draft_id(page, kind.name, number), task, fills=fills)
+    item = _make_draft(page, make_draft_id(page, kind.name, number), task, fills=fills)
     item = replace(item, transcription=page.text or None)
     for part, names in kind.fill.items():
-        values = [_value(name.strip(), kind, stages) for name in names.split(",")]
+        values = [_get_value(name.strip(), kind, stages) for name in names.split(",")]
         if part == "options":
-            item = _with_options(item, [each for value in values for each in listed(value)], rng)
+            item = _add_options(item, [each for value in values for each in as_list(value)], rng)
             continue
-        text = "、".join(each.strip() for value in values for each in listed(value))
+        text = "、".join(each.strip() for value in values for each in as_list(value))
         if part in {"answer", "question"}:
             item = replace(item, **{part: text})
         elif part.startswith(_METADATA):
@@ -75,30 +75,30 @@ def item_of(
     return item
 
 
-def _new(page: Page, name: str, task: str, *, fills: bool = True) -> Item:
-    """The draft of a task, still without an answer: the page's own item where that has none."""
+def _make_draft(page: Page, name: str, task: str, *, fills: bool = True) -> Item:
+    """Make a draft without an answer: the page's own item if that has none, else a new item."""
     source = page.source
-    if fills and page.waits_for(task):
+    if fills and page.is_waiting_for(task):
         return replace(source, draft=True)
     return Item(
         id=name,
         benchmark=declared(task).benchmark,
         task=task,
         images=page.images,
-        group=group_of(source),
+        group=get_group(source),
         metadata=source.metadata,
         provenance=source.provenance,
         draft=True,
     )
 
 
-def _with_options(item: Item, options: Sequence[str], rng: np.random.Generator) -> Item:
-    """The options in random order; the first one given is the right one."""
+def _add_options(item: Item, options: Sequence[str], rng: np.random.Generator) -> Item:
+    """Add options in random order; the first one given is the correct one."""
     order = rng.permutation(len(options)).tolist()
     letter = ascii_uppercase[order.index(0)]
     return replace(item, options=tuple(options[place].strip() for place in order), answer=letter)
 
 
-def _value(name: str, kind: Kind, stages: Mapping[str, Values]) -> Value:
+def _get_value(name: str, kind: Kind, stages: Mapping[str, Values]) -> Value:
     stage, _, field = name.rpartition(".")
     return stages[stage or kind.stage[-1].name][field]

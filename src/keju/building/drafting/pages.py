@@ -36,22 +36,22 @@ class Page(NamedTuple):
     waiting: tuple[Item, ...] = ()
     tasks: frozenset[str] = frozenset()
 
-    def waits_for(self, task: str) -> bool:
-        """Whether its own item is of that task and has no answer yet."""
-        return self.source.task == task and _waits(self.source)
+    def is_waiting_for(self, task: str) -> bool:
+        """Return whether its own item is of that task and has no answer yet."""
+        return self.source.task == task and _is_waiting(self.source)
 
-    def of_item(self, item: Item) -> Page:
-        """The page as the source of that item, which may have notes of its own."""
-        return self._replace(source=item, known={**self.known, **_known(item)})
+    def with_source(self, item: Item) -> Page:
+        """Return the page with that item as its source, which may have notes of its own."""
+        return self._replace(source=item, known={**self.known, **_collect_known(item)})
 
-    def lacks(self, kind: Kind) -> str:
-        """The material that a kind needs and the page does not have; empty if nothing."""
+    def find_missing(self, kind: Kind) -> str:
+        """Find material that a kind needs and the page does not have; empty if none is missing."""
         has = {"image": bool(self.images), "text": bool(self.text.strip())}
         return next((need for need in kind.needs if not has.get(need, need in self.known)), "")
 
 
-def pages_of(items: Iterable[Item]) -> list[Page]:
-    """The pages of items of the test split, in order.
+def list_pages(items: Iterable[Item]) -> list[Page]:
+    """List the pages of items of the test split, in order.
 
     Items that show the same images are about one page; a text without an image is a page of its
     own. Galleries are not pages.
@@ -64,18 +64,18 @@ def pages_of(items: Iterable[Item]) -> list[Page]:
         page = pages.get(place) or Page(item, item.images, "")
         pages[place] = page._replace(
             text=page.text or item.transcription or "",
-            known={**_known(item), **page.known},
-            drafted=page.drafted | _drafted(item),
-            waiting=(*page.waiting, item) if _waits(item) else page.waiting,
+            known={**_collect_known(item), **page.known},
+            drafted=page.drafted | _list_drafted_kinds(item),
+            waiting=(*page.waiting, item) if _is_waiting(item) else page.waiting,
             tasks=page.tasks | {item.task},
         )
     return list(pages.values())
 
 
-def targets_of(
+def list_targets(
     page: Page, kind: Kind, tasks: Iterable[str], completed: Iterable[str] = ()
 ) -> list[Page]:
-    """The page as the source of each item that a kind is to fill, or of a new one.
+    """List the page once for each item that a kind fills, or for a new item.
 
     Args:
         page: the page.
@@ -85,7 +85,7 @@ def targets_of(
             recipe names the task.
     """
     wanted = frozenset(tasks)
-    waiting = [page.of_item(item) for item in page.waiting if item.task in wanted]
+    waiting = [page.with_source(item) for item in page.waiting if item.task in wanted]
     if waiting:
         return waiting[:1] if kind.many else waiting
     if kind.name in page.drafted or (kind.completes and page.tasks & frozenset(completed)):
@@ -93,23 +93,23 @@ def targets_of(
     return [page]
 
 
-def _waits(item: Item) -> bool:
+def _is_waiting(item: Item) -> bool:
     reads = declared(item.task).queries[0].form == "transcription"
     return not item.answer.strip() and not (reads and item.transcription is not None)
 
 
-def _known(item: Item) -> dict[str, str]:
+def _collect_known(item: Item) -> dict[str, str]:
     return {name: text for name in KNOWN if (text := item.metadata.get(name, "").strip())}
 
 
-def _drafted(item: Item) -> set[str]:
-    """The kinds of draft of an item, by its provenance."""
+def _list_drafted_kinds(item: Item) -> set[str]:
+    """List the kinds of draft of an item, by its provenance."""
     notes = (each.note for each in item.provenance if each.step == DRAFT)
     return {note.split()[0] for note in notes if note.strip()}
 
 
-def question_of(page: Page, task: str) -> str:
-    """The published prompt that the draft answers.
+def make_question(page: Page, task: str) -> str:
+    """Make the published prompt that the draft answers.
 
     Raises:
         DataError: a placeholder of the task's prompt has no value.
@@ -120,7 +120,7 @@ def question_of(page: Page, task: str) -> str:
     return without_marks(prompt_of(source))
 
 
-def asked_of(
+def make_request(
     page: Page,
     kind: Kind,
     stage: Stage,
@@ -130,7 +130,7 @@ def asked_of(
     most: int,
     earlier: Mapping[str, Values],
 ) -> Request:
-    """The request of a stage about a page.
+    """Make the request of a stage about a page.
 
     Args:
         page: the page.
@@ -144,27 +144,27 @@ def asked_of(
     texts = [
         templates.labels.get(name, "") + shown
         for name in stage.shows
-        if (shown := _shown(name, page, earlier))
+        if (shown := _format_material(name, page, earlier))
     ]
     images = page.images if "image" in stage.shows else ()
     text = without_marks("\n\n".join(texts))
     seal = seal_of(stage.instruction, text)
     marks = {"opening": f"⟦材料 {seal}⟧", "closing": f"⟦材料完 {seal}⟧", "text": text}
     parts = [templates.shown_image] if images else []
-    parts += [_filled(templates.shown_text, marks).strip()] if texts else []
+    parts += [_fill_template(templates.shown_text, marks).strip()] if texts else []
     examples = [
-        _filled(templates.example, {"given": each.given, "reply": each.reply})
+        _fill_template(templates.example, {"given": each.given, "reply": each.reply})
         for each in stage.example
     ]
-    asks = {"question": question_of(page, task)} if stage.asks_question else {}
-    prompt = _filled(
+    asks = {"question": make_question(page, task)} if stage.asks_question else {}
+    prompt = _fill_template(
         templates.prompt,
         {
-            "instruction": _filled(stage.instruction, asks),
+            "instruction": _fill_template(stage.instruction, asks),
             "shown": "\n".join(parts),
             "examples": "\n".join(examples),
-            "form": _form(stage),
-            "count": _filled(templates.count_of(kind), {"most": str(most)}),
+            "form": _format_reply_form(stage),
+            "count": _fill_template(templates.format_count(kind), {"most": str(most)}),
         },
     )
     return Request(
@@ -179,7 +179,7 @@ def asked_of(
     )
 
 
-def _shown(name: str, page: Page, earlier: Mapping[str, Values]) -> str:
+def _format_material(name: str, page: Page, earlier: Mapping[str, Values]) -> str:
     if name == "image":
         return ""
     if name == "text":
@@ -187,15 +187,15 @@ def _shown(name: str, page: Page, earlier: Mapping[str, Values]) -> str:
     if name in KNOWN:
         return page.known.get(name, "")
     stage, _, field = name.partition(".")
-    return _said(earlier[stage][field])
+    return _format_value(earlier[stage][field])
 
 
-def _said(value: Value) -> str:
+def _format_value(value: Value) -> str:
     return value if isinstance(value, str) else "、".join(value)
 
 
-def _form(stage: Stage) -> str:
-    """The fields of the response, as a JSON object would show them."""
+def _format_reply_form(stage: Stage) -> str:
+    """Format the fields of the response, as a JSON object shows them."""
     parts = (
         f'"{name}": "…"' if kind == "text" else f'"{name}": ["…"]'
         for name, kind in stage.reply.items()
@@ -203,6 +203,6 @@ def _form(stage: Stage) -> str:
     return "{" + ", ".join(parts) + "}"
 
 
-def _filled(template: str, blanks: Mapping[str, str]) -> str:
-    """A template with its placeholders filled; nothing inside a value counts as a placeholder."""
+def _fill_template(template: str, blanks: Mapping[str, str]) -> str:
+    """Fill the placeholders of a template; a placeholder inside a value is not filled."""
     return _BLANK.sub(lambda blank: blanks.get(blank[1], blank[0]), template)

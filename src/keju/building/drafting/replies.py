@@ -24,15 +24,15 @@ Value = str | list[str]
 Values = Mapping[str, Value]
 
 
-class Taken(NamedTuple):
-    """The items of a response, or the reason why there are none."""
+class ParsedReply(NamedTuple):
+    """The items of a response, or the reason why it has none."""
 
     items: tuple[Values, ...]
     why: str = ""
 
 
-def taken(text: str, stage: Stage, *, least: int, most: int) -> Taken:
-    """The items of a response.
+def parse_reply(text: str, stage: Stage, *, least: int, most: int) -> ParsedReply:
+    """Parse the items of a response.
 
     Args:
         text: the model's response.
@@ -43,46 +43,48 @@ def taken(text: str, stage: Stage, *, least: int, most: int) -> Taken:
     try:
         whole = msgspec.json.decode(without_fence(body_of(text)).strip())
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return Taken((), "no JSON object")
+        return ParsedReply((), "not a JSON object")
     if (
         not isinstance(whole, dict)
         or set(whole) != {"items"}
         or not isinstance(whole["items"], list)
     ):
-        return Taken((), 'not of the form {"items": […]}')
+        return ParsedReply((), 'not of the form {"items": […]}')
     items = whole["items"]
     if not least <= len(items) <= most:
-        return Taken((), f"{number_of(len(items), 'item')}, but {least} to {most} were asked for")
+        found = number_of(len(items), "item")
+        return ParsedReply((), f"{found}, but {least} to {most} were requested")
     for number, item in enumerate(items, start=1):
-        if fault := _fault(item, stage):
-            return Taken((), f"item {number}: {fault}")
-    return Taken(tuple(items))
+        if fault := _find_fault(item, stage):
+            return ParsedReply((), f"item {number}: {fault}")
+    return ParsedReply(tuple(items))
 
 
-def _fault(item: object, stage: Stage) -> str:
+def _find_fault(item: object, stage: Stage) -> str:
     if not isinstance(item, dict):
-        return "no object"
+        return "not an object"
     if set(item) != set(stage.reply):
         odd = sorted(set(item) ^ set(stage.reply))
-        return f"fields {', '.join(map(str, sorted(item)))[:80]}: {odd[0][:40]!r} is missing or odd"
-    faults = (_value_fault(name, kind, item[name]) for name, kind in stage.reply.items())
+        names = ", ".join(map(str, sorted(item)))[:80]
+        return f"fields {names}: {odd[0][:40]!r} is missing or unknown"
+    faults = (_find_value_fault(name, kind, item[name]) for name, kind in stage.reply.items())
     return next(filter(None, faults), "")
 
 
-def _value_fault(name: str, kind: str, value: object) -> str:
+def _find_value_fault(name: str, kind: str, value: object) -> str:
     shape, _, count = kind.partition(":")
     if not isinstance(value, str if shape == "text" else list):
-        return f"{name} is no {shape}"
+        return f"{name} is not a {shape}"
     values = value if isinstance(value, list) else [value]
     if not values or (count and len(values) != int(count)):
         return f"{name} has {len(values)} values" + (f", not {count}" if count else "")
-    return next((f"{name} {why}" for each in values if (why := unfit(each))), "")
+    return next((f"{name} {why}" for each in values if (why := find_text_fault(each))), "")
 
 
-def unfit(value: object) -> str:
-    """Why a text cannot be a draft: empty, too long, or with terminal control characters."""
+def find_text_fault(value: object) -> str:
+    """Find why a value cannot be a draft: not a text, empty, too long, control characters."""
     if not isinstance(value, str):
-        return "holds something that is no text"
+        return "contains a value that is not a text"
     if not value.strip():
         return "is empty"
     if len(value) > MOST_CHARACTERS:
@@ -92,27 +94,27 @@ def unfit(value: object) -> str:
     return ""
 
 
-def refused(kind: Kind, item: Values, text: str) -> str:
-    """The check of the kind that an item fails, or an empty string.
+def find_failed_check(kind: Kind, item: Values, text: str) -> str:
+    """Find the check of the kind that an item fails; empty if it passes all.
 
     Without a text, the quotations of an item cannot be looked up, and that check is skipped.
     """
     page = counted(text, "exact")
     for check in kind.checks:
         name, _, fields = check.partition(":")
-        values = [each for one in fields.split(",") for each in listed(item[one])]
+        values = [each for one in fields.split(",") for each in as_list(item[one])]
         plain = [counted(each, "exact") for each in values]
         if name == "same-characters" and plain != [page]:
-            return "the characters are not those of the text"
+            return "the characters differ from those of the text"
         if name == "in-text" and page:
             for value, form in zip(values, plain, strict=True):
                 if not form or form not in page:
-                    return f"{value[:30]!r} does not stand in the text"
+                    return f"{value[:30]!r} is not in the text"
         if name == "differ" and len(set(plain)) < len(plain):
-            return f"{fields}: two are the same"
+            return f"{fields}: two values are the same"
     return ""
 
 
-def listed(value: Value) -> Sequence[str]:
-    """A value as a list of texts."""
+def as_list(value: Value) -> Sequence[str]:
+    """Return a value as a list of texts."""
     return [value] if isinstance(value, str) else value

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keju.building.drafting.asking import Drafting, DraftSettings, Unused
-from keju.building.drafting.making import item_of, read_item
-from keju.building.drafting.pages import Page, asked_of, pages_of, question_of, targets_of
-from keju.building.drafting.replies import Values, refused, taken, unfit
-from keju.building.drafting.templates import Kind, Templates, read_templates, shown_from
+from keju.building.drafting.asking import DraftRequester, DraftSettings, UnusedReply
+from keju.building.drafting.making import make_item, make_transcription_item
+from keju.building.drafting.pages import Page, list_pages, list_targets, make_question, make_request
+from keju.building.drafting.replies import Values, find_failed_check, find_text_fault, parse_reply
+from keju.building.drafting.templates import Kind, Templates, change_material, read_templates
 from keju.building.step import Step
 from keju.building.step_context import StepContext
 from keju.definitions import benchmark, definitions
@@ -33,7 +33,7 @@ _STEPS = "steps"
 """The directory of a build's steps."""
 
 
-def draft(context: StepContext, settings: DraftSettings) -> None:
+def draft_items(context: StepContext, settings: DraftSettings) -> None:
     """Keep every item and add the proposals, each a draft.
 
     A page whose text is known is not transcribed again, and earlier drafts are not proposed again.
@@ -43,44 +43,51 @@ def draft(context: StepContext, settings: DraftSettings) -> None:
         DataError: requests failed or are left; the same command resumes.
         PrerequisiteError: the model needs something that is not installed.
     """
-    settings = replace(settings, benchmark=_benchmark(settings.benchmark))
+    settings = replace(settings, benchmark=_choose_benchmark(settings.benchmark))
     templates = read_templates(settings.templates, settings.benchmark)
-    kinds = [_kind(name, templates, settings) for name in settings.kinds if name != OCR]
-    work = Drafting(context.given, settings, RunFolder(_kept(context.out, settings)))
+    kinds = [_get_kind(name, templates, settings) for name in settings.kinds if name != OCR]
+    work = DraftRequester(
+        context.given, settings, RunFolder(_get_responses_folder(context.out, settings))
+    )
     items = context.items()
-    pages = pages_of(items)
+    pages = list_pages(items)
     drafts: list[tuple[Item, str]] = []
     if OCR in settings.kinds:
-        drafts += [(item, OCR) for item in _read(work, pages)]
+        drafts += [(item, OCR) for item in _transcribe(work, pages)]
     filled = {item.id for item, _ in drafts}
     lacks: list[str] = []
     for kind in kinds:
-        fit = _targets(kind, pages, templates, settings, lacks)
+        fit = _find_targets(kind, pages, templates, settings, lacks)
         made: Counter[str] = Counter()
-        for page, number, stages in _proposed(work, kind, fit, templates):
+        for page, number, stages in _propose(work, kind, fit, templates):
             made[page.source.id] += 1
             rng = context.rng(page.source.id, kind.name, str(number))
-            name = _task(kind, settings, page)
+            name = _choose_task(kind, settings, page)
             fills = page.source.id not in filled
-            item = item_of(page, kind, stages, number, task=name, rng=rng, fills=fills)
+            item = make_item(page, kind, stages, number, task=name, rng=rng, fills=fills)
             filled.add(item.id)
-            drafts.append((item, templates.signature(kind)))
-        lacks += _shortage(kind, made, fit, settings)
+            drafts.append((item, templates.make_signature(kind)))
+        lacks += _describe_shortage(kind, made, fit, settings)
     _check_failed(work)
     for item in items:
         if item.id not in filled:
             context.keep(item)
     for item, signature in drafts:
         context.keep(item, tool=settings.model, note=signature)
-    context.table("unused", work.unused, Unused)
-    _say(context, drafts, lacks, work)
+    context.table("unused", work.unused, UnusedReply)
+    _report(context, drafts, lacks, work)
 
 
-STEP = Step("draft", "Propose items: OCR engines read, language models ask.", DraftSettings, draft)
+STEP = Step(
+    "draft",
+    "Draft items: an OCR engine transcribes, a language model writes questions.",
+    DraftSettings,
+    draft_items,
+)
 
 
-def _benchmark(name: str) -> str:
-    """The benchmark of that name, or the first known one that has drafts.
+def _choose_benchmark(name: str) -> str:
+    """Choose the benchmark of that name, or the first known one that has drafts.
 
     Raises:
         UsageError: there is no benchmark of that name.
@@ -90,8 +97,8 @@ def _benchmark(name: str) -> str:
     return next(each.name for each in definitions() if each.drafts)
 
 
-def _kept(out: Path, settings: DraftSettings) -> Path:
-    """Where responses are kept: outside the step, because they cost money and outlive its settings.
+def _get_responses_folder(out: Path, settings: DraftSettings) -> Path:
+    """Return the directory of responses: outside the step, because they cost money.
 
     A request has a cache key of everything that determines its answer, so that a response to
     another prompt is never used for this one.
@@ -103,8 +110,8 @@ def _kept(out: Path, settings: DraftSettings) -> Path:
     return out.parent.parent / ASKED if in_build else out.with_name(f"{out.name}.{ASKED}")
 
 
-def _kind(name: str, templates: Templates, settings: DraftSettings) -> Kind:
-    kind = templates.kind(name)
+def _get_kind(name: str, templates: Templates, settings: DraftSettings) -> Kind:
+    kind = templates.get_kind(name)
     if kind is None:
         raise UsageError(
             unknown_name(name, [OCR, *(each.name for each in templates.kinds)], "kind")
@@ -122,83 +129,83 @@ def _kind(name: str, templates: Templates, settings: DraftSettings) -> Kind:
         )
     if settings.task and settings.task not in kind.makes:
         raise UsageError(f"{kind.name}: {unknown_name(settings.task, kind.makes, 'task')}")
-    show = settings.show or kind.shown.get(declared(_tasks(kind, settings)[0]).benchmark)
-    return shown_from(kind, show) if show else kind
+    show = settings.show or kind.shown.get(declared(_list_tasks(kind, settings)[0]).benchmark)
+    return change_material(kind, show) if show else kind
 
 
-def _tasks(kind: Kind, settings: DraftSettings) -> list[str]:
-    """The tasks that a kind makes here, that of new items first."""
+def _list_tasks(kind: Kind, settings: DraftSettings) -> list[str]:
+    """List the tasks of a kind's drafts, that of new items first."""
     if settings.task:
         return [settings.task]
     made = [settings.benchmark == declared(name).benchmark for name in kind.makes]
     return [name for name, here in zip(kind.makes, made, strict=True) if here]
 
 
-def _task(kind: Kind, settings: DraftSettings, page: Page) -> str:
-    """The task of a page's drafts: that of its item without an answer, else that of new ones."""
-    tasks = _tasks(kind, settings)
-    return next((name for name in tasks if page.waits_for(name)), tasks[0])
+def _choose_task(kind: Kind, settings: DraftSettings, page: Page) -> str:
+    """Choose the task of a page's drafts: that of its item without an answer, else of new ones."""
+    tasks = _list_tasks(kind, settings)
+    return next((name for name in tasks if page.is_waiting_for(name)), tasks[0])
 
 
-def _targets(
+def _find_targets(
     kind: Kind,
     pages: Sequence[Page],
     templates: Templates,
     settings: DraftSettings,
     lacks: list[str],
 ) -> list[Page]:
-    """The pages of a kind's drafts; `lacks` gets a line for the user about the others."""
+    """Find the pages of a kind's drafts; `lacks` gets a line for the user about the others."""
     completing = [each for each in templates.kinds if each.completes and not settings.task]
     completed = [name for each in completing for name in each.makes]
     found: list[Page] = []
     missing: Counter[str] = Counter()
     for page in pages:
-        for target in targets_of(page, kind, _tasks(kind, settings), completed):
-            if lack := _lack(target, kind, settings):
+        for target in list_targets(page, kind, _list_tasks(kind, settings), completed):
+            if lack := _find_lack(target, kind, settings):
                 missing[lack] += 1
             else:
                 found.append(target)
-    held = sum(bool(page.tasks & set(completed)) for page in pages)
-    if kind.completes and held and not found and not missing:
+    complete = sum(bool(page.tasks & set(completed)) for page in pages)
+    if kind.completes and complete and not found and not missing:
         lacks.append(
-            f"no item waits for {kind.name}; {number_of(held, 'page has', 'pages have')} "
-            "items of such tasks. With task = "
-            "… a draft is added beside them"
+            f"no item without an answer for {kind.name}; "
+            f"{number_of(complete, 'page has', 'pages have')} items of such tasks. "
+            "Set task = … to add a draft to them"
         )
     for lack, count in missing.items():
-        hint = _hint(lack, kind, settings)
+        hint = _make_hint(lack, kind, settings)
         lacks.append(
-            f"{number_of(count, 'page gets', 'pages get')} no draft of the kind {kind.name}: "
-            f"no {lack}{hint}"
+            f"{number_of(count, 'page has', 'pages have')} no draft of the kind {kind.name}: "
+            f"missing {lack}{hint}"
         )
     return found
 
 
-def _hint(lack: str, kind: Kind, settings: DraftSettings) -> str:
-    """A hint: how to supply the material that a kind's pages lack."""
+def _make_hint(lack: str, kind: Kind, settings: DraftSettings) -> str:
+    """Make a hint on how to supply the material that a kind's pages lack."""
     if lack == "image" and kind.completes:
         return ". Give web pages an image: in their sidecar, by own_image, or in a table (rows)"
     if lack == "image" and kind.shown and not settings.show:
-        return '. With show = "text" they are drafted from their text'
+        return '. Set show = "text" to draft from their text'
     return ""
 
 
-def _lack(page: Page, kind: Kind, settings: DraftSettings) -> str:
-    """What a page lacks for a kind: material, or the value of a placeholder of its prompt."""
-    if lack := page.lacks(kind):
+def _find_lack(page: Page, kind: Kind, settings: DraftSettings) -> str:
+    """Find what a page lacks for a kind: material, or the value of a placeholder of its prompt."""
+    if lack := page.find_missing(kind):
         return lack
     if any(stage.asks_question for stage in kind.stage):
         try:
-            question_of(page, _task(kind, settings, page))
+            make_question(page, _choose_task(kind, settings, page))
         except DataError as error:
-            return f"whole question ({error.problem})"
+            return f"complete question ({error.problem})"
     return ""
 
 
-def _shortage(
+def _describe_shortage(
     kind: Kind, made: Mapping[str, int], pages: Sequence[Page], settings: DraftSettings
 ) -> Iterator[str]:
-    """Lines about pages with fewer drafts than requested, and about unchecked quotations."""
+    """Describe pages with fewer drafts than requested, and unchecked quotations, a line each."""
     short = [page for page in pages if made.get(page.source.id, 0) < settings.per_page]
     if kind.exact and short:
         yield (
@@ -208,21 +215,20 @@ def _shortage(
     unread = sum(made.get(page.source.id, 0) for page in pages if not page.text.strip())
     if unread and kind.checks:
         yield (
-            f"{number_of(unread, 'draft')} of {kind.name} not checked against a text: "
-            "their pages have no "
-            "transcription"
+            f"{number_of(unread, 'draft')} of {kind.name} not checked against a text, because "
+            "their pages have no transcription"
         )
 
 
-def _read(work: Drafting, pages: Sequence[Page]) -> Iterator[Item]:
-    """Drafts of the texts of pages that have none."""
+def _transcribe(work: DraftRequester, pages: Sequence[Page]) -> Iterator[Item]:
+    """Draft the texts of pages that have none."""
     settings = work.settings
     if role_of(settings.model) == "baseline":
         raise UsageError(message("building.model-reads-nothing", model=settings.model))
     unread = [
-        _to_be_read(page, settings) for page in pages if page.images and not page.text.strip()
+        _choose_source(page, settings) for page in pages if page.images and not page.text.strip()
     ]
-    names = [_reading_task(page, settings) for page in unread]
+    names = [_choose_transcription_task(page, settings) for page in unread]
     requests = [
         Request(
             item=f"{page.source.id}:{OCR}",
@@ -235,80 +241,89 @@ def _read(work: Drafting, pages: Sequence[Page]) -> Iterator[Item]:
         )
         for page, name in zip(unread, names, strict=True)
     ]
-    for page, name, reply in zip(unread, names, work.ask(requests), strict=True):
-        text = work.usable(page, OCR, OCR, reply)
+    for page, name, reply in zip(unread, names, work.request(requests), strict=True):
+        text = work.get_answer(page, OCR, OCR, reply)
         if reply is None or text is None:
             continue
-        if why := unfit(text):
+        if why := find_text_fault(text):
             work.list_unused(page, OCR, OCR, "unparsed", f"the text {why}", text)
             continue
-        yield read_item(page, text, reply.lines, task=name)
+        yield make_transcription_item(page, text, reply.lines, task=name)
 
 
-def _to_be_read(page: Page, settings: DraftSettings) -> Page:
-    """The page as the source of its item without a transcription, if there is one."""
+def _choose_source(page: Page, settings: DraftSettings) -> Page:
+    """Return the page with its item without a transcription as the source, if there is one."""
     waiting = (
-        item for item in page.waiting if _reads(item.task) and settings.task in {"", item.task}
+        item
+        for item in page.waiting
+        if _is_transcription(item.task) and settings.task in {"", item.task}
     )
-    return next((page.of_item(item) for item in waiting), page)
+    return next((page.with_source(item) for item in waiting), page)
 
 
-def _reads(task: str) -> bool:
+def _is_transcription(task: str) -> bool:
     return declared(task).queries[0].form == "transcription"
 
 
-def _reading_task(page: Page, settings: DraftSettings) -> str:
-    """The task of a transcription: that of the page's own item without an answer, else as set."""
+def _choose_transcription_task(page: Page, settings: DraftSettings) -> str:
+    """Choose the task of a transcription: that of the page's own item without an answer, or set."""
     own = page.source.task
-    reads = _reads(own) and page.waits_for(own)
-    every = (each.id for each in benchmark(settings.benchmark).tasks if _reads(each.id))
+    reads = _is_transcription(own) and page.is_waiting_for(own)
+    every = (each.id for each in benchmark(settings.benchmark).tasks if _is_transcription(each.id))
     name = settings.task or (own if reads else next(every, ""))
     if not name:
         raise UsageError(
             message("building.no-transcription-task", ocr=OCR, benchmark=settings.benchmark)
         )
-    if not _reads(name):
+    if not _is_transcription(name):
         raise UsageError(message("building.task-not-transcription", ocr=OCR, name=name))
     return name
 
 
-def _proposed(
-    work: Drafting, kind: Kind, pages: Sequence[Page], templates: Templates
+def _propose(
+    work: DraftRequester, kind: Kind, pages: Sequence[Page], templates: Templates
 ) -> Iterator[tuple[Page, int, Mapping[str, Values]]]:
-    """A model's proposals: the page, the number of the proposal, and the values of each stage."""
+    """Yield proposals: the page, the number of the proposal, and the values of each stage."""
     settings = work.settings
     most = settings.per_page if kind.many else 1
-    said: dict[str, dict[str, Values]] = {page.source.id: {} for page in pages}
+    earlier: dict[str, dict[str, Values]] = {page.source.id: {} for page in pages}
     for stage in kind.stage:
         last = stage is kind.stage[-1]
         asked = [
-            asked_of(page, kind, stage, templates, task=_task(kind, settings, page), most=most,
-                     earlier=said[page.source.id])
+            make_request(
+                page,
+                kind,
+                stage,
+                templates,
+                task=_choose_task(kind, settings, page),
+                most=most,
+                earlier=earlier[page.source.id],
+            )
             for page in pages
-        ]  # fmt: skip
-        replies = work.ask(asked)
+        ]
+        replies = work.request(asked)
         still = []
         for page, reply in zip(pages, replies, strict=True):
-            text = work.usable(page, kind.name, stage.name, reply)
+            text = work.get_answer(page, kind.name, stage.name, reply)
             if text is None:
                 continue
-            found = taken(text, stage, least=0 if kind.many else 1, most=most)
+            found = parse_reply(text, stage, least=0 if kind.many else 1, most=most)
             if found.why:
                 work.list_unused(page, kind.name, stage.name, "unparsed", found.why, text)
                 continue
             still.append(page)
             if not last:
-                said[page.source.id][stage.name] = found.items[0]
+                earlier[page.source.id][stage.name] = found.items[0]
                 continue
             for number, values in enumerate(found.items, start=1):
-                if why := refused(kind, values, page.text):
+                if why := find_failed_check(kind, values, page.text):
                     work.list_unused(page, kind.name, stage.name, "refused", why, text)
                 else:
-                    yield page, number, {**said[page.source.id], stage.name: values}
+                    yield page, number, {**earlier[page.source.id], stage.name: values}
         pages = still
 
 
-def _check_failed(work: Drafting) -> None:
+def _check_failed(work: DraftRequester) -> None:
     failed = [each for each in work.unused if each.what == "failed"]
     if failed and not work.settings.leave_failed:
         raise DataError(
@@ -317,13 +332,16 @@ def _check_failed(work: Drafting) -> None:
         )
 
 
-def _say(
-    context: StepContext, drafts: Sequence[tuple[Item, str]], lacks: Sequence[str], work: Drafting
+def _report(
+    context: StepContext,
+    drafts: Sequence[tuple[Item, str]],
+    lacks: Sequence[str],
+    work: DraftRequester,
 ) -> None:
     counts = Counter(signature.split()[0] for _, signature in drafts)
-    said = ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
-    context.note(f"drafts: {said}; they are no items of a benchmark before a person accepts them")
+    found = ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
+    context.note(f"drafts: {found}. They must be accepted by a person before use in a benchmark")
     for line in lacks:
         context.note(line)
     for what, count in Counter(each.what for each in work.unused).items():
-        context.note(f"{count} replies {what} (tables/unused)")
+        context.note(f"{count} responses {what} (tables/unused)")

@@ -17,7 +17,7 @@ from keju.items import Item
 from keju.messages import message
 
 Show = Literal["text", "image", "image-and-text"]
-"""What a kind is drafted from: the material in its stages, the page's image, or both."""
+"""The material from which a kind is drafted: that of its stages, the page's image, or both."""
 
 NOTES, DESCRIPTION, KEYWORDS = "notes", "description", "keywords"
 KNOWN = (NOTES, DESCRIPTION, KEYWORDS)
@@ -89,25 +89,25 @@ class Templates(Struct, frozen=True, forbid_unknown_fields=True):
     count_exact: str = "items 中恰好 {most} 項。"
     labels: dict[str, str] = field(default_factory=dict)
 
-    def kind(self, name: str) -> Kind | None:
-        """The kind of that name."""
+    def get_kind(self, name: str) -> Kind | None:
+        """Return the kind of that name, or None."""
         return next((each for each in self.kinds if each.name == name), None)
 
-    def count_of(self, kind: Kind) -> str:
-        """The sentence that states how many items are requested."""
+    def format_count(self, kind: Kind) -> str:
+        """Format the sentence that states how many items are requested."""
         if not kind.many:
             return self.count_one
         return self.count_exact if kind.exact else self.count_many
 
-    def signature(self, kind: Kind) -> str:
-        """A kind in provenance: its name, the version, the hash of all its prompts."""
+    def make_signature(self, kind: Kind) -> str:
+        """Make the mark of a kind in provenance: name, version, and hash of all its prompts."""
         frame = msgspec.structs.replace(self, kinds=())
         asked = msgspec.json.encode([frame, kind], order="sorted")
         return f"{kind.name} {self.version} {sha256_bytes(asked)[:12]}"
 
 
 def read_templates(path: Path | None = None, benchmark: str = "") -> Templates:
-    """The user's templates, or keju's own with the tasks that definitions give to its kinds.
+    """Read the user's templates, or keju's own with the tasks that definitions give to its kinds.
 
     Args:
         path: the user's file.
@@ -119,18 +119,18 @@ def read_templates(path: Path | None = None, benchmark: str = "") -> Templates:
     """
     if path is None:
         used = [each for each in definitions() if is_shipped(each.name) or each.name == benchmark]
-        return _with_tasks(_own(), used)
+        return _add_tasks(_load_own(), used)
     found = read_toml(path, Templates, what="a file of templates")
     for kind in found.kinds:
-        if fault := fault_of(kind):
+        if fault := find_template_fault(kind):
             raise UsageError(
                 message("building.template-fault", path=path, name=kind.name, fault=fault)
             )
     return found
 
 
-def _with_tasks(templates: Templates, used: Sequence[Definition]) -> Templates:
-    """The templates, their kinds with the tasks and materials that definitions declare."""
+def _add_tasks(templates: Templates, used: Sequence[Definition]) -> Templates:
+    """Add the tasks and materials that definitions declare to the kinds of templates."""
     kinds = {kind.name: kind for kind in templates.kinds}
     for definition in used:
         for name, drafts in definition.drafts.items():
@@ -153,8 +153,8 @@ def _with_tasks(templates: Templates, used: Sequence[Definition]) -> Templates:
     return msgspec.structs.replace(templates, kinds=tuple(kinds.values()))
 
 
-def shown_from(kind: Kind, show: Show) -> Kind:
-    """The kind as it is drafted from an image, or from both: with other requirements and stages.
+def change_material(kind: Kind, show: Show) -> Kind:
+    """Change the material of a kind to an image, or both: its requirements and stages.
 
     Args:
         kind: as it is declared, drafted from text.
@@ -182,14 +182,14 @@ def shown_from(kind: Kind, show: Show) -> Kind:
     return msgspec.structs.replace(kind, needs=tuple(needs), stage=tuple(stages))
 
 
-def known_of(item: Item) -> dict[str, str]:
-    """What a draft was made from or is based on, besides its text: for the reviewer."""
+def collect_known_facts(item: Item) -> dict[str, str]:
+    """Collect the facts on which a draft is based, besides its text, for the reviewer."""
     names = (*KNOWN, EVIDENCE)
     return {name: text for name in names if (text := item.metadata.get(name, "").strip())}
 
 
-def fault_of(kind: Kind) -> str:
-    """The inconsistency of a kind, or an empty string."""
+def find_template_fault(kind: Kind) -> str:
+    """Find an inconsistency of a kind; empty if there is none."""
     known = {f"{stage.name}.{name}" for stage in kind.stage for name in stage.reply}
     last = {*known, *(kind.stage[-1].reply if kind.stage else ())}
     used = {name.strip() for fields in kind.fill.values() for name in fields.split(",")}
@@ -198,11 +198,11 @@ def fault_of(kind: Kind) -> str:
         return f"no stage replies with {gone[0]!r}"
     shown = {name for stage in kind.stage for name in stage.shows}
     if gone := sorted(shown - _NEEDS - known):
-        return f"nothing to show is called {gone[0]!r}"
+        return f"there is no material {gone[0]!r} to show"
     if gone := sorted((shown & _NEEDS) - set(kind.needs)):
-        return f"{gone[0]!r} is shown but not among its needs"
+        return f"{gone[0]!r} is shown, but needs does not list it"
     if kind.many and len(kind.stage) > 1:
-        return "several stages make one item, not many"
+        return "many = true requires a single stage"
     try:
         for name in kind.makes:
             task(name)
@@ -212,5 +212,5 @@ def fault_of(kind: Kind) -> str:
 
 
 @cache
-def _own() -> Templates:
+def _load_own() -> Templates:
     return shipped_toml("keju.building.drafting", "templates.toml", Templates)

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta, Struct
 
-from keju.building.releasing.splitting import group_of
+from keju.building.releasing.splitting import get_group
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.datasets.values import value_label
@@ -21,28 +21,31 @@ _FIELDS: dict[str, Callable[[Item], str]] = {
     "task": lambda item: item.task,
     "query": lambda item: item.query,
     "benchmark": lambda item: item.benchmark,
-    "group": group_of,
+    "group": get_group,
     "answer": lambda item: item.answer,
     "split": lambda item: item.split,
 }
-NOT_SAID = "(not said)"
+NO_VALUE = "(not said)"
 
 
 class BalanceSettings(Settings, frozen=True):
-    """Which strata are balanced, and how far."""
+    """The strata that are balanced, and their limits."""
 
     by: Annotated[
         tuple[str, ...],
-        Meta(description="What makes a stratum: task, query, benchmark, group, answer, split, or a "
-             "name in the items' metadata, such as dynasty.", min_length=1),
+        Meta(description="Fields that define a stratum: task, query, benchmark, group, answer, "
+             "split, or a name in the items' metadata, such as dynasty.", min_length=1),
     ] = ("task",)  # fmt: skip
-    most: Annotated[int, Meta(description="Items of a stratum at most; 0: no limit.", ge=0)] = 0
+    most: Annotated[int, Meta(description="Maximum items of a stratum; 0: no limit.", ge=0)] = 0
     ratio: Annotated[
         float,
-        Meta(description="At most so many times the smallest stratum; 0: no limit.", ge=0),
+        Meta(
+            description="Maximum size of a stratum as a multiple of the smallest; 0: no limit.",
+            ge=0,
+        ),
     ] = 0
     whole_groups: Annotated[
-        bool, Meta(description="Take groups whole or not at all, rather than some of each.")
+        bool, Meta(description="Keep or drop whole groups, instead of some items of each.")
     ] = False
 
 
@@ -57,7 +60,7 @@ class StratumRow(Struct, frozen=True):
 
 
 class Dropped(Struct, frozen=True):
-    """An item that was dropped, and its stratum."""
+    """An item that was dropped, with its stratum."""
 
     item: str
     task: str
@@ -65,7 +68,7 @@ class Dropped(Struct, frozen=True):
     stratum: str
 
 
-def balance(context: StepContext, settings: BalanceSettings) -> None:
+def balance_items(context: StepContext, settings: BalanceSettings) -> None:
     """Drop items of strata that are too large.
 
     Raises:
@@ -79,17 +82,17 @@ def balance(context: StepContext, settings: BalanceSettings) -> None:
     _check(items, settings.by)
     strata: dict[str, list[Item]] = defaultdict(list)
     for item in items:
-        strata[" / ".join(_value(item, name) for name in settings.by)].append(item)
-    allowed = allowance(list(map(len, strata.values())), settings.most, settings.ratio)
+        strata[" / ".join(_get_value(item, name) for name in settings.by)].append(item)
+    allowed = compute_allowance(list(map(len, strata.values())), settings.most, settings.ratio)
     kept: set[str] = set()
     rows, left = [], []
     for name, some in strata.items():
-        chosen = drawn(some, allowed, context.rng("draw", name), whole=settings.whole_groups)
+        chosen = draw_items(some, allowed, context.rng("draw", name), whole=settings.whole_groups)
         kept |= chosen
-        groups = len({group_of(item) for item in some})
+        groups = len({get_group(item) for item in some})
         rows.append(StratumRow(name, groups, len(some), len(chosen), allowed))
         left += [
-            Dropped(item.id, item.task, group_of(item), name)
+            Dropped(item.id, item.task, get_group(item), name)
             for item in some
             if item.id not in chosen
         ]
@@ -105,21 +108,21 @@ def balance(context: StepContext, settings: BalanceSettings) -> None:
     )
 
 
-STEP = Step("balance", "Even out strata (task, dynasty …), by seed and over groups.",
-            BalanceSettings, balance)  # fmt: skip
+STEP = Step("balance", "Limit the size of strata (task, dynasty …), at random over groups.",
+            BalanceSettings, balance_items)  # fmt: skip
 
 
-def allowance(sizes: Sequence[int], most: int, ratio: float) -> int:
-    """How many items a stratum may keep."""
+def compute_allowance(sizes: Sequence[int], most: int, ratio: float) -> int:
+    """Compute how many items a stratum may keep."""
     limits = [most] if most else []
     limits += [int(ratio * min(sizes))] if ratio else []
     return max(1, min(limits))
 
 
-def drawn(
+def draw_items(
     items: Sequence[Item], allowed: int, rng: np.random.Generator, *, whole: bool = False
 ) -> set[str]:
-    """The ids of at most `allowed` items, drawn evenly over groups.
+    """Draw the ids of at most `allowed` items, evenly over groups.
 
     Groups come in random order and give one item each in turn, so that no book dominates. With
     `whole`, each group that still fits is taken, and the first in any case.
@@ -134,7 +137,7 @@ def drawn(
         return {item.id for item in items}
     groups: dict[str, list[str]] = defaultdict(list)
     for item in items:
-        groups[group_of(item)].append(item.id)
+        groups[get_group(item)].append(item.id)
     names = sorted(groups)
     order = [names[place] for place in rng.permutation(len(names))]
     chosen: set[str] = set()
@@ -159,7 +162,7 @@ def _check(items: Sequence[Item], names: Sequence[str]) -> None:
             raise UsageError(unknown_name(name, sorted({*_FIELDS, *known}), "field"))
 
 
-def _value(item: Item, name: str) -> str:
+def _get_value(item: Item, name: str) -> str:
     read = _FIELDS.get(name)
     found = read(item) if read else value_label(name, item.metadata.get(name, ""))
-    return found or NOT_SAID
+    return found or NO_VALUE

@@ -1,4 +1,4 @@
-"""Measures with their bad end, and the limits of a filter."""
+"""The measures, each with its worse direction, and the limits of a filter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
-from keju.building.filtering.pictures import PictureMeasures
+from keju.building.filtering.pictures import ImageMeasures
 from keju.building.filtering.texts import TextMeasures
 from keju.building.step import Settings
 from keju.items import Item
@@ -17,7 +17,7 @@ Worst = Literal["low", "high"]
 
 
 class Measure(NamedTuple):
-    """A measure: whether of images or texts, its bad end, and its meaning."""
+    """A measure: whether of images or texts, its worse direction, and its meaning."""
 
     of: Literal["picture", "text"]
     worst: Worst
@@ -41,9 +41,9 @@ MEASURES: Mapping[str, Measure] = {
     "transcription": Measure("text", "low", "characters of the transcription, where one is known"),
     "han": Measure("text", "low", "share of Han among the letters"),
     "modern": Measure("text", "high", "modern particles among modern and classical ones"),
-    "gaps": Measure("text", "high", "share of signs for what is not legible"),
-    "loops": Measure("text", "high", "share that repeats what was said before"),
-    "match": Measure("text", "low", "cosine of picture and answer, by CLIP"),
+    "gaps": Measure("text", "high", "share of signs for illegible characters"),
+    "loops": Measure("text", "high", "share that repeats earlier text"),
+    "match": Measure("text", "low", "cosine of image and answer, by CLIP"),
 }
 """Every measure by its name; `UNKNOWN` values are excluded from distributions and limits."""
 
@@ -51,8 +51,8 @@ UNKNOWN = -1
 """The value of a text measure that cannot be determined."""
 
 _Bound = Annotated[float, Meta(ge=0)]
-Least = Annotated[_Bound | None, Meta(description="At least; unset, it does not count.")]
-Most = Annotated[_Bound | None, Meta(description="At most; unset, it does not count.")]
+Least = Annotated[_Bound | None, Meta(description="Minimum; no limit if unset.")]
+Most = Annotated[_Bound | None, Meta(description="Maximum; no limit if unset.")]
 
 
 class MeasureSettings(Settings, frozen=True):
@@ -60,11 +60,11 @@ class MeasureSettings(Settings, frozen=True):
 
     words: Annotated[
         Path | None,
-        Meta(description="A TOML list of words to look at, instead of keju's own short one."),
+        Meta(description="TOML file of words to search for, instead of keju's own short list."),
     ] = None
     clip: Annotated[
         Path | None,
-        Meta(description="A folder of CLIP weights with tokenizer, to match pictures and answers."),
+        Meta(description="Directory of CLIP weights and tokenizer, to match images and answers."),
     ] = None
 
 
@@ -75,7 +75,7 @@ class FilterSettings(MeasureSettings, frozen=True):
         tuple[str, ...], Meta(description="Only items of these tasks can be dropped.")
     ] = ()
     drop_listed: Annotated[
-        bool, Meta(description="Drop items in which a listed word stands, not only report them.")
+        bool, Meta(description="Drop items that contain a listed word, instead of reporting them.")
     ] = False
     min_pixels: Least = None
     min_short_side: Least = 16
@@ -103,8 +103,8 @@ class FilterSettings(MeasureSettings, frozen=True):
     min_match: Least = None
 
 
-class Fault(Struct, frozen=True):
-    """Why an item was dropped: which measure, of which image, against which limit."""
+class LimitViolation(Struct, frozen=True):
+    """The reason why an item was dropped: a measure, its value, the limit, and the image."""
 
     item: str
     task: str
@@ -122,20 +122,20 @@ class Limit(NamedTuple):
     end: Literal["min", "max"]
     bound: float
 
-    def broken_by(self, value: float) -> bool:
-        """Whether a value is beyond the limit."""
+    def is_exceeded_by(self, value: float) -> bool:
+        """Return whether a value is beyond the limit."""
         if MEASURES[self.measure].of == "text" and value == UNKNOWN:
             return False
         return value < self.bound if self.end == "min" else value > self.bound
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The limit as a table shows it."""
         return f"{'at least' if self.end == 'min' else 'at most'} {self.bound:g}"
 
 
-def limits_of(settings: FilterSettings) -> tuple[Limit, ...]:
-    """The limits that are set, in the order of the settings."""
+def list_limits(settings: FilterSettings) -> tuple[Limit, ...]:
+    """List the limits that are set, in the order of the settings."""
     found = []
     for name in settings.__struct_fields__:
         end, _, measure = name.partition("_")
@@ -145,25 +145,29 @@ def limits_of(settings: FilterSettings) -> tuple[Limit, ...]:
     return tuple(found)
 
 
-def faults_of(
+def find_violations(
     item: Item,
     limits: Sequence[Limit],
-    pictures: Mapping[str, PictureMeasures],
+    pictures: Mapping[str, ImageMeasures],
     text: TextMeasures,
-) -> Iterator[Fault]:
-    """Every limit that an item exceeds; of an item with several images, each counts."""
+) -> Iterator[LimitViolation]:
+    """Find every limit that an item exceeds; of an item with several images, each counts."""
     for ref in item.images:
         seen = pictures[ref.path]
         if seen.error:
-            yield Fault(item.id, item.task, "unreadable", 0.0, "readable", ref.path, seen.error)
+            yield LimitViolation(
+                item.id, item.task, "unreadable", 0.0, "readable", ref.path, seen.error
+            )
             continue
         for limit in limits:
             if MEASURES[limit.measure].of == "picture":
                 value = float(getattr(seen, limit.measure))
-                if limit.broken_by(value):
-                    yield Fault(item.id, item.task, limit.measure, value, limit.said, ref.path)
+                if limit.is_exceeded_by(value):
+                    yield LimitViolation(
+                        item.id, item.task, limit.measure, value, limit.description, ref.path
+                    )
     for limit in limits:
         if MEASURES[limit.measure].of == "text":
             value = float(getattr(text, limit.measure))
-            if limit.broken_by(value):
-                yield Fault(item.id, item.task, limit.measure, value, limit.said)
+            if limit.is_exceeded_by(value):
+                yield LimitViolation(item.id, item.task, limit.measure, value, limit.description)

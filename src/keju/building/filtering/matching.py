@@ -16,8 +16,8 @@ from keju.items import Item
 _CHUNK = 64
 
 
-def matches_of(context: StepContext, items: Sequence[Item], clip: Path) -> dict[str, float]:
-    """The cosine of an item's first image and its answer, by the item's id.
+def compute_matches(context: StepContext, items: Sequence[Item], clip: Path) -> dict[str, float]:
+    """Compute the cosine of an item's first image and its answer, by the item's id.
 
     Only of items with a text about an image: a letter or a transcription does not describe what an
     image looks like. Finished batches survive an interruption.
@@ -28,7 +28,7 @@ def matches_of(context: StepContext, items: Sequence[Item], clip: Path) -> dict[
     """
     from keju.encoders.matches import MatchEncoder  # noqa: PLC0415 - torch
 
-    asked = [item for item in items if _describes(item)]
+    asked = [item for item in items if _has_described_image(item)]
     encoder = MatchEncoder(clip)
     found: dict[str, float] = {}
     for start in range(0, len(asked), _CHUNK):
@@ -48,6 +48,6 @@ def matches_of(context: StepContext, items: Sequence[Item], clip: Path) -> dict[
     return found
 
 
-def _describes(item: Item) -> bool:
+def _has_described_image(item: Item) -> bool:
     asked = item.split == "test" and bool(item.images) and bool(item.answer.strip())
     return asked and query_of(item).form == "text"

@@ -27,14 +27,14 @@ _BAND = 0.02
 _DARK = 0.2
 
 
-class Seen(Struct, frozen=True):
+class ImageToMeasure(Struct, frozen=True):
     """An image to measure: its name in items, and the path of its bytes."""
 
     path: str
     file: str
 
 
-class PictureMeasures(Struct, frozen=True):
+class ImageMeasures(Struct, frozen=True):
     """The measures of an image; shares are 0 to 1.
 
     `pixels` is width times height, `short_side` the shorter of them, `aspect` the longer over the
@@ -62,7 +62,7 @@ class PictureMeasures(Struct, frozen=True):
     error: str = ""
 
 
-def measure_picture(seen: Seen) -> PictureMeasures:
+def measure_image(seen: ImageToMeasure) -> ImageMeasures:
     """Measure an image file.
 
     Raises:
@@ -70,8 +70,8 @@ def measure_picture(seen: Seen) -> PictureMeasures:
     """
     image = open_image(Path(seen.file).read_bytes(), name=seen.path)
     width, height = image.size
-    measures = measured(image)
-    return PictureMeasures(
+    measures = measure_grey(image)
+    return ImageMeasures(
         path=seen.path,
         pixels=width * height,
         short_side=min(width, height),
@@ -80,27 +80,27 @@ def measure_picture(seen: Seen) -> PictureMeasures:
     )
 
 
-def measured(image: Image.Image) -> dict[str, float]:
-    """The measures of an image's grey values, by their names in `PictureMeasures`."""
+def measure_grey(image: Image.Image) -> dict[str, float]:
+    """Measure the grey values of an image; by the names in `ImageMeasures`."""
     grey = to_grey(image)
     low, middle, high = np.percentile(grey[::STEP, ::STEP], (1, 50, 99))
     page, turned = dark_on_light(grey)
     paper = estimate_paper(page)
     marks = find_marks(page, paper)
     return {
-        "blur": blur(grey),
+        "blur": measure_blur(grey),
         "marked": float(marks.mean()),
         "contrast": float(high - low),
         "brightness": float(middle),
         "burnt": float((grey > 0.98).mean()),
         "black": float((grey < 0.02).mean()),
-        "holes": _thick(marks) + _thick((page > 0.985) & (paper < 0.95)),
-        "dark_edges": 0.0 if turned else _dark_edges(grey),
+        "holes": _measure_patches(marks) + _measure_patches((page > 0.985) & (paper < 0.95)),
+        "dark_edges": 0.0 if turned else _measure_dark_edges(grey),
     }
 
 
-def blur(grey: Grey) -> float:
-    """0 where edges are as sharp as pixels can be, 1 where there are none (Crété et al. 2007).
+def measure_blur(grey: Grey) -> float:
+    """Measure blur: 0 for edges as sharp as pixels can be, 1 for no edges (Crété et al. 2007).
 
     Blurring an image reduces differences between neighbours little where they were small already.
     Contrast has no influence; an enlarged image counts as blurred.
@@ -117,8 +117,8 @@ def blur(grey: Grey) -> float:
     return worst
 
 
-def _thick(mask: NDArray[np.bool_]) -> float:
-    """The share of an image in patches of a mask that are thicker than strokes."""
+def _measure_patches(mask: NDArray[np.bool_]) -> float:
+    """Measure the share of an image in patches of a mask that are thicker than strokes."""
     from scipy.ndimage import maximum_filter1d, minimum_filter1d  # noqa: PLC0415 - slow to import
 
     kept = mask[::STEP, ::STEP].astype(np.uint8)
@@ -129,7 +129,7 @@ def _thick(mask: NDArray[np.bool_]) -> float:
     return float(kept.mean())
 
 
-def _dark_edges(grey: Grey) -> float:
+def _measure_dark_edges(grey: Grey) -> float:
     height, width = grey.shape
     band = max(1, round(_BAND * max(height, width)))
     edge = np.ones(grey.shape, bool)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from keju.building.filtering.limits import MEASURES, UNKNOWN, Fault
-from keju.building.filtering.pictures import PictureMeasures
+from keju.building.filtering.limits import MEASURES, UNKNOWN, LimitViolation
+from keju.building.filtering.pictures import ImageMeasures
 from keju.building.filtering.texts import TextMeasures
-from keju.building.markdown import table
+from keju.building.markdown import format_table
 from keju.errors import number_of
 from keju.items import Item
 
@@ -24,7 +24,7 @@ WORST = 10
 _PLACES = (0, 5, 25, 50, 75, 95, 100)
 
 
-class Spread(Struct, frozen=True):
+class Distribution(Struct, frozen=True):
     """The distribution of a measure: its minimum, its percentiles, its maximum."""
 
     measure: str
@@ -44,26 +44,26 @@ class Quality(NamedTuple):
     """The data of the report."""
 
     items: Sequence[Item]
-    pictures: Sequence[PictureMeasures]
+    pictures: Sequence[ImageMeasures]
     texts: Sequence[TextMeasures]
-    faults: Sequence[Fault]
+    faults: Sequence[LimitViolation]
     dropped: int
 
 
-def spreads(quality: Quality) -> list[Spread]:
-    """A row for each measure with values."""
+def compute_distributions(quality: Quality) -> list[Distribution]:
+    """Compute the distribution of each measure with values."""
     found = []
     for name, measure in MEASURES.items():
-        values = [value for value, _ in _values(quality, name)]
+        values = [value for value, _ in _iter_values(quality, name)]
         if values:
             cuts = np.percentile(np.array(values, float), _PLACES)
             rounded = (round(float(cut), 4) for cut in cuts)
-            found.append(Spread(name, measure.of, measure.what, len(values), *rounded))
+            found.append(Distribution(name, measure.of, measure.what, len(values), *rounded))
     return found
 
 
-def quality_report(quality: Quality, name: str) -> str:
-    """The report as Markdown."""
+def render_quality_report(quality: Quality, name: str) -> str:
+    """Render the report as Markdown."""
     kept = len(quality.items) - quality.dropped
     lines = [
         f"# Quality of {name}",
@@ -74,30 +74,30 @@ def quality_report(quality: Quality, name: str) -> str:
         "",
         "## Distributions",
         "",
-        "Measures of pictures are counted once an image, those of texts once an item.",
+        "Measures of images are counted once per image, those of texts once per item.",
         "",
-        table(
+        format_table(
             ["measure", "", "counted", "least", "5 %", "25 %", "median", "75 %", "95 %", "most"],
-            ((row.measure, row.what, row.counted, *map(_plain, _cuts(row)))
-             for row in spreads(quality)),
+            ((row.measure, row.what, row.counted, *map(_format_value, _list_cuts(row)))
+             for row in compute_distributions(quality)),
         ),
         "",
-        *_dropped(quality),
-        *_listed(quality),
+        *_render_dropped(quality),
+        *_render_listed(quality),
         "## The worst of each measure",
         "",
     ]  # fmt: skip
     for measure in MEASURES:
-        lines += _worst(quality, measure)
+        lines += _render_worst(quality, measure)
     return "\n".join(lines)
 
 
-def _cuts(row: Spread) -> tuple[float, ...]:
+def _list_cuts(row: Distribution) -> tuple[float, ...]:
     return (row.least, row.p5, row.p25, row.median, row.p75, row.p95, row.most)
 
 
-def _values(quality: Quality, measure: str) -> Iterator[tuple[float, str]]:
-    """The values of a measure, each with its item or image."""
+def _iter_values(quality: Quality, measure: str) -> Iterator[tuple[float, str]]:
+    """Yield the values of a measure, each with its item or image."""
     if MEASURES[measure].of == "picture":
         for seen in quality.pictures:
             if not seen.error:
@@ -109,7 +109,7 @@ def _values(quality: Quality, measure: str) -> Iterator[tuple[float, str]]:
             yield value, text.item
 
 
-def _dropped(quality: Quality) -> list[str]:
+def _render_dropped(quality: Quality) -> list[str]:
     if not quality.faults:
         return []
     by_limit = Counter((fault.measure, fault.limit) for fault in quality.faults)
@@ -121,32 +121,32 @@ def _dropped(quality: Quality) -> list[str]:
     return [
         "## Dropped",
         "",
-        "An item may break several limits; tables/dropped has every one.",
+        "An item can exceed several limits; tables/dropped lists all of them.",
         "",
-        table(["measure", "limit", "items"], rows),
+        format_table(["measure", "limit", "items"], rows),
         "",
     ]
 
 
-def _listed(quality: Quality) -> list[str]:
-    """The number of items with listed words, by kind."""
+def _render_listed(quality: Quality) -> list[str]:
+    """Render the number of items with listed words, by kind."""
     kinds: Counter[str] = Counter()
     for text in quality.texts:
         kinds.update(part.partition(": ")[0] for part in text.listed.split("; ") if part)
     if not kinds:
         return []
     return [
-        "## Words to look at",
+        "## Listed words",
         "",
-        "That a word is listed is no verdict on the text it stands in; tables/listed names them.",
+        "A listed word does not mean that its text is wrong; tables/listed names the items.",
         "",
-        table(["kind", "items"], kinds.most_common()),
+        format_table(["kind", "items"], kinds.most_common()),
         "",
     ]
 
 
-def _worst(quality: Quality, measure: str) -> list[str]:
-    values = list(_values(quality, measure))
+def _render_worst(quality: Quality, measure: str) -> list[str]:
+    values = list(_iter_values(quality, measure))
     if len({value for value, _ in values}) < 2:
         return []
     high = MEASURES[measure].worst == "high"
@@ -154,10 +154,10 @@ def _worst(quality: Quality, measure: str) -> list[str]:
         ref.path: item.id for item in reversed(quality.items) for ref in item.images
     }
     ranked = sorted(values, key=lambda each: (-each[0] if high else each[0], each[1]))[:WORST]
-    rows = ((_plain(value), shown_by.get(name, name), name if name in shown_by else "")
+    rows = ((_format_value(value), shown_by.get(name, name), name if name in shown_by else "")
             for value, name in ranked)  # fmt: skip
-    return [f"### {measure}", "", table([measure, "item", "image"], rows), ""]
+    return [f"### {measure}", "", format_table([measure, "item", "image"], rows), ""]
 
 
-def _plain(value: float) -> str:
+def _format_value(value: float) -> str:
     return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"

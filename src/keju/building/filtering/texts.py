@@ -23,7 +23,7 @@ _PARTICLES = 5
 _GAPS = re.compile("[□■▢▣〓�\ue000-\uf8ff]")
 
 
-class Said(Struct, frozen=True):
+class TextsToMeasure(Struct, frozen=True):
     """The texts of an item to measure; `known` distinguishes an empty transcription from none."""
 
     item: str
@@ -61,13 +61,13 @@ class TextMeasures(Struct, frozen=True):
     error: str = ""
 
 
-class _Kind(Struct, frozen=True, forbid_unknown_fields=True):
+class _WordKind(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     words: tuple[str, ...]
 
 
-class _List(Struct, frozen=True, forbid_unknown_fields=True):
-    kind: tuple[_Kind, ...]
+class _WordList(Struct, frozen=True, forbid_unknown_fields=True):
+    kind: tuple[_WordKind, ...]
 
 
 Words = Mapping[str, str]
@@ -75,30 +75,30 @@ Words = Mapping[str, str]
 
 
 def read_words(path: Path | None = None) -> Words:
-    """A list of words to search for: the user's, or keju's own.
+    """Read a list of words to search for: the user's, or keju's own.
 
     Raises:
         DataError: the file cannot be read as ``[[kind]]`` with name and words.
     """
     if path is None:
-        return _own()
+        return _load_own()
     form = "Write [[kind]] with name and words"
-    return _words(read_toml(path, _List, what="a list of words", hint=form))
+    return _index_words(read_toml(path, _WordList, what="a list of words", hint=form))
 
 
 @cache
-def _own() -> Words:
-    return _words(shipped_toml("keju.building.filtering", "words.toml", _List))
+def _load_own() -> Words:
+    return _index_words(shipped_toml("keju.building.filtering", "words.toml", _WordList))
 
 
-def _words(found: _List) -> Words:
+def _index_words(found: _WordList) -> Words:
     pairs = ((counted(word), kind.name) for kind in found.kind for word in kind.words)
     return {word: kind for word, kind in pairs if word}
 
 
-def said_by(item: Item) -> Said:
-    """The texts of an item as a row for engines."""
-    return Said(
+def collect_texts(item: Item) -> TextsToMeasure:
+    """Collect the texts of an item as a row for engines."""
+    return TextsToMeasure(
         item=item.id,
         task=item.task,
         question=item.question,
@@ -109,7 +109,7 @@ def said_by(item: Item) -> Said:
     )
 
 
-def measure_texts(said: Said, words: Words) -> TextMeasures:
+def measure_texts(said: TextsToMeasure, words: Words) -> TextMeasures:
     """Measure the texts of an item.
 
     Args:
@@ -120,22 +120,22 @@ def measure_texts(said: Said, words: Words) -> TextMeasures:
     letters = [character for character in text if character.isalpha()]
     modern = sum(character in _MODERN for character in letters)
     particles = modern + sum(character in _CLASSICAL for character in letters)
-    length = max(1, _length(text))
+    length = max(1, _count_characters(text))
     return TextMeasures(
         item=said.item,
         task=said.task,
-        question=_length(said.question),
-        answer=_length(said.answer),
-        transcription=_length(said.transcription) if said.known else -1,
+        question=_count_characters(said.question),
+        answer=_count_characters(said.answer),
+        transcription=_count_characters(said.transcription) if said.known else -1,
         han=round(sum(map(is_han, letters)) / len(letters), 4) if letters else 1.0,
         modern=round(modern / particles, 4) if particles >= _PARTICLES else -1.0,
         gaps=round(len(_GAPS.findall(text)) / length, 4),
         loops=round(1 - unrepeated_share(text), 4),
-        listed=_listed(said, words),
+        listed=_find_listed(said, words),
     )
 
 
-def _listed(said: Said, words: Words) -> str:
+def _find_listed(said: TextsToMeasure, words: Words) -> str:
     parts = (said.question, said.answer, said.transcription, *said.options)
     texts = [counted(part) for part in parts if part]
     found: dict[str, list[str]] = {}
@@ -145,5 +145,5 @@ def _listed(said: Said, words: Words) -> str:
     return "; ".join(f"{kind}: {' '.join(some)}" for kind, some in found.items())
 
 
-def _length(text: str) -> int:
+def _count_characters(text: str) -> int:
     return sum(not character.isspace() for character in text)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from keju.building.markdown import cell, table
-from keju.building.releasing.licences import licence_table
+from keju.building.markdown import format_cell, format_table
+from keju.building.releasing.licences import render_licence_table
 from keju.datasets.store import DatasetManifest
 from keju.definitions import task, tasks
 from keju.errors import number_of
@@ -33,40 +33,42 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 _KINDS = {"letter": "multiple-choice", "transcription": "image-to-text"}
 
 
-def split_name(items: Sequence[Item]) -> str:
-    """The name of the one split of the tables: ``test``, unless it contains labelled examples."""
+def make_split_name(items: Sequence[Item]) -> str:
+    """Make the name of the split of the tables: ``test``, unless it contains labelled examples."""
     held = {item.split for item in items}
     return "_and_".join(name for name in ("test", "reference") if name in held)
 
 
-def card(manifest: DatasetManifest, items: Sequence[Item], *, notes: Sequence[str] = ()) -> str:
-    """The README of a release.
+def render_card(
+    manifest: DatasetManifest, items: Sequence[Item], *, notes: Sequence[str] = ()
+) -> str:
+    """Render the README of a release.
 
     Args:
         manifest: of the dataset.
         items: its items.
         notes: lines at the top, such as that the release contains drafts.
     """
-    split = split_name(items)
+    split = make_split_name(items)
     head = [
         "---",
-        *_licence(manifest.licence),
+        *_render_licence(manifest.licence),
         *([f"language: {json.dumps([manifest.language])}"] if manifest.language else []),
         f"pretty_name: {json.dumps(manifest.name, ensure_ascii=False)}",
-        f"size_categories: {json.dumps([_size(len(items))])}",
-        f"task_categories: {json.dumps(_categories(items))}",
+        f"size_categories: {json.dumps([_get_size_class(len(items))])}",
+        f"task_categories: {json.dumps(_list_categories(items))}",
         'tags: ["keju", "classical-chinese"]',
         "configs:",
-        *_config("items", split, "items.parquet", default=True),
-        *_config("prompts", split, "prompts.parquet"),
-        *(_config("images", split, "images-*.parquet") if manifest.images else []),
+        *_render_config("items", split, "items.parquet", default=True),
+        *_render_config("prompts", split, "prompts.parquet"),
+        *(_render_config("images", split, "images-*.parquet") if manifest.images else []),
         "---",
     ]
-    licences = licence_table(items, manifest.licence)
-    return "\n".join([*head, "", *_text(manifest, split, notes, licences), ""])
+    licences = render_licence_table(items, manifest.licence)
+    return "\n".join([*head, "", *_render_text(manifest, split, notes, licences), ""])
 
 
-def _config(name: str, split: str, path: str, *, default: bool = False) -> list[str]:
+def _render_config(name: str, split: str, path: str, *, default: bool = False) -> list[str]:
     return [
         f"- config_name: {name}",
         *(["  default: true"] if default else []),
@@ -76,23 +78,25 @@ def _config(name: str, split: str, path: str, *, default: bool = False) -> list[
     ]
 
 
-def _licence(licence: str) -> list[str]:
+def _render_licence(licence: str) -> list[str]:
     known = licence.strip().lower().replace(" ", "-")
     if known in _LICENCES:
         return [f"license: {known}"]
     return ["license: other", f"license_name: {json.dumps(licence, ensure_ascii=False)}"]
 
 
-def _size(count: int) -> str:
+def _get_size_class(count: int) -> str:
     return next((name for most, name in _SIZES if count < most), "n>1M")
 
 
-def _categories(items: Sequence[Item]) -> list[str]:
+def _list_categories(items: Sequence[Item]) -> list[str]:
     forms = {query.form for name in {item.task for item in items} for query in task(name).queries}
     return sorted({_KINDS.get(form, "visual-question-answering") for form in forms})
 
 
-def _text(manifest: DatasetManifest, split: str, notes: Sequence[str], licences: str) -> list[str]:
+def _render_text(
+    manifest: DatasetManifest, split: str, notes: Sequence[str], licences: str
+) -> list[str]:
     counts = (
         (each.id, each.name_zh, manifest.tasks[each.id])
         for each in tasks()
@@ -100,20 +104,20 @@ def _text(manifest: DatasetManifest, split: str, notes: Sequence[str], licences:
     )
     made = " It was made by a program." if manifest.synthetic else ""
     lines = [
-        f"# {cell(manifest.name)} {cell(manifest.version)}",
+        f"# {format_cell(manifest.name)} {format_cell(manifest.version)}",
         "",
         *(f"> {note}\n" for note in notes),
         f"{number_of(manifest.items, 'item')} over {number_of(manifest.images, 'image')}. Source: "
-        f"{cell(manifest.source)}. Licence: {cell(manifest.licence)}.{made} What is in it, where "
-        "it comes from and what was done to it: [DATASHEET.md](DATASHEET.md).",
+        f"{format_cell(manifest.source)}. Licence: {format_cell(manifest.licence)}.{made} "
+        "For contents, origin and processing see [DATASHEET.md](DATASHEET.md).",
         "",
-        table(["task", "", "items"], counts),
+        format_table(["task", "", "items"], counts),
         "",
         licences,
         "",
         "## Using it",
         "",
-        "With keju, as it stands:",
+        "With keju, without conversion:",
         "",
         "    keju data validate THIS-FOLDER",
         "    keju run THIS-FOLDER --model openai:MODEL --out RUN",

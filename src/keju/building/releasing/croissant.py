@@ -36,24 +36,24 @@ class _Column(NamedTuple):
 
 _COLUMNS = (
     _Column("id", "The item's id."),
-    _Column("benchmark", "The benchmark whose task it is of."),
+    _Column("benchmark", "The benchmark of its task."),
     _Column("task", "The id of its task."),
-    _Column("query", "Which of the task's queries it asks, if there are several."),
-    _Column("question", "What is asked; the whole prompt where verbatim is true."),
+    _Column("query", "The query of the task, if the task has several."),
+    _Column("question", "The question; the whole prompt if verbatim is true."),
     _Column("verbatim", "Whether the question is the whole prompt.", "sc:Boolean"),
-    _Column("options", "Of multiple choice, the options in the order of their letters.", many=True),
-    _Column("answer", "The true answer; of multiple choice its letter."),
-    _Column("answer_simplified", "The answer in simplified characters, where one is given."),
-    _Column("transcription", "The text of the image, where it is known."),
+    _Column("options", "Of multiple choice, the options in the order of the letters.", many=True),
+    _Column("answer", "The reference answer; of multiple choice its letter."),
+    _Column("answer_simplified", "The answer in simplified characters, if given."),
+    _Column("transcription", "The text of the image, if known."),
     _Column("group", "The unit of independence: a book, a plate, a bone."),
-    _Column("split", "test, or reference: labelled examples that nobody is asked."),
+    _Column("split", "test, or reference: labelled examples that are not sent to models."),
     _Column("draft", "Proposed by a program and not accepted by a person.", "sc:Boolean"),
     _Column("images", "The paths of its images, as in the record set images.",
             inner="[*].path", many=True),
 )  # fmt: skip
 
 
-def croissant_of(
+def make_croissant(
     manifest: DatasetManifest,
     folder: Path,
     tables: Sequence[Path],
@@ -62,7 +62,7 @@ def croissant_of(
     date: str = "",
     citation: str = "",
 ) -> dict[str, object]:
-    """The metadata of a release.
+    """Make the metadata of a release.
 
     Args:
         manifest: of the dataset.
@@ -89,14 +89,18 @@ def croissant_of(
     about |= {"inLanguage": manifest.language} if manifest.language else {}
     about |= {"datePublished": date} if date else {}
     about |= {"citeAs": citation} if citation else {}
-    packed = [_image_tables()] if manifest.images else []
+    packed = [_describe_image_tables()] if manifest.images else []
     return about | {
-        "distribution": [*(_file(path, folder) for path in tables), *packed],
-        "recordSet": [_items(), _prompts(), *([_images()] if packed else [])],
+        "distribution": [*(_describe_file(path, folder) for path in tables), *packed],
+        "recordSet": [
+            _describe_items(),
+            _describe_prompts(),
+            *([_describe_images()] if packed else []),
+        ],
     }
 
 
-def _file(path: Path, folder: Path) -> dict[str, object]:
+def _describe_file(path: Path, folder: Path) -> dict[str, object]:
     name = path.relative_to(folder).as_posix()
     return {
         "@type": "cr:FileObject",
@@ -109,7 +113,7 @@ def _file(path: Path, folder: Path) -> dict[str, object]:
     }
 
 
-def _image_tables() -> dict[str, object]:
+def _describe_image_tables() -> dict[str, object]:
     return {
         "@type": "cr:FileSet",
         "@id": _PACKED,
@@ -120,7 +124,7 @@ def _image_tables() -> dict[str, object]:
     }
 
 
-def _items() -> dict[str, object]:
+def _describe_items() -> dict[str, object]:
     fields = []
     for column in _COLUMNS:
         source: dict[str, object] = {
@@ -129,53 +133,53 @@ def _items() -> dict[str, object]:
         }
         if column.inner:
             source["transform"] = {"jsonPath": column.inner}
-        field = _field("items", column.name, column.what, column.kind, source)
+        field = _describe_field("items", column.name, column.what, column.kind, source)
         fields.append(field | ({"repeated": True} if column.many else {}))
     return {
         "@type": "cr:RecordSet",
         "@id": "items",
         "name": "items",
-        "description": "A question with its answer, one a row; other columns are for keju.",
+        "description": "A question with its answer in each row; keju uses the other columns.",
         "key": {"@id": "items/id"},
         "field": fields,
     }
 
 
-def _prompts() -> dict[str, object]:
+def _describe_prompts() -> dict[str, object]:
     place = {"fileObject": {"@id": "prompts.parquet"}}
     return {
         "@type": "cr:RecordSet",
         "@id": "prompts",
         "name": "prompts",
-        "description": "What is asked, word for word: the question in its task's template.",
+        "description": "The complete prompts: each question in its task's template.",
         "key": {"@id": "prompts/id"},
         "field": [
-            _field("prompts", "id", "The item's id.", "sc:Text",
+            _describe_field("prompts", "id", "The item's id.", "sc:Text",
                    {**place, "extract": {"column": "id"}}),
-            _field("prompts", "prompt", "The whole prompt.", "sc:Text",
+            _describe_field("prompts", "prompt", "The whole prompt.", "sc:Text",
                    {**place, "extract": {"column": "prompt"}}),
         ],
     }  # fmt: skip
 
 
-def _images() -> dict[str, object]:
+def _describe_images() -> dict[str, object]:
     place = {"fileSet": {"@id": _PACKED}}
     return {
         "@type": "cr:RecordSet",
         "@id": "images",
         "name": "images",
-        "description": "The images that items show, each once, under the path they give.",
+        "description": "The images of the items, each once, under the path that items give.",
         "key": {"@id": "images/path"},
         "field": [
-            _field("images", "path", "The path that items give.", "sc:Text",
+            _describe_field("images", "path", "The path that items give.", "sc:Text",
                    {**place, "extract": {"column": "path"}}),
-            _field("images", "image", "The picture.", "sc:ImageObject",
+            _describe_field("images", "image", "The image.", "sc:ImageObject",
                    {**place, "extract": {"column": "image"}, "transform": {"jsonPath": "bytes"}}),
         ],
     }  # fmt: skip
 
 
-def _field(
+def _describe_field(
     record_set: str, name: str, what: str, kind: str, source: dict[str, object]
 ) -> dict[str, object]:
     return {

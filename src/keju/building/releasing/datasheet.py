@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from keju.building.markdown import cell
-from keju.building.releasing.facts import Known, facts_of
+from keju.building.markdown import format_cell
+from keju.building.releasing.facts import DatasheetData, collect_facts
 from keju.errors import UsageError, number_of, unknown_name
 from keju.files import read_toml, shipped_toml
 from keju.messages import message
@@ -20,21 +20,21 @@ FILE = "DATASHEET.md"
 OPEN = "**Open: to be answered by the maker.**"
 
 
-class _Part(Struct, frozen=True, forbid_unknown_fields=True):
+class _Section(Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     facts: tuple[str, ...]
     ask: dict[str, str]
 
 
 def read_answers(path: Path) -> dict[str, str]:
-    """The maker's answers: a TOML file of ``id = "text"``.
+    """Read the maker's answers: a TOML file of ``id = "text"``.
 
     Raises:
         DataError: it cannot be read.
         UsageError: it answers a question that does not exist.
     """
     given = read_toml(path, dict[str, Any])
-    asked = {name for part in _parts() for name in part.ask}
+    asked = {name for part in _load_sections() for name in part.ask}
     for name, value in given.items():
         if name not in asked:
             raise UsageError(f"{path}: {unknown_name(name, sorted(asked), 'question')}")
@@ -43,18 +43,21 @@ def read_answers(path: Path) -> dict[str, str]:
     return given
 
 
-def datasheet(known: Known, answers: Mapping[str, str]) -> str:
-    """The datasheet as Markdown.
+def render_datasheet(known: DatasheetData, answers: Mapping[str, str]) -> str:
+    """Render the datasheet as Markdown.
 
     Args:
         known: the source of the facts.
         answers: the maker's, by question; the others are marked as open.
     """
-    facts = facts_of(known)
-    lines = [f"# Datasheet of {cell(known.manifest.name)} {cell(known.manifest.version)}", ""]
-    if left := open_questions(answers):
+    facts = collect_facts(known)
+    lines = [
+        f"# Datasheet of {format_cell(known.manifest.name)} {format_cell(known.manifest.version)}",
+        "",
+    ]
+    if left := describe_open_questions(answers):
         lines += [left, ""]
-    for part in _parts():
+    for part in _load_sections():
         lines += [f"## {part.title}", ""]
         for name in part.facts:
             lines += [facts[name], ""] if facts[name] else []
@@ -63,15 +66,15 @@ def datasheet(known: Known, answers: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def open_questions(answers: Mapping[str, str]) -> str:
-    """A line that lists the questions without an answer; empty if there is none."""
-    left = [name for part in _parts() for name in part.ask if name not in answers]
+def describe_open_questions(answers: Mapping[str, str]) -> str:
+    """Describe the questions without an answer in a line; empty if there is none."""
+    left = [name for part in _load_sections() for name in part.ask if name not in answers]
     said = number_of(len(left), "question is", "questions are")
     return f"{said} open: {', '.join(left)}." if left else ""
 
 
 @cache
-def _parts() -> tuple[_Part, ...]:
-    return shipped_toml("keju.building.releasing", "datasheet.toml", dict[str, tuple[_Part, ...]])[
-        "part"
-    ]
+def _load_sections() -> tuple[_Section, ...]:
+    return shipped_toml(
+        "keju.building.releasing", "datasheet.toml", dict[str, tuple[_Section, ...]]
+    )["part"]

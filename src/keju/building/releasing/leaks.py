@@ -19,8 +19,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from keju.building.engine import Engine
-from keju.building.releasing.near_pictures import near_pictures
-from keju.building.releasing.splitting import group_of
+from keju.building.releasing.near_pictures import find_near_images
+from keju.building.releasing.splitting import get_group
 from keju.datasets.store import Dataset
 from keju.items import ImageRef, Item
 from keju.text import counted
@@ -62,7 +62,7 @@ class Leak(Struct, frozen=True):
     text: str = ""
 
 
-class Compared(NamedTuple):
+class LeakComparison(NamedTuple):
     """The leaks, and the numbers of compared texts; texts too short to judge are only counted."""
 
     leaks: list[Leak]
@@ -71,39 +71,39 @@ class Compared(NamedTuple):
     short: int
 
 
-class _Text(NamedTuple):
+class _ItemText(NamedTuple):
     item: Item
     part: str
     text: str
 
 
-def leaks_into(items: Sequence[Item], others: Mapping[str, Sequence[Item]]) -> Compared:
-    """The leaks of our items into other sets.
+def find_leaks(items: Sequence[Item], others: Mapping[str, Sequence[Item]]) -> LeakComparison:
+    """Find the leaks of our items into other sets.
 
     Args:
         items: ours.
         others: other sets' items by their names.
     """
-    ours = list(_texts(items))
-    index = _Index(ours)
+    ours = list(_iter_texts(items))
+    index = _RunIndex(ours)
     found: list[Leak] = []
     for name, theirs in others.items():
-        found += _images(items, theirs, name)
-        found += index.leaks(theirs, name)
+        found += _find_same_images(items, theirs, name)
+        found += index.find(theirs, name)
     images = len({ref.sha256 for item in items for ref in item.images})
-    return Compared(found, images, index.judged, len(ours) - index.judged)
+    return LeakComparison(found, images, index.judged, len(ours) - index.judged)
 
 
-def between_splits(items: Sequence[Item]) -> Compared:
-    """Items of the test split that also occur in the reference split, of any kind."""
+def compare_splits(items: Sequence[Item]) -> LeakComparison:
+    """Find items of the test split that also occur in the reference split, of any kind."""
     test = [item for item in items if item.split == "test"]
-    return leaks_into(test, {"reference": [item for item in items if item.split == "reference"]})
+    return find_leaks(test, {"reference": [item for item in items if item.split == "reference"]})
 
 
-def leaks_of(
+def compare_datasets(
     dataset: Path, against: Sequence[Path], *, pictures: bool = True, engine: Engine | None = None
-) -> Compared:
-    """The leaks of a dataset's test split into its reference split, or into other datasets.
+) -> LeakComparison:
+    """Find the leaks of a dataset's test split into its reference split, and into other datasets.
 
     Args:
         dataset: ours.
@@ -119,23 +119,23 @@ def leaks_of(
     items = ours.items()
     sets = {str(path): Dataset.open(path) for path in against}
     others = {name: each.items() for name, each in sets.items()}
-    within, without = between_splits(items), leaks_into(items, others)
+    within, without = compare_splits(items), find_leaks(items, others)
     leaks = [*within.leaks, *without.leaks]
     if pictures:
         engine = engine or Engine()
         test = [item for item in items if item.split == "test"]
         reference = [item for item in items if item.split == "reference"]
-        leaks += _nearly((ours, test), (ours, reference), "reference", engine)
+        leaks += _find_near_images((ours, test), (ours, reference), "reference", engine)
         for name, each in sets.items():
-            leaks += _nearly((ours, items), (each, others[name]), name, engine)
+            leaks += _find_near_images((ours, items), (each, others[name]), name, engine)
     return without._replace(leaks=leaks)
 
 
 _Items = tuple[Dataset, Sequence[Item]]
 
 
-def _nearly(ours: _Items, theirs: _Items, name: str, engine: Engine) -> Iterator[Leak]:
-    """Images that differ only in their bytes, one row for each item of ours that shows one."""
+def _find_near_images(ours: _Items, theirs: _Items, name: str, engine: Engine) -> Iterator[Leak]:
+    """Find images that differ only in their bytes, one row for each item of ours with one."""
     if not theirs[1]:
         return
     shown: dict[str, list[Item]] = defaultdict(list)
@@ -143,17 +143,17 @@ def _nearly(ours: _Items, theirs: _Items, name: str, engine: Engine) -> Iterator
         for ref in item.images:
             shown[ref.sha256].append(item)
     first = {ref.sha256: item for item in reversed(theirs[1]) for ref in item.images}
-    for near in near_pictures(_pictures(*ours), _pictures(*theirs), engine):
+    for near in find_near_images(_collect_images(*ours), _collect_images(*theirs), engine):
         for item in {each.id: each for each in shown[near.ours]}.values():
-            yield _leak("picture", item, "image", name, first[near.theirs], near.likeness)
+            yield _make_leak("picture", item, "image", name, first[near.theirs], near.likeness)
 
 
-def _pictures(dataset: Dataset, items: Sequence[Item]) -> dict[str, tuple[Dataset, ImageRef]]:
+def _collect_images(dataset: Dataset, items: Sequence[Item]) -> dict[str, tuple[Dataset, ImageRef]]:
     return {ref.sha256: (dataset, ref) for item in items for ref in item.images}
 
 
-def _images(ours: Sequence[Item], theirs: Sequence[Item], name: str) -> Iterator[Leak]:
-    """The same bytes in both; the first item of theirs with them is named."""
+def _find_same_images(ours: Sequence[Item], theirs: Sequence[Item], name: str) -> Iterator[Leak]:
+    """Find images with the same bytes in both; the first item of theirs with them is named."""
     shown: dict[str, Item] = {}
     for item in theirs:
         for ref in item.images:
@@ -161,35 +161,35 @@ def _images(ours: Sequence[Item], theirs: Sequence[Item], name: str) -> Iterator
     for item in ours:
         for sha256 in dict.fromkeys(ref.sha256 for ref in item.images):
             if other := shown.get(sha256):
-                yield _leak("image", item, "image", name, other, 1.0)
+                yield _make_leak("image", item, "image", name, other, 1.0)
 
 
-def _texts(items: Iterable[Item]) -> Iterator[_Text]:
-    """The texts of an item that a model could memorize."""
+def _iter_texts(items: Iterable[Item]) -> Iterator[_ItemText]:
+    """Yield the texts of items that a model could memorize."""
     for item in items:
-        said = {
+        parts = {
             "question": item.question,
             "answer": item.answer,
             "transcription": item.transcription or "",
         }
         seen = set()
-        for part, words in said.items():
+        for part, words in parts.items():
             text = counted(words)
             if text and text not in seen:
                 seen.add(text)
-                yield _Text(item, part, text)
+                yield _ItemText(item, part, text)
 
 
-class _Index:
+class _RunIndex:
     """The runs of our texts, each with the texts that contain it."""
 
-    def __init__(self, texts: Sequence[_Text]) -> None:
+    def __init__(self, texts: Sequence[_ItemText]) -> None:
         self._texts = texts
-        runs = [np.unique(_runs(each.text)) for each in texts]
+        runs = [np.unique(_hash_runs(each.text)) for each in texts]
         owners = np.repeat(np.arange(len(texts)), [len(each) for each in runs])
         flat = np.concatenate([np.empty(0, np.uint64), *runs])
         order = np.argsort(flat, kind="stable")
-        self._runs, self._owners = self._without_formulae(flat[order], owners[order])
+        self._runs, self._owners = self._drop_formulae(flat[order], owners[order])
         self._sizes = np.bincount(self._owners, minlength=len(texts))
 
     @property
@@ -197,12 +197,12 @@ class _Index:
         """The number of texts that have runs of their own."""
         return int((self._sizes > 0).sum())
 
-    def _without_formulae(
+    def _drop_formulae(
         self, runs: Hashes, owners: NDArray[np.int64]
     ) -> tuple[Hashes, NDArray[np.int64]]:
         numbers: dict[str, int] = {}
         group = np.array(
-            [numbers.setdefault(group_of(each.item), len(numbers)) for each in self._texts],
+            [numbers.setdefault(get_group(each.item), len(numbers)) for each in self._texts],
             np.int64,
         )
         asked = np.array([each.part == "question" for each in self._texts], bool)[owners]
@@ -215,28 +215,30 @@ class _Index:
         common = (groups(np.ones(len(run), bool)) > FORMULA) | (groups(asked) > 1)
         return runs[~common[run]], owners[~common[run]]
 
-    def leaks(self, theirs: Sequence[Item], name: str) -> Iterator[Leak]:
-        """Our texts with at least `SHARE` of their runs in another set.
+    def find(self, theirs: Sequence[Item], name: str) -> Iterator[Leak]:
+        """Find our texts with at least `SHARE` of their runs in another set.
 
         Its nearest text is named.
         """
         nearest: dict[int, tuple[int, Item]] = {}
         whole = np.zeros(len(self._runs), bool)
-        for other in _texts(theirs):
-            for owner, hits, places in self._hits(other.text):
+        for other in _iter_texts(theirs):
+            for owner, hits, places in self._find_hits(other.text):
                 whole[places] = True
                 if owner not in nearest or hits > nearest[owner][0]:
                     nearest[owner] = hits, other.item
-        held = np.bincount(self._owners[whole], minlength=len(self._texts))
-        for owner in np.flatnonzero(held >= SHARE * np.maximum(1, self._sizes)).tolist():
-            ours, share = self._texts[owner], round(float(held[owner] / self._sizes[owner]), 4)
-            yield _leak("text", ours.item, ours.part, name, nearest[owner][1], share, ours.text)
+        shared = np.bincount(self._owners[whole], minlength=len(self._texts))
+        for owner in np.flatnonzero(shared >= SHARE * np.maximum(1, self._sizes)).tolist():
+            ours, share = self._texts[owner], round(float(shared[owner] / self._sizes[owner]), 4)
+            yield _make_leak(
+                "text", ours.item, ours.part, name, nearest[owner][1], share, ours.text
+            )
 
-    def _hits(self, text: str) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-        """Which of our texts share runs with one of theirs, how many, and at which positions."""
+    def _find_hits(self, text: str) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+        """Yield our texts that share runs with one of theirs: index, count and positions."""
         if len(text) < RUN or not len(self._runs):
             return
-        runs = np.unique(_runs(text))
+        runs = np.unique(_hash_runs(text))
         first = np.searchsorted(self._runs, runs, "left")
         after = np.searchsorted(self._runs, runs, "right")
         spans = [np.arange(a, b) for a, b in zip(first, after, strict=True) if b > a]
@@ -250,8 +252,8 @@ class _Index:
             yield owner, len(mine), np.array(mine)
 
 
-def _runs(text: str) -> Hashes:
-    """A 64-bit hash of every run of a text, in order."""
+def _hash_runs(text: str) -> Hashes:
+    """Hash every run of a text to 64 bits, in order."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
     count = max(0, len(codes) - RUN + 1)
     runs = np.zeros(count, np.uint64)
@@ -261,7 +263,7 @@ def _runs(text: str) -> Hashes:
     return runs
 
 
-def _leak(
+def _make_leak(
     kind: str, item: Item, part: str, name: str, other: Item, share: float, text: str = ""
 ) -> Leak:
     return Leak(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from keju.building.markdown import table
+from keju.building.markdown import format_table
 from keju.errors import did_you_mean, nearest_names
 from keju.files import shipped_toml
 from keju.items import Item
@@ -42,14 +42,14 @@ class _Licence(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(f"{self.name}-{each}" for each in self.versions) or (self.name,)
 
 
-class _Named(NamedTuple):
+class _NamedLicence(NamedTuple):
     """The meaning of a licence's wording: a known licence, and its version if stated."""
 
     licence: _Licence
     version: tuple[int, ...]
 
 
-class Misfit(NamedTuple):
+class LicenceConflict(NamedTuple):
     """Items whose licence is not compatible with the release's, or may not be."""
 
     licence: str
@@ -62,129 +62,134 @@ class Misfit(NamedTuple):
         return f"{self.items:,} under {self.licence}: {self.why}"
 
 
-def licences_of(items: Iterable[Item], whole: str) -> Iterator[tuple[Item, tuple[str, ...]]]:
-    """Each item with the licences in its provenance, else that of the whole dataset."""
+def iter_licences(items: Iterable[Item], whole: str) -> Iterator[tuple[Item, tuple[str, ...]]]:
+    """Yield each item with the licences in its provenance, else that of the whole dataset."""
     for item in items:
-        said = dict.fromkeys(step.licence for step in item.provenance if step.licence.strip())
-        yield item, tuple(said) or (whole,)
+        own = dict.fromkeys(step.licence for step in item.provenance if step.licence.strip())
+        yield item, tuple(own) or (whole,)
 
 
-def misfits(items: Iterable[Item], release: str) -> list[Misfit]:
-    """The licences of items that the release's licence does not cover, the most frequent first."""
-    held: dict[str, list[str]] = {}
-    for item, licences in licences_of(items, release):
+def find_conflicts(items: Iterable[Item], release: str) -> list[LicenceConflict]:
+    """Find the licences that the release's licence does not cover, the most frequent first."""
+    by_licence: dict[str, list[str]] = {}
+    for item, licences in iter_licences(items, release):
         for each in licences:
-            held.setdefault(each, []).append(item.id)
+            by_licence.setdefault(each, []).append(item.id)
     found = [
-        Misfit(licence, len(ids), ids[0], why)
-        for licence, ids in held.items()
-        if (why := uncovered(licence, release))
+        LicenceConflict(licence, len(ids), ids[0], why)
+        for licence, ids in by_licence.items()
+        if (why := explain_conflict(licence, release))
     ]
     return sorted(found, key=lambda each: (-each.items, each.licence))
 
 
-def uncovered(source: str, release: str) -> str:
-    """Why material under one licence may not be released under another; empty if it may.
+def explain_conflict(source: str, release: str) -> str:
+    """Explain why material under one licence may not be released under another; empty if it may.
 
     ``A AND B`` is covered if both are, and covers what either does; ``A OR B`` is covered if one
     is, and covers what both do. Unknown wordings are covered only by themselves.
     """
-    if _plain(source) == _plain(release):
+    if _normalise_name(source) == _normalise_name(release):
         return ""
     if link := next((link for link in _LINKS if link in source), ""):
-        why = [uncovered(part, release) for part in source.split(link)]
+        why = [explain_conflict(part, release) for part in source.split(link)]
         enough = any if link == " OR " else all
     elif link := next((link for link in _LINKS if link in release), ""):
-        why = [uncovered(source, part) for part in release.split(link)]
+        why = [explain_conflict(source, part) for part in release.split(link)]
         enough = all if link == " OR " else any
     else:
-        return _unmet(source, release)
+        return _explain_unmet(source, release)
     return "" if enough(not each for each in why) else next(filter(None, why))
 
 
-def _unmet(source: str, release: str) -> str:
-    """The conditions of one licence that another does not have, in words."""
-    given, wanted = _named(source), _named(release)
+def _explain_unmet(source: str, release: str) -> str:
+    """Explain which conditions of one licence another does not have."""
+    given, wanted = _find_licence(source), _find_licence(release)
     if given is None:
-        return "what it demands is not known"
+        return "its demands are not known"
     demands = given.licence.demands
-    if not demands or (wanted and wanted.licence == given.licence and not _before(wanted, given)):
+    if not demands or (
+        wanted and wanted.licence == given.licence and not _is_earlier(wanted, given)
+    ):
         return ""
     if wanted is None:
-        return f"it demands {', '.join(demands)}; what {release} demands is not known"
+        return f"it demands {', '.join(demands)}; the demands of {release} are not known"
     if _SHARE_ALIKE in demands:
-        return f"it demands {_SHARE_ALIKE}, and {release} is another licence"
+        return f"it demands {_SHARE_ALIKE}, but {release} is another licence"
     short = [each for each in demands if each not in wanted.licence.demands]
     return f"it demands {', '.join(short)}, which {release} does not" if short else ""
 
 
-def _before(wanted: _Named, given: _Named) -> bool:
-    """Whether the release's is an earlier version; this matters only for share-alike licences."""
+def _is_earlier(wanted: _NamedLicence, given: _NamedLicence) -> bool:
+    """Return whether the release's is an earlier version of a share-alike licence."""
     shared = _SHARE_ALIKE in given.licence.demands
     return shared and bool(wanted.version) and wanted.version < given.version
 
 
-def unusual(licence: str) -> str:
-    """What is unusual about a licence's wording, and what it may mean; empty if nothing."""
-    known = {name.casefold(): name for each in _licences() for name in each.identifiers}
+def describe_unusual(licence: str) -> str:
+    """Describe an unusual wording of a licence and its likely meaning; empty if it is usual."""
+    known = {name.casefold(): name for each in _load_licences() for name in each.identifiers}
     for part in filter(None, map(str.strip, _LINK.split(licence))):
         text = part.casefold()
         stem = text[: found.end("version")] if (found := _VERSION.search(text)) else text
-        named = _named(part)
+        named = _find_licence(part)
         if {text, stem} & known.keys() or (named and ("/" in text or text in named.licence.also)):
             continue
         if text.startswith("licenseref-"):
             continue
         if named:
-            return f"the licence {part!r} is no SPDX name: {_identifier(named)} may be meant"
-        near = did_you_mean(nearest_names(_plain(part), known.values(), cutoff=0.75))
+            return (
+                f"the licence {part!r} is not an SPDX name. "
+                f"{_format_identifier(named)} may be meant"
+            )
+        near = did_you_mean(nearest_names(_normalise_name(part), known.values(), cutoff=0.75))
         end = f".{near}" if near else ""
-        return f"keju does not know the licence {part!r}, so its demands are unknown{end}"
+        return f"the licence {part!r} is not known to keju, so its demands are unknown{end}"
     return ""
 
 
-def licence_table(items: Sequence[Item], whole: str) -> str:
-    """A table of licences with their items and conditions, the most frequent first."""
-    counts = Counter(each for _, some in licences_of(items, whole) for each in some)
-    return table(
+def render_licence_table(items: Sequence[Item], whole: str) -> str:
+    """Render a table of licences with their items and conditions, the most frequent first."""
+    counts = Counter(each for _, some in iter_licences(items, whole) for each in some)
+    return format_table(
         ["licence", "items", "demands"],
         (
-            (licence, count, demanded(licence))
+            (licence, count, format_demands(licence))
             for licence, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         ),
     )
 
 
-def demanded(licence: str) -> str:
-    """The conditions of a licence, in words; of several, of each."""
+def format_demands(licence: str) -> str:
+    """Format the conditions of a licence, in words; of several, of each."""
     parts = _LINK.split(licence)
     if len(parts) > 1:
-        return "; ".join(demanded(part) for part in parts)
-    named = _named(licence)
+        return "; ".join(format_demands(part) for part in parts)
+    named = _find_licence(licence)
     if named is None:
         return "not known"
     return ", ".join(named.licence.demands) or "nothing"
 
 
-def _identifier(named: _Named) -> str:
+def _format_identifier(named: _NamedLicence) -> str:
     version = ".".join(map(str, named.version))
     if version in named.licence.versions:
         return f"{named.licence.name}-{version}"
     return named.licence.identifiers[-1]
 
 
-def _named(licence: str) -> _Named | None:
-    """The licence that a wording means, by name with or without its version, or by address."""
-    text = _plain(licence)
-    if known := _by_name().get(text):
-        return _Named(known, ())
-    if (found := _VERSION.search(text)) and (known := _by_name().get(text[: found.start()])):
-        return _Named(known, tuple(map(int, found["version"].split("."))))
+def _find_licence(licence: str) -> _NamedLicence | None:
+    """Find the licence that a wording means, by name with or without its version, or by address."""
+    text = _normalise_name(licence)
+    if known := _index_by_name().get(text):
+        return _NamedLicence(known, ())
+    if (found := _VERSION.search(text)) and (known := _index_by_name().get(text[: found.start()])):
+        return _NamedLicence(known, tuple(map(int, found["version"].split("."))))
     return None
 
 
-def _plain(licence: str) -> str:
-    """A wording without differences between writers: case, spaces, ``http://www.``."""
+def _normalise_name(licence: str) -> str:
+    """Normalise a wording: case, spaces, ``http://www.``."""
     text = re.sub(r"[\s_]+", "-", licence.strip().casefold()).rstrip("/")
     text = re.sub(r"^https?://(www\.)?", "", text)
     text = re.sub(r"(?<=\d)/(deed|legalcode)[a-z._-]*$", "", text)
@@ -192,12 +197,12 @@ def _plain(licence: str) -> str:
 
 
 @cache
-def _by_name() -> dict[str, _Licence]:
-    return {name: each for each in _licences() for name in (each.name.casefold(), *each.also)}
+def _index_by_name() -> dict[str, _Licence]:
+    return {name: each for each in _load_licences() for name in (each.name.casefold(), *each.also)}
 
 
 @cache
-def _licences() -> tuple[_Licence, ...]:
+def _load_licences() -> tuple[_Licence, ...]:
     return shipped_toml(
         "keju.building.releasing", "licences.toml", dict[str, tuple[_Licence, ...]]
     )["licence"]

@@ -19,7 +19,7 @@ from keju.errors import DataError
 from keju.items import ImageRef
 
 
-class NearPicture(NamedTuple):
+class NearImage(NamedTuple):
     """An image of ours and one of theirs, by SHA-256, and their similarity, 0 to 1."""
 
     ours: str
@@ -27,12 +27,12 @@ class NearPicture(NamedTuple):
     likeness: float
 
 
-def near_pictures(
+def find_near_images(
     ours: Mapping[str, tuple[Dataset, ImageRef]],
     theirs: Mapping[str, tuple[Dataset, ImageRef]],
     engine: Engine,
-) -> Iterator[NearPicture]:
-    """Pairs of images that are the same, but with different bytes.
+) -> Iterator[NearImage]:
+    """Find pairs of images that are the same, but with different bytes.
 
     Args:
         ours: images by their SHA-256, each with its dataset.
@@ -45,7 +45,7 @@ def near_pictures(
     names = [*ours, *(name for name in theirs if name not in ours)]
     with TemporaryDirectory(prefix="keju-leaks-") as folder:
         pictures = [
-            ImageFile(str(_file(dataset, ref, Path(folder))), ref.width, ref.height)
+            ImageFile(str(_get_file(dataset, ref, Path(folder))), ref.width, ref.height)
             for dataset, ref in map({**theirs, **ours}.__getitem__, names)
         ]
         hashes = engine.map("hashes", pictures, compute_hashes, Hashes)
@@ -65,11 +65,11 @@ def near_pictures(
             continue
         for mine, other_one in ((one, other), (other, one)):
             if mine < first and names[other_one] in theirs:
-                yield NearPicture(names[mine], names[other_one], round(seen.likeness, 4))
+                yield NearImage(names[mine], names[other_one], round(seen.likeness, 4))
 
 
-def _file(dataset: Dataset, ref: ImageRef, folder: Path) -> Path:
-    """The path of an image; an image in a release's tables is written to a temporary file."""
+def _get_file(dataset: Dataset, ref: ImageRef, folder: Path) -> Path:
+    """Return the path of an image; one in a release's tables is written to a temporary file."""
     if ref.path not in dataset.packed:
         return dataset.image_path(ref)
     path = folder / Path(ref.path).name

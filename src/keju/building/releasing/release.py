@@ -3,7 +3,7 @@
 ::
 
     RELEASE/  dataset.json · items.parquet · images-00000.parquet …   a dataset, images in tables
-              prompts.parquet                                         what is asked, word for word
+              prompts.parquet                                         the complete prompts
               README.md · DATASHEET.md · croissant.json               for hubs, people, programs
               SHA256SUMS                                              of every other file
 
@@ -24,13 +24,17 @@ import polars as pl
 from msgspec import Meta
 from msgspec.structs import replace
 
-from keju.building.markdown import cell
+from keju.building.markdown import format_cell
 from keju.building.releasing import RELEASE, card, croissant
 from keju.building.releasing.datasheet import FILE as SHEET
-from keju.building.releasing.datasheet import datasheet, open_questions, read_answers
-from keju.building.releasing.facts import Check, Known
-from keju.building.releasing.licences import misfits, unusual
-from keju.building.releasing.splitting import group_of
+from keju.building.releasing.datasheet import (
+    describe_open_questions,
+    read_answers,
+    render_datasheet,
+)
+from keju.building.releasing.facts import Check, DatasheetData
+from keju.building.releasing.licences import describe_unusual, find_conflicts
+from keju.building.releasing.splitting import get_group
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.datasets.checks import unscored_reason
@@ -57,28 +61,30 @@ _NOT_GIVEN = frozenset({"", "-", "?", "n/a", "na", "nil", "none", "null", "tba",
 class ReleaseSettings(Settings, frozen=True):
     """The metadata of a release that the dataset does not contain."""
 
-    licence: Annotated[str, Meta(description="The licence, if the dataset's is unknown.")] = ""
-    source: Annotated[str, Meta(description="Where the data comes from, if that is unknown.")] = ""
+    licence: Annotated[str, Meta(description="Licence, if the dataset does not name one.")] = ""
+    source: Annotated[
+        str, Meta(description="Source of the data, if the dataset does not name one.")
+    ] = ""
     drafts: Annotated[
-        bool, Meta(description="Release drafts too, which no person has accepted.")
+        bool, Meta(description="Release drafts that no person has accepted, too.")
     ] = False
     rights_cleared: Annotated[
         bool,
         Meta(
-            description="The maker answers for licences that the release's does not cover, or of "
-            "which that cannot be told. The datasheet says so."
+            description="Release although the licences of some items are not covered, or unknown. "
+            "The datasheet states that the maker is responsible."
         ),
     ] = False
     answers: Annotated[
         Path | None,
-        Meta(description="A TOML file with the maker's answers to the datasheet's questions."),
+        Meta(description="TOML file with the maker's answers to the datasheet's questions."),
     ] = None
-    url: Annotated[str, Meta(description="Where the set will be found.")] = ""
-    date: Annotated[str, Meta(description="Of publication, as 2026-11-21.")] = ""
-    citation: Annotated[str, Meta(description="How it wants to be cited.")] = ""
+    url: Annotated[str, Meta(description="Address of the published dataset.")] = ""
+    date: Annotated[str, Meta(description="Date of publication, as 2026-11-21.")] = ""
+    citation: Annotated[str, Meta(description="Citation of the dataset.")] = ""
 
 
-class Released(NamedTuple):
+class WrittenRelease(NamedTuple):
     """A release: its directory, its files in order, its checks, and its open questions."""
 
     folder: Path
@@ -87,7 +93,9 @@ class Released(NamedTuple):
     notes: tuple[str, ...]
 
 
-def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None = None) -> Released:
+def write_release(
+    dataset: Dataset, out: Path, settings: ReleaseSettings | None = None
+) -> WrittenRelease:
     """Check a dataset and write its release.
 
     Args:
@@ -105,9 +113,9 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(message("building.release-out-not-empty", out=out))
     answers = read_answers(settings.answers) if settings.answers else {}
-    dataset = _described(dataset, settings)
+    dataset = _add_metadata(dataset, settings)
     items = dataset.items()
-    checks = tuple(_checks(dataset, items, settings))
+    checks = tuple(_run_checks(dataset, items, settings))
     out = out.resolve()  # which has a name, even if it is the current directory
     partial = out.with_name(f".{out.name}.unfinished")
     shutil.rmtree(partial, ignore_errors=True)
@@ -123,14 +131,14 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
         out.rmdir()
     partial.replace(out)
     notes = [f"not passed: {each.what}: {each.found}" for each in checks if not each.passed]
-    if odd := unusual(dataset.manifest.licence):
+    if odd := describe_unusual(dataset.manifest.licence):
         notes.append(odd)
-    if left := open_questions(answers):
+    if left := describe_open_questions(answers):
         notes.append(f"{SHEET}: {left}")
-    return Released(out, (*names, SUMS), checks, tuple(notes))
+    return WrittenRelease(out, (*names, SUMS), checks, tuple(notes))
 
 
-def release(context: StepContext, settings: ReleaseSettings) -> None:
+def release_items(context: StepContext, settings: ReleaseSettings) -> None:
     """Keep every item, and write the release to OUT/release.
 
     Raises:
@@ -140,7 +148,7 @@ def release(context: StepContext, settings: ReleaseSettings) -> None:
     for item in context.items():
         context.keep(item)
     done = write_release(context.given, context.out / RELEASE, settings)
-    context.note(f"{RELEASE}/, beside the items: {', '.join(done.files)}")
+    context.note(f"{RELEASE}/ contains {', '.join(done.files)}")
     for line in done.notes:
         context.note(line)
 
@@ -149,13 +157,13 @@ STEP = Step(
     "release",
     "Write the release: parquet, Croissant, hashes, datasheet.",
     ReleaseSettings,
-    release,
+    release_items,
     version=2,
 )
 
 
-def _described(dataset: Dataset, settings: ReleaseSettings) -> Dataset:
-    """The dataset with the licence and source that the release's settings give.
+def _add_metadata(dataset: Dataset, settings: ReleaseSettings) -> Dataset:
+    """Return the dataset with the licence and source of the release's settings.
 
     Raises:
         UsageError: the dataset has another licence or source already.
@@ -178,7 +186,7 @@ def _described(dataset: Dataset, settings: ReleaseSettings) -> Dataset:
 
 
 def _write_prompts(items: Sequence[Item], path: Path) -> None:
-    """Write the prompts, which programs other than keju could not make from items and templates.
+    """Write the prompts, which programs other than keju cannot make from items and templates.
 
     Labelled images of a pair task have none.
     """
@@ -202,25 +210,29 @@ def _describe(
     """Write the metadata, the README and the datasheet of the tables in a folder."""
     manifest = dataset.manifest
     tables = sorted(folder.glob("*.parquet"))
-    about = croissant.croissant_of(
+    about = croissant.make_croissant(
         manifest, folder, tables,
         url=settings.url, date=settings.date, citation=settings.citation,
     )  # fmt: skip
     write_json(folder / croissant.FILE, about)
     drafts = sum(item.draft for item in items)
-    said = number_of(drafts, "item is a draft", "items are drafts")
-    warned = [f"{said} that no person has accepted."] if drafts else []
-    if odds := misfits(items, manifest.licence):
-        warned.append(f"Whether {cell(manifest.licence)} may be said of all of it, the maker "
-                      f"answers for: {cell('; '.join(map(str, odds)))}.")  # fmt: skip
-    write_atomic(folder / card.FILE, card.card(manifest, items, notes=warned))
+    count = number_of(drafts, "item is a draft", "items are drafts")
+    warned = [f"{count} that no person has accepted."] if drafts else []
+    if conflicts := find_conflicts(items, manifest.licence):
+        warned.append(
+            f"The maker is responsible for releasing all of it under "
+            f"{format_cell(manifest.licence)}: {format_cell('; '.join(map(str, conflicts)))}."
+        )
+    write_atomic(folder / card.FILE, card.render_card(manifest, items, notes=warned))
     sizes = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
-    known = Known(manifest, items, stats(dataset.path), checks, sizes)
-    write_atomic(folder / SHEET, datasheet(known, answers))
+    known = DatasheetData(manifest, items, stats(dataset.path), checks, sizes)
+    write_atomic(folder / SHEET, render_datasheet(known, answers))
 
 
-def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) -> Iterator[Check]:
-    """The checks of a release. Errors that make it useless or unlawful are raised.
+def _run_checks(
+    dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings
+) -> Iterator[Check]:
+    """Run the checks of a release; errors that make it useless or unlawful are raised.
 
     Raises:
         DataError: an error that `keju data validate` finds, no licence or source, a licence that is
@@ -234,7 +246,7 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
                 file=dataset.path / "dataset.json",
             )
         yield Check(f"there is a {word}", value, passed=True)
-    yield _covered(dataset, items, settings)
+    yield _check_licences(dataset, items, settings)
     drafts = [item.id for item in items if item.draft]
     if drafts and not settings.drafts:
         raise DataError(
@@ -258,24 +270,24 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
             )
         counts[finding.severity] += 1
     yield Check(
-        "every item and image is sound (keju data validate: each image decoded, its size and "
-        "SHA-256 those of its item)",
+        "every item and image is valid (keju data validate: each image is decoded, its size and "
+        "SHA-256 agree with its item)",
         f"0 errors, {number_of(counts['warning'], 'warning')}, "
         f"{number_of(counts['notice'], 'notice')}", passed=True,
     )  # fmt: skip
-    yield _referenced(items)
-    yield _apart(items)
-    yield _once(items)
+    yield _check_references(items)
+    yield _check_splits(items)
+    yield _check_repeats(items)
 
 
-def _covered(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) -> Check:
-    """Whether the release's licence has the conditions of the licences of its items.
+def _check_licences(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) -> Check:
+    """Check that the release's licence has the conditions of the licences of its items.
 
     Raises:
         DataError: it has not, or this is unknown, and the maker has not confirmed it.
     """
     licence = dataset.manifest.licence
-    found = misfits(items, licence)
+    found = find_conflicts(items, licence)
     if found and not settings.rights_cleared:
         more = message("building.licences-more", count=len(found) - 1) if len(found) > 1 else ""
         raise DataError(
@@ -283,23 +295,23 @@ def _covered(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings)
             file=dataset.path,
             item=found[0].first,
         )
-    said = "; ".join(map(str, found))
+    conflicts = "; ".join(map(str, found))
     return Check(
-        "the licence demands what those of all items demand",
-        f"declared by the maker to be cleared, not checked: {said}" if found else "it does",
+        "the licence covers the licences of all items",
+        f"declared as cleared by the maker, not checked: {conflicts}" if found else "it does",
         passed=not found,
     )
 
 
-def _referenced(items: Sequence[Item]) -> Check:
-    """Whether every item that is scored has a reference."""
+def _check_references(items: Sequence[Item]) -> Check:
+    """Check that every item that is scored has a reference."""
     bare = sum(unscored_reason(item) == NO_REFERENCE for item in items)
     found = f"{bare:,} of {len(items):,} have none: their responses are not scored"
     return Check("every item has a reference", found if bare else "0 have none", not bare)
 
 
-def _apart(items: Sequence[Item]) -> Check:
-    """Whether no group and no image is in both splits.
+def _check_splits(items: Sequence[Item]) -> Check:
+    """Check that no group and no image is in both splits.
 
     In pair tasks the group is a class, whose labelled images belong to the questions about it:
     there only the images count.
@@ -307,7 +319,7 @@ def _apart(items: Sequence[Item]) -> Check:
     sides: dict[tuple[str, str], set[str]] = defaultdict(set)
     for item in items:
         if not task(item.task).of_pairs:
-            sides["group", group_of(item)].add(item.split)
+            sides["group", get_group(item)].add(item.split)
         for ref in item.images:
             sides["image", ref.sha256].add(item.split)
     both = Counter(kind for (kind, _), splits in sides.items() if len(splits) > 1)
@@ -316,8 +328,8 @@ def _apart(items: Sequence[Item]) -> Check:
     return Check("no group and no image is in both test and reference", found, not both)
 
 
-def _once(items: Sequence[Item]) -> Check:
-    """Whether no two items have the same question about the same images."""
+def _check_repeats(items: Sequence[Item]) -> Check:
+    """Check that no two items have the same question about the same images."""
     asked = Counter(
         msgspec.json.encode(
             [item.task, item.query, [ref.sha256 for ref in item.images], item.question,
@@ -327,4 +339,8 @@ def _once(items: Sequence[Item]) -> Check:
         for item in items
     )  # fmt: skip
     again = sum(count - 1 for count in asked.values())
-    return Check("no two items ask the same of the same images", f"{again} again", not again)
+    return Check(
+        "no two items have the same question about the same images",
+        f"{again} repeated",
+        not again,
+    )

@@ -25,7 +25,7 @@ _PASSES = 20
 
 
 class SplitSettings(Settings, frozen=True):
-    """How the items are divided."""
+    """The sizes of the splits."""
 
     reference: Annotated[
         float,
@@ -33,14 +33,14 @@ class SplitSettings(Settings, frozen=True):
     ] = 0.2
 
 
-class Unit(NamedTuple):
+class SplitUnit(NamedTuple):
     """Items that must stay together: of one group, or connected by an image that groups share."""
 
     items: tuple[str, ...]
     tasks: Mapping[str, int]
 
 
-class SplitRow(Struct, frozen=True):
+class TaskSplit(Struct, frozen=True):
     """The result for a task: its items in each split, and the requested share."""
 
     task: str
@@ -53,7 +53,7 @@ class SplitRow(Struct, frozen=True):
     kept: int
 
 
-class PlaceRow(Struct, frozen=True):
+class ItemSplit(Struct, frozen=True):
     """The split of an item, with its group."""
 
     item: str
@@ -62,31 +62,31 @@ class PlaceRow(Struct, frozen=True):
     split: str
 
 
-def group_of(item: Item) -> str:
-    """The unit of independence of an item: its group, else its first image, else itself."""
+def get_group(item: Item) -> str:
+    """Return the unit of independence of an item: its group, else its first image, else itself."""
     return item.group or (item.images[0].sha256 if item.images else item.id)
 
 
-def units_of(items: Iterable[Item]) -> list[Unit]:
-    """Items that share a group or an image, directly or through others, in order of appearance."""
+def list_units(items: Iterable[Item]) -> list[SplitUnit]:
+    """List the units: items that share a group or an image, directly or through others."""
     items = list(items)
     joined = UnionFind(len(items))
     first: dict[tuple[str, str], int] = {}
     for place, item in enumerate(items):
-        marks = [("group", group_of(item)), *(("image", ref.sha256) for ref in item.images)]
+        marks = [("group", get_group(item)), *(("image", ref.sha256) for ref in item.images)]
         for mark in marks:
             joined.join(first.setdefault(mark, place), place)
     members: dict[int, list[Item]] = defaultdict(list)
     for item, unit in zip(items, joined.label().tolist(), strict=True):
         members[unit].append(item)
     return [
-        Unit(tuple(item.id for item in some), Counter(item.task for item in some))
+        SplitUnit(tuple(item.id for item in some), Counter(item.task for item in some))
         for some in members.values()
     ]
 
 
-def divide(units: Sequence[Unit], share: float, rng: np.random.Generator) -> set[int]:
-    """Which units go to the reference split, so that each task comes close to its share of it.
+def divide_units(units: Sequence[SplitUnit], share: float, rng: np.random.Generator) -> set[int]:
+    """Choose the units of the reference split so that each task comes close to its share.
 
     Units are taken large before small, equal ones at random; each goes where the sum over tasks of
     (items − wanted)² / wanted is smaller. Then single units move as long as the sum decreases.
@@ -106,7 +106,7 @@ def divide(units: Sequence[Unit], share: float, rng: np.random.Generator) -> set
     chosen: set[int] = set()
 
     def falls(place: int) -> bool:
-        """Move this unit to the other side if the sum decreases; whether it did."""
+        """Move this unit to the other side if the sum decreases; return whether it did."""
         nonlocal away
         moved = away + counts[place] * (-1 if place in chosen else 1)
         if float(((away**2 - moved**2) / wanted).sum()) <= 1e-9:
@@ -115,15 +115,15 @@ def divide(units: Sequence[Unit], share: float, rng: np.random.Generator) -> set
         chosen.symmetric_difference_update({place})
         return True
 
-    lots = rng.permutation(len(units)).tolist()
-    order = sorted(lots, key=lambda place: -len(units[place].items))
+    shuffled = rng.permutation(len(units)).tolist()
+    order = sorted(shuffled, key=lambda place: -len(units[place].items))
     for _ in range(_PASSES):
         if not sum(map(falls, order)):
             break
     return chosen
 
 
-def split(context: StepContext, settings: SplitSettings) -> None:
+def split_items(context: StepContext, settings: SplitSettings) -> None:
     """Assign a split to every item.
 
     Items of pair tasks keep theirs, since their reference split has labelled images and no
@@ -135,8 +135,8 @@ def split(context: StepContext, settings: SplitSettings) -> None:
         DataError: an item's task is unknown.
     """
     items = context.items()
-    paired = {item.id for item in items if _of_pairs(item)}
-    units = units_of(items)
+    paired = {item.id for item in items if _is_of_pairs(item)}
+    units = list_units(items)
     lacking = {item.id for item in items if not has_reference(item)} - paired
     free = [unit for unit in units
             if paired.isdisjoint(unit.items) and not lacking.issuperset(unit.items)]  # fmt: skip
@@ -145,7 +145,7 @@ def split(context: StepContext, settings: SplitSettings) -> None:
         raise UsageError(
             message("building.nothing-to-split", items=len(items), units=len(free), more=more)
         )
-    chosen = divide(free, settings.reference, context.rng("divide"))
+    chosen = divide_units(free, settings.reference, context.rng("divide"))
     reference = {name for place in chosen for name in free[place].items}
     divided = {name for unit in free for name in unit.items}
     done = []
@@ -153,50 +153,52 @@ def split(context: StepContext, settings: SplitSettings) -> None:
         side: Split = "reference" if item.id in reference else "test"
         done.append(replace(item, split=side if item.id in divided else item.split))
         context.keep(done[-1])
-    rows = list(_rows(done, units, divided, settings.reference))
-    context.table("split", rows, SplitRow)
+    rows = list(_make_rows(done, units, divided, settings.reference))
+    context.table("split", rows, TaskSplit)
     context.table(
-        "places", [PlaceRow(each.id, each.task, group_of(each), each.split) for each in done]
+        "places", [ItemSplit(each.id, each.task, get_group(each), each.split) for each in done]
     )
-    held = Counter(item.split for item in done)
+    counts = Counter(item.split for item in done)
     context.note(
-        f"{number_of(held['test'], 'item')} to test, {held['reference']:,} to reference, by "
+        f"{number_of(counts['test'], 'item')} to test, {counts['reference']:,} to reference, in "
         f"{number_of(len(free), 'unit')}"
     )
     without = {name for unit in units if lacking.issuperset(unit.items) for name in unit.items}
     if kept := len(items) - len(divided) - len(without):
         keep = number_of(kept, "item keeps its", "items keep their")
-        context.note(f"{keep} split: tasks of pairs, and what is tied to them")
+        context.note(f"{keep} split: tasks of pairs, and items connected with them")
     if without:
         keep = number_of(len(without), "item keeps its", "items keep their")
-        context.note(f"{keep} split: no reference, so nothing is learnt from them")
+        context.note(f"{keep} split, because they have no reference")
     for side in ("test", "reference"):
         if bare := [row for row in rows if not getattr(row, side) and row.kept < row.items]:
-            told = ", ".join(f"{row.task} ({number_of(row.units, 'unit')})" for row in bare)
-            context.note(f"no {side} item of {told}: the items hang together too much, or are few")
+            names = ", ".join(f"{row.task} ({number_of(row.units, 'unit')})" for row in bare)
+            context.note(f"no {side} item of {names}: their items form too few independent units")
 
 
-STEP = Step("split", "Divide into test and reference, by group and task.", SplitSettings, split)
+STEP = Step(
+    "split", "Divide into test and reference, by group and task.", SplitSettings, split_items
+)
 
 
-def _of_pairs(item: Item) -> bool:
+def _is_of_pairs(item: Item) -> bool:
     try:
         return task(item.task).of_pairs
     except UsageError as error:
         raise DataError(str(error), item=item.id, hint=message("building.give-task-id")) from None
 
 
-def _rows(
-    items: Sequence[Item], units: Sequence[Unit], divided: Container[str], wanted: float
-) -> Iterator[SplitRow]:
-    """One row per task, in order of appearance."""
+def _make_rows(
+    items: Sequence[Item], units: Sequence[SplitUnit], divided: Container[str], wanted: float
+) -> Iterator[TaskSplit]:
+    """Make a row per task, in order of appearance."""
     tied = Counter(name for unit in units for name in unit.tasks)
     by_task: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         by_task[item.task].append(item)
     for name, some in by_task.items():
         reference = sum(item.split == "reference" for item in some)
-        yield SplitRow(
+        yield TaskSplit(
             task=name,
             items=len(some),
             units=tied[name],

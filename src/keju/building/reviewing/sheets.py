@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from keju.building.drafting.templates import known_of
+from keju.building.drafting.templates import collect_known_facts
 from keju.building.review_form import ReviewForm, Scale
 from keju.building.reviewing.returned_cells import RowMatcher, format_seal, is_converted
 from keju.building.reviewing.verdicts import (
@@ -123,7 +123,7 @@ def _format_item(item: Item, root: str = "") -> dict[str, str]:
         "answer": item.answer,
         "also_accepted": "\n".join(item.also_accepted),
         "transcription": item.transcription or "",
-        "notes": "\n\n".join(f"{name}: {text}" for name, text in known_of(item).items()),
+        "notes": "\n\n".join(f"{name}: {text}" for name, text in collect_known_facts(item).items()),
     }
 
 

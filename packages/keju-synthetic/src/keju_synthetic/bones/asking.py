@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from keju.building.ranking_items import item_per_query
+from keju.building.ranking_items import make_item_per_query
 from keju.errors import DataError
 from keju.items import Box, ImageRef, Item
 from keju.messages import message
@@ -57,10 +57,10 @@ def recognition(shown: Written) -> Iterator[Item]:
         metadata=SOURCE | dict(shown.metadata),
     )
     if not shown.boxes:
-        yield from item_per_query(structs.replace(pattern, answer="no"), ["Yes-or-No"])
+        yield from make_item_per_query(structs.replace(pattern, answer="no"), ["Yes-or-No"])
         return
     answers = {"What": shown.describes, "Yes-or-No": "yes", "How": str(len(shown.boxes))}
-    for item in item_per_query(pattern):
+    for item in make_item_per_query(pattern):
         where = shown.boxes if item.query == "Where" else ()
         yield structs.replace(item, answer=answers.get(item.query, ""), boxes=where)
 
@@ -121,7 +121,7 @@ def _deciphering(exhibit: Exhibit, sign: Sign) -> Iterator[Item]:
         "What": f'This oracle bone character denotes "{sign.gloss}". It shows {sign.shows}.',
         "How": f"It shows {sign.shows}; from this {sign.kind} the meaning follows.",
     }
-    for item in item_per_query(pattern):
+    for item in make_item_per_query(pattern):
         yield structs.replace(item, answer=answers[item.query])
 
 

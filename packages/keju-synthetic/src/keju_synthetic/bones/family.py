@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 from PIL import Image
 
-from keju.building.ranking_items import ranking_items
+from keju.building.ranking_items import make_ranking_items
 from keju.errors import DataError
 from keju.items import ImageRef, Item, Record
 from keju.messages import message
@@ -225,7 +225,7 @@ def draw_rejoining(studio: Studio) -> Iterator[Item]:
             refs += torn
         for number, (place, part) in enumerate(homes):
             others = [n for n in range(len(refs)) if n != number]
-            yield from ranking_items(
+            yield from make_ranking_items(
                 f"{spec.id}-{place + 1}-{part + 1}",
                 "rejoining",
                 (refs[number], [refs[n] for n in others]),
@@ -278,7 +278,7 @@ def draw_galleries(studio: Studio) -> Iterator[Item]:
             _gallery_crop(studio, spec, char, f"reference-{n}") for n, char in enumerate(labels)
         ]
         for number, char in enumerate(spec.queries, 1):
-            yield from ranking_items(
+            yield from make_ranking_items(
                 f"{spec.id}-{number}",
                 spec.task,
                 (_gallery_crop(studio, spec, char, f"query-{number}"), gallery),

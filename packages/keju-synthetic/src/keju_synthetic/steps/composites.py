@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from PIL import Image
 
-from keju.building.crops import Classes, Crop, classes_of, sampled
+from keju.building.crops import Classes, Crop, group_by_class, sample_classes
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.errors import DataError, UsageError
@@ -97,7 +97,9 @@ def make_composites(context: StepContext, settings: CompositeSettings) -> None:
         raise UsageError(
             message("synthetic.fewest-exceeds-most", fewest=settings.fewest, most=settings.most)
         )
-    classes = sampled(classes_of(context.items()), settings.classes, context.rng("classes"))
+    classes = sample_classes(
+        group_by_class(context.items()), settings.classes, context.rng("classes")
+    )
     shelf = _Shelf(context, settings, classes)
     chosen = [_drawn(context, settings, shelf, number) for number in range(settings.pictures)]
     plans = [_plan(context, number, crops) for number, crops in enumerate(chosen)]

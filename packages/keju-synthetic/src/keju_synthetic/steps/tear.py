@@ -13,8 +13,8 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from PIL import Image
 
-from keju.building.ranking_items import ranking_items
-from keju.building.sampling import outside
+from keju.building.ranking_items import make_ranking_items
+from keju.building.sampling import sample_excluding
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.errors import DataError, number_of
@@ -220,11 +220,11 @@ def _ask(
     others = len(shelf) - len(gone)
     wanted = max(0, settings.gallery - len(mine)) if settings.gallery else others
     rng = context.rng("gallery", own.piece.id, str(own.part))
-    lot = [outside(int(at), gone) for at in rng.permutation(others)[:wanted]]
+    lot = [sample_excluding(int(at), gone) for at in rng.permutation(others)[:wanted]]
     gallery = sorted([*mine, *lot])
     if not mine or not lot:
         return
-    for item in ranking_items(
+    for item in make_ranking_items(
         f"{own.piece.id}--{own.part}",
         "rejoining",
         (own.ref, [shelf[other].ref for other in gallery]),
