@@ -11,7 +11,6 @@ from keju.building.engine import Engine
 from keju.building.pipeline import build
 from keju.building.recipe import read_recipe
 from keju.building.releasing.release import write_release
-from keju.building.settings import FaultsError
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.writers import export_dataset
@@ -23,6 +22,7 @@ from keju.reporting import write_report
 from keju.running import run
 from keju.running.merging import merge
 from keju.runs import RunFolder
+from keju.settings import FaultsError
 from tests.support.making import make_dataset
 
 AWAY = Path("s3://bucket/x")

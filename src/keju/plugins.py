@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from msgspec import Meta
 
 from keju.building.sources.base import Make, Site, SourceForm, SourceSettings, writing
-from keju.building.step import Settings, Step
+from keju.building.step import Step
 from keju.building.step_context import StepContext
 from keju.datasets.readers.base import (
-    NO_OPTIONS,
     Detect,
     Detection,
     Options,
@@ -37,6 +36,7 @@ from keju.published import PaperFunctions, PrintedTable, Rebuilt
 from keju.registry import Plugin, PluginError, declare
 from keju.scoring import metric
 from keju.scoring.response_files import GROUP as RESPONSES
+from keju.settings import Settings
 
 __all__ = [
     "Answer",
@@ -92,7 +92,7 @@ __all__ = [
 ]
 
 M = TypeVar("M", bound=Callable[..., Model])
-R = TypeVar("R", bound=Read)
+R = TypeVar("R", bound=Read[Any])
 W = TypeVar("W", bound=Write)
 S = TypeVar("S", bound=Settings)
 Run = Callable[[StepContext, S], None]
@@ -141,29 +141,34 @@ def reader(
     *,
     summary: str,
     layout: str = "",
-    options: Mapping[str, str] = NO_OPTIONS,
+    settings: type[S] | None = None,
     detect: Detect | None = None,
     texts: bool = True,
-    tables: Tables | None = None,
+    tables: Tables[Any] | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> Callable[[R], R]:
     """Declare a format of ``keju data import``: a decorator of a function.
 
-    The function is called with the path of the source, a `DatasetWriter` and the options that the
-    user gave; it adds items and returns notes for the user.
+    The function is called with the path of the source, a `DatasetWriter` and the settings, which
+    have the values of the user's options; it adds items and returns notes for the user.
 
     Args:
         name: the format's name.
         summary: one line for ``keju data formats``.
         layout: the required layout of the source.
-        options: each option's name and help.
+        settings: the type of its settings; each field is an option.
         detect: recognises a source for ``keju data import auto``; without it the format must be
             named.
         texts: whether it reads text files; it then has the option ``encoding`` too.
         tables: those that a person can fill in before an import (``keju data scaffold``).
+        options: each option's name and help, for a reader without `settings`; the function then
+            receives the texts of the given options, by their names.
     """
 
     def decorate(read: R) -> R:
-        declaration = Reader(name, summary, layout, read, options, detect, texts, tables)
+        declaration: Reader[Any] = Reader(
+            name, summary, layout, read, cast("Any", settings), detect, texts, tables, options
+        )
         return declare("keju.readers", name, declaration, read)
 
     return decorate

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
-from keju.building.settings import settings_from
 from keju.building.step import Settings
 from keju.datasets.store import Dataset
 from keju.errors import DataError, KejuError, UsageError
+from keju.settings import settings_from
 from tests.support.builds import keju
 from tests.support.making import make_dataset, page_item
 

@@ -12,11 +12,11 @@ import pytest
 from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
-from keju.building.settings import FaultsError
 from keju.building.sources.main_text import extract_page_text
 from keju.datasets.store import Dataset
 from keju.errors import KejuError
 from keju.items import Item
+from keju.settings import FaultsError
 from tests.support.making import picture
 
 

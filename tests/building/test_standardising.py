@@ -13,11 +13,11 @@ from PIL import Image
 
 from keju.building.engine import Engine
 from keju.building.running import Work, run_step
-from keju.building.settings import settings_from
 from keju.building.standardising.step import LEAST_PIXELS, STEP, StandardiseSettings
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item, Line
+from keju.settings import settings_from
 from tests.support.builds import keju
 from tests.support.making import page_item, picture
 

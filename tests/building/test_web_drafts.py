@@ -12,11 +12,11 @@ import pytest
 from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
-from keju.building.settings import FaultsError
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of
 from keju.definitions import task as declared
 from keju.items import Item
+from keju.settings import FaultsError
 from tests.support.builds import keju
 from tests.support.making import picture
 from tests.support.serving import Chat

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from keju.datasets.pages import page_in_reading_order
-from keju.datasets.readers.pages.alto import import_alto, read_alto
+from keju.datasets.readers.pages.alto import READER, import_alto, read_alto
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -71,7 +71,7 @@ def texts(path: Path) -> list[str]:
 
 def imported(src: Path, out: Path, **options: str) -> tuple[dict[str, Item], list[str]]:
     with DatasetWriter(out, name="x", version="1", licence="CC0-1.0", source="test") as writer:
-        notes = import_alto(src, writer, **options)
+        notes = import_alto(src, writer, READER.parse(options))
     return {item.id: item for item in Dataset.open(out).items()}, notes
 
 
@@ -248,5 +248,5 @@ def test_the_resolution_is_an_option(tmp_path: Path) -> None:
     items, _ = imported(path, tmp_path / "out", dpi="300")
     assert items["p1"].lines[0].polygon[0] == (10, 2.5)
     for wrong in ("many", "0", "nan"):
-        with pytest.raises(UsageError, match="give the resolution of the scans"):
+        with pytest.raises(UsageError, match=r"dpi=.*: use a number, 1 to 100000"):
             imported(path, tmp_path / f"out{wrong}", dpi=wrong)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.datasets.readers import FORMATS, check_options, import_dataset
+from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.store import Dataset
 from tests.support.layouts import layouts
 from tests.support.released import picture, put, table
@@ -44,7 +44,7 @@ def test_the_commands_of_the_page_name_formats_and_options_that_exist(command):
     )  # fmt: skip
     assert "--out" in words
     if name not in {"FORMAT", "auto"}:
-        check_options(FORMATS[name], options)
+        FORMATS[name].parse(options)
 
 
 def test_the_example_of_a_mapping_file_imports_what_the_page_says(tmp_path):

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated, Any
 
+import msgspec
 import pytest
+from msgspec import Meta
 
 from keju.datasets.readers import FORMATS, import_dataset
-from keju.datasets.readers.base import image_files, inside, join_names, parse_flag
+from keju.datasets.readers.base import Reader, Table, Tables, image_files, inside, join_names
+from keju.datasets.readers.pages.folder import PagesSettings
+from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
+from keju.settings import FaultsError, Settings
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0", "source": "s"}
 
@@ -24,7 +30,7 @@ def test_every_format_says_its_layout_and_its_options() -> None:
     for name, reader in FORMATS.items():
         assert reader.name == name
         assert len(reader.layout) > 80
-        assert all(reader.options.values())
+        assert all(reader.every_option.values())
 
 
 def test_an_unknown_format_option_or_source_is_wrong_use(tmp_path: Path) -> None:
@@ -99,12 +105,120 @@ def test_image_files_are_found_in_order_and_links_to_folders_are_not_followed(
     assert found == ["a.png", "b/1.TIF", "b/2.jpg"]
 
 
-def test_yes_and_no_are_the_values_of_a_flag() -> None:
-    assert parse_flag({"skip": "Yes"}, "skip")
-    assert not parse_flag({"skip": "no"}, "skip")
-    assert not parse_flag({}, "skip")
-    with pytest.raises(UsageError, match="skip=maybe: use yes or no"):
-        parse_flag({"skip": "maybe"}, "skip")
+def test_the_texts_of_options_become_settings() -> None:
+    reader = FORMATS["pages"]
+    assert reader.parse({}) == PagesSettings()
+    assert reader.parse({"dpi": ""}) == PagesSettings()
+    given = {"skip-missing": "Yes", "texts": "0", "blank-pages": "TRUE", "dpi": "0300"}
+    found = reader.parse(given | {"task": "T1", "encoding": "Big5"})
+    assert found == PagesSettings(
+        skip_missing=True, texts=False, blank_pages=True, dpi=300, task="T1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "text", "fault", "allowed"),
+    [
+        ("pages", "skip-missing", "maybe", "option-not-yes-or-no", "yes or no"),
+        ("pages", "skip-missing", "", "option-not-yes-or-no", "yes or no"),
+        ("pages", "dpi", "0", "option-not-a-number", "a whole number, 1 or more"),
+        ("pages", "dpi", "-3", "option-not-a-number", "a whole number, 1 or more"),
+        ("pages", "dpi", "1.5", "option-not-a-number", "a whole number, 1 or more"),
+        ("pages", "dpi", "1_0", "option-not-a-number", "a whole number, 1 or more"),
+        ("pages", "dpi", "٣", "option-not-a-number", "a whole number, 1 or more"),
+        ("pages", "dpi", "1234567890", "option-not-a-number", "a whole number, 1 or more"),
+        ("alto", "dpi", "nan", "option-not-a-number", "a number, 1 to 100000"),
+        ("alto", "dpi", "many", "option-not-a-number", "a number, 1 to 100000"),
+        ("alto", "order", "geometri", "option-not-one-of", "auto, document, geometry. Did you me"),
+    ],
+)
+def test_a_wrong_value_is_one_line_with_option_value_and_what_is_allowed(
+    name: str, option: str, text: str, fault: str, allowed: str
+) -> None:
+    with pytest.raises(UsageError) as error:
+        FORMATS[name].parse({option: text})
+    assert error.value.id == f"datasets.{fault}"
+    assert (error.value.fields["name"], error.value.fields["value"]) == (option, text)
+    assert allowed in str(error.value)
+
+
+def test_all_wrong_options_are_reported_before_anything_is_read(tmp_path: Path) -> None:
+    wrong = {"skip-mising": "yes", "texts": "2", "dpi": "x", "task": "page_ocr"}
+    with pytest.raises(FaultsError) as error:
+        import_dataset("pages", tmp_path / "missing", tmp_path / "out", **ABOUT, options=wrong)
+    unknown, texts, dpi = error.value.lines
+    assert "Did you mean 'skip-missing'?" in unknown
+    assert "texts=2" in texts
+    assert "dpi=x" in dpi
+    assert not (tmp_path / "out").exists()
+
+
+class EverySettings(Settings, frozen=True, kw_only=True):
+    table: Annotated[Path, Meta(description="a table")]
+    field: Annotated[dict[str, str], Meta(description="columns")] = msgspec.field(
+        default_factory=dict
+    )
+    share: Annotated[float | None, Meta(ge=0, le=1)] = None
+    sides: tuple[int, ...] = ()
+
+
+def test_families_paths_and_other_types_are_settings_too() -> None:
+    seen: list[EverySettings] = []
+
+    def read(src: Path, writer: DatasetWriter, settings: EverySettings) -> list[str]:
+        seen.append(settings)
+        return []
+
+    reader = Reader("every", "", "", read, EverySettings, texts=False)
+    assert reader.every_option == {
+        "table": "a table", "field.NAME": "columns", "share": "", "sides": "",
+    }  # fmt: skip
+    found = reader.parse({"table": "a.csv", "field.id": "编号", "field.a.b": "c", "share": "0.5"})
+    columns = {"id": "编号", "a.b": "c"}
+    assert found == EverySettings(table=Path("a.csv"), field=columns, share=0.5)
+    ids = {}
+    for wrong in ({}, {"table": "s3://bucket/a"}, {"table": "t", "field.": "x"},
+                  {"table": "t", "field": "x"}, {"table": "t", "sides": "1"},
+                  {"table": "t", "share": "2"}, {"table": "t", "encoding": "Big5"}):  # fmt: skip
+        with pytest.raises(UsageError) as error:
+            reader.parse(wrong)
+        ids[" ".join(wrong)] = error.value.id
+    assert ids == {
+        "": "datasets.option-missing",
+        "table": "",
+        "table field.": "datasets.no-such-option",
+        "table field": "datasets.no-such-option",
+        "table sides": "datasets.option-not-valid",
+        "table share": "datasets.option-not-a-number",
+        "table encoding": "datasets.no-such-option",
+    }
+
+
+def test_a_reader_with_options_of_texts_receives_the_given_texts() -> None:
+    def read(src: Path, writer: DatasetWriter, options: dict[str, str]) -> list[str]:
+        return [f"{name}={text}" for name, text in options.items()]
+
+    def make(src: Path, options: dict[str, str]) -> list[Table]:
+        return [Table(name, (), (), (), ()) for name in options]
+
+    options = {"class": "help of class", "a_b": "help of a_b", "field.NAME": "columns"}
+    tables = Tables[Any]("what", make)
+    for reader in (
+        Reader[Any]("old", "", "", read, options=options, tables=tables),
+        Reader[Any]("old", "", "", read, options, tables=tables),  # type: ignore[arg-type]
+    ):
+        assert list(reader.every_option) == ["class", "a_b", "field.NAME", "encoding"]
+        assert reader.every_option["a_b"] == "help of a_b"
+        given = {"field.x": "y", "class": "", "encoding": "Big5"}
+        settings = reader.parse(given)
+        assert set(reader.read(Path(), DatasetWriter.__new__(DatasetWriter), settings)) == {
+            "field.x=y", "class=", "encoding=Big5",
+        }  # fmt: skip
+        assert reader.tables
+        names = [table.name for table in reader.tables.make(Path(), settings)]
+        assert sorted(names) == ["class", "encoding", "field.x"]
+        with pytest.raises(UsageError, match=r"no option 'a-b'\. Did you mean 'a_b'"):
+            reader.parse({"a-b": "x"})
 
 
 def test_a_long_list_of_names_is_cut() -> None:

@@ -11,13 +11,14 @@ from msgspec import Meta, Struct
 
 from keju.building.earlier import describe_recorded_plugin
 from keju.building.running import Head
-from keju.building.settings import FaultsError, check_paths, gathering, settings_from
+from keju.building.settings import check_paths
 from keju.building.sources import SourceForm, get_source_form, list_source_names
 from keju.building.step import Step
 from keju.building.steps import STEPS
 from keju.errors import UsageError
 from keju.files import read_toml
 from keju.messages import message
+from keju.settings import FaultsError, gathering, settings_from
 
 
 class _Page(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

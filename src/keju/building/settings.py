@@ -1,151 +1,18 @@
-"""Settings from a recipe's table or a command's options, with all errors collected."""
+"""Files and directories that settings name: which exist, and their fingerprints."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any
 
 import msgspec
 
-from keju.errors import KejuError, UsageError, unknown_name
 from keju.files import sha256_file
-from keju.local_paths import check_local
-
-S = TypeVar("S", bound=msgspec.Struct)
-
-_AT = re.compile(r" - at `(?P<of_keys>key` in `)?\$(?P<key>[^`]*)`$")
-_ENUM = re.compile(r"Invalid enum value '?(?P<name>.*?)'?")
-_TYPE = re.compile(r"`([^`]*)`")
-_WORDS = {
-    "str": "text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a table",
-    "Path": "a path",
-}
-"""The names of the parser's types in a recipe."""
-
-
-class FaultsError(UsageError):
-    """All errors in a recipe or a table of settings, one per line."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = tuple(dict.fromkeys(str(KejuError(line)) for line in lines))
-        super().__init__("; ".join(self.lines))
-        self.args = ("\n".join(self.lines),)
-
-
-@contextmanager
-def gathering(faults: list[str], place: str = "") -> Iterator[None]:
-    """Collect errors raised inside, each with its place, and continue after it."""
-    try:
-        yield
-    except FaultsError as error:
-        faults += [f"{place}: {line}" if place else line for line in error.lines]
-    except KejuError as error:
-        faults.append(f"{place}: {error}" if place else str(error))
-
-
-def settings_from(
-    table: Mapping[str, object],
-    shape: type[S],
-    *,
-    place: str,
-    base: Path | None = None,
-    spelled: bool = False,
-) -> S:
-    """Convert a table of names and values to settings.
-
-    Keys may be spelled with hyphens. Relative paths start from `base`.
-
-    Args:
-        table: the values.
-        shape: the type of the settings.
-        place: the prefix of errors, e.g. ``recipe.toml: step 2 (dedup-images)``.
-        base: the directory of relative paths.
-        spelled: numbers may be given as text, as options of a command are.
-
-    Raises:
-        FaultsError: unknown keys, values of the wrong type, missing keys: all of them.
-    """
-    known = {each.name: each for each in msgspec.structs.fields(shape)}
-    given = {key.replace("-", "_"): value for key, value in table.items()}
-    faults = [
-        f"{place}: {unknown_name(key, sorted(known), 'key')}" for key in given if key not in known
-    ]
-    addresses: list[str] = []
-
-    def whole(kind: type, value: object) -> object:
-        if kind is Path and isinstance(value, str):
-            with gathering(addresses):
-                check_local(value)
-            return Path(value) if base is None else base / value
-        # In msgspec's wording, so that one place rewrites both.
-        raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
-
-    found: dict[str, object] = {}
-    for name, field in known.items():
-        if name not in given:
-            if field.required:
-                faults.append(f"{place}: it needs {name} = …{_said_of(field)}")
-            continue
-        try:
-            found[name] = msgspec.convert(
-                given[name], field.type, strict=not spelled, dec_hook=whole
-            )
-        except msgspec.ValidationError as error:
-            faults.append(f"{place}: {name}{_in_words(str(error), field.type)}")
-        faults += [f"{place}: {name}: {address}" for address in addresses]
-        addresses.clear()
-    if faults:
-        raise FaultsError(faults)
-    try:
-        return shape(**found)
-    except ValueError as error:  # raised by the settings themselves
-        raise FaultsError([f"{place}: {error}"]) from None
-
-
-def _in_words(said: str, kind: object) -> str:
-    """The error of a value, without the parser's notation of places and types."""
-    at = _AT.search(said)
-    what = said[: at.start()] if at else said
-    where = at["key"].replace("[...]", "") if at else ""
-    if wrong := _ENUM.fullmatch(what):
-        name = "key" if at and at["of_keys"] else "value"
-        return f"{where}: {unknown_name(wrong['name'], sorted(map(str, _allowed(kind))), name)}"
-    told = _TYPE.sub(lambda found: _worded(found[1]), what)
-    return f"{where}: {told[0].lower()}{told[1:]}"
-
-
-def _worded(kinds: str) -> str:
-    names = [_WORDS.get(kind, kind) for kind in kinds.split(" | ") if kind != "null"]
-    return " or ".join(names)
-
-
-def _allowed(kind: object) -> list[object]:
-    """The values that a type lists literally, at any depth."""
-    if get_origin(kind) is Literal:
-        return list(get_args(kind))
-    return [value for part in get_args(kind) for value in _allowed(part)]
-
-
-def _said_of(field: msgspec.structs.FieldInfo) -> str:
-    told = description(field.type)
-    return f" ({told})" if told else ""
-
-
-def description(kind: object) -> str:
-    """The description in a setting's annotation, on one line; empty where it has none."""
-    metas = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, msgspec.Meta)]
-    return " ".join(meta.description for meta in metas if meta.description)
+from keju.settings import FaultsError
 
 
 def paths_in(settings: msgspec.Struct) -> Iterator[tuple[str, Path]]:

@@ -1,4 +1,4 @@
-"""`Step` and `Settings`: the declaration of a build step, for recipes and commands.
+"""`Step`: the declaration of a build step, for recipes and commands.
 
 A step reads a finished dataset and writes another. It never changes its input, and it lists what it
 drops or joins in a table beside the items, so that nothing is dropped silently.
@@ -10,19 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from msgspec import Struct
+from keju.settings import Settings
 
 if TYPE_CHECKING:
     from keju.building.step_context import StepContext
 
 
-class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The settings of a step; each field is a key of a recipe's table and an option of a command.
-
-    Fields are declared ``Annotated[int, Meta(description="…", ge=1)]`` with a default wherever one
-    is sensible; the description is the option's help.
-    """
-
+__all__ = ["Settings", "Step"]
 
 S = TypeVar("S", bound=Settings)
 

@@ -215,7 +215,7 @@ def _summary(name: str, form: SourceForm[Any]) -> str:
     return source_text(name, "summary", form.summary)
 
 
-def _format_summary(name: str, reader: Reader) -> str:
+def _format_summary(name: str, reader: Reader[Any]) -> str:
     return message("terminal.format-as-source", what=_format_text(name, reader.what))
 
 
@@ -232,10 +232,10 @@ def synth(
 ) -> None:
     """Draw synthetic pages and questions from a recipe. Needs keju-synthetic and CJK fonts."""
     from keju.building.engine import Engine
-    from keju.building.settings import settings_from
     from keju.building.sources import get_source_form
     from keju.building.sources.base import Site
     from keju.datasets.store import Dataset
+    from keju.settings import settings_from
 
     place = "keju build synth"
     form = get_source_form("synth", place=place)
@@ -271,8 +271,8 @@ def _command(step: Step[Any]) -> Callable[..., None]:
     ) -> None:
         from keju.building.engine import Engine
         from keju.building.running import Work, run_step
-        from keju.building.settings import settings_from
         from keju.datasets.store import Dataset
+        from keju.settings import settings_from
 
         table = {name: value for name, value in given.items() if value not in (None, [])}
         settings: Settings = settings_from(

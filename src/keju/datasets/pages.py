@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import msgspec
 
 from keju.datasets.line_kinds import FLOW, is_specific
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from keju.items import Line, LineKind, Record
 from keju.layout.order import order_lines
 from keju.messages import message
@@ -56,31 +56,6 @@ class Page(Record, frozen=True, kw_only=True):
             image_name=self.image_name,
             size=(self.width, self.height),
         )
-
-
-def parse_text_choice(text: str) -> TextChoice:
-    """Parse a user's choice of lines.
-
-    Raises:
-        UsageError: it is not a known one.
-    """
-    for choice in _KINDS:
-        if choice == text:
-            return choice
-    raise UsageError(message("datasets.text-kind-invalid", text=text, kinds=", ".join(_KINDS)))
-
-
-def parse_order_choice(order: str) -> OrderChoice:
-    """Parse a user's choice of the order.
-
-    Raises:
-        UsageError: it is not a known one.
-    """
-    choices: tuple[OrderChoice, ...] = get_args(OrderChoice)
-    for choice in choices:
-        if choice == order:
-            return choice
-    raise UsageError(message("datasets.order-invalid", order=order, choices=", ".join(choices)))
 
 
 def page_in_reading_order(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keju.datasets.manifest import IMAGES, DatasetManifest
 from keju.datasets.readers.base import Options, Reader
@@ -41,7 +41,7 @@ class Preview(NamedTuple):
 
 
 def preview(
-    reader: Reader, src: Path, options: Options, *, most: int = ITEMS, seconds: float = SECONDS
+    reader: Reader[Any], src: Path, options: Options, *, most: int = ITEMS, seconds: float = SECONDS
 ) -> Preview:
     """Read a source until its first items are known.
 
@@ -57,8 +57,9 @@ def preview(
     timed_out = False
     with logging_import(options.get("encoding", "")) as log, time_limit(seconds):
         try:
+            settings = reader.parse(options)
             with suppress(PreviewEndError):
-                for _ in reader.read(src, writer, dict(options)):
+                for _ in reader.read(src, writer, settings):
                     pass
         except TimeUpError:
             timed_out = True

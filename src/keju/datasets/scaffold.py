@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers import FORMATS, check_options
+from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import NO_OPTIONS, Options, Table
 from keju.datasets.readers.words import import_command
 from keju.errors import UsageError
@@ -51,10 +51,10 @@ def scaffold(
     if reader is None or reader.tables is None:
         known = ", ".join(scaffolded_formats())
         raise UsageError(message("datasets.scaffold-no-tables", format=form, known=known))
-    check_options(reader, options)
+    settings = reader.parse(options)
     if not src.exists():
         raise UsageError(message("datasets.no-source", src=src))
-    for table in reader.tables.make(src, options):
+    for table in reader.tables.make(src, settings):
         file = folder / f"{table.name}.csv"
         if file.exists():
             raise UsageError(message("datasets.scaffold-exists", file=file))

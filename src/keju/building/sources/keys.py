@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple, get_args, get_origin
 
 import msgspec
 
-from keju.building.settings import description
 from keju.building.sources import SOURCES, get_source_form
 from keju.building.sources.saved_pages import Sidecar
 from keju.datasets.readers import FORMATS
+from keju.settings import description
 
 _WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
 

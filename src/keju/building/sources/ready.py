@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from msgspec import Meta, field
 
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.step import Settings
-from keju.datasets.readers import FORMATS, check_options, import_dataset
+from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.messages import message
@@ -42,7 +42,6 @@ def format_source(name: str) -> SourceForm[FormatSettings]:
     """Return the source that reads a format of ``data import``."""
 
     def make(settings: FormatSettings, site: Site) -> Iterable[str]:
-        options = {key: _format_option(value) for key, value in settings.options.items()}
         return import_dataset(
             name,
             settings.path,
@@ -51,17 +50,21 @@ def format_source(name: str) -> SourceForm[FormatSettings]:
             version="1",
             licence=settings.licence,
             source=settings.source,
-            options=options,
+            options=_texts(settings.options),
         ).notes
 
     def check(settings: FormatSettings) -> None:
-        check_options(FORMATS[name], dict.fromkeys(settings.options, ""))
+        FORMATS[name].parse(_texts(settings.options))
 
     return SourceForm(name, FORMATS[name].what, FormatSettings, make, check=check)
 
 
-def _format_option(value: str | int | bool) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+def _texts(options: Mapping[str, str | int | bool]) -> dict[str, str]:
+    """Options as a command has them: all are texts."""
+    return {
+        name: ("yes" if value else "no") if isinstance(value, bool) else str(value)
+        for name, value in options.items()
+    }
 
 
 def _link_dataset(settings: DatasetSettings, site: Site) -> Iterable[str]:

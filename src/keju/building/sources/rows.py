@@ -15,7 +15,6 @@ from typing import Annotated, Literal, NamedTuple
 from msgspec import Meta, Struct, field
 
 from keju.building.drafting.templates import DESCRIPTION, KEYWORDS, NOTES
-from keju.building.settings import FaultsError, gathering
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.sources.saved_pages import SavedPage, read_saved
 from keju.building.step_context import TABLES
@@ -29,6 +28,7 @@ from keju.definitions import Task, options_in, prompt_of, task
 from keju.errors import DataError, UsageError, english_problem, number_of, shortened, unknown_name
 from keju.items import Item, Provenance
 from keju.messages import message
+from keju.settings import FaultsError, gathering
 
 _BLANK = re.compile(r"\{(\w+)\}")
 

@@ -10,7 +10,6 @@ from urllib.parse import unquote
 
 from msgspec import Meta, Struct, field
 
-from keju.building.settings import settings_from
 from keju.building.sources.main_text import extract_page_text
 from keju.datasets.readers.base import inside, source_bytes
 from keju.errors import DataError
@@ -18,6 +17,7 @@ from keju.files import read_toml
 from keju.images import probe_image
 from keju.items import Provenance
 from keju.messages import message
+from keju.settings import settings_from
 
 _SIDECAR = ".toml"
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keju.datasets.readers.base import Detection, Options, Reader, Table
 from keju.datasets.readers.detecting import detection_command, find_best, find_candidates
@@ -24,7 +25,7 @@ from keju.registry import Plugin, Registry, check_notes, guard_function, list_pr
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
 
 
-def _reader(name: str, found: object) -> Reader:
+def _reader(name: str, found: object) -> Reader[Any]:
     if not isinstance(found, Reader) or found.name != name:
         raise TypeError(f"expected a Reader named {name!r}")
     return found
@@ -45,17 +46,17 @@ def _tables(found: Iterable[object]) -> list[Table]:
     return tables
 
 
-def _guarded(found: Reader, plugin: Plugin) -> Reader:
+def _guarded(found: Reader[Any], plugin: Plugin) -> Reader[Any]:
     what = f"format {found.name!r}"
     detect = found.detect and guard_function(found.detect, plugin, what, then=_detection)
-    tables = found.tables and found.tables._replace(
-        make=guard_function(found.tables.make, plugin, what, then=_tables)
+    tables = found.tables and replace(
+        found.tables, make=guard_function(found.tables.make, plugin, what, then=_tables)
     )
     read = guard_function(found.read, plugin, what, then=check_notes)
-    return found._replace(read=read, detect=detect, tables=tables)
+    return replace(found, read=read, detect=detect, tables=tables)
 
 
-FORMATS: Registry[Reader] = Registry(
+FORMATS: Registry[Reader[Any]] = Registry(
     "format",
     "keju.readers",
     lambda: {
@@ -110,17 +111,17 @@ def import_dataset(
         version: its version.
         licence: its licence.
         source: its origin.
-        options: of this format, as its `Reader` lists them.
+        options: of this format, as its `Reader` lists them; all are checked before `src` is read.
 
     Raises:
-        UsageError: no such format or option, `out` contains something else, a path is an address,
-            or `AUTO` finds no format or several.
+        UsageError: no such format or option, an option has a wrong value, `out` contains something
+            else, a path is an address, or `AUTO` finds no format or several.
         DataError: the source does not have the format's layout.
     """
     check_local(src)
     check_local(out)
     reader, given, found = _chosen(format, src, dict(options or {}))
-    check_options(reader, given)
+    settings = reader.parse(given)
     if not src.exists():
         raise UsageError(message("datasets.no-source", src=src))
     _refuse_inside(out, src)
@@ -130,7 +131,7 @@ def import_dataset(
         if plugin := FORMATS.get_plugin(reader.name):
             writer.declare_plugins([plugin])
         with logging_import(given.get(OPTION, "")) as log:
-            notes = [*found, *reader.read(src, writer, given), *log.notes()]
+            notes = [*found, *reader.read(src, writer, settings), *log.notes()]
         made = writer.close()
         return Imported(made, (*notes, *_about_unknown(made)))
     except DataError as error:
@@ -171,7 +172,7 @@ _CLEAR = 0.9
 """Fit from which a source is reported to have another format than the given one."""
 
 
-def _other_format(src: Path, reader: Reader) -> str:
+def _other_format(src: Path, reader: Reader[Any]) -> str:
     """Format of a source and the command to import it, if another reader clearly fits better."""
     listing = Listing(src)
     ranked = [] if find_obstacle(listing) else find_candidates(listing, FORMATS.list_usable())
@@ -202,7 +203,7 @@ def _about_unknown(manifest: DatasetManifest) -> Iterator[str]:
             yield message("datasets.definition-states-licence", benchmark=name, licence=licence)
 
 
-def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Options, list[str]]:
+def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader[Any], Options, list[str]]:
     """The reader of that name or, for `AUTO`, the best one with its options, and a note of it."""
     if name == AUTO and "map" in given:
         return FORMATS["mapped"], given, [f"read as mapped by {given['map']}"]
@@ -214,19 +215,3 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Option
     if name == AUTO:
         raise UsageError(message("datasets.no-source", src=src))
     return FORMATS.find(name), given, []
-
-
-def check_options(reader: Reader, given: Options) -> None:
-    """Check that a format has the given options.
-
-    Raises:
-        UsageError: it does not; the message lists its options.
-    """
-    known = reader.every_option
-    for option in given:
-        family = option.partition(".")[0] + ".NAME"
-        if option not in known and ("." not in option or family not in known):
-            names = ", ".join(known) or message("datasets.none")
-            raise UsageError(
-                message("datasets.no-such-option", format=reader.name, option=option, names=names)
-            )

@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import InitVar, dataclass
+from functools import wraps
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from keju.datasets.import_progress import count
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.listing import Listing, is_litter
+from keju.datasets.readers.option_texts import declare_texts, given_texts, settings_from_texts
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
 from keju.images import EXTENSIONS
 from keju.messages import message
+from keju.settings import Settings, list_options
 
 Options = Mapping[str, str]
 
@@ -31,7 +35,9 @@ MOST_TEXT = 256 << 20
 
 NO_OPTIONS: Options = MappingProxyType({})
 
-Read = Callable[[Path, DatasetWriter, Options], Iterable[str]]
+S = TypeVar("S", bound=Settings)
+
+Read = Callable[[Path, DatasetWriter, S], Iterable[str]]
 """Reads a source into a writer; returns notes for the user, one line each.
 
 Raises `DataError` with expected and found if the source does not have the layout."""
@@ -73,38 +79,74 @@ class Table(NamedTuple):
     replaces: frozenset[str] = frozenset()
 
 
-class Tables(NamedTuple):
+@dataclass(frozen=True)
+class Tables(Generic[S]):
     """The tables that an import can be given, for ``keju data scaffold``.
 
     `what` is a short description; `make` examines a source and returns the tables, filled in as far
-    as the source and the options permit.
+    as the source and the settings permit.
     """
 
     what: str
-    make: Callable[[Path, Options], Iterable[Table]]
+    make: Callable[[Path, S], Iterable[Table]]
 
 
-class Reader(NamedTuple):
+@dataclass(frozen=True)
+class Reader(Generic[S]):
     """A format that can be imported.
 
-    `layout` describes the source, `options` maps each option's name to its help. `texts` is true
-    for readers of text files, which also have the option ``encoding``. `tables` are those that a
-    person can fill in before an import.
+    `layout` describes the source; each field of `settings` is an option. `texts` is true for
+    readers of text files, which also have the option ``encoding``. `tables` are those that a person
+    can fill in before an import.
+
+    Without `settings`, `options` may map the name of each option to its help. The functions then
+    receive the texts of the given options.
     """
 
     name: str
     what: str
     layout: str
-    read: Read
-    options: Mapping[str, str]
+    read: Read[S]
+    settings: type[S] = None  # type: ignore[assignment]  # until `options` are declared as texts
     detect: Detect | None = None
     texts: bool = True
-    tables: Tables | None = None
+    tables: Tables[S] | None = None
+    options: InitVar[Mapping[str, str] | None] = None
+
+    def __post_init__(self, options: Mapping[str, str] | None) -> None:
+        declared: object = self.settings
+        if isinstance(declared, type):
+            return
+        # Before there were settings, the names of options had this position.
+        options = options or (declared if isinstance(declared, Mapping) else {})
+        shape = declare_texts({**options, OPTION: OPTION_HELP} if self.texts else options)
+        read: Callable[..., Iterable[str]] = self.read
+
+        @wraps(read)
+        def read_texts(src: Path, writer: DatasetWriter, settings: S) -> Iterable[str]:
+            return read(src, writer, given_texts(settings))
+
+        object.__setattr__(self, "settings", shape)
+        object.__setattr__(self, "read", read_texts)
+        if self.tables:
+            make: Callable[..., Iterable[Table]] = self.tables.make
+            tables = Tables[S](self.tables.what, lambda src, given: make(src, given_texts(given)))
+            object.__setattr__(self, "tables", tables)
 
     @property
     def every_option(self) -> Mapping[str, str]:
-        """Its own options and those of all readers of texts."""
-        return {**self.options, OPTION: OPTION_HELP} if self.texts else self.options
+        """Its own options and those of all readers of texts, each with its help."""
+        own = list_options(self.settings)
+        return own | ({OPTION: OPTION_HELP} if self.texts else {})
+
+    def parse(self, options: Options) -> S:
+        """The settings that options mean.
+
+        Raises:
+            UsageError: an option is unknown, missing or has a wrong value; a `FaultsError` if there
+                are several errors.
+        """
+        return settings_from_texts(options, self.settings, self.name, texts=self.texts)
 
 
 def parse_flag(options: Options, name: str, default: str = "no") -> bool:
@@ -129,7 +171,15 @@ def parse_whole_number(options: Options, name: str, default: int) -> int:
     if not value:
         return default
     if not (value.isascii() and value.isdigit() and len(value) < 10 and int(value)):
-        raise UsageError(message("datasets.option-not-a-number", name=name, value=value))
+        raise UsageError(
+            message(
+                "datasets.option-not-a-number",
+                name=name,
+                value=value,
+                kind=message("datasets.whole-number"),
+                limits=message("datasets.limits-from", low=1),
+            )
+        )
     return int(value)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keju.datasets.readers.base import Detection, Reader
 from keju.datasets.readers.listing import Listing
@@ -22,11 +22,11 @@ APART = 0.04
 class Candidate(NamedTuple):
     """A reader that recognises a source, and what it recognises in it."""
 
-    reader: Reader
+    reader: Reader[Any]
     detection: Detection
 
 
-def find_candidates(listing: Listing, readers: Iterable[Reader]) -> list[Candidate]:
+def find_candidates(listing: Listing, readers: Iterable[Reader[Any]]) -> list[Candidate]:
     """The readers that recognise a source, the best first: complete ones, then by fit."""
     found = []
     for reader in readers:
@@ -39,7 +39,7 @@ def find_candidates(listing: Listing, readers: Iterable[Reader]) -> list[Candida
     return sorted(found, key=lambda each: -each.detection.fit)
 
 
-def find_best(listing: Listing, readers: Iterable[Reader]) -> Candidate:
+def find_best(listing: Listing, readers: Iterable[Reader[Any]]) -> Candidate:
     """The reader that fits a source best.
 
     Raises:

@@ -11,7 +11,6 @@ from keju.datasets.definitions import know_stored
 from keju.datasets.packed import TABLES, Packed
 from keju.datasets.readers.base import (
     Detection,
-    Options,
     Reader,
     inside,
     kept_inside,
@@ -24,6 +23,7 @@ from keju.errors import DataError, number_of
 from keju.files import read_json
 from keju.items import ImageRef
 from keju.messages import message
+from keju.settings import Settings
 
 LAYOUT = """\
 SRC/                      a folder
@@ -38,14 +38,14 @@ _ITEMS = "items.parquet"
 _MANIFEST = "dataset.json"
 
 
-def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+def read_parquet(src: Path, writer: DatasetWriter, settings: Settings) -> Iterator[str]:
     """Copy the items and images of a dataset; yields how many images had changed.
 
     Raises:
         DataError: no items.parquet, a damaged one, an image that is missing or broken, or a path
             that leads out of the folder.
     """
-    del options
+    del settings
     file = src / _ITEMS
     if not file.is_file():
         raise DataError(message("datasets.parquet-no-items", items=_ITEMS), file=src)
@@ -92,7 +92,7 @@ READER = Reader(
     "keju's own items and images",
     LAYOUT,
     read_parquet,
-    {},
+    Settings,
     detect_parquet,
     texts=False,
 )

@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TextIO
+from typing import Any, TextIO
 
 import msgspec
 from msgspec.structs import replace
@@ -92,8 +92,13 @@ def detect_vlmevalkit(listing: Listing) -> Detection | None:
 
 _NEEDED = frozenset({"index", "question", "answer"})
 
-READER = Reader(
-    "vlmevalkit-tsv", "VLMEvalKit's TSV", LAYOUT, read_vlmevalkit, OPTIONS, detect_vlmevalkit
+READER = Reader[Any](
+    "vlmevalkit-tsv",
+    "VLMEvalKit's TSV",
+    LAYOUT,
+    read_vlmevalkit,
+    options=OPTIONS,
+    detect=detect_vlmevalkit,
 )
 
 

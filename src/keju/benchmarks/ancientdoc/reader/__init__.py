@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -81,14 +82,14 @@ def read_ancientdoc(src: Path, writer: DatasetWriter, options: Options) -> Itera
     yield from _notes(items, books)
 
 
-READER = Reader(
+READER = Reader[Any](
     "ancientdoc",
     "AncientDoc: the release on Hugging Face, or JSON lines with page images",
     LAYOUT,
     read_ancientdoc,
-    OPTIONS,
-    detect_ancientdoc,
-    tables=Tables("dynasty and script of books", partial(book_table, read=read_ancientdoc)),
+    options=OPTIONS,
+    detect=detect_ancientdoc,
+    tables=Tables[Any]("dynasty and script of books", partial(book_table, read=read_ancientdoc)),
 )
 
 

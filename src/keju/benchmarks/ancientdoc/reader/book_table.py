@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from keju.benchmarks.ancientdoc.reader.images import tree_images
 from keju.datasets.preview import PreviewWriter
@@ -14,7 +15,7 @@ from keju.messages import message
 _ALL = 1 << 40
 
 
-def book_table(src: Path, options: Options, *, read: Read) -> Iterator[Table]:
+def book_table(src: Path, options: Options, *, read: Read[Any]) -> Iterator[Table]:
     """Every book of a source, with dynasty and script as far as they are known.
 
     Args:

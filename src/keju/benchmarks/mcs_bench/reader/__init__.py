@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from keju.benchmarks.mcs_bench.reader.detection import detect_mcs_bench
 from keju.benchmarks.mcs_bench.reader.entries import Entry, entries_in
@@ -137,11 +138,11 @@ def _notes(items: Sequence[Item], skipped: Sequence[str]) -> Iterator[str]:
         )
 
 
-READER = Reader(
+READER = Reader[Any](
     "mcs-bench",
     "MCS-Bench's questions in JSON or tables, with images",
     LAYOUT,
     read_mcs_bench,
-    OPTIONS,
-    detect_mcs_bench,
+    options=OPTIONS,
+    detect=detect_mcs_bench,
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from keju.benchmarks.obi_bench.readers.blank_tables import class_tables
 from keju.benchmarks.obi_bench.readers.class_detection import detect_classes
@@ -148,25 +149,27 @@ def _sources(trees: Sequence[Tree]) -> list[Found]:
     return [tree.found for tree in trees]
 
 
-CLASSIFICATION = Reader(
+CLASSIFICATION = Reader[Any](
     "obi-classification",
     "OBI-Bench's classification: one folder of crops per class",
     CLASSIFICATION_LAYOUT,
     read_classification,
-    CLASSIFICATION_OPTIONS,
-    partial(detect_classes, task="classification"),
-    tables=Tables(
+    options=CLASSIFICATION_OPTIONS,
+    detect=partial(detect_classes, task="classification"),
+    tables=Tables[Any](
         "characters of classes, and classes that look alike", class_tables("classification")
     ),
 )
-RETRIEVAL = Reader(
+RETRIEVAL = Reader[Any](
     "obi-retrieval",
     "OBI-Bench's retrieval: one folder of crops per class",
     RETRIEVAL_LAYOUT,
     read_retrieval,
-    RETRIEVAL_OPTIONS,
-    partial(detect_classes, task="retrieval"),
-    tables=Tables("characters of classes, and classes that look alike", class_tables("retrieval")),
+    options=RETRIEVAL_OPTIONS,
+    detect=partial(detect_classes, task="retrieval"),
+    tables=Tables[Any](
+        "characters of classes, and classes that look alike", class_tables("retrieval")
+    ),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -112,14 +113,14 @@ def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iter
     )
 
 
-READER = Reader(
+READER = Reader[Any](
     "obi-deciphering",
     "OBI-Bench's deciphering: characters, and a table of their meanings",
     LAYOUT,
     read_deciphering,
-    OPTIONS,
-    detect_characters,
-    tables=Tables("descriptions of images", described_characters),
+    options=OPTIONS,
+    detect=detect_characters,
+    tables=Tables[Any]("descriptions of images", described_characters),
 )
 
 

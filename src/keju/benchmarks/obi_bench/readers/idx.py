@@ -9,7 +9,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,13 +109,13 @@ def _magic(listing: Listing, path: PurePosixPath) -> bytes:
         return b""
 
 
-READER = Reader(
+READER = Reader[Any](
     "idx",
     "labelled crops in IDX files (Oracle-MNIST)",
     LAYOUT,
     read_idx,
-    {"classes": "a UTF-8 file with the name of class 0, 1, 2 … on a line each"},
-    detect_idx,
+    options={"classes": "a UTF-8 file with the name of class 0, 1, 2 … on a line each"},
+    detect=detect_idx,
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -326,12 +326,12 @@ def _names(found: Found, paths: list[Path]) -> list[str]:
     return [path.relative_to(found.folder).as_posix() for path in paths]
 
 
-READER = Reader(
+READER = Reader[Any](
     "obi-recognition",
     "OBI-Bench's recognition: images with boxes",
     LAYOUT,
     read_recognition,
-    OPTIONS,
-    detect_recognition,
-    tables=Tables("descriptions of images", described_images),
+    options=OPTIONS,
+    detect=detect_recognition,
+    tables=Tables[Any]("descriptions of images", described_images),
 )

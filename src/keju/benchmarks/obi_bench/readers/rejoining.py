@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from keju.benchmarks.obi_bench.readers.fragment_groups import bones_by, folder_of, whole_images
 from keju.benchmarks.obi_bench.readers.fragment_joins import Adjacency, joins_in
@@ -209,11 +210,11 @@ def _bones(names: Sequence[str], joins: Adjacency) -> dict[str, str]:
     return bones
 
 
-READER = Reader(
+READER = Reader[Any](
     "obi-rejoining",
     "OBI-Bench's rejoining: one folder of fragments per bone",
     LAYOUT,
     read_rejoining,
-    OPTIONS,
-    detect_rejoining,
+    options=OPTIONS,
+    detect=detect_rejoining,
 )

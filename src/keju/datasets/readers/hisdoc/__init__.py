@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keju.datasets.pages import Page, page_in_reading_order
 from keju.datasets.readers.base import (
@@ -136,13 +136,13 @@ def detect_hisdoc(listing: Listing) -> Detection | None:
     return None
 
 
-READER = Reader(
+READER = Reader[Any](
     "hisdoc",
     "page images with text lines of M5HisDoc or MTHv2",
     LAYOUT,
     read_hisdoc,
-    OPTIONS,
-    detect_hisdoc,
+    options=OPTIONS,
+    detect=detect_hisdoc,
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keju.datasets.readers.base import Options, Reader, join_names, parse_flag
 from keju.datasets.readers.mapped.images import MappedFiles
@@ -69,12 +69,12 @@ def read_mapped(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
     )
 
 
-READER = Reader(
+READER = Reader[Any](
     "mapped",
     "any table or image folder, described by a mapping file",
     LAYOUT,
     read_mapped,
-    OPTIONS,
+    options=OPTIONS,
 )
 
 

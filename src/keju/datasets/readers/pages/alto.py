@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import Annotated, NamedTuple
 
 from lxml import etree
+from msgspec import Meta
 
 from keju.datasets.pages import Page
-from keju.datasets.readers.base import Options, Reader
+from keju.datasets.readers.base import Reader
 from keju.datasets.readers.pages.page_items import (
-    PAGE_OPTIONS,
-    PageOptions,
+    PageSettings,
     import_pages,
-    keywords,
     page_layout,
 )
 from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_order, root_of
 from keju.datasets.readers.pages.xml_roots import detect_pages
 from keju.datasets.readers.xml_parsing import children, first, join_words, name_of, number, points
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from keju.items import LineKind, Point
 from keju.messages import message
 
@@ -30,26 +29,36 @@ _TAGS = ("LayoutTag", "StructureTag", "RoleTag", "OtherTag")
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
 
 
+class AltoSettings(PageSettings, frozen=True, kw_only=True):
+    """What is imported of ALTO files, and the resolution of the scans in pixels per inch."""
+
+    dpi: Annotated[
+        float | None,
+        Meta(
+            description="resolution of the scans, where the files measure in mm or inches",
+            ge=1,
+            le=100_000,
+        ),
+    ] = None
+
+
 def import_alto(
     src: Path,
     writer: DatasetWriter,
-    *,
-    dpi: str | float | None = None,
-    **options: Unpack[PageOptions],
+    settings: AltoSettings,
 ) -> list[str]:
     """Import ALTO files as items of a transcription task, one item per page.
 
-    The arguments are those of `import_page_xml`, and `dpi`, the resolution of the scans in pixels
-    per inch, which is needed where a file measures in millimetres or inches.
+    The arguments are those of `import_page_xml`, with the resolution of the scans in addition.
 
     Returns:
         Notes for the user, one line each.
 
     Raises:
         DataError: a file is not ALTO, or there is nothing to import.
-        UsageError: an option is unknown.
+        UsageError: a setting names an unknown task, kind or folder.
     """
-    return import_pages(src, writer, partial(read_alto, dpi=_resolution(dpi)), **options)
+    return import_pages(src, writer, partial(read_alto, dpi=settings.dpi), settings)
 
 
 def read_alto(
@@ -171,28 +180,12 @@ def _scale(root: etree._Element, path: Path, dpi: float | None) -> float:
     return dpi / _PER_INCH[unit]
 
 
-def _resolution(dpi: str | float | None) -> float | None:
-    if dpi is None or dpi == "":
-        return None
-    try:
-        found = float(dpi)
-    except ValueError:
-        found = 0.0
-    if not 1 <= found <= 100_000:
-        raise UsageError(message("datasets.dpi-invalid", dpi=dpi))
-    return found
-
-
-def _read(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
-    return import_alto(src, writer, **keywords(options))
-
-
 READER = Reader(
     "alto",
     "ALTO 2 to 4, with or without the page images",
     page_layout("ALTO"),
-    _read,
-    {**PAGE_OPTIONS, "dpi": "resolution of the scans, where the files measure in mm or inches"},
+    import_alto,
+    AltoSettings,
     detect_pages("alto", "ALTO"),
     texts=False,  # XML declares its own encoding.
 )

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Annotated
 
+from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.datasets.readers.base import (
     Detection,
-    Options,
     Reader,
     check_name,
     files_under,
     join_names,
-    parse_flag,
-    parse_whole_number,
     plain_file,
 )
 from keju.datasets.readers.listing import Listing
@@ -33,6 +32,7 @@ from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
 from keju.messages import message
+from keju.settings import Settings
 
 LAYOUT = """\
 SRC                       a folder, with folders in it as deep as you like, or one PDF or TIFF
@@ -47,18 +47,46 @@ A PDF page that is one scanned image gives that image; other pages are rendered.
 The folder of a page, or the PDF or TIFF that it is from, is its group (the unit of independence),
 so keep one book in one folder."""
 
-OPTIONS = {
-    "task": "the task that the text answers (default page_ocr; published: page_level_ocr, T1)",
-    "skip-missing": "yes: skip images without text and texts without image (default no)",
-    "texts": "no: import the images without references, to run models on them (default yes)",
-    "blank-pages": "yes: a page whose text is empty is blank (default no: that is an error)",
-    "dpi": "resolution at which PDF pages are rendered (default: that of the scan, else 300)",
-}
+
+class PagesSettings(Settings, frozen=True, kw_only=True):
+    """What is imported of a folder of page images, and how."""
+
+    task: Annotated[
+        str,
+        Meta(
+            description="the task that the text answers "
+            "(default page_ocr; published: page_level_ocr, T1)"
+        ),
+    ] = OWN_PAGE
+    skip_missing: Annotated[
+        bool,
+        Meta(description="yes: skip images without text and texts without image (default no)"),
+    ] = False
+    texts: Annotated[
+        bool,
+        Meta(
+            description="no: import the images without references, to run models on them "
+            "(default yes)"
+        ),
+    ] = True
+    blank_pages: Annotated[
+        bool,
+        Meta(description="yes: a page whose text is empty is blank (default no: that is an error)"),
+    ] = False
+    dpi: Annotated[
+        int | None,
+        Meta(
+            description="resolution at which PDF pages are rendered "
+            "(default: that of the scan, else 300)",
+            ge=1,
+        ),
+    ] = None
+
 
 _KINDS = (*EXTENSIONS, "pdf")
 
 
-def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Iterator[str]:
     """Read page images with their texts, one item per page.
 
     Raises:
@@ -69,7 +97,7 @@ def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterator[s
     """
     root, files = _files(src)
     with PdfReader() as pdfs:
-        yield from _read(src, root, files, writer, options, pdfs)
+        yield from _read(src, root, files, writer, settings, pdfs)
     yield from _others(src)
 
 
@@ -78,18 +106,16 @@ def _read(
     root: Path,
     files: list[Path],
     writer: DatasetWriter,
-    options: Options,
+    settings: PagesSettings,
     pdfs: PdfReader,
 ) -> Iterator[str]:
-    pattern = _pattern(options)
-    with_texts = parse_flag(options, "texts", default="yes")
-    dpi = parse_whole_number(options, "dpi", 0) or None
+    pattern = _pattern(settings.task)
+    with_texts = settings.texts
     problems = Problems(src)
     scans = _scans(files, pdfs, problems)
     texts = Texts(list(files_under(root, {"txt"})) if with_texts else [])
-    empty_is_blank = parse_flag(options, "blank-pages")
     found = (
-        _found(scans, texts, problems, empty_is_blank)
+        _found(scans, texts, problems, settings.blank_pages)
         if with_texts
         else {scan: {} for scan in scans}
     )
@@ -97,7 +123,7 @@ def _read(
         broken = {file.with_suffix("") for file in files} - {scan.stem for scan in found}
         lost = [file for file in texts.unused() if src.is_dir() and not _of(file, broken)]
         unpaired = Unpaired.of(root, found, lost)
-        if parse_flag(options, "skip-missing") and any(found.values()):
+        if settings.skip_missing and any(found.values()):
             yield from unpaired.skipped()
         else:
             unpaired.report(problems)
@@ -111,7 +137,7 @@ def _read(
     for scan, pages in found.items():
         wanted = pages if with_texts else range(1, (scan.pages or 1) + 1)
         with problems.collecting("unusable image"):
-            for number, image in images_of(scan, wanted, dpi, pdfs) if wanted else ():
+            for number, image in images_of(scan, wanted, settings.dpi, pdfs) if wanted else ():
                 text = pages[number][1] if with_texts else ""
                 item = _item(writer, root, scan, number, image, text, pattern)
                 if with_texts and (not text.strip() or says_blank(text)):
@@ -123,8 +149,8 @@ def _read(
         yield f"imported as blank: {number_of(len(blank), 'page', 'pages')}: {join_names(blank)}"
 
 
-def _pattern(options: Options) -> Item:
-    kind = task(options.get("task", OWN_PAGE))
+def _pattern(name: str) -> Item:
+    kind = task(name)
     pattern = Item(id="page", benchmark=kind.benchmark, task=kind.id, query=kind.queries[0].name)
     try:
         prompt_of(pattern)
@@ -307,7 +333,7 @@ READER = Reader(
     "page images, PDF or TIFF files with .txt files",
     LAYOUT,
     read_pages,
-    OPTIONS,
+    PagesSettings,
     detect_pages,
 )
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Unpack
 
 from lxml import etree, html
 from msgspec.structs import replace
 
 from keju.datasets.pages import Page
-from keju.datasets.readers.base import Detection, Options, Reader, plain_file, source_text
+from keju.datasets.readers.base import Detection, Reader, plain_file, source_text
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import (
-    PAGE_OPTIONS,
-    PageOptions,
+    PageSettings,
     import_pages,
-    keywords,
     page_layout,
 )
 from keju.datasets.readers.pages.page_lines import Around
@@ -38,7 +35,7 @@ _WORD = "ocrx_word"
 _PROPERTY = re.compile(r'([\w-]+)((?:[^;"]|"[^"]*")*)')
 
 
-def import_hocr(src: Path, writer: DatasetWriter, **options: Unpack[PageOptions]) -> list[str]:
+def import_hocr(src: Path, writer: DatasetWriter, settings: PageSettings) -> list[str]:
     """Import hOCR files as items of a transcription task, one item per page.
 
     The arguments are those of `import_page_xml`.
@@ -48,9 +45,9 @@ def import_hocr(src: Path, writer: DatasetWriter, **options: Unpack[PageOptions]
 
     Raises:
         DataError: a file is not hOCR, or there is nothing to import.
-        UsageError: an option is unknown or has a wrong value.
+        UsageError: a setting names an unknown task, kind or folder.
     """
-    return import_pages(src, writer, read_hocr, suffixes=HOCR_SUFFIXES, **options)
+    return import_pages(src, writer, read_hocr, settings, suffixes=HOCR_SUFFIXES)
 
 
 def is_hocr(data: bytes) -> bool:
@@ -170,16 +167,12 @@ _SAMPLE = 40
 """The number of HTML files that are opened to detect hOCR."""
 
 
-def _read(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
-    return import_hocr(src, writer, **keywords(options))
-
-
 READER = Reader(
     "hocr",
     "pages in hOCR 1.2, with or without their images",
     page_layout("hOCR").replace(".xml ", ".hocr"),
-    _read,
-    PAGE_OPTIONS,
+    import_hocr,
+    PageSettings,
     _detect,
 )
 """The reader of ``keju data import hocr``."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Protocol, TypedDict, Unpack, cast
+from typing import Annotated, Protocol
 
 import msgspec
+from msgspec import Meta
 
 from keju.datasets.line_kinds import has_known_kind, is_specific, parse_kinds
 from keju.datasets.pages import (
@@ -16,17 +17,13 @@ from keju.datasets.pages import (
     TextChoice,
     effective_order,
     page_in_reading_order,
-    parse_order_choice,
-    parse_text_choice,
     select_lines,
 )
 from keju.datasets.readers.base import (
-    Options,
     files_under,
     image_files,
     join_names,
     kept_inside,
-    parse_flag,
     source_bytes,
 )
 from keju.datasets.readers.pages.xml_roots import COMPANIONS, root_of_bytes
@@ -37,15 +34,7 @@ from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
 from keju.items import ImageRef, Item, Line, LineKind, Record
 from keju.messages import message
-
-PAGE_OPTIONS = {
-    "task": "the task that the text answers (default page_ocr; published: page_level_ocr, T1)",
-    "text": "all lines; body: main text and notes together; main; notes (default all)",
-    "order": "auto: the file's ReadingOrder, else geometry; document; geometry (default auto)",
-    "images": "the folder of the page images, if they are not beside the files",
-    "blank-pages": "yes: a page without a line is blank (default no: it is skipped)",
-    "kinds": "what the files' own line types mean, e.g. Glose=note,Vers=main",
-}
+from keju.settings import Settings
 
 EXPORT_FOLDERS = frozenset({"page", "alto", "xml", "hocr", "txt"})
 """Directories that exporters create in that of an edition, one per format."""
@@ -64,23 +53,41 @@ The folder of a page is its group (the unit of independence); a folder called pa
 skipped for the one above it."""
 
 
-class PageOptions(TypedDict, total=False):
-    """Options of an import of pages.
+class PageSettings(Settings, frozen=True, kw_only=True):
+    """What is imported of page files, and how."""
 
-    `task` is the transcription task of the pages (``page_ocr``). `text` is ``all`` lines; ``body``,
-    main text and notes together; ``main``; ``notes``. `order` is ``auto`` (the file's ReadingOrder,
-    else geometry), ``document`` or ``geometry``. `images` is the directory of the images, if they
-    are not beside the files. `kinds` are the meanings of the file's own line types, e.g.
-    ``Glose=note,正文=main``. `blank_pages` is ``yes`` to import pages without any line as blank; a
-    page with empty lines counts as not transcribed.
-    """
-
-    task: str
-    text: str
-    order: str
-    images: Path | str | None
-    kinds: str
-    blank_pages: str
+    task: Annotated[
+        str,
+        Meta(
+            description="the task that the text answers "
+            "(default page_ocr; published: page_level_ocr, T1)"
+        ),
+    ] = OWN_PAGE
+    text: Annotated[
+        TextChoice,
+        Meta(
+            description="all lines; body: main text and notes together; main; notes (default all)"
+        ),
+    ] = "all"
+    order: Annotated[
+        OrderChoice,
+        Meta(
+            description="auto: the file's ReadingOrder, else geometry; document; geometry "
+            "(default auto)"
+        ),
+    ] = "auto"
+    images: Annotated[
+        Path | None,
+        Meta(description="the folder of the page images, if they are not beside the files"),
+    ] = None
+    blank_pages: Annotated[
+        bool,
+        Meta(description="yes: a page without a line is blank (default no: it is skipped)"),
+    ] = False
+    kinds: Annotated[
+        str,
+        Meta(description="what the files' own line types mean, e.g. Glose=note,Vers=main"),
+    ] = ""
 
 
 class ReadPage(Protocol):
@@ -88,11 +95,6 @@ class ReadPage(Protocol):
 
     def __call__(self, path: Path, *, kinds: Mapping[str, LineKind] | None) -> Page:
         """The page in the file; `kinds` are the user's meanings of types."""
-
-
-def keywords(options: Options) -> PageOptions:
-    """A user's options as keyword arguments of an import of pages."""
-    return cast("PageOptions", {name.replace("-", "_"): text for name, text in options.items()})
 
 
 class _Wish(Record, frozen=True, kw_only=True):
@@ -106,23 +108,22 @@ class _Wish(Record, frozen=True, kw_only=True):
     kinds: dict[str, LineKind]
 
 
-def _wish(options: PageOptions) -> _Wish:
-    """The user's options, checked.
+def _wish(settings: PageSettings) -> _Wish:
+    """The user's settings with the task and the meanings of line types.
 
     Raises:
         UsageError: the task is unknown or is not a transcription task, or a value is unknown.
     """
-    declared = transcription_task(options.get("task", OWN_PAGE))
-    images = options.get("images")
-    if images and not Path(images).is_dir():
-        raise UsageError(message("datasets.no-image-folder", images=images))
+    declared = transcription_task(settings.task)
+    if settings.images and not settings.images.is_dir():
+        raise UsageError(message("datasets.no-image-folder", images=settings.images))
     return _Wish(
         task=declared,
-        text=parse_text_choice(options.get("text", "all")),
-        order=parse_order_choice(options.get("order", "auto")),
-        images=str(images or ""),
-        blank_pages=parse_flag({"blank-pages": options.get("blank_pages", "no")}, "blank-pages"),
-        kinds=parse_kinds(options.get("kinds", "")),
+        text=settings.text,
+        order=settings.order,
+        images=str(settings.images or ""),
+        blank_pages=settings.blank_pages,
+        kinds=parse_kinds(settings.kinds),
     )
 
 
@@ -142,9 +143,9 @@ def import_pages(
     src: Path,
     writer: DatasetWriter,
     read: ReadPage,
+    settings: PageSettings,
     *,
     suffixes: Collection[str] = ("xml",),
-    **options: Unpack[PageOptions],
 ) -> list[str]:
     """Add one item for every page file under `src`; returns notes for the user.
 
@@ -152,9 +153,9 @@ def import_pages(
 
     Raises:
         DataError: a file cannot be read as a page, or there is nothing to import.
-        UsageError: an option is unknown or has a wrong value.
+        UsageError: a setting names an unknown task, kind or folder.
     """
-    wish = _wish(options)
+    wish = _wish(settings)
     pictures = _Pictures(Path(wish.images) if wish.images else None)
     without_line: list[str] = []
     without_text: list[str] = []

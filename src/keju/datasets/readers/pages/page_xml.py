@@ -9,17 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
 
 from lxml import etree
 
 from keju.datasets.pages import Page
-from keju.datasets.readers.base import Options, Reader
+from keju.datasets.readers.base import Reader
 from keju.datasets.readers.pages.page_items import (
-    PAGE_OPTIONS,
-    PageOptions,
+    PageSettings,
     import_pages,
-    keywords,
     page_layout,
 )
 from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_order, root_of
@@ -33,13 +30,13 @@ from keju.messages import message
 _CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
 
 
-def import_page_xml(src: Path, writer: DatasetWriter, **options: Unpack[PageOptions]) -> list[str]:
+def import_page_xml(src: Path, writer: DatasetWriter, settings: PageSettings) -> list[str]:
     """Import PAGE-XML files as items of a transcription task, one item per page.
 
     Args:
         src: a file, or a directory with all files under it.
         writer: the dataset to write.
-        options: see `PageOptions`.
+        settings: see `PageSettings`.
 
     The answer is the text, one line per column, including empty lines. The metadata of an item
     without image name the missing one. Pages without a selected line are skipped.
@@ -49,9 +46,9 @@ def import_page_xml(src: Path, writer: DatasetWriter, **options: Unpack[PageOpti
 
     Raises:
         DataError: a file is not PAGE-XML, or there is nothing to import.
-        UsageError: an option is unknown.
+        UsageError: a setting names an unknown task, kind or folder.
     """
-    return import_pages(src, writer, read_page, **options)
+    return import_pages(src, writer, read_page, settings)
 
 
 def read_page(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Page:
@@ -188,16 +185,12 @@ def _is_indexed(page: etree._Element) -> bool:
     return _all_indexed([child for child in page if name_of(child).endswith("Region")])
 
 
-def _read(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
-    return import_page_xml(src, writer, **keywords(options))
-
-
 READER = Reader(
     "page-xml",
     "PAGE-XML, with or without the page images",
     page_layout("PAGE-XML"),
-    _read,
-    PAGE_OPTIONS,
+    import_page_xml,
+    PageSettings,
     detect_pages("PcGts", "PAGE-XML"),
     texts=False,  # XML declares its own encoding.
 )

@@ -1,0 +1,201 @@
+"""Options of formats, whose values are texts: conversion to settings, and settings of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, cast
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import FieldInfo
+
+from keju.datasets.readers.encodings import OPTION
+from keju.errors import UsageError, did_you_mean, nearest_names
+from keju.local_paths import check_local
+from keju.messages import message
+from keju.settings import (
+    FAMILY,
+    FaultsError,
+    Settings,
+    allowed_values,
+    bounds,
+    in_words,
+    option_name,
+    plain_type,
+)
+
+S = TypeVar("S", bound=Settings)
+
+_YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+_DIGITS = 10
+"""The number of characters from which a text is too long for a number."""
+
+
+def settings_from_texts(
+    given: Mapping[str, str], shape: type[S], form: str, *, texts: bool = False
+) -> S:
+    """Convert options, whose values are texts, to settings.
+
+    A path or number with an empty text has its default. A member of the family ``field.NAME`` is an
+    option with a name in place of NAME.
+
+    Args:
+        given: the texts, by the names of options.
+        shape: the type of the settings.
+        form: the format, for errors.
+        texts: whether the format has the option ``encoding`` beside its settings.
+
+    Raises:
+        UsageError: an option is unknown, missing or has a wrong value; a `FaultsError` if there are
+            several errors.
+    """
+    fields = {option_name(each): each for each in msgspec.structs.fields(shape)}
+    faults: list[UsageError] = []
+    found: dict[str, Any] = {}
+    shared = {OPTION} - fields.keys() if texts else set()
+    for option, text in given.items():
+        if option in shared:
+            continue
+        family, _, member = option.partition(".")
+        try:
+            if option in fields and not option.endswith(FAMILY):
+                if text or plain_type(fields[option].type) not in {int, float, Path}:
+                    found[fields[option].name] = _value(option, text, fields[option])
+            elif member and family + FAMILY in fields:
+                found.setdefault(fields[family + FAMILY].name, {})[member] = text
+            else:
+                raise _unknown(option, [*fields, *shared], form)
+        except UsageError as error:
+            faults.append(error)
+    faults += [
+        UsageError(message("datasets.option-missing", format=form, option=option))
+        for option, field in fields.items()
+        if field.required and not given.get(option) and field.name not in found
+    ]
+    if faults:
+        raise faults[0] if len(faults) == 1 else FaultsError(map(str, faults))
+    try:
+        return shape(**found)
+    except ValueError as error:  # raised by the settings themselves
+        raise FaultsError([f"{form}: {error}"]) from None
+
+
+def _unknown(option: str, known: Iterable[str], form: str) -> UsageError:
+    names = list(known)
+    return UsageError(
+        message(
+            "datasets.no-such-option",
+            format=form,
+            option=option,
+            similar=did_you_mean(nearest_names(option, names)),
+            names=", ".join(names) or message("datasets.none"),
+        )
+    )
+
+
+def _value(option: str, text: str, field: FieldInfo) -> object:
+    """The value that a text means for a setting.
+
+    Raises:
+        UsageError: it has none; the error names the option, the text and what is allowed.
+    """
+    kind = plain_type(field.type)
+    if kind is str:
+        return text
+    if kind is bool:
+        if text.casefold() in _YES_OR_NO:
+            return _YES_OR_NO[text.casefold()]
+        raise UsageError(message("datasets.option-not-yes-or-no", name=option, value=text))
+    if kind is Path:
+        check_local(text, option)
+        return Path(text)
+    if kind in {int, float}:
+        return _number(option, text, field)
+    if allowed := list(map(str, allowed_values(kind))):
+        if text in allowed:
+            return text
+        raise _not_one_of(option, text, allowed)
+    try:
+        return msgspec.convert(text, field.type, strict=False)
+    except msgspec.ValidationError as error:
+        reason = in_words(str(error), field.type).removeprefix(": ")
+        raise UsageError(
+            message("datasets.option-not-valid", name=option, value=text, reason=reason)
+        ) from None
+
+
+def _not_one_of(option: str, text: str, allowed: Iterable[str]) -> UsageError:
+    names = list(filter(None, allowed))
+    return UsageError(
+        message(
+            "datasets.option-not-one-of",
+            name=option,
+            value=text,
+            names=", ".join(names),
+            similar=did_you_mean(nearest_names(text, names)),
+        )
+    )
+
+
+def _number(option: str, text: str, field: FieldInfo) -> float:
+    whole = plain_type(field.type) is int
+    low, high = bounds(field.type)
+    try:
+        value = int(text) if whole else float(text)
+    except ValueError:
+        value = float("nan")
+    plain = text.isascii() and len(text) < _DIGITS and (not whole or text.lstrip("-").isdigit())
+    # A value that is not a number is outside of any limits.
+    inside = (float("-inf") if low is None else low) <= value
+    if plain and inside and value <= (float("inf") if high is None else high):
+        return value
+    raise UsageError(
+        message(
+            "datasets.option-not-a-number",
+            name=option,
+            value=text,
+            kind=message("datasets.whole-number") if whole else message("datasets.number"),
+            limits=_limits(low, high),
+        )
+    )
+
+
+def _limits(low: float | None, high: float | None) -> str:
+    if low is not None and high is not None:
+        return message("datasets.limits-between", low=low, high=high)
+    if low is not None:
+        return message("datasets.limits-from", low=low)
+    return "" if high is None else message("datasets.limits-to", high=high)
+
+
+def declare_texts(options: Mapping[str, str]) -> type[Settings]:
+    """Settings with a text for each option, or a table of texts for each family ``field.NAME``.
+
+    Args:
+        options: the name of each option and its help.
+    """
+    fields: list[tuple[str, Any, Any]] = []
+    for number, (name, help_text) in enumerate(options.items()):
+        about = Meta(description=help_text)
+        kind: Any = Annotated[str | None, about]
+        if name.endswith(FAMILY):
+            kind = Annotated[dict[str, str] | None, about]
+        fields.append((f"option_{number}", kind, msgspec.field(name=name, default=None)))
+    return cast(
+        "type[Settings]",
+        msgspec.defstruct("TextSettings", fields, bases=(Settings,), frozen=True, kw_only=True),
+    )
+
+
+def given_texts(settings: Settings) -> dict[str, str]:
+    """The options that were given, from settings that `declare_texts` declared."""
+    found: dict[str, str] = {}
+    for field in msgspec.structs.fields(settings):
+        value = getattr(settings, field.name)
+        if isinstance(value, dict):
+            family = field.encode_name.removesuffix(FAMILY)
+            found |= {f"{family}.{name}": text for name, text in value.items()}
+        elif value is not None:
+            found[field.encode_name] = value
+    return found

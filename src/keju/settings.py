@@ -1,0 +1,204 @@
+"""`Settings`: typed settings of commands, build steps, sources and readers.
+
+A declaration is a class with one annotated field per setting. Its options, their help, defaults and
+validation are derived from it. `settings_from` converts a table of a recipe and reports
+all errors at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import FieldInfo
+
+from keju.errors import KejuError, UsageError, unknown_name
+from keju.local_paths import check_local
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings of a step, source or reader; each field is a key and an option of a command.
+
+    Fields are declared ``Annotated[int, Meta(description="…", ge=1)]`` with a default wherever one
+    is sensible; the description is the option's help.
+    """
+
+
+S = TypeVar("S", bound=Struct)
+
+_AT = re.compile(r" - at `(?P<of_keys>key` in `)?\$(?P<key>[^`]*)`$")
+_ENUM = re.compile(r"Invalid enum value '?(?P<name>.*?)'?")
+_TYPE = re.compile(r"`([^`]*)`")
+_WORDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "Path": "a path",
+}
+"""The names of the parser's types in a recipe."""
+
+
+class FaultsError(UsageError):
+    """All errors in a recipe or a table of settings, one per line."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.lines = tuple(dict.fromkeys(str(KejuError(line)) for line in lines))
+        super().__init__("; ".join(self.lines))
+        self.args = ("\n".join(self.lines),)
+
+
+@contextmanager
+def gathering(faults: list[str], place: str = "") -> Iterator[None]:
+    """Collect errors raised inside, each with its place, and continue after it."""
+    try:
+        yield
+    except FaultsError as error:
+        faults += [f"{place}: {line}" if place else line for line in error.lines]
+    except KejuError as error:
+        faults.append(f"{place}: {error}" if place else str(error))
+
+
+def settings_from(
+    table: Mapping[str, object],
+    shape: type[S],
+    *,
+    place: str,
+    base: Path | None = None,
+    spelled: bool = False,
+) -> S:
+    """Convert a table of names and values to settings.
+
+    Keys may be spelled with hyphens. Relative paths start from `base`.
+
+    Args:
+        table: the values.
+        shape: the type of the settings.
+        place: the prefix of errors, e.g. ``recipe.toml: step 2 (dedup-images)``.
+        base: the directory of relative paths.
+        spelled: numbers may be given as text, as options of a command are.
+
+    Raises:
+        FaultsError: unknown keys, values of the wrong type, missing keys: all of them.
+    """
+    known = {each.name: each for each in msgspec.structs.fields(shape)}
+    given = {key.replace("-", "_"): value for key, value in table.items()}
+    faults = [
+        f"{place}: {unknown_name(key, sorted(known), 'key')}" for key in given if key not in known
+    ]
+    addresses: list[str] = []
+
+    def whole(kind: type, value: object) -> object:
+        if kind is Path and isinstance(value, str):
+            with gathering(addresses):
+                check_local(value)
+            return Path(value) if base is None else base / value
+        # In msgspec's wording, so that one place rewrites both.
+        raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
+
+    found: dict[str, object] = {}
+    for name, field in known.items():
+        if name not in given:
+            if field.required:
+                faults.append(f"{place}: it needs {name} = …{_said_of(field)}")
+            continue
+        try:
+            found[name] = msgspec.convert(
+                given[name], field.type, strict=not spelled, dec_hook=whole
+            )
+        except msgspec.ValidationError as error:
+            faults.append(f"{place}: {name}{in_words(str(error), field.type)}")
+        faults += [f"{place}: {name}: {address}" for address in addresses]
+        addresses.clear()
+    if faults:
+        raise FaultsError(faults)
+    try:
+        return shape(**found)
+    except ValueError as error:  # raised by the settings themselves
+        raise FaultsError([f"{place}: {error}"]) from None
+
+
+def in_words(said: str, kind: object) -> str:
+    """The error of a value, without the parser's notation of places and types."""
+    at = _AT.search(said)
+    what = said[: at.start()] if at else said
+    where = at["key"].replace("[...]", "") if at else ""
+    if wrong := _ENUM.fullmatch(what):
+        name = "key" if at and at["of_keys"] else "value"
+        return (
+            f"{where}: {unknown_name(wrong['name'], sorted(map(str, allowed_values(kind))), name)}"
+        )
+    told = _TYPE.sub(lambda found: _worded(found[1]), what)
+    return f"{where}: {told[0].lower()}{told[1:]}"
+
+
+def _worded(kinds: str) -> str:
+    names = [_WORDS.get(kind, kind) for kind in kinds.split(" | ") if kind != "null"]
+    return " or ".join(names)
+
+
+def allowed_values(kind: object) -> list[object]:
+    """The values that a type lists literally, at any depth."""
+    if get_origin(kind) is Literal:
+        return list(get_args(kind))
+    return [value for part in get_args(kind) for value in allowed_values(part)]
+
+
+def _said_of(field: msgspec.structs.FieldInfo) -> str:
+    told = description(field.type)
+    return f" ({told})" if told else ""
+
+
+def description(kind: object) -> str:
+    """The description in a setting's annotation, on one line; empty where it has none."""
+    metas = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Meta)]
+    return " ".join(meta.description for meta in metas if meta.description)
+
+
+FAMILY = ".NAME"
+"""The end of the option of a setting that is a table of texts: ``field.NAME``."""
+
+
+def list_options(shape: type[Struct]) -> dict[str, str]:
+    """The options of a class of settings, in its order, each with its help.
+
+    ``skip_missing`` is the option ``skip-missing``; a table ``field`` is the family ``field.NAME``.
+    """
+    return {option_name(each): description(each.type) for each in msgspec.structs.fields(shape)}
+
+
+def option_name(field: FieldInfo) -> str:
+    """The name of a setting as an option."""
+    if field.encode_name != field.name:
+        return field.encode_name
+    family = FAMILY if is_table(field) else ""
+    return f"{field.name.replace('_', '-')}{family}"
+
+
+def is_table(field: FieldInfo) -> bool:
+    """Whether a setting is a table of names and texts."""
+    return get_origin(plain_type(field.type)) is dict
+
+
+def plain_type(kind: object) -> object:
+    """A type without annotation and without None: ``int`` of ``Annotated[int | None, …]``."""
+    if get_origin(kind) is Annotated:
+        return plain_type(get_args(kind)[0])
+    parts = [part for part in get_args(kind) if part is not NoneType]
+    alone = len(parts) == 1 and get_origin(kind) in {Union, UnionType}
+    return plain_type(parts[0]) if alone else kind
+
+
+def bounds(kind: object) -> tuple[float | None, float | None]:
+    """The least and the greatest value of a number, from its annotation (``ge``, ``le``)."""
+    metas = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Meta)]
+    low = next((meta.ge for meta in metas if meta.ge is not None), None)
+    return low, next((meta.le for meta in metas if meta.le is not None), None)
