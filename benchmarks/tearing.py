@@ -24,8 +24,8 @@ from rich.table import Table
 from keju.metrics.ranking import auc, rank
 from keju.models.baselines.edges import evidence, outline
 from keju.models.baselines.pairs import best_threshold
-from keju_synthetic.bones.breaking import BreakPlan, break_picture
-from keju_synthetic.bones.drafts import PieceLook, draft, picture_of
+from keju_synthetic.bones.breaking import FragmentationPlan, fragment_image
+from keju_synthetic.bones.drafts import PiecePlan, draw_piece, inscribe_piece
 from keju_synthetic.steps.tear import TearSettings
 
 DEPTHS = (0.003, 0.008, 0.012, 0.02)
@@ -51,25 +51,25 @@ class Found(NamedTuple):
 def whole(number: int) -> tuple[Image.Image, np.ndarray]:
     """A piece as a rubbing or a photograph, and where it stands."""
     rng = np.random.default_rng([7, number])
-    look = PieceLook(KINDS[number % 3], (500, 640), 0.09, 6)
-    made = draft(f"piece {number}", look, TEXTS, rng)
+    look = PiecePlan(KINDS[number % 3], (500, 640), 0.09, 6)
+    made = inscribe_piece(f"piece {number}", look, TEXTS, rng)
     ground = "rubbing" if number // 3 % 2 else "photo"
-    return picture_of(made.piece, ground, rng, wear=0.4, grain=0.9).convert("RGB"), made.piece.mask
+    return draw_piece(made.piece, ground, rng, wear=0.4, grain=0.9).convert("RGB"), made.piece.mask
 
 
 def torn(
-    pieces: Pieces, plan: BreakPlan
+    pieces: Pieces, plan: FragmentationPlan
 ) -> Iterator[tuple[int, int, tuple[int, ...], Image.Image, float]]:
     """Each fragment: its piece, its part, what it joins, its picture and its loss."""
     for number, (picture, mask) in enumerate(pieces):
-        parts, shards = break_picture(
+        parts, shards = fragment_image(
             picture, mask, plan, lambda name, n=number: np.random.default_rng([n, *name.encode()])
         )
         for part, shard in enumerate(shards, start=1):
-            yield number, part, parts.beside(part), shard.picture, shard.lost
+            yield number, part, parts.list_neighbours(part), shard.picture, shard.lost
 
 
-def measure(pieces: Pieces, plan: BreakPlan) -> Found:
+def measure(pieces: Pieces, plan: FragmentationPlan) -> Found:
     fragments = list(torn(pieces, plan))
     curves = [outline(np.asarray(picture.convert("L"))) for *_, picture, _ in fragments]
     count = len(fragments)
@@ -95,7 +95,7 @@ def measure(pieces: Pieces, plan: BreakPlan) -> Found:
     )  # fmt: skip
 
 
-def sheet(pieces: Pieces, plan: BreakPlan, path: str) -> None:
+def sheet(pieces: Pieces, plan: FragmentationPlan, path: str) -> None:
     """The fragments of the first pieces, side by side, for the eye."""
     cells = [picture for number, *_, picture, _ in torn(pieces[:8], plan)]
     side = 330
@@ -118,7 +118,7 @@ def main() -> None:
     pieces = [whole(number) for number in range(told.pieces)]
     table = Table("erosion", "fragments", "lost", "accuracy@1", "at threshold", "at best", "AUC")
     for depth in told.depths:
-        plan = BreakPlan(told.parts, depth, told.rough, default.turn)
+        plan = FragmentationPlan(told.parts, depth, told.rough, default.turn)
         found = measure(pieces, plan)
         table.add_row(
             f"{depth:g}" + (" *" if depth == default.erosion else ""), str(found.fragments),
@@ -127,7 +127,7 @@ def main() -> None:
         )  # fmt: skip
     Console().print(table)
     if told.sheet:
-        plan = BreakPlan(told.parts, default.erosion, told.rough, default.turn)
+        plan = FragmentationPlan(told.parts, default.erosion, told.rough, default.turn)
         sheet(pieces, plan, told.sheet)
 
 

@@ -10,7 +10,7 @@ from keju.errors import PrerequisiteError
 from keju_synthetic.composing import Glyph, Layout, Rect
 from keju_synthetic.drawing import draw_glyphs
 from keju_synthetic.fonts import find_font
-from keju_synthetic.noise import generator
+from keju_synthetic.noise import make_generator
 from keju_synthetic.recipe import HandSpec
 
 SPEC = {"family": "TW-Kai", "style": "Regular", "licence": "OGDL-Taiwan-1.0"}
@@ -29,7 +29,9 @@ def drawn(font, *, vary: float, chips: float = 0.0):
     glyphs = [Glyph("書", x, 60, 100, "h") for x in (60, 180)]
     layout = Layout(240, 120, Rect(0, 0, 240, 120), glyphs, [], [], [], [], [])
     hand = HandSpec(**SPEC, sway=0.0, vary=vary)
-    mask = draw_glyphs(layout, {"h": (hand, font)}, generator(1, "a"), ink="black", chips=chips)
+    mask = draw_glyphs(
+        layout, {"h": (hand, font)}, make_generator(1, "a"), ink="black", chips=chips
+    )
     return [mask["h"].crop(box) for box in ((0, 0, 240, 240), (240, 0, 480, 240))]
 
 

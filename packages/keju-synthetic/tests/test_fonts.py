@@ -10,7 +10,7 @@ from PIL import ImageFont
 from keju.errors import DataError, PrerequisiteError
 from keju.files import sha256_file
 from keju_synthetic import fonts
-from keju_synthetic.fonts import Font, check_coverage, find_font, undrawn
+from keju_synthetic.fonts import Font, check_coverage, find_font, find_missing_characters
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_another_style_of_the_family_is_not_the_font(pillows_font: Font):
 
 
 def test_characters_outside_a_font_are_named_once_and_in_order(pillows_font: Font):
-    assert undrawn(pillows_font, "A德B說德") == "德說"
+    assert find_missing_characters(pillows_font, "A德B說德") == "德說"
     with pytest.raises(DataError) as caught:
         check_coverage(pillows_font, "A德B說德", what="lunyu")
     assert (caught.value.id, caught.value.item) == ("synthetic.characters-not-in-font", "lunyu")
@@ -67,4 +67,7 @@ def test_an_empty_glyph_is_no_outline_even_if_the_cmap_lists_it(brush: Font):
     mapped_to_nothing, absent = "德", "說"
     assert face.getmask(mapped_to_nothing).getbbox() is None
     assert face.getmask(absent).getbbox() is not None, "drawn as the box of .notdef"
-    assert undrawn(brush, "山" + mapped_to_nothing + absent) == mapped_to_nothing + absent
+    assert (
+        find_missing_characters(brush, "山" + mapped_to_nothing + absent)
+        == mapped_to_nothing + absent
+    )

@@ -8,10 +8,10 @@ import pytest
 
 from keju_synthetic.composing import READ
 from keju_synthetic.leaves import compose_page
-from keju_synthetic.page_spec import HeadNoteSpec, PageSpec, pictures_of
+from keju_synthetic.page_spec import HeadNoteSpec, PageSpec, list_page_specs
 from keju_synthetic.plates import SealSpec
 from keju_synthetic.recipe import HandSpec
-from keju_synthetic.seals.cutting import Cut
+from keju_synthetic.seals.cutting import SealDesign
 from keju_synthetic.texts import load_passages
 
 HAND = HandSpec(family="f", style="s", licence="l", forms={"說": "説"})
@@ -77,9 +77,9 @@ def test_head_notes_stand_above_the_frame():
 def test_two_pictures_go_on_where_the_first_one_ends(form: str):
     spec = PageSpec(
         id="a", passage="p", hand="h", asks=(), difficulty=0.0, form=form, rows=8, columns=5,
-        pictures=2, leaf=3, seals=(SealSpec(cut=Cut(legend="藏書"), at=(0.5, 0.5)),),
+        pictures=2, leaf=3, seals=(SealSpec(cut=SealDesign(legend="藏書"), at=(0.5, 0.5)),),
     )  # fmt: skip
-    seen = list(pictures_of(spec))
+    seen = list(list_page_specs(spec))
     assert [bool(each.seals) for each in seen] == [True, False]
     first, second = (compose_page(each, PASSAGE, lambda _: HAND) for each in seen)
     long = compose_page(

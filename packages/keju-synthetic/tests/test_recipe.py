@@ -11,7 +11,7 @@ from keju_synthetic.leaves import compose_page
 from keju_synthetic.page_spec import PageSpec
 from keju_synthetic.recipe import HandSpec, read_recipe
 from keju_synthetic.texts import load_passages
-from keju_synthetic.wear import wear_at
+from keju_synthetic.wear import compute_wear
 
 HEAD = 'format = "keju-synth-1"\nname = "n"\nversion = "1"\nlicence = "CC0-1.0"\nseed = 1\n'
 PAGE = '[[pages]]\nid = "a"\npassage = "p"\nhand = "h"\nasks = ["T1"]\ndifficulty = 0.5\n'
@@ -27,7 +27,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_a_page_needs_little_and_the_rest_has_a_default(tmp_path: Path):
-    (page,) = read_recipe(write(tmp_path, HEAD + PAGE), SECTIONS).part("pages", PageSpec)
+    (page,) = read_recipe(write(tmp_path, HEAD + PAGE), SECTIONS).read_section("pages", PageSpec)
     assert (page.form, page.scan, page.split, page.frame) == ("half-a", "colour", "test", "double")
 
 
@@ -98,7 +98,7 @@ def test_what_does_not_fit_is_named(
     tmp_path: Path, text: str, problem: str, item: str | None, detail: str
 ):
     with pytest.raises(DataError) as caught:
-        read_recipe(write(tmp_path, text), SECTIONS).part("pages", PageSpec)
+        read_recipe(write(tmp_path, text), SECTIONS).read_section("pages", PageSpec)
     assert (caught.value.id, caught.value.item) == (problem, item)
     assert detail in str(caught.value)
 
@@ -122,13 +122,13 @@ def test_what_never_ends_is_not_read():
 def test_a_hand_that_is_not_in_the_recipe_is_named(tmp_path: Path):
     recipe = read_recipe(write(tmp_path, HEAD + PAGE), SECTIONS)
     with pytest.raises(DataError) as caught:
-        recipe.hand("h", asked_by="a")
+        recipe.find_hand("h", asked_by="a")
     assert (caught.value.id, caught.value.item) == ("errors.unknown-name", "a")
     assert caught.value.fields["kind"] == "hand"
 
 
 def test_every_kind_of_wear_grows_with_difficulty_except_resolution():
-    steps = [wear_at(value / 10, {}, item="a") for value in range(11)]
+    steps = [compute_wear(value / 10, {}, item="a") for value in range(11)]
     for name in steps[0].__struct_fields__:
         values = [getattr(step, name) for step in steps]
         assert values == sorted(values, reverse=name == "detail"), name
@@ -136,8 +136,8 @@ def test_every_kind_of_wear_grows_with_difficulty_except_resolution():
 
 
 def test_single_kinds_of_wear_can_be_set_and_unknown_ones_are_refused():
-    assert wear_at(0.5, {"show": 0.0}, item="a").show == 0
+    assert compute_wear(0.5, {"show": 0.0}, item="a").show == 0
     with pytest.raises(DataError) as caught:
-        wear_at(0.5, {"shine": 1.0}, item="a")
+        compute_wear(0.5, {"shine": 1.0}, item="a")
     assert (caught.value.id, caught.value.item) == ("synthetic.wear-invalid", "a")
     assert "shine" in caught.value.fields["reason"]

@@ -16,7 +16,7 @@ from keju.messages import using
 from keju_synthetic import Making, build_synth
 from keju_synthetic.fonts import find_font
 from keju_synthetic.recipe import read_recipe
-from keju_synthetic.synth import FAMILIES, in_catalogue_order
+from keju_synthetic.synth import FAMILIES, sort_by_catalogue
 
 RECIPE = Path(__file__).resolve().parents[1] / "src/keju_synthetic/recipes/mini.toml"
 
@@ -104,7 +104,7 @@ def test_items_stand_task_by_task_and_then_as_drawn(tmp_path: Path, kai):
     made = build_synth(write(tmp_path, SMALL), tmp_path / "out")
     items = Dataset.open(tmp_path / "out").items()
     assert [item.task for item in items] == ["T1", "T7", "T7"]
-    assert in_catalogue_order([items[1], items[2], items[0]]) == items
+    assert sort_by_catalogue([items[1], items[2], items[0]]) == items
     assert made.image_bytes == sum(
         {item.images[0].path: item.images[0].size for item in items}.values()
     )

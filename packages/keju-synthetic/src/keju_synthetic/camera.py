@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageFilter
 
-from keju_synthetic.noise import Plane, field, ramp, to_image, unit
+from keju_synthetic.noise import Plane, make_noise, ramp, to_image, to_plane
 from keju_synthetic.paper import Picture
 from keju_synthetic.recipe import Scan
 from keju_synthetic.wear import Wear
@@ -33,23 +33,23 @@ class Layers(NamedTuple):
     sheet: Plane
 
 
-def compose(paper: Picture, layers: Layers, wear: Wear) -> Picture:
+def compose_layers(paper: Picture, layers: Layers, wear: Wear) -> Picture:
     """Paper with everything on it, lying on what it lies on."""
     page = paper * (1 - (layers.behind * wear.show * 0.55)[..., None] * (1 - _INK))
-    page = _over(page, layers.red * (1 - 0.5 * wear.fade), _CINNABAR)
-    page = _over(page, layers.black * (1 - wear.fade), _INK)
-    page = _over(page, layers.holes, _through_holes(paper, layers.holes))
-    return _over(np.broadcast_to(_MAT, page.shape), layers.sheet, page)
+    page = _blend(page, layers.red * (1 - 0.5 * wear.fade), _CINNABAR)
+    page = _blend(page, layers.black * (1 - wear.fade), _INK)
+    page = _blend(page, layers.holes, _draw_through_holes(paper, layers.holes))
+    return _blend(np.broadcast_to(_MAT, page.shape), layers.sheet, page)
 
 
-def _through_holes(paper: Picture, holes: Plane) -> Picture:
+def _draw_through_holes(paper: Picture, holes: Plane) -> Picture:
     """The next leaf, less browned, behind a hole, with the shadow of the hole's upper left rim."""
     shadow = np.clip(holes - np.roll(holes, (2, 2), axis=(0, 1)), 0, 1)
     behind = paper * 0.5 + _LINING * 0.5
     return (behind * (1 - 0.5 * shadow)[..., None]).astype(np.float32)
 
 
-def _over(below: Picture, cover: Plane, colour: np.ndarray) -> Picture:
+def _blend(below: Picture, cover: Plane, colour: np.ndarray) -> Picture:
     alpha = cover[..., None]
     return (below * (1 - alpha) + colour * alpha).astype(np.float32)
 
@@ -57,12 +57,12 @@ def _over(below: Picture, cover: Plane, colour: np.ndarray) -> Picture:
 def shade(page: Picture, sheet: Plane, gutters: list[float], rng: np.random.Generator) -> Picture:
     """Uneven light, the shadow in a gutter, and the shadow at the edge of the sheet."""
     height, width = sheet.shape
-    light = 0.955 + 0.06 * field(rng, (height, width), height * 0.7)
+    light = 0.955 + 0.06 * make_noise(rng, (height, width), height * 0.7)
     across = np.arange(width, dtype=np.float32)[None, :]
     for gutter in gutters:
         near = ramp(1 - np.abs(across - gutter) / (height * 0.075), 0, 1)
         light = light * (1 - 0.42 * near * near)
-    soft = unit(to_image(sheet).filter(ImageFilter.GaussianBlur(height * 0.006)))
+    soft = to_plane(to_image(sheet).filter(ImageFilter.GaussianBlur(height * 0.006)))
     light = light * (0.80 + 0.20 * ramp(soft, 0.5, 1.0))
     return (page * light[..., None]).astype(np.float32)
 
@@ -86,25 +86,25 @@ def expose(page: Picture, wear: Wear, scan: Scan, rng: np.random.Generator) -> I
         image = image.resize(size, Image.Resampling.BICUBIC)
     image = image.filter(ImageFilter.GaussianBlur(wear.blur * size[1] / 1200))
     if scan == "bitonal":
-        return _bitonal(image, wear, rng)
-    noise = (field(rng, (size[1], size[0]), 1.9) - 0.5) * (2 * wear.grain / 255)
+        return _binarize(image, wear, rng)
+    noise = (make_noise(rng, (size[1], size[0]), 1.9) - 0.5) * (2 * wear.grain / 255)
     values = np.asarray(image, dtype=np.float32) / 255
     values = values + (noise if values.ndim == 2 else noise[..., None])
     return Image.fromarray((np.clip(values, 0, 1) * 255 + 0.5).astype(np.uint8))
 
 
-def _bitonal(image: Image.Image, wear: Wear, rng: np.random.Generator) -> Image.Image:
+def _binarize(image: Image.Image, wear: Wear, rng: np.random.Generator) -> Image.Image:
     """Black and white at twice the size, then reduced, so that edges keep a little grey."""
     double = image.resize((image.width * 2, image.height * 2), Image.Resampling.BICUBIC)
     shape = (double.height, double.width)
-    speckle = field(rng, shape, 1.6) * 0.7 + field(rng, shape, 4) * 0.3 - 0.5
+    speckle = make_noise(rng, shape, 1.6) * 0.7 + make_noise(rng, shape, 4) * 0.3 - 0.5
     level = 0.50 - 0.10 * wear.fade
-    white = ramp(unit(double) + speckle * (0.30 + 0.25 * wear.rough) - level, -0.02, 0.02)
+    white = ramp(to_plane(double) + speckle * (0.30 + 0.25 * wear.rough) - level, -0.02, 0.02)
     small = to_image(white).resize(image.size, Image.Resampling.BOX)
     return small.filter(ImageFilter.GaussianBlur(0.45))
 
 
-def encode(image: Image.Image, quality: int) -> bytes:
+def encode_jpeg(image: Image.Image, quality: int) -> bytes:
     """The picture as JPEG."""
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=quality, optimize=True, subsampling="4:2:0")

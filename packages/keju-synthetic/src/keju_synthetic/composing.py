@@ -86,17 +86,17 @@ class Setting(NamedTuple):
     free: bool = False
 
 
-def hand_em(pitch: float, room: float, hand: HandSpec) -> float:
+def compute_em(pitch: float, room: float, hand: HandSpec) -> float:
     """The em that fills a cell `pitch` high and `room` wide."""
     return min(pitch * 1.04, room / hand.width) * hand.fill
 
 
-def written(text: str, hand: HandSpec) -> str:
+def convert_forms(text: str, hand: HandSpec) -> str:
     """`text` in the forms that a hand writes."""
     return "".join(hand.forms.get(sign, sign) for sign in text)
 
 
-def column_of(
+def set_column(
     text: str, kind: LineKind, x: float, top: float, setting: Setting, ink: Ink = "black"
 ) -> tuple[list[Glyph], PlacedLine]:
     """One column of characters from `top` down around `x`, and its line."""
@@ -113,7 +113,7 @@ def column_of(
     return glyphs, PlacedLine(kind, text, box)
 
 
-def needed_characters(layout: Layout) -> dict[str, str]:
+def collect_characters(layout: Layout) -> dict[str, str]:
     """The distinct characters that each hand has to draw."""
     needed: dict[str, dict[str, None]] = {}
     for glyph in layout.glyphs:

@@ -35,13 +35,13 @@ def draw_glyphs(
         if glyph.ink != ink:
             continue
         if glyph.hand not in masks:
-            masks[glyph.hand] = blank(layout)
+            masks[glyph.hand] = make_blank_mask(layout)
         hand, font = fonts[glyph.hand]
         _stamp(masks[glyph.hand], glyph, (hand, font), rng, chips)
     return masks
 
 
-def blank(layout: Layout) -> Image.Image:
+def make_blank_mask(layout: Layout) -> Image.Image:
     """An empty mask of a layout."""
     return Image.new("L", (layout.width * SCALE, layout.height * SCALE), 0)
 
@@ -69,7 +69,7 @@ def _stamp(
     _chip(tile, em, chips, rng)
     if hand.width != 1:
         tile = tile.resize((round(side * hand.width), side), Image.Resampling.BICUBIC)
-    tile = _pulled(tile, hand.vary * em, rng)
+    tile = _distort_tile(tile, hand.vary * em, rng)
     tile = tile.rotate(turn * hand.sway * 60, Image.Resampling.BICUBIC)
     x = glyph.x * SCALE + shift_x * hand.sway * em - tile.width / 2
     y = glyph.y * SCALE + shift_y * hand.sway * em - tile.height / 2
@@ -91,7 +91,7 @@ def _chip(tile: Image.Image, em: int, chips: float, rng: np.random.Generator) ->
             pen.line((left, top, *end), fill=0, width=max(1, round(em * (0.02 + 0.035 * wide))))
 
 
-def _pulled(tile: Image.Image, far: float, rng: np.random.Generator) -> Image.Image:
+def _distort_tile(tile: Image.Image, far: float, rng: np.random.Generator) -> Image.Image:
     """The tile with each corner of the character moved by up to `far` pixels either way."""
     wide, high = tile.size
     # The character fills the middle half of the tile, so its corners move half as far.
@@ -103,18 +103,18 @@ def _pulled(tile: Image.Image, far: float, rng: np.random.Generator) -> Image.Im
 
 def draw_frame(layout: Layout, rng: np.random.Generator) -> tuple[Image.Image, Image.Image]:
     """The strong parts of the frame, and the thin rules; none is quite straight."""
-    strong, thin = blank(layout), blank(layout)
+    strong, thin = make_blank_mask(layout), make_blank_mask(layout)
     pen, fine = ImageDraw.Draw(strong), ImageDraw.Draw(thin)
     for bar in layout.bars:
-        pen.polygon(_wavering(bar, layout.height, rng), fill=255)
+        pen.polygon(_make_wavering_bar(bar, layout.height, rng), fill=255)
     for shape in layout.shapes:
         pen.polygon([(round(x * SCALE), round(y * SCALE)) for x, y in shape], fill=255)
     for rule in layout.rules:
-        fine.polygon(_wavering(rule, layout.height, rng), fill=255)
+        fine.polygon(_make_wavering_bar(rule, layout.height, rng), fill=255)
     return strong, thin
 
 
-def _wavering(rect: Rect, height: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+def _make_wavering_bar(rect: Rect, height: int, rng: np.random.Generator) -> list[tuple[int, int]]:
     """The outline of a bar whose long sides waver, as a graver's hand does."""
     x0, y0, x1, y1 = (round(value * SCALE) for value in rect)
     upright = y1 - y0 > x1 - x0

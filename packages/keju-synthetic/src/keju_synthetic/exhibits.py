@@ -17,7 +17,7 @@ from keju.text import simplified_reference
 from keju_synthetic.recipe import Split
 
 
-class Exhibit(NamedTuple):
+class StoredImage(NamedTuple):
     """A stored picture of a work or an object.
 
     `group` is what it shows, `transcription` what is written on it (empty where nothing is),
@@ -32,31 +32,37 @@ class Exhibit(NamedTuple):
     transcription: str = ""
 
 
-class Examiner:
+class ItemMaker:
     """Makes items, and spreads the right answers of each task evenly over the letters."""
 
     def __init__(self) -> None:
         self._asked: Counter[tuple[str, Split]] = Counter()
 
-    def reading(self, exhibit: Exhibit, task_id: str, lines: Sequence[Line]) -> Item:
+    def make_transcription(self, exhibit: StoredImage, task_id: str, lines: Sequence[Line]) -> Item:
         """What stands in the picture is to be read: its `transcription`."""
-        item = self._item(exhibit, task_id, exhibit.transcription)
+        item = self._make_item(exhibit, task_id, exhibit.transcription)
         return structs.replace(item, lines=tuple(lines), transcription=None)
 
-    def telling(self, exhibit: Exhibit, task_id: str, answer: str) -> Item:
+    def make_open_question(self, exhibit: StoredImage, task_id: str, answer: str) -> Item:
         """A free answer; `answer` is the reference, of some sentences."""
-        return self._item(exhibit, task_id, answer)
+        return self._make_item(exhibit, task_id, answer)
 
-    def choice(self, exhibit: Exhibit, task_id: str, right: str, wrong: Sequence[str]) -> Item:
+    def make_choice(
+        self, exhibit: StoredImage, task_id: str, right: str, wrong: Sequence[str]
+    ) -> Item:
         """One right option among wrong ones, at the letter whose turn it is.
 
         Raises:
             DataError: an option stands twice, or there is none to choose from.
         """
         place = self._asked[task_id, exhibit.split] % (len(wrong) + 1)
-        return self.listed(exhibit, task_id, right, [*wrong[:place], right, *wrong[place:]])
+        return self.make_listed_choice(
+            exhibit, task_id, right, [*wrong[:place], right, *wrong[place:]]
+        )
 
-    def listed(self, exhibit: Exhibit, task_id: str, right: str, options: Sequence[str]) -> Item:
+    def make_listed_choice(
+        self, exhibit: StoredImage, task_id: str, right: str, options: Sequence[str]
+    ) -> Item:
         """One right option of a list whose order is part of the question.
 
         Raises:
@@ -69,9 +75,9 @@ class Examiner:
             raise DataError(problem, item=exhibit.id)
         self._asked[task_id, exhibit.split] += 1
         letter = ascii_uppercase[list(options).index(right)]
-        return structs.replace(self._item(exhibit, task_id, letter), options=tuple(options))
+        return structs.replace(self._make_item(exhibit, task_id, letter), options=tuple(options))
 
-    def _item(self, exhibit: Exhibit, task_id: str, answer: str) -> Item:
+    def _make_item(self, exhibit: StoredImage, task_id: str, answer: str) -> Item:
         kind = task(task_id)
         return Item(
             id=f"{exhibit.id}-{task_id.casefold()}",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from keju.items import LineKind
-from keju_synthetic.composing import Glyph, PlacedLine, Setting, column_of
+from keju_synthetic.composing import Glyph, PlacedLine, Setting, set_column
 from keju_synthetic.texts import Run
 
 _ALMOST = 1e-6
@@ -27,7 +27,7 @@ class Grid(NamedTuple):
     hidden: int = 0
 
 
-class Flow:
+class TextFlow:
     """Fills a grid from the first column on; what doesn't fit is left out.
 
     Truth is what was placed where it is seen: `glyphs` and `lines` in reading order.
@@ -44,43 +44,45 @@ class Flow:
         self._row = 0.0
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether no column is left."""
         return self._at >= len(self._grid.middles)
 
-    def heading(self, text: str, kind: LineKind, *, lowered: int, at_foot: bool = False) -> None:
+    def add_heading(
+        self, text: str, kind: LineKind, *, lowered: int, at_foot: bool = False
+    ) -> None:
         """A line in a column of its own, `lowered` rows down (or that far up from the foot)."""
-        if self.full:
+        if self.is_full:
             return
         text = text[: self._grid.rows - lowered]
         self._row = float(self._grid.rows - lowered - len(text) if at_foot else lowered)
         self._place(text, kind, self._grid.middles[self._at], self._main)
-        self._next(0)
+        self._advance(0)
 
-    def paragraph(self, runs: Iterable[Run]) -> None:
+    def add_paragraph(self, runs: Iterable[Run]) -> None:
         """A paragraph, which begins a column and ends with one."""
         for run in runs:
             if run.kind == "main":
-                self._main_run(run.text)
+                self._add_main_run(run.text)
             else:
-                self._note_run(run.text)
-        if self._row > 0 and not self.full:
-            self._next(0)
+                self._add_note_run(run.text)
+        if self._row > 0 and not self.is_full:
+            self._advance(0)
 
-    def _main_run(self, text: str) -> None:
-        while text and not self.full:
+    def _add_main_run(self, text: str) -> None:
+        while text and not self.is_full:
             room = math.floor(self._grid.rows - self._row + _ALMOST)
             part, text = text[:room], text[room:]
             if part:
                 self._place(part, "main", self._grid.middles[self._at], self._main)
                 self._row += len(part)
             if text:
-                self._next(self._indent)
+                self._advance(self._indent)
 
-    def _note_run(self, text: str) -> None:
+    def _add_note_run(self, text: str) -> None:
         each = self._note.pitch / self._grid.pitch
         offset = self._grid.column * 0.235
-        while text and not self.full:
+        while text and not self.is_full:
             room = math.floor((self._grid.rows - self._row) / each + _ALMOST)
             part, text = text[: 2 * room], text[2 * room :]
             if part:
@@ -91,16 +93,16 @@ class Flow:
                     self._place(part[rows:], "note", middle - offset, self._note)
                 self._row = min(float(self._grid.rows), self._row + math.ceil(rows * each))
             if text:
-                self._next(self._indent)
+                self._advance(self._indent)
 
     def _place(self, text: str, kind: LineKind, x: float, setting: Setting) -> None:
         if self._at < self._grid.hidden:
             return
         top = self._grid.top + self._row * self._grid.pitch
-        glyphs, line = column_of(text, kind, x, top, setting)
+        glyphs, line = set_column(text, kind, x, top, setting)
         self.glyphs += glyphs
         self.lines.append(line)
 
-    def _next(self, row: int) -> None:
+    def _advance(self, row: int) -> None:
         self._at += 1
         self._row = float(row)

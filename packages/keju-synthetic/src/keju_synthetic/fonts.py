@@ -56,7 +56,7 @@ def find_font(family: str, style: str, licence: str) -> Font:
     Raises:
         PrerequisiteError: no such font is installed.
     """
-    found = _in_folder(family, style) or _by_fontconfig(family, style)
+    found = _find_in_folder(family, style) or _find_with_fontconfig(family, style)
     if found is None:
         raise PrerequisiteError(
             message("synthetic.font", family=family, style=style),
@@ -66,14 +66,14 @@ def find_font(family: str, style: str, licence: str) -> Font:
     record = FontRecord(
         family=family,
         style=style,
-        version=_version(path),
+        version=_read_version(path),
         licence=licence,
         sha256=sha256_file(path),
     )
     return Font(path=path, face=index, record=record)
 
 
-def _by_fontconfig(family: str, style: str) -> tuple[Path, int] | None:
+def _find_with_fontconfig(family: str, style: str) -> tuple[Path, int] | None:
     program = shutil.which("fc-match")
     if program is None:
         return None
@@ -95,19 +95,19 @@ def _by_fontconfig(family: str, style: str) -> tuple[Path, int] | None:
     return Path(file), int(index)
 
 
-def _in_folder(family: str, style: str) -> tuple[Path, int] | None:
+def _find_in_folder(family: str, style: str) -> tuple[Path, int] | None:
     folder = os.environ.get("KEJU_FONTS")
     if not folder:
         return None
     for path in sorted(Path(folder).rglob("*")):
         if path.suffix.lower() in _SUFFIXES:
-            for index, names in enumerate(_faces(path)):
+            for index, names in enumerate(_list_faces(path)):
                 if names == (family, style):
                     return path, index
     return None
 
 
-def _faces(path: Path) -> list[tuple[str | None, str | None]]:
+def _list_faces(path: Path) -> list[tuple[str | None, str | None]]:
     faces: list[tuple[str | None, str | None]] = []
     while True:
         try:
@@ -116,7 +116,7 @@ def _faces(path: Path) -> list[tuple[str | None, str | None]]:
             return faces
 
 
-def _version(path: Path) -> str:
+def _read_version(path: Path) -> str:
     """The version string of a font file (name table, entry 5), of its first face."""
     data = path.read_bytes()
     try:
@@ -124,13 +124,13 @@ def _version(path: Path) -> str:
         for number in range(struct.unpack_from(">H", data, start + 4)[0]):
             tag, _, offset, _ = struct.unpack_from(">4sIII", data, start + 12 + 16 * number)
             if tag == b"name":
-                return _name_entry(data, offset, 5)
+                return _read_name_entry(data, offset, 5)
     except (struct.error, UnicodeDecodeError):
         pass
     return "unknown"
 
 
-def _name_entry(data: bytes, table: int, wanted: int) -> str:
+def _read_name_entry(data: bytes, table: int, wanted: int) -> str:
     _, count, strings = struct.unpack_from(">3H", data, table)
     for number in range(count):
         entry = struct.unpack_from(">6H", data, table + 6 + 12 * number)
@@ -152,7 +152,7 @@ def load_face(path: Path, index: int, size: int) -> ImageFont.FreeTypeFont:
         ) from None
 
 
-def undrawn(font: Font, text: str) -> str:
+def find_missing_characters(font: Font, text: str) -> str:
     """The distinct characters of `text` that the font cannot draw, in order of appearance.
 
     A character counts as drawn only when its outline leaves ink and is not the `.notdef` glyph:
@@ -174,7 +174,7 @@ def check_coverage(font: Font, text: str, *, what: str) -> None:
     Raises:
         DataError: names the characters without an outline.
     """
-    missing = undrawn(font, text)
+    missing = find_missing_characters(font, text)
     if missing:
         raise DataError(
             message(

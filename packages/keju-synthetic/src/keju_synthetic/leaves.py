@@ -14,14 +14,14 @@ from keju_synthetic.composing import (
     PlacedLine,
     Rect,
     Setting,
-    column_of,
-    hand_em,
-    written,
+    compute_em,
+    convert_forms,
+    set_column,
 )
-from keju_synthetic.flowing import Flow, Grid
+from keju_synthetic.flowing import Grid, TextFlow
 from keju_synthetic.page_spec import PageForm, PageSpec
 from keju_synthetic.recipe import HandSpec
-from keju_synthetic.texts import Passage, Run, numeral, paragraphs
+from keju_synthetic.texts import Passage, Run, format_numeral, split_paragraphs
 
 _MOST_PIXELS = 100_000_000
 
@@ -70,7 +70,7 @@ def compose_page(spec: PageSpec, passage: Passage, hand_of: Callable[[str], Hand
     Raises:
         DataError: the page is too large to draw.
     """
-    plan = _plan(spec)
+    plan = _make_plan(spec)
     if plan.width * spec.height > _MOST_PIXELS:
         raise DataError(
             message(
@@ -83,7 +83,7 @@ def compose_page(spec: PageSpec, passage: Passage, hand_of: Callable[[str], Hand
             item=spec.id,
         )
     top, bottom = spec.height * _HEAD, spec.height * (1 - _FOOT)
-    flow = _flow(spec, passage, hand_of, plan, top, bottom)
+    flow = _flow_text(spec, passage, hand_of, plan, top, bottom)
     layout = Layout(
         width=round(plan.width),
         height=spec.height,
@@ -113,7 +113,7 @@ class _Sizes(NamedTuple):
     high: float
 
 
-def _plan(spec: PageSpec) -> _Plan:
+def _make_plan(spec: PageSpec) -> _Plan:
     high = float(spec.height)
     # Longer columns hold smaller characters, which stand closer together.
     text = high * _COLUMN * spec.columns * math.sqrt(18 / max(spec.rows, 18))
@@ -121,7 +121,7 @@ def _plan(spec: PageSpec) -> _Plan:
     return _FORMS[spec.form](sizes, spec.leaf)
 
 
-def _half_a(size: _Sizes, leaf: int) -> _Plan:
+def _plan_half_a(size: _Sizes, leaf: int) -> _Plan:
     half = size.centre / 2
     left, fold = size.mat + half, size.mat - half
     width = left + size.text + size.side
@@ -135,7 +135,7 @@ def _half_a(size: _Sizes, leaf: int) -> _Plan:
     )
 
 
-def _half_b(size: _Sizes, leaf: int) -> _Plan:
+def _plan_half_b(size: _Sizes, leaf: int) -> _Plan:
     right = size.side + size.text
     width = right + size.centre / 2 + size.mat
     return _Plan(
@@ -148,7 +148,7 @@ def _half_b(size: _Sizes, leaf: int) -> _Plan:
     )
 
 
-def _whole_sheet(size: _Sizes, leaf: int) -> _Plan:
+def _plan_sheet(size: _Sizes, leaf: int) -> _Plan:
     left = size.side + size.text
     right = left + size.centre
     width = right + size.text + size.side
@@ -162,10 +162,10 @@ def _whole_sheet(size: _Sizes, leaf: int) -> _Plan:
     )
 
 
-def _opening(size: _Sizes, leaf: int) -> _Plan:
+def _plan_opening(size: _Sizes, leaf: int) -> _Plan:
     """The back of a leaf to the right of the gutter, the front of the next to the left."""
-    front = _half_a(size, leaf + 1)
-    back = _half_b(size, leaf)
+    front = _plan_half_a(size, leaf + 1)
+    back = _plan_half_b(size, leaf)
     gutter = front.width
     right = gutter + size.side
     return _Plan(
@@ -182,21 +182,21 @@ def _opening(size: _Sizes, leaf: int) -> _Plan:
 
 
 _FORMS: dict[PageForm, Callable[[_Sizes, int], _Plan]] = {
-    "half-a": _half_a,
-    "half-b": _half_b,
-    "sheet": _whole_sheet,
-    "opening": _opening,
+    "half-a": _plan_half_a,
+    "half-b": _plan_half_b,
+    "sheet": _plan_sheet,
+    "opening": _plan_opening,
 }
 
 
-def _flow(
+def _flow_text(
     spec: PageSpec,
     passage: Passage,
     hand_of: Callable[[str], HandSpec],
     plan: _Plan,
     top: float,
     bottom: float,
-) -> Flow:
+) -> TextFlow:
     hand = hand_of(spec.hand)
     note_name = spec.note_hand or spec.hand
     pad = (bottom - top) * 0.012
@@ -207,22 +207,24 @@ def _flow(
         panel.x1 - column * (place + 0.5) for panel in plan.panels for place in range(spec.columns)
     ]
     free = spec.made == "manuscript"
-    main = Setting(pitch, hand_em(pitch, column * 0.86, hand), spec.hand, free)
+    main = Setting(pitch, compute_em(pitch, column * 0.86, hand), spec.hand, free)
     small = pitch * spec.note_pitch
-    note = Setting(small, hand_em(small, column * 0.47, hand_of(note_name)), note_name, free)
+    note = Setting(small, compute_em(small, column * 0.47, hand_of(note_name)), note_name, free)
     grid = Grid(middles, column, top + pad, spec.rows, pitch, hidden)
-    flow = Flow(grid, main, note, indent=spec.indent)
+    flow = TextFlow(grid, main, note, indent=spec.indent)
     for place, heading in enumerate(passage.heading if spec.heading else ()):
-        flow.heading(written(heading, hand), "title", lowered=place)
+        flow.add_heading(convert_forms(heading, hand), "title", lowered=place)
     if passage.byline and spec.heading:
-        flow.heading(written(passage.byline, hand), "author", lowered=1, at_foot=True)
-    for runs in paragraphs(passage):
-        flow.paragraph(_in_hands(runs, hand, hand_of(note_name)))
+        flow.add_heading(convert_forms(passage.byline, hand), "author", lowered=1, at_foot=True)
+    for runs in split_paragraphs(passage):
+        flow.add_paragraph(_convert_runs(runs, hand, hand_of(note_name)))
     return flow
 
 
-def _in_hands(runs: list[Run], main: HandSpec, note: HandSpec) -> list[Run]:
-    return [Run(run.kind, written(run.text, main if run.kind == "main" else note)) for run in runs]
+def _convert_runs(runs: list[Run], main: HandSpec, note: HandSpec) -> list[Run]:
+    return [
+        Run(run.kind, convert_forms(run.text, main if run.kind == "main" else note)) for run in runs
+    ]
 
 
 def _draw_frame(layout: Layout, spec: PageSpec, plan: _Plan, top: float, bottom: float) -> None:
@@ -230,7 +232,7 @@ def _draw_frame(layout: Layout, spec: PageSpec, plan: _Plan, top: float, bottom:
     gap = spec.height * 0.0045
     if spec.frame != "none":
         for left, right in plan.frames:
-            _border(layout, spec, Rect(left, top, right, bottom), thick, thin, gap)
+            _add_border(layout, spec, Rect(left, top, right, bottom), thick, thin, gap)
     if spec.ruled:
         column = (plan.panels[0].x1 - plan.panels[0].x0) / spec.columns
         xs = [
@@ -243,7 +245,7 @@ def _draw_frame(layout: Layout, spec: PageSpec, plan: _Plan, top: float, bottom:
                 layout.rules.append(Rect(x - thin / 2, top, x + thin / 2, bottom))
 
 
-def _border(
+def _add_border(
     layout: Layout, spec: PageSpec, inside: Rect, thick: float, thin: float, gap: float
 ) -> None:
     out = gap + thick
@@ -283,7 +285,7 @@ def _set_centre(
     high, wide = bottom - top, centre.x1 - centre.x0
     middle = (centre.x0 + centre.x1) / 2
     tail = top + high * 0.235
-    layout.shapes.append(_fishtail(centre, tail, wide * 0.36))
+    layout.shapes.append(_make_fishtail(centre, tail, wide * 0.36))
     layout.bars.append(Rect(centre.x0, tail - wide * 0.12, centre.x1, tail - wide * 0.07))
     lower = top + high * 0.80
     layout.bars.append(Rect(centre.x0, lower, centre.x1, lower + spec.height * 0.0016))
@@ -292,20 +294,20 @@ def _set_centre(
         layout.bars.append(Rect(middle - band, top, middle + band, tail - wide * 0.2))
         layout.bars.append(Rect(middle - band, lower + wide * 0.5, middle + band, bottom))
     hand = hand_of(spec.hand)
-    title = written(passage.running, hand)
+    title = convert_forms(passage.running, hand)
     pitch = min(wide * 0.66, high * 0.33 / len(title))
-    setting = Setting(pitch, hand_em(pitch, wide * 0.62, hand), spec.hand)
-    pieces = [("centre", title, tail + wide * 0.75), ("number", numeral(centre.leaf), 0.0)]
+    setting = Setting(pitch, compute_em(pitch, wide * 0.62, hand), spec.hand)
+    pieces = [("centre", title, tail + wide * 0.75), ("number", format_numeral(centre.leaf), 0.0)]
     for kind, text, at in pieces:
         start = at or lower - wide * 0.25 - pitch * len(text)
-        glyphs, line = column_of(
+        glyphs, line = set_column(
             text, "number" if kind == "number" else "centre", middle, start, setting
         )
         layout.glyphs.extend(glyphs)
-        layout.lines.append(_seen(line, layout.paper))
+        layout.lines.append(_clip_to_paper(line, layout.paper))
 
 
-def _fishtail(centre: _Centre, top: float, depth: float) -> list[Point]:
+def _make_fishtail(centre: _Centre, top: float, depth: float) -> list[Point]:
     middle = (centre.x0 + centre.x1) / 2
     return [
         (centre.x0, top),
@@ -316,7 +318,7 @@ def _fishtail(centre: _Centre, top: float, depth: float) -> list[Point]:
     ]
 
 
-def _seen(line: PlacedLine, paper: Rect) -> PlacedLine:
+def _clip_to_paper(line: PlacedLine, paper: Rect) -> PlacedLine:
     """A line cut to what lies on the paper: a folded leaf shows half of its centre column."""
     box = line.box
     cut = Rect(
@@ -338,10 +340,10 @@ def _set_head_notes(
     rows, pitch = 4, top * 0.195
     setting = Setting(pitch, pitch, name)
     for note in spec.head_notes:
-        text = written(note.text, hand_of(name))
+        text = convert_forms(note.text, hand_of(name))
         for place, start in enumerate(range(0, len(text), rows)):
             x = panel.x1 - column * (note.column - 0.5) - pitch * 1.12 * place
-            glyphs, line = column_of(
+            glyphs, line = set_column(
                 text[start : start + rows], "head", x, top * 0.11, setting, note.colour
             )
             layout.glyphs.extend(glyphs)

@@ -18,12 +18,12 @@ Plane: TypeAlias = NDArray[np.floating[Any]]
 """Height × width, 32-bit values mostly in 0..1."""
 
 
-def generator(seed: int, *names: str) -> np.random.Generator:
+def make_generator(seed: int, *names: str) -> np.random.Generator:
     """A generator of its own for each name, so that adding a picture changes no other one."""
     return np.random.Generator(np.random.PCG64([seed, *(zlib.crc32(n.encode()) for n in names)]))
 
 
-def field(
+def make_noise(
     rng: np.random.Generator, shape: tuple[int, int], cell: float, *, stretch: float = 1.0
 ) -> Plane:
     """A smooth field of values in 0..1, even in distribution at its knots.
@@ -40,10 +40,10 @@ def field(
     knots = rng.integers(0, 256, size=(rows, columns), dtype=np.uint8)
     full = (max(width, round(columns * cell)), max(height, round(rows * cell * stretch)))
     image = Image.fromarray(knots).resize(full, Image.Resampling.BICUBIC)
-    return unit(image.crop((0, 0, width, height)))
+    return to_plane(image.crop((0, 0, width, height)))
 
 
-def unit(image: Image.Image) -> Plane:
+def to_plane(image: Image.Image) -> Plane:
     """An 8-bit image as values in 0..1."""
     return np.asarray(image, dtype=np.float32) / np.float32(255)
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from keju.items import Record
 from keju_synthetic.composing import Ink
-from keju_synthetic.plates import PlateSpec
+from keju_synthetic.plates import PassageSpec
 from keju_synthetic.recipe import Height, Places, Ratio, Scan
 
 PageForm = Literal["half-a", "half-b", "sheet", "opening"]
@@ -26,7 +26,7 @@ class HeadNoteSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True
     colour: Literal["black", "red"] = "red"
 
 
-class PageSpec(PlateSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PageSpec(PassageSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A page to be drawn, and the tasks that ask about it.
 
     `columns` are text columns of one half leaf, `rows` characters a column. `indent` is how many
@@ -67,7 +67,7 @@ _NEXT: dict[PageForm, tuple[PageForm, int, int]] = {
 """What is seen when a leaf is turned: the form, and how many half leaves and leaves further on."""
 
 
-def pictures_of(spec: PageSpec) -> Iterator[PageSpec]:
+def list_page_specs(spec: PageSpec) -> Iterator[PageSpec]:
     """The pictures of a page that follow one another; seals and head notes are on the first."""
     yield spec
     if spec.pictures == 2:

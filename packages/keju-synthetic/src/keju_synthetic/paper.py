@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
-from keju_synthetic.noise import Plane, field, ramp, unit
+from keju_synthetic.noise import Plane, make_noise, ramp, to_plane
 from keju_synthetic.wear import Wear
 
 Picture: TypeAlias = NDArray[np.floating[Any]]
@@ -24,43 +24,45 @@ _TIDE = np.array([0.80, 0.70, 0.54], np.float32)
 
 def make_paper(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Picture:
     """A sheet of paper, browner towards its edges, with laid lines and fibres."""
-    cloud = field(rng, shape, 320) * 0.6 + field(rng, shape, 90) * 0.4
-    brown = wear.age * (0.55 + 0.45 * cloud) + 0.35 * wear.age * _rim(shape, rng)
+    cloud = make_noise(rng, shape, 320) * 0.6 + make_noise(rng, shape, 90) * 0.4
+    brown = wear.age * (0.55 + 0.45 * cloud) + 0.35 * wear.age * _compute_rim(shape, rng)
     tone = ramp(brown, 0, 1)[..., None]
     sheet: Picture = _NEW * (1 - tone) + _OLD * tone
-    laid = field(rng, (shape[0], 1), 3.2) - 0.5
-    pulp = field(rng, shape, 4) * 0.5 + field(rng, shape, 14) * 0.5 - 0.5
+    laid = make_noise(rng, (shape[0], 1), 3.2) - 0.5
+    pulp = make_noise(rng, shape, 4) * 0.5 + make_noise(rng, shape, 14) * 0.5 - 0.5
     sheet = sheet * (1 + 0.008 * laid + 0.040 * pulp)[..., None]
-    sheet *= (1 - 0.10 * _fibres(shape, rng))[..., None]
+    sheet *= (1 - 0.10 * _draw_fibres(shape, rng))[..., None]
     return sheet
 
 
 def make_silk(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Picture:
     """A piece of silk, browned by age, with its weave and here and there a broken thread."""
-    cloud = field(rng, shape, 260) * 0.6 + field(rng, shape, 70) * 0.4
-    brown = 0.30 + 0.55 * wear.age * (0.6 + 0.4 * cloud) + 0.20 * wear.age * _rim(shape, rng)
+    cloud = make_noise(rng, shape, 260) * 0.6 + make_noise(rng, shape, 70) * 0.4
+    brown = (
+        0.30 + 0.55 * wear.age * (0.6 + 0.4 * cloud) + 0.20 * wear.age * _compute_rim(shape, rng)
+    )
     tone = ramp(brown, 0, 1)[..., None]
     cloth: Picture = _NEW_SILK * (1 - tone) + _OLD_SILK * tone
-    warp = field(rng, (1, shape[1]), 2.0) - 0.5
-    weft = field(rng, (shape[0], 1), 2.4) - 0.5
-    weave = field(rng, shape, 1.6, stretch=3) - 0.5
-    broken = ramp(field(rng, shape, 1.5, stretch=14), 0.90, 0.99) * wear.age
+    warp = make_noise(rng, (1, shape[1]), 2.0) - 0.5
+    weft = make_noise(rng, (shape[0], 1), 2.4) - 0.5
+    weave = make_noise(rng, shape, 1.6, stretch=3) - 0.5
+    broken = ramp(make_noise(rng, shape, 1.5, stretch=14), 0.90, 0.99) * wear.age
     light = 1 + 0.030 * warp + 0.035 * weft + 0.035 * weave - 0.16 * broken
     cloth *= light[..., None]
     return cloth
 
 
-def _rim(shape: tuple[int, int], rng: np.random.Generator) -> Plane:
+def _compute_rim(shape: tuple[int, int], rng: np.random.Generator) -> Plane:
     """1 at the edges, 0 from a tenth of the height inwards, with a wavering border."""
     height, width = shape
     depth = height * 0.10
     down = np.arange(height, dtype=np.float32)[:, None]
     across = np.arange(width, dtype=np.float32)[None, :]
     near = np.minimum(np.minimum(down, height - 1 - down), np.minimum(across, width - 1 - across))
-    return ramp(1 - near / depth + (field(rng, shape, 60) - 0.5) * 0.7, 0, 1)
+    return ramp(1 - near / depth + (make_noise(rng, shape, 60) - 0.5) * 0.7, 0, 1)
 
 
-def _fibres(shape: tuple[int, int], rng: np.random.Generator) -> Plane:
+def _draw_fibres(shape: tuple[int, int], rng: np.random.Generator) -> Plane:
     mask = Image.new("L", (shape[1], shape[0]), 0)
     pen = ImageDraw.Draw(mask)
     for _ in range(shape[0] * shape[1] // 9000):
@@ -69,7 +71,7 @@ def _fibres(shape: tuple[int, int], rng: np.random.Generator) -> Plane:
         bend = int(rng.integers(-4, 5))
         points = [(x, y), (x + dx // 2 + bend, y + dy // 2 - bend), (x + dx, y + dy)]
         pen.line(points, fill=int(rng.integers(60, 220)), width=1)
-    return unit(mask.filter(ImageFilter.GaussianBlur(0.6)))
+    return to_plane(mask.filter(ImageFilter.GaussianBlur(0.6)))
 
 
 def add_foxing(sheet: Picture, wear: Wear, rng: np.random.Generator) -> None:
@@ -84,8 +86,8 @@ def add_foxing(sheet: Picture, wear: Wear, rng: np.random.Generator) -> None:
             radius = int(rng.integers(1, 5))
             box = (x + dx - radius, y + dy - radius, x + dx + radius, y + dy + radius)
             pen.ellipse(box, fill=int(rng.integers(40, 190)))
-    spots = unit(mask.filter(ImageFilter.GaussianBlur(1.6)))
-    spots = (spots * (0.5 + 0.5 * field(rng, (height, width), 5)))[..., None]
+    spots = to_plane(mask.filter(ImageFilter.GaussianBlur(1.6)))
+    spots = (spots * (0.5 + 0.5 * make_noise(rng, (height, width), 5)))[..., None]
     sheet *= 1 - spots * (1 - _FOX)
 
 
@@ -101,15 +103,19 @@ def add_stains(sheet: Picture, wear: Wear, rng: np.random.Generator) -> None:
         size = 0.10 + 0.28 * float(rng.random())
         far = ((across - x) ** 2 + (down - y) ** 2) / size**2
         shape = (height, width)
-        far = far + (field(rng, shape, 150) - 0.5) * 1.5 + (field(rng, shape, 55) - 0.5) * 0.45
-        far = far + (field(rng, shape, 20) - 0.5) * 0.14
+        far = (
+            far
+            + (make_noise(rng, shape, 150) - 0.5) * 1.5
+            + (make_noise(rng, shape, 55) - 0.5) * 0.45
+        )
+        far = far + (make_noise(rng, shape, 20) - 0.5) * 0.14
         inside = ramp(-far, -1.03, -0.97)
         tide = inside * ramp(far, 0.80, 1.0)
         dark = (inside * 0.28 + tide * 0.5) * (0.5 + 0.5 * float(rng.random()))
         sheet *= 1 - dark[..., None] * (1 - _TIDE)
 
 
-def worm_holes(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Plane:
+def draw_worm_holes(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Plane:
     """Tracks of bookworms: 1 where the paper is gone."""
     height, width = shape
     mask = Image.new("L", (width, height), 0)
@@ -125,4 +131,4 @@ def worm_holes(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> 
             x, y = x + dx * 4, y + dy * 4
             r = radius * (0.7 + 0.6 * float(rng.random()))
             pen.ellipse((round(x - r), round(y - r), round(x + r), round(y + r)), fill=255)
-    return unit(mask.filter(ImageFilter.GaussianBlur(0.7)))
+    return to_plane(mask.filter(ImageFilter.GaussianBlur(0.7)))

@@ -11,19 +11,19 @@ from msgspec import Meta
 from PIL import Image, ImageDraw
 
 from keju.items import ImageRef, Line, Point, Record
-from keju_synthetic.bending import Bend
-from keju_synthetic.camera import Layers, compose, encode, expose, shade
-from keju_synthetic.composing import READ, Ink, Layout, needed_characters
-from keju_synthetic.drawing import SCALE, Fonts, blank, draw_frame, draw_glyphs
-from keju_synthetic.noise import Plane, generator, unit
-from keju_synthetic.paper import Picture, add_foxing, add_stains, make_paper, worm_holes
+from keju_synthetic.bending import PageWarp
+from keju_synthetic.camera import Layers, compose_layers, encode_jpeg, expose, shade
+from keju_synthetic.composing import READ, Ink, Layout, collect_characters
+from keju_synthetic.drawing import SCALE, Fonts, draw_frame, draw_glyphs, make_blank_mask
+from keju_synthetic.noise import Plane, make_generator, to_plane
+from keju_synthetic.paper import Picture, add_foxing, add_stains, draw_worm_holes, make_paper
 from keju_synthetic.printing import crack, press
 from keju_synthetic.recipe import Amount, Difficulty, PictureSpec, Scan, Split
-from keju_synthetic.seals.cutting import Cut
-from keju_synthetic.seals.pressing import press_on
-from keju_synthetic.studio import Studio
+from keju_synthetic.seals.cutting import SealDesign
+from keju_synthetic.seals.pressing import press_on_page
+from keju_synthetic.studio import DrawingContext
 from keju_synthetic.texts import Passage
-from keju_synthetic.wear import Wear, wear_at
+from keju_synthetic.wear import Wear, compute_wear
 
 Part = Annotated[float, Meta(ge=0, le=1)]
 
@@ -35,12 +35,12 @@ class SealSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     the picture's.
     """
 
-    cut: Cut
+    cut: SealDesign
     at: tuple[Part, Part]
     size: Annotated[float, Meta(ge=0.02, le=1)] = 0.08
 
 
-class PlateSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PassageSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A passage in a hand, and the tasks that ask about the picture.
 
     `difficulty` in 0..1 drives every kind of wear; `wear` overrides single values of it (see
@@ -55,7 +55,7 @@ class PlateSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     wear: dict[str, Amount] = msgspec.field(default_factory=dict)
 
 
-class Plate(NamedTuple):
+class DrawnPage(NamedTuple):
     """A stored picture, or several that follow one another, with the truth about them.
 
     `lines` are the text of each picture in reading order, then what stands around it; `script` is
@@ -77,14 +77,14 @@ class Plate(NamedTuple):
         return "\n".join(line.text for line in self.lines if line.kind in READ)
 
 
-class Drawn(NamedTuple):
+class PageImage(NamedTuple):
     """A finished picture as JPEG bytes, and its lines: the text in reading order, then the rest."""
 
     data: bytes
     lines: tuple[Line, ...]
 
 
-class Style(NamedTuple):
+class DrawingStyle(NamedTuple):
     """How a layout is drawn: fonts by hand, seals, wear, scan, print or brush."""
 
     fonts: Fonts
@@ -95,15 +95,15 @@ class Style(NamedTuple):
     brushed: bool = False
 
 
-def make_plate(
-    studio: Studio,
-    spec: PlateSpec,
+def make_drawn_page(
+    studio: DrawingContext,
+    spec: PassageSpec,
     layouts: Sequence[Layout],
     *,
     scan: Scan = "colour",
     brushed: bool = False,
     metadata: Mapping[str, str],
-) -> Plate:
+) -> DrawnPage:
     """Draw composed pictures that follow one another, and put them on the dataset's shelf.
 
     Args:
@@ -117,21 +117,21 @@ def make_plate(
     Raises:
         DataError: no such hand or kind of wear, or a character without an outline.
     """
-    passage = studio.passage(spec.passage, asked_by=spec.id)
-    hand = studio.hand(spec.hand, asked_by=spec.id)
-    wear = wear_at(spec.difficulty, spec.wear, item=spec.id)
+    passage = studio.find_passage(spec.passage, asked_by=spec.id)
+    hand = studio.find_hand(spec.hand, asked_by=spec.id)
+    wear = compute_wear(spec.difficulty, spec.wear, item=spec.id)
     images, lines = [], []
     for number, layout in enumerate(layouts, start=1):
-        for name, characters in needed_characters(layout).items():
-            studio.font(name, characters, spec.id)
+        for name, characters in collect_characters(layout).items():
+            studio.find_font(name, characters, spec.id)
         seals = spec.seals if number == 1 else ()
-        style = Style(studio.fonts, seals, wear, scan, studio.quality, brushed)
+        style = DrawingStyle(studio.fonts, seals, wear, scan, studio.quality, brushed)
         name = spec.id if number == 1 else f"{spec.id}-{number}"
-        drawn = draw_plate(layout, style, studio.recipe.seed, name)
+        drawn = draw_page_image(layout, style, studio.recipe.seed, name)
         images.append(studio.add_image(drawn.data, name))
         front = f"{number}-" if len(layouts) > 1 else ""
         lines += [msgspec.structs.replace(line, id=front + line.id) for line in drawn.lines]
-    return Plate(
+    return DrawnPage(
         id=spec.id,
         images=tuple(images),
         lines=tuple(lines),
@@ -153,7 +153,7 @@ def make_plate(
     )
 
 
-def draw_plate(layout: Layout, style: Style, seed: int, name: str) -> Drawn:
+def draw_page_image(layout: Layout, style: DrawingStyle, seed: int, name: str) -> PageImage:
     """Draw a layout; the same arguments give the same bytes.
 
     Args:
@@ -164,33 +164,35 @@ def draw_plate(layout: Layout, style: Style, seed: int, name: str) -> Drawn:
     """
     size = (layout.width, layout.height)
     wear = style.wear
-    bend = _bend(size, wear, generator(seed, name, "bend"))
-    black = _all_ink(layout, style, generator(seed, name, "print"), "black")
+    bend = _make_warp(size, wear, make_generator(seed, name, "bend"))
+    black = _draw_ink(layout, style, make_generator(seed, name, "print"), "black")
     turned = np.roll(black[:, ::-1], round(layout.height * 0.02) * SCALE, axis=0)
-    rng = generator(seed, name, "sheet")
+    rng = make_generator(seed, name, "sheet")
     shape = (layout.height, layout.width)
     layers = Layers(
-        black=_bent(black, bend),
-        red=_bent(_all_ink(layout, style, rng, "red"), bend),
-        behind=_bent(turned, bend),
-        holes=worm_holes(shape, wear, generator(seed, name, "worms")),
-        sheet=_bent(unit(_sheet(layout, rng)), bend),
+        black=_warp_plane(black, bend),
+        red=_warp_plane(_draw_ink(layout, style, rng, "red"), bend),
+        behind=_warp_plane(turned, bend),
+        holes=draw_worm_holes(shape, wear, make_generator(seed, name, "worms")),
+        sheet=_warp_plane(to_plane(_draw_sheet(layout, rng)), bend),
     )
     paper = make_paper(shape, wear, rng)
     # Chance of their own: what harms a page a little stands among what harms it more.
-    add_foxing(paper, wear, generator(seed, name, "foxing"))
-    add_stains(paper, wear, generator(seed, name, "stains"))
-    page, seals = _sealed(compose(paper, layers, wear), style, generator(seed, name, "seals"))
-    rng = generator(seed, name, "scan")
+    add_foxing(paper, wear, make_generator(seed, name, "foxing"))
+    add_stains(paper, wear, make_generator(seed, name, "stains"))
+    page, seals = _press_seals(
+        compose_layers(paper, layers, wear), style, make_generator(seed, name, "seals")
+    )
+    rng = make_generator(seed, name, "scan")
     # Microfilm was exposed for the paper: the shadow in the gutter is burnt out.
     gutters = [] if style.scan == "bitonal" else layout.gutters
     page = shade(page, layers.sheet, gutters, rng)
     image = expose(page, wear, style.scan, rng)
-    return Drawn(encode(image, style.quality), _truth(layout, bend, seals))
+    return PageImage(encode_jpeg(image, style.quality), _make_lines(layout, bend, seals))
 
 
-def _sealed(
-    page: Picture, style: Style, rng: np.random.Generator
+def _press_seals(
+    page: Picture, style: DrawingStyle, rng: np.random.Generator
 ) -> tuple[Picture, list[tuple[str, tuple[Point, ...]]]]:
     """The page with its seals, and each seal's legend and outline."""
     high, wide = page.shape[:2]
@@ -198,28 +200,28 @@ def _sealed(
     for seal in style.seals:
         middle = (seal.at[0] * wide, seal.at[1] * high)
         worn = min(1.0, 0.25 + style.wear.starve)
-        page, outline = press_on(
+        page, outline = press_on_page(
             page, seal.cut, middle, round(seal.size * high), worn=worn, rng=rng
         )
         placed.append((seal.cut.legend, outline))
     return page, placed
 
 
-def _bend(size: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Bend:
+def _make_warp(size: tuple[int, int], wear: Wear, rng: np.random.Generator) -> PageWarp:
     way = 1 if rng.random() < 0.5 else -1
     # The sine of an angle this small is the angle, to the fourth digit.
     slope = way * wear.skew * (0.6 + 0.4 * float(rng.random())) * 0.01745
-    return Bend(size, slope=slope, depth=wear.warp * size[1] / 1200, rng=rng)
+    return PageWarp(size, slope=slope, depth=wear.warp * size[1] / 1200, rng=rng)
 
 
-def _all_ink(layout: Layout, style: Style, rng: np.random.Generator, ink: Ink) -> Plane:
+def _draw_ink(layout: Layout, style: DrawingStyle, rng: np.random.Generator, ink: Ink) -> Plane:
     """All ink of a colour: characters of each hand, the strong frame, the thin rules."""
-    whole = _characters(layout, style, rng, ink)
+    whole = _draw_characters(layout, style, rng, ink)
     if layout.line_ink != ink or not (layout.bars or layout.rules):
         return whole
-    u = _unit_size(layout)
+    u = _compute_unit_size(layout)
     strong, thin = draw_frame(layout, rng)
-    worn, worse = _worse(style.wear, 0.12), _worse(style.wear, 0.34)
+    worn, worse = _increase_wear(style.wear, 0.12), _increase_wear(style.wear, 0.34)
     whole = np.maximum(whole, press(strong, worn, rng, unit_size=u, weight=0.05))
     whole = np.maximum(whole, press(thin, worse, rng, unit_size=u, weight=0.10))
     if not style.brushed:
@@ -227,10 +229,12 @@ def _all_ink(layout: Layout, style: Style, rng: np.random.Generator, ink: Ink) -
     return whole
 
 
-def _characters(layout: Layout, style: Style, rng: np.random.Generator, ink: Ink) -> Plane:
+def _draw_characters(
+    layout: Layout, style: DrawingStyle, rng: np.random.Generator, ink: Ink
+) -> Plane:
     whole = np.zeros((layout.height * SCALE, layout.width * SCALE), np.float32)
-    u = _unit_size(layout)
-    wear = _of_a_brush(style.wear) if style.brushed else style.wear
+    u = _compute_unit_size(layout)
+    wear = _soften_wear(style.wear) if style.brushed else style.wear
     masks = draw_glyphs(layout, style.fonts, rng, ink=ink, chips=wear.chips)
     for name, mask in masks.items():
         weight = style.fonts[name][0].weight
@@ -238,25 +242,25 @@ def _characters(layout: Layout, style: Style, rng: np.random.Generator, ink: Ink
     return whole
 
 
-def _of_a_brush(wear: Wear) -> Wear:
+def _soften_wear(wear: Wear) -> Wear:
     """Wear of what was written and not printed: no breaks, and ink that runs rather than fails."""
     return msgspec.structs.replace(
         wear, chips=0.0, rough=wear.rough * 0.6, starve=wear.starve * 0.9, bleed=wear.bleed * 1.3
     )
 
 
-def _unit_size(layout: Layout) -> float:
+def _compute_unit_size(layout: Layout) -> float:
     return SCALE * layout.height / 1200
 
 
-def _worse(wear: Wear, starve: float) -> Wear:
+def _increase_wear(wear: Wear, starve: float) -> Wear:
     """Wear of the frame, which stands at the block's edge and takes ink badly."""
     return msgspec.structs.replace(wear, starve=wear.starve + starve, rough=wear.rough + 0.12)
 
 
-def _sheet(layout: Layout, rng: np.random.Generator) -> Image.Image:
+def _draw_sheet(layout: Layout, rng: np.random.Generator) -> Image.Image:
     """Where paper lies: its edge wavers a little, and beyond the picture there is more of it."""
-    mask = blank(layout)
+    mask = make_blank_mask(layout)
     far = 400
     wide, high = mask.size
     x0, _, x1, _ = (round(value * SCALE) for value in layout.paper)
@@ -271,18 +275,18 @@ def _sheet(layout: Layout, rng: np.random.Generator) -> Image.Image:
     return mask
 
 
-def _bent(plane: Plane, bend: Bend) -> Plane:
+def _warp_plane(plane: Plane, bend: PageWarp) -> Plane:
     image = Image.fromarray((np.clip(plane, 0, 1) * 255 + 0.5).astype(np.uint8))
-    return unit(bend.picture(image, scale=SCALE).reduce(SCALE))
+    return to_plane(bend.warp_image(image, scale=SCALE).reduce(SCALE))
 
 
-def _truth(
-    layout: Layout, bend: Bend, seals: list[tuple[str, tuple[Point, ...]]]
+def _make_lines(
+    layout: Layout, bend: PageWarp, seals: list[tuple[str, tuple[Point, ...]]]
 ) -> tuple[Line, ...]:
     placed = [line for line in layout.lines if line.kind in READ]
     placed += [line for line in layout.lines if line.kind not in READ]
     lines = [
-        Line(id="", text=p.text, polygon=bend.outline(p.box, p.lean), kind=p.kind) for p in placed
+        Line(id="", text=p.text, polygon=bend.warp_box(p.box, p.lean), kind=p.kind) for p in placed
     ]
     lines += [Line(id="", text=text, polygon=ring, kind="seal") for text, ring in seals]
     return tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
-from keju_synthetic.noise import Plane, field, ramp, unit
+from keju_synthetic.noise import Plane, make_noise, ramp, to_plane
 from keju_synthetic.wear import Wear
 
 
@@ -31,20 +31,23 @@ def press(
     """
     shape, u = (mask.height, mask.width), unit_size
     radius = (0.6 + 0.65 * wear.bleed) * u
-    soft = unit(mask.filter(ImageFilter.GaussianBlur(radius)))
-    edge = field(rng, shape, 1.7 * u) * 0.55 + field(rng, shape, 4.5 * u) * 0.45 - 0.5
-    pressure = field(rng, shape, 130 * u) * 0.65 + field(rng, shape, 35 * u) * 0.35
+    soft = to_plane(mask.filter(ImageFilter.GaussianBlur(radius)))
+    edge = make_noise(rng, shape, 1.7 * u) * 0.55 + make_noise(rng, shape, 4.5 * u) * 0.45 - 0.5
+    pressure = make_noise(rng, shape, 130 * u) * 0.65 + make_noise(rng, shape, 35 * u) * 0.35
     level = 0.47 - weight - 0.07 * wear.bleed + (0.5 - pressure) * 0.16
     ink = ramp(soft + edge * wear.rough - level, -0.13, 0.13)
-    ink *= 1 - _starved(pressure, wear.starve, u, rng)
-    return ink * (0.86 + 0.14 * field(rng, shape, 12 * u))
+    ink *= 1 - _compute_starvation(pressure, wear.starve, u, rng)
+    return ink * (0.86 + 0.14 * make_noise(rng, shape, 12 * u))
 
 
-def _starved(pressure: Plane, starve: float, unit_size: float, rng: np.random.Generator) -> Plane:
+def _compute_starvation(
+    pressure: Plane, starve: float, unit_size: float, rng: np.random.Generator
+) -> Plane:
     """Where the paper took no ink: in patches of low pressure, along the grain of the wood."""
     shape, u = pressure.shape, unit_size
     grain = (
-        field(rng, shape, 1.3 * u, stretch=4) * 0.6 + field(rng, shape, 3.5 * u, stretch=2) * 0.4
+        make_noise(rng, shape, 1.3 * u, stretch=4) * 0.6
+        + make_noise(rng, shape, 3.5 * u, stretch=2) * 0.4
     )
     thirst = ramp(1 - pressure, 0.32, 0.78) * starve
     return ramp(grain + thirst, 0.86, 1.12) * min(1.0, 0.55 + 0.5 * starve)
@@ -65,4 +68,4 @@ def crack(ink: Plane, count: int, rng: np.random.Generator) -> None:
         first = int(rng.integers(0, steps // 3))
         last = int(rng.integers(steps // 2, steps + 1))
         pen.line(points[first : last + 1], fill=255, width=int(rng.integers(3, 8)))
-    ink *= 1 - unit(mask.filter(ImageFilter.GaussianBlur(1)))
+    ink *= 1 - to_plane(mask.filter(ImageFilter.GaussianBlur(1)))

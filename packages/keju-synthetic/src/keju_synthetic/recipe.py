@@ -2,7 +2,7 @@
 
 A recipe has a head (name, licence, seed …), hands, and one section for each family of pictures.
 What a section's entries may say is the family's own affair: it declares a `PictureSpec` and reads
-its part with `Recipe.part`.
+its part with `Recipe.read_section`.
 """
 
 from __future__ import annotations
@@ -106,15 +106,15 @@ class Recipe(NamedTuple):
     sections: Mapping[str, tuple[_Entry, ...]]
     files: Mapping[str, str]
 
-    def part(self, section: str, shape: type[S]) -> tuple[S, ...]:
+    def read_section(self, section: str, shape: type[S]) -> tuple[S, ...]:
         """The entries of a section, each as its family declares it.
 
         Raises:
             DataError: an entry does not fit; names the file, the entry and the key.
         """
-        return tuple(_fitted(entry, shape) for entry in self.sections.get(section, ()))
+        return tuple(_convert_entry(entry, shape) for entry in self.sections.get(section, ()))
 
-    def hand(self, name: str, *, asked_by: str) -> HandSpec:
+    def find_hand(self, name: str, *, asked_by: str) -> HandSpec:
         """The hand called `name`.
 
         Raises:
@@ -139,33 +139,35 @@ def read_recipe(path: Path, sections: Iterable[str]) -> Recipe:
     """
     known = frozenset(sections)
     whole = read_toml(path, dict[str, Any])
-    head = _head(path, {key: whole[key] for key in whole if key not in known | {"hands"}}, known)
+    head = _read_head(
+        path, {key: whole[key] for key in whole if key not in known | {"hands"}}, known
+    )
     bodies = [(path, whole)]
     files = {path.name: sha256_file(path)}
     for name in head.include:
-        part = _beside(path, name)
+        part = _resolve_part(path, name)
         body = read_toml(part, dict[str, Any])
         for key in body:
             if key not in known and key != "hands":
-                raise _unknown(part, key, {"hands", *known})
+                raise _make_key_error(part, key, {"hands", *known})
         bodies.append((part, body))
         files[name] = sha256_file(part)
     entries = {
-        section: tuple(e for file, body in bodies for e in _entries(file, section, body))
+        section: tuple(e for file, body in bodies for e in _list_entries(file, section, body))
         for section in sorted(known)
     }
-    _refuse_twins(entry for each in entries.values() for entry in each)
+    _check_unique(entry for each in entries.values() for entry in each)
     return Recipe(
         head.name, head.version, head.licence, head.seed, head.quality,
-        _hands(bodies), entries, files,
+        _read_hands(bodies), entries, files,
     )  # fmt: skip
 
 
-def _head(path: Path, values: dict[str, Any], known: frozenset[str]) -> _Head:
+def _read_head(path: Path, values: dict[str, Any], known: frozenset[str]) -> _Head:
     for key in values:
         if key not in _Head.__struct_fields__:
-            raise _unknown(path, key, {*_Head.__struct_fields__, "hands", *known})
-    head = _shaped(values, _Head, path)
+            raise _make_key_error(path, key, {*_Head.__struct_fields__, "hands", *known})
+    head = _convert(values, _Head, path)
     if head.format != FORMAT:
         raise DataError(
             message("synthetic.recipe-format", format=head.format, expected=FORMAT), file=path
@@ -173,21 +175,21 @@ def _head(path: Path, values: dict[str, Any], known: frozenset[str]) -> _Head:
     return head
 
 
-def _unknown(path: Path, key: str, known: Iterable[str]) -> DataError:
+def _make_key_error(path: Path, key: str, known: Iterable[str]) -> DataError:
     names = ", ".join(sorted(known))
     return DataError(
         message("synthetic.recipe-key-unknown", key=key, known=names), file=path, item=key
     )
 
 
-def _beside(recipe: Path, name: str) -> Path:
+def _resolve_part(recipe: Path, name: str) -> Path:
     where = PurePosixPath(name)
     if where.is_absolute() or ".." in where.parts or not where.name:
         raise DataError(message("synthetic.file-outside", name=name), file=recipe)
     return recipe.parent / where
 
 
-def _entries(file: Path, section: str, body: dict[str, Any]) -> Iterable[_Entry]:
+def _list_entries(file: Path, section: str, body: dict[str, Any]) -> Iterable[_Entry]:
     found = body.get(section, [])
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         problem = message("synthetic.not-a-list-of-tables", section=section)
@@ -198,7 +200,7 @@ def _entries(file: Path, section: str, body: dict[str, Any]) -> Iterable[_Entry]
         yield _Entry(file, place, values)
 
 
-def _refuse_twins(entries: Iterable[_Entry]) -> None:
+def _check_unique(entries: Iterable[_Entry]) -> None:
     seen: set[object] = set()
     for entry in entries:
         if "id" in entry.values and entry.place in seen:
@@ -206,17 +208,17 @@ def _refuse_twins(entries: Iterable[_Entry]) -> None:
         seen.add(entry.place)
 
 
-def _hands(bodies: list[tuple[Path, dict[str, Any]]]) -> dict[str, HandSpec]:
+def _read_hands(bodies: list[tuple[Path, dict[str, Any]]]) -> dict[str, HandSpec]:
     hands: dict[str, HandSpec] = {}
     for file, body in bodies:
-        for name, hand in _shaped(body.get("hands", {}), dict[str, HandSpec], file).items():
+        for name, hand in _convert(body.get("hands", {}), dict[str, HandSpec], file).items():
             if name in hands:
                 raise DataError(message("synthetic.hand-twice"), file=file, item=name)
             hands[name] = hand
     return hands
 
 
-def _fitted(entry: _Entry, shape: type[S]) -> S:
+def _convert_entry(entry: _Entry, shape: type[S]) -> S:
     try:
         return msgspec.convert(entry.values, type=shape)
     except msgspec.ValidationError as error:
@@ -224,7 +226,7 @@ def _fitted(entry: _Entry, shape: type[S]) -> S:
         raise DataError(problem, file=entry.file, item=entry.place) from None
 
 
-def _shaped(values: object, shape: type[T], path: Path) -> T:
+def _convert(values: object, shape: type[T], path: Path) -> T:
     try:
         return msgspec.convert(values, type=shape)
     except msgspec.ValidationError as error:

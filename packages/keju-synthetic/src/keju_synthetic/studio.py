@@ -10,14 +10,14 @@ from PIL import Image
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, unknown_name
 from keju.items import ImageRef, Item
-from keju_synthetic.camera import encode
+from keju_synthetic.camera import encode_jpeg
 from keju_synthetic.fonts import Font, FontRecord, check_coverage, find_font
-from keju_synthetic.noise import generator
+from keju_synthetic.noise import make_generator
 from keju_synthetic.recipe import HandSpec, Recipe
 from keju_synthetic.texts import Passage
 
 
-class Studio:
+class DrawingContext:
     """Where a recipe's pictures are drawn.
 
     Args:
@@ -44,17 +44,17 @@ class Studio:
 
     def rng(self, *names: str) -> np.random.Generator:
         """Chance of its own for these names, so that adding a picture changes no other one."""
-        return generator(self.recipe.seed, *names)
+        return make_generator(self.recipe.seed, *names)
 
-    def hand(self, name: str, *, asked_by: str) -> HandSpec:
+    def find_hand(self, name: str, *, asked_by: str) -> HandSpec:
         """The hand called `name`; `asked_by` is the picture's id.
 
         Raises:
             DataError: the recipe has no such hand.
         """
-        return self.recipe.hand(name, asked_by=asked_by)
+        return self.recipe.find_hand(name, asked_by=asked_by)
 
-    def font(self, hand: str, characters: str, what: str) -> Font:
+    def find_font(self, hand: str, characters: str, what: str) -> Font:
         """The font of a hand, known to have an outline for each of `characters`.
 
         Args:
@@ -65,12 +65,12 @@ class Studio:
         Raises:
             DataError: no such hand, or a character without an outline.
         """
-        self.hand(hand, asked_by=what)
+        self.find_hand(hand, asked_by=what)
         font = self.fonts[hand][1]
         check_coverage(font, characters, what=what)
         return font
 
-    def passage(self, name: str, *, asked_by: str) -> Passage:
+    def find_passage(self, name: str, *, asked_by: str) -> Passage:
         """The passage with that id; `asked_by` is the picture's id.
 
         Raises:
@@ -89,15 +89,15 @@ class Studio:
             picture: drawn pixels, stored as JPEG of the recipe's quality, or bytes stored as such.
             name: the picture's id.
         """
-        data = picture if isinstance(picture, bytes) else encode(picture, self.quality)
+        data = picture if isinstance(picture, bytes) else encode_jpeg(picture, self.quality)
         ref = self._writer.add_image(data, f"{name}.jpg")
         self.image_bytes += ref.size
         return ref
 
-    def font_records(self) -> dict[str, FontRecord]:
+    def list_font_records(self) -> dict[str, FontRecord]:
         """What is known about the font of each hand."""
         return {name: font.record for name, (_, font) in self.fonts.items()}
 
 
-Family = Callable[[Studio], Iterator[Item]]
+Family = Callable[[DrawingContext], Iterator[Item]]
 """Reads its section of the recipe at once; then draws its pictures and asks about them."""

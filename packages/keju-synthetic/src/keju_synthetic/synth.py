@@ -24,7 +24,7 @@ from keju_synthetic.pictures.paintings import draw_paintings
 from keju_synthetic.recipe import FORMAT, Recipe, read_recipe
 from keju_synthetic.relics.family import draw_relics
 from keju_synthetic.seals.family import draw_seals
-from keju_synthetic.studio import Family, Studio
+from keju_synthetic.studio import DrawingContext, Family
 from keju_synthetic.texts import load_passages
 
 MAKING = "making.json"
@@ -92,17 +92,17 @@ def build_synth(recipe: Path, out: Path) -> BuildReport:
         language="lzh",
         script="Hant",
     ) as writer:
-        studio = Studio(plan, passages, writer)
-        items = _drawn(studio, recipe)
-        for item in in_catalogue_order(items):
+        studio = DrawingContext(plan, passages, writer)
+        items = _draw_items(studio, recipe)
+        for item in sort_by_catalogue(items):
             writer.add(item)
         manifest = writer.close()
-    making = _making(recipe, plan, studio)
+    making = _make_record(recipe, plan, studio)
     write_json(out / MAKING, making)
     return BuildReport(manifest, making, studio.image_bytes)
 
 
-def _drawn(studio: Studio, recipe: Path) -> list[Item]:
+def _draw_items(studio: DrawingContext, recipe: Path) -> list[Item]:
     """The items of all families; an error that names no file is about the recipe."""
     try:
         drawn = [draw(studio) for draw in FAMILIES.values()]
@@ -114,18 +114,18 @@ def _drawn(studio: Studio, recipe: Path) -> list[Item]:
         raise DataError(error.message, file=recipe, item=error.item, hint=hint) from None
 
 
-def in_catalogue_order(items: list[Item]) -> list[Item]:
+def sort_by_catalogue(items: list[Item]) -> list[Item]:
     """Items task by task as the catalogues have them; within a task in the order drawn."""
     place = {task.id: number for number, task in enumerate(tasks())}
     return sorted(items, key=lambda item: place[item.task])
 
 
-def _making(recipe: Path, plan: Recipe, studio: Studio) -> Making:
+def _make_record(recipe: Path, plan: Recipe, studio: DrawingContext) -> Making:
     return Making(
         format=FORMAT,
         recipe=recipe.name,
         files=dict(plan.files),
         pillow=PIL.__version__,
         numpy=np.__version__,
-        fonts=studio.font_records(),
+        fonts=studio.list_font_records(),
     )

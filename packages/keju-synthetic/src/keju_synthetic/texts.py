@@ -56,18 +56,18 @@ def load_passages(path: Path = DATA / "passages.toml") -> dict[str, Passage]:
     for passage in read_toml(path, _Passages).passages:
         if passage.id in passages:
             raise DataError(message("synthetic.id-twice"), file=path, item=passage.id)
-        for _ in paragraphs(passage):
+        for _ in split_paragraphs(passage):
             pass
         passages[passage.id] = passage
     return passages
 
 
-def unpunctuated(text: str) -> str:
+def strip_punctuation(text: str) -> str:
     """`text` without punctuation, spaces and newlines, as a page of the time has it."""
     return "".join(sign for sign in text if unicodedata.category(sign)[0] not in "PZC")
 
 
-def paragraphs(passage: Passage) -> Iterator[list[Run]]:
+def split_paragraphs(passage: Passage) -> Iterator[list[Run]]:
     """The runs of each paragraph, in reading order.
 
     Raises:
@@ -81,17 +81,17 @@ def paragraphs(passage: Passage) -> Iterator[list[Run]]:
             note, end, rest = after.partition(_CLOSE)
             if _CLOSE in main or (mark and not end) or _OPEN in note:
                 raise DataError(message("synthetic.note-not-closed"), item=passage.id)
-            both = (Run("main", unpunctuated(main)), Run("note", unpunctuated(note)))
+            both = (Run("main", strip_punctuation(main)), Run("note", strip_punctuation(note)))
             runs.extend(run for run in both if run.text)
         yield runs
 
 
-def count_signs(passage: Passage) -> int:
+def count_characters(passage: Passage) -> int:
     """How many characters of a passage are drawn: text and notes, without heading."""
-    return sum(len(run.text) for runs in paragraphs(passage) for run in runs)
+    return sum(len(run.text) for runs in split_paragraphs(passage) for run in runs)
 
 
-def repunctuated(passage: Passage, drawn: str) -> str:
+def restore_punctuation(passage: Passage, drawn: str) -> str:
     """The passage with its marks, but in the characters that a hand drew.
 
     Args:
@@ -105,11 +105,11 @@ def repunctuated(passage: Passage, drawn: str) -> str:
         raise DataError(message("synthetic.notes-not-punctuated"), item=passage.id)
     signs = iter(drawn)
     return "".join(
-        next(signs) if unpunctuated(sign) else sign for sign in "".join(passage.text.split())
+        next(signs) if strip_punctuation(sign) else sign for sign in "".join(passage.text.split())
     )
 
 
-def numeral(number: int) -> str:
+def format_numeral(number: int) -> str:
     """A page number from 1 to 99 in Chinese numerals.
 
     >>> numeral(21)

@@ -36,18 +36,18 @@ class Wear(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 @lru_cache(maxsize=1)
-def _dial(path: Path) -> dict[str, tuple[float, float, float]]:
+def _load_dial(path: Path) -> dict[str, tuple[float, float, float]]:
     return read_toml(path, dict[str, tuple[float, float, float]])
 
 
-def wear_at(difficulty: float, overrides: dict[str, float], *, item: str) -> Wear:
+def compute_wear(difficulty: float, overrides: dict[str, float], *, item: str) -> Wear:
     """The wear at `difficulty` (0..1), with single values set by `overrides`.
 
     Raises:
         DataError: an override names no kind of wear.
     """
     values = {}
-    for name, (easy, middle, hard) in _dial(DATA / "wear.toml").items():
+    for name, (easy, middle, hard) in _load_dial(DATA / "wear.toml").items():
         low, high, part = (
             (easy, middle, difficulty * 2)
             if difficulty < 0.5

@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keju_synthetic.bones.incising import Writer, curve, knife, pen, sign_mask, write
-from keju_synthetic.bones.signs import load_signs, strokes_of
-from keju_synthetic.noise import generator
+from keju_synthetic.bones.incising import (
+    Writer,
+    draw_sign_mask,
+    fit_curve,
+    make_copyist,
+    make_engraver,
+    write_sign,
+)
+from keju_synthetic.bones.signs import expand_strokes, load_signs
+from keju_synthetic.noise import make_generator
 
 SIGNS = load_signs()
 
@@ -22,12 +29,12 @@ STILL = Writer(
 
 
 def instance(char: str, writer: Writer, seed: int = 0, variant: int | None = None):
-    return write(SIGNS[char], writer, generator(seed, char), signs=SIGNS, variant=variant)
+    return write_sign(SIGNS[char], writer, make_generator(seed, char), signs=SIGNS, variant=variant)
 
 
 def test_a_still_hand_writes_the_model_itself_but_for_its_breadth():
-    cuts = write(SIGNS["田"], STILL, _Middle(), signs=SIGNS, variant=0)
-    model = strokes_of(SIGNS["田"], 0, SIGNS)
+    cuts = write_sign(SIGNS["田"], STILL, _Middle(), signs=SIGNS, variant=0)
+    model = expand_strokes(SIGNS["田"], 0, SIGNS)
     for cut, stroke in zip(cuts, model, strict=True):
         expected = [*stroke.points, stroke.points[0]] if stroke.closed else stroke.points
         assert np.array(cut) == pytest.approx(np.array(expected))
@@ -44,7 +51,7 @@ class _Middle:
 
 
 def test_the_same_seed_gives_the_same_cuts_and_another_seed_others():
-    hand = knife(generator(1, "hand"))
+    hand = make_engraver(make_generator(1, "hand"))
     assert instance("鹿", hand, 1) == instance("鹿", hand, 1)
     assert instance("鹿", hand, 1) != instance("鹿", hand, 2)
 
@@ -52,15 +59,15 @@ def test_the_same_seed_gives_the_same_cuts_and_another_seed_others():
 def test_a_sign_that_must_not_turn_never_does():
     turning = STILL._replace(turn=1.0)
     for char, mirrored in (("又", False), ("犬", True)):
-        cuts = write(SIGNS[char], turning, _Middle(), signs=SIGNS, variant=0)
-        model = strokes_of(SIGNS[char], 0, SIGNS)
+        cuts = write_sign(SIGNS[char], turning, _Middle(), signs=SIGNS, variant=0)
+        model = expand_strokes(SIGNS[char], 0, SIGNS)
         x = model[0].points[0][0]
         assert cuts[0][0][0] == pytest.approx(1 - x if mirrored else x)
 
 
 def test_left_out_is_a_short_cut_never_the_outline():
     forgetful = STILL._replace(leave_out=1.0)
-    outline = strokes_of(SIGNS["魚"], 0, SIGNS)[:2]
+    outline = expand_strokes(SIGNS["魚"], 0, SIGNS)[:2]
     kept = {len(instance("魚", forgetful, seed, variant=0)) for seed in range(12)}
     assert kept == {len(SIGNS["魚"].models[0]) - 1}
     for seed in range(12):
@@ -76,7 +83,7 @@ def test_left_out_is_a_short_cut_never_the_outline():
     st.integers(1, 6),
 )
 def test_a_curve_goes_through_its_points(points, facets):
-    line = curve(points, facets, closed=False)
+    line = fit_curve(points, facets, closed=False)
     assert len(line) == facets * (len(points) - 1) + 1
     for (x, y), (u, v) in zip(points, line[::facets], strict=True):
         assert (u, v) == pytest.approx((x, y), abs=1e-9)
@@ -85,8 +92,8 @@ def test_a_curve_goes_through_its_points(points, facets):
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(sorted(SIGNS)), st.integers(0, 1000), st.integers(24, 90))
 def test_a_mask_is_as_large_as_its_ink(char, seed, height):
-    hand = (knife if seed % 2 else pen)(generator(seed, "hand"))
-    mask = np.asarray(sign_mask(instance(char, hand, seed), height, hand))
+    hand = (make_engraver if seed % 2 else make_copyist)(make_generator(seed, "hand"))
+    mask = np.asarray(draw_sign_mask(instance(char, hand, seed), height, hand))
     assert mask.max() > 100
     for edge in (mask[0], mask[-1], mask[:, 0], mask[:, -1]):
         assert edge.max() > 0
@@ -94,20 +101,20 @@ def test_a_mask_is_as_large_as_its_ink(char, seed, height):
 
 def test_broad_cuts_cover_more_and_end_in_points():
     thin, broad = (STILL._replace(width=width) for width in (0.03, 0.09))
-    inked = [np.asarray(sign_mask(instance("木", w, 3), 80, w)).sum() for w in (thin, broad)]
+    inked = [np.asarray(draw_sign_mask(instance("木", w, 3), 80, w)).sum() for w in (thin, broad)]
     assert inked[1] > 2 * inked[0]
     blunt, sharp = (STILL._replace(tip=tip) for tip in (1.0, 0.1))
     rows = []
     for writer in (blunt, sharp):
-        mask = np.asarray(sign_mask([((0.5, 0.1), (0.5, 0.9))], 200, writer)) > 127
+        mask = np.asarray(draw_sign_mask([((0.5, 0.1), (0.5, 0.9))], 200, writer)) > 127
         rows.append(mask.sum(axis=1))
     assert rows[0][2] > 2 * rows[1][2]
     assert rows[0][len(rows[0]) // 2] == pytest.approx(rows[1][len(rows[1]) // 2], abs=1)
 
 
 def test_a_knife_cuts_curves_in_fewer_pieces_than_a_pen():
-    cuts = [max(len(cut) for cut in instance("月", hand(generator(5, "h")), variant=0))
-            for hand in (knife, pen)]  # fmt: skip
+    cuts = [max(len(cut) for cut in instance("月", hand(make_generator(5, "h")), variant=0))
+            for hand in (make_engraver, make_copyist)]  # fmt: skip
     assert cuts[0] < cuts[1]
-    for one, two in pairwise(instance("月", knife(generator(5, "h")), variant=0)[0]):
+    for one, two in pairwise(instance("月", make_engraver(make_generator(5, "h")), variant=0)[0]):
         assert one != two

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from keju.errors import DataError
-from keju_synthetic.bones.crops import CropPlan, sign_crop
-from keju_synthetic.bones.inscribing import compose, strokes_in
+from keju_synthetic.bones.crops import CropPlan, draw_sign_crop
+from keju_synthetic.bones.inscribing import extract_strokes, place_inscriptions
 from keju_synthetic.bones.signs import load_signs
-from keju_synthetic.noise import generator
+from keju_synthetic.noise import make_generator
 
 
 def crop(wide: int, high: int) -> Image.Image:
@@ -38,7 +38,7 @@ passages = st.lists(
 def test_boxes_are_apart_on_the_ground_and_as_large_as_their_crops(sizes, seed, leftwards):
     ground = disc(300)
     crops = [[crop(*size) for size in passage] for passage in sizes]
-    made = compose(crops, ground, generator(seed, "x"), leftwards=leftwards)
+    made = place_inscriptions(crops, ground, make_generator(seed, "x"), leftwards=leftwards)
     assert made is not None
     flat = [size for passage in sizes for size in passage]
     assert [(b.x1 - b.x0, b.y1 - b.y0) for b in made.boxes] == flat
@@ -55,8 +55,8 @@ def test_boxes_are_apart_on_the_ground_and_as_large_as_their_crops(sizes, seed, 
 @given(passages, st.integers(0, 99), st.booleans())
 def test_columns_run_down_and_follow_in_the_direction_asked(sizes, seed, leftwards):
     crops = [[crop(*size) for size in passage] for passage in sizes]
-    made = compose(crops, np.ones((400, 400), np.float32), generator(seed, "x"),
-                   leftwards=leftwards)  # fmt: skip
+    made = place_inscriptions(crops, np.ones((400, 400), np.float32), make_generator(seed, "x"),
+                              leftwards=leftwards)  # fmt: skip
     assert made is not None
     assert [n for column in made.columns for n in column] == list(range(len(made.boxes)))
     starts = {0}
@@ -73,8 +73,10 @@ def test_columns_run_down_and_follow_in_the_direction_asked(sizes, seed, leftwar
 
 def test_what_finds_no_room_is_not_squeezed_in():
     crops = [[crop(40, 40)] * 9]
-    assert compose(crops, np.ones((90, 90), np.float32), generator(1, "x")) is None
-    assert compose(crops, np.zeros((400, 400), np.float32), generator(1, "x")) is None
+    assert place_inscriptions(crops, np.ones((90, 90), np.float32), make_generator(1, "x")) is None
+    assert (
+        place_inscriptions(crops, np.zeros((400, 400), np.float32), make_generator(1, "x")) is None
+    )
 
 
 def test_places_to_keep_off_stay_empty():
@@ -82,13 +84,15 @@ def test_places_to_keep_off_stay_empty():
     seam = np.zeros_like(ground)
     seam[:, 95:105] = 1
     for seed in range(5):
-        made = compose([[crop(20, 20)] * 5] * 3, ground, generator(seed, "x"), keep_off=seam)
+        made = place_inscriptions(
+            [[crop(20, 20)] * 5] * 3, ground, make_generator(seed, "x"), keep_off=seam
+        )
         assert made is not None
         assert (made.strokes * seam).max() == 0
 
 
 def test_nothing_to_write_is_an_empty_board():
-    made = compose([], np.ones((20, 20), np.float32), generator(1, "x"))
+    made = place_inscriptions([], np.ones((20, 20), np.float32), make_generator(1, "x"))
     assert made is not None
     assert made.boxes == ()
     assert made.strokes.max() == pytest.approx(0)
@@ -97,8 +101,10 @@ def test_nothing_to_write_is_an_empty_board():
 @pytest.mark.parametrize("ground", ["hand", "rubbing"])
 def test_strokes_are_white_on_black_whatever_the_crop_is(ground):
     signs = load_signs()
-    crop = sign_crop(signs["木"], CropPlan(ground, 120, 0.0), generator(4, "x"), signs=signs)
-    strokes = np.asarray(strokes_in(crop))
+    crop = draw_sign_crop(
+        signs["木"], CropPlan(ground, 120, 0.0), make_generator(4, "x"), signs=signs
+    )
+    strokes = np.asarray(extract_strokes(crop))
     assert strokes.shape <= np.asarray(crop).shape
     assert 0.03 < (strokes > 127).mean() < 0.5
     middle = strokes.shape[1] // 2
@@ -108,13 +114,13 @@ def test_strokes_are_white_on_black_whatever_the_crop_is(ground):
 def test_real_crops_can_be_set_on_a_ground(shared):
     with gzip.open(shared / "data/oracle-mnist/t10k-images-idx3-ubyte.gz") as file:
         crops = np.frombuffer(file.read()[16 : 16 + 30 * 784], np.uint8).reshape(-1, 28, 28)
-    masks = [strokes_in(Image.fromarray(crop)) for crop in crops]
-    made = compose([masks[:15], masks[15:]], disc(420), generator(1, "x"))
+    masks = [extract_strokes(Image.fromarray(crop)) for crop in crops]
+    made = place_inscriptions([masks[:15], masks[15:]], disc(420), make_generator(1, "x"))
     assert made is not None
     assert len(made.boxes) == 30
 
 
 def test_a_crop_of_one_tone_has_no_strokes():
     with pytest.raises(DataError) as caught:
-        strokes_in(Image.new("L", (20, 20), 90))
+        extract_strokes(Image.new("L", (20, 20), 90))
     assert caught.value.id == "synthetic.crop-without-strokes"

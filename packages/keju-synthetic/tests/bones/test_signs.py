@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keju.errors import DataError
-from keju_synthetic.bones.signs import load_signs, strokes_of
+from keju_synthetic.bones.signs import expand_strokes, load_signs
 
 SIGNS = load_signs()
 
@@ -37,7 +37,7 @@ def test_there_are_signs_enough_for_a_gallery_and_an_inscription():
 def test_every_model_lies_in_its_square(char: str):
     sign = SIGNS[char]
     for variant in range(len(sign.models)):
-        points = [p for stroke in strokes_of(sign, variant, SIGNS) for p in stroke.points]
+        points = [p for stroke in expand_strokes(sign, variant, SIGNS) for p in stroke.points]
         assert all(-0.01 <= value <= 1.01 for point in points for value in point)
         wide = max(x for x, _ in points) - min(x for x, _ in points)
         high = max(y for _, y in points) - min(y for _, y in points)
@@ -47,7 +47,7 @@ def test_every_model_lies_in_its_square(char: str):
 def test_no_two_signs_have_the_same_common_form_but_the_child_and_its_branch():
     forms = {}
     for char, sign in SIGNS.items():
-        forms.setdefault(strokes_of(sign, 0, SIGNS), []).append(char)
+        forms.setdefault(expand_strokes(sign, 0, SIGNS), []).append(char)
     assert [chars for chars in forms.values() if len(chars) > 1] == [["子", "巳"]]
 
 
@@ -75,7 +75,7 @@ def test_the_radical_is_the_first_part_else_the_sign_itself():
 
 def test_a_part_is_put_into_its_box_and_mirrored_from_right_to_left():
     left, right = (
-        strokes_of(SIGNS["北"], 0, SIGNS)[n].points for n in (0, len(SIGNS["人"].models[0]))
+        expand_strokes(SIGNS["北"], 0, SIGNS)[n].points for n in (0, len(SIGNS["人"].models[0]))
     )
     # 北 is two persons back to back: the second is the first in a mirror at the middle.
     assert [(round(1 - x, 6), round(y, 6)) for x, y in right] == [

@@ -11,14 +11,14 @@ from PIL import Image, ImageDraw
 from keju.datasets.store import Dataset
 from keju.errors import DataError, PrerequisiteError
 from keju_synthetic import build_synth
-from keju_synthetic.calligraphy.brush import SCALE, Brush, write
+from keju_synthetic.calligraphy.brush import SCALE, WritingBrush, write_characters
 from keju_synthetic.calligraphy.family import load_works
-from keju_synthetic.calligraphy.mounts import mount
-from keju_synthetic.calligraphy.setting import Sign
+from keju_synthetic.calligraphy.mounts import make_mount
+from keju_synthetic.calligraphy.setting import PlacedCharacter
 from keju_synthetic.fonts import find_font
-from keju_synthetic.noise import generator
+from keju_synthetic.noise import make_generator
 from keju_synthetic.recipe import HandSpec
-from keju_synthetic.texts import unpunctuated
+from keju_synthetic.texts import strip_punctuation
 
 HEAD = """
 format = "keju-synth-1"
@@ -137,9 +137,9 @@ def test_what_cannot_be_drawn_or_asked_is_refused(
 
 
 def test_no_two_equal_characters_come_out_alike(kai):
-    brush = Brush(HandSpec(family="TW-Kai", style="Regular", licence="x", sway=0.02), kai)
-    signs = [Sign("之", 60, 60, 90), Sign("之", 180, 60, 90)]
-    ink = write(signs, brush, (240, 120), generator(1, "twins")).cover
+    brush = WritingBrush(HandSpec(family="TW-Kai", style="Regular", licence="x", sway=0.02), kai)
+    signs = [PlacedCharacter("之", 60, 60, 90), PlacedCharacter("之", 180, 60, 90)]
+    ink = write_characters(signs, brush, (240, 120), make_generator(1, "twins")).cover
     half = 120 * SCALE
     left, right = ink[:, :half], ink[:, half:]
     assert left.mean() == pytest.approx(right.mean(), rel=0.25)
@@ -147,9 +147,14 @@ def test_no_two_equal_characters_come_out_alike(kai):
 
 
 def test_a_dry_brush_leaves_streaks(kai):
-    brush = Brush(HandSpec(family="TW-Kai", style="Regular", licence="x"), kai)
+    brush = WritingBrush(HandSpec(family="TW-Kai", style="Regular", licence="x"), kai)
     covers = [
-        write([Sign("書", 100, 100, 170, dry=dry)], brush, (200, 200), generator(1, "dry")).cover
+        write_characters(
+            [PlacedCharacter("書", 100, 100, 170, dry=dry)],
+            brush,
+            (200, 200),
+            make_generator(1, "dry"),
+        ).cover
         for dry in (0.0, 1.0)
     ]
     assert covers[1].sum() < 0.85 * covers[0].sum()
@@ -157,7 +162,7 @@ def test_a_dry_brush_leaves_streaks(kai):
 
 def test_what_is_known_about_works_is_sound():
     for work in load_works().values():
-        assert len(unpunctuated(work.text)) >= 14
+        assert len(strip_punctuation(work.text)) >= 14
         for right, others in (
             (work.title, work.other_titles),
             (work.author, work.other_authors),
@@ -170,5 +175,5 @@ def test_what_is_known_about_works_is_sound():
 
 
 def test_a_couplet_is_read_from_the_right_strip():
-    made = mount("couplet", 800, 0.46)
+    made = make_mount("couplet", 800, 0.46)
     assert made.hearts[0].x0 > made.hearts[1].x1

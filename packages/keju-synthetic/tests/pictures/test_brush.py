@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keju_synthetic.noise import generator
+from keju_synthetic.noise import make_generator
 from keju_synthetic.pictures.brush import (
     EVEN,
     Brush,
     Frame,
     Graver,
-    away,
-    heading,
-    ring,
+    get_direction,
+    make_ellipse,
+    offset_point,
     smooth,
 )
 
@@ -23,7 +23,7 @@ SQUARE = [(20.0, 20.0), (60.0, 20.0), (60.0, 60.0), (20.0, 60.0)]
 
 
 def brush(name: str = "brush") -> Brush:
-    return Brush(80, 80, generator(1, name))
+    return Brush(80, 80, make_generator(1, name))
 
 
 def test_ink_on_ink_is_darker_than_ink():
@@ -37,7 +37,7 @@ def test_ink_on_ink_is_darker_than_ink():
 
 def test_a_cover_brings_the_sheet_back_and_body_colour_is_lighter_than_it():
     pen = brush()
-    pen.area(SQUARE, tone=0.9)
+    pen.tint(SQUARE, tone=0.9)
     assert float(pen.light[40, 40].mean()) < 0.5
     pen.cover(SQUARE)
     assert pen.light[40, 40] == pytest.approx(1.0, abs=1e-5)
@@ -47,7 +47,7 @@ def test_a_cover_brings_the_sheet_back_and_body_colour_is_lighter_than_it():
 
 def test_a_wash_fades_from_full_to_nothing():
     pen = brush()
-    pen.area(SQUARE, tone=0.9, fade=(20, 60))
+    pen.tint(SQUARE, tone=0.9, fade=(20, 60))
     rows = pen.light[22:60, 30:50].mean(axis=(1, 2))
     assert rows[0] < 0.5 < rows[18] + 0.1 < rows[36]
     assert rows[-1] > 0.95
@@ -63,8 +63,8 @@ def test_a_dry_stroke_lets_the_sheet_through():
 
 
 def test_ink_gathers_at_the_rim_of_a_wet_shape():
-    pen = Brush(160, 160, generator(1, "rim"))
-    pen.area(ring(80, 80, 70, 70), tone=0.6)
+    pen = Brush(160, 160, make_generator(1, "rim"))
+    pen.tint(make_ellipse(80, 80, 70, 70), tone=0.6)
     down, across = np.mgrid[:160, :160]
     far = np.sqrt((down - 80.0) ** 2 + (across - 80.0) ** 2)
     rim, inside = (
@@ -76,8 +76,8 @@ def test_ink_gathers_at_the_rim_of_a_wet_shape():
 def test_what_lies_beyond_the_sheet_is_let_be():
     pen = brush()
     pen.stroke([(-90, -90), (-40, -50)], 6)
-    pen.area(ring(300, 300, 20, 20), tone=1.0)
-    pen.cover(ring(-40, 300, 20, 20))
+    pen.tint(make_ellipse(300, 300, 20, 20), tone=1.0)
+    pen.cover(make_ellipse(-40, 300, 20, 20))
     assert (pen.light == 1).all()
 
 
@@ -90,14 +90,14 @@ def test_the_same_hand_draws_the_same_line():
 
 
 def test_a_graver_cuts_lines_and_clears_them_away():
-    graver = Graver(80, 80, generator(1, "graver"))
+    graver = Graver(80, 80, make_generator(1, "graver"))
     graver.stroke([(10, 40), (70, 40)], 6, profile=EVEN)
-    graver.area(SQUARE, tone=0.2)
+    graver.tint(SQUARE, tone=0.2)
     mask = np.asarray(graver.mask)
     assert mask.shape == (160, 160)
     assert mask[80, 80] == 255
     assert mask[60, 80] == 0
-    graver.area(SQUARE, tone=0.9)
+    graver.tint(SQUARE, tone=0.9)
     assert np.asarray(graver.mask)[60, 80] == 255
     graver.cover(SQUARE)
     assert np.asarray(graver.mask)[60, 80] == 0
@@ -112,12 +112,12 @@ def test_a_curve_goes_through_its_points(points: list[tuple[float, float]]):
 
 
 def test_headings_turn_clockwise_from_the_right():
-    assert heading(0) == (1.0, 0.0)
-    assert heading(90) == (0.0, 1.0)
-    assert away(5, 5, 180, 3) == (2.0, 5.0)
+    assert get_direction(0) == (1.0, 0.0)
+    assert get_direction(90) == (0.0, 1.0)
+    assert offset_point(5, 5, 180, 3) == (2.0, 5.0)
 
 
 def test_a_frame_turns_and_mirrors_what_it_places():
-    assert Frame(10, 10, 4).at(1, 0) == (14.0, 10.0)
-    assert Frame(10, 10, 4, flip=True).at(1, 0) == (6.0, 10.0)
-    assert Frame(10, 10, 4, turn=90).at(1, 0) == (10.0, 14.0)
+    assert Frame(10, 10, 4).place(1, 0) == (14.0, 10.0)
+    assert Frame(10, 10, 4, flip=True).place(1, 0) == (6.0, 10.0)
+    assert Frame(10, 10, 4, turn=90).place(1, 0) == (10.0, 14.0)

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from keju_synthetic.noise import generator
+from keju_synthetic.noise import make_generator
 from keju_synthetic.pictures import illustrations, paintings, studies, tales, things
 from keju_synthetic.pictures.brush import Brush, Graver
 
@@ -16,7 +16,7 @@ SIZE = (340, 340)
 
 
 def pen_for(family: str, name: str) -> Brush | Graver:
-    rng = generator(3, name)
+    rng = make_generator(3, name)
     return Brush(*SIZE, rng) if family == "paintings" else Graver(*SIZE, rng)
 
 
@@ -27,24 +27,24 @@ SCENES = {
 
 
 MOTIFS = {
-    "rivers": {"boat": "boats", "pavilion": "pavilions", "pine": "pines"},
-    "blue-green": {"boat": "boats", "hut": "huts"},
-    "snow-bridge": {"bare_tree": "trees", "donkey": "donkeys", "bridge": "bridges"},
-    "cloud-peaks": {"person": "people", "pine": "pines", "spire": "peaks"},
-    "peach-spring": {"leafy": "trees", "boat": "boats"},
-    "reed-geese": {"goose": "geese"},
-    "bamboo-rock": {"bamboo": "stalks", "rock": "rocks"},
-    "ink-plum": {"blossom": "blossoms", "bud": "buds"},
-    "staring-fish": {"fish": "fish"},
-    "lotus-fan": {"lotus": "flowers", "lotus_leaf": "leaves"},
-    "gate-cranes": {"crane": "flying", "standing_crane": "standing"},
-    "ink-grapes": {"grapes": "bunches", "vine_leaf": "leaves"},
-    "straw-boats": {"war_boat": "boats", "person": "people"},
-    "tiger-fight": {"pine": "pines", "tiger": "tigers", "person": "people"},
-    "winter-shoots": {"_shoot": "shoots", "bamboo": "stalks"},
-    "maple-bridge": {"far_bird": "birds", "boat": "boats"},
-    "plantain": {"_ribbed": "leaves"},
-    "lotus-plant": {"lotus": "flowers", "lotus_leaf": "leaves"},
+    "rivers": {"draw_boat": "boats", "draw_pavilion": "pavilions", "draw_pine": "pines"},
+    "blue-green": {"draw_boat": "boats", "draw_hut": "huts"},
+    "snow-bridge": {"draw_bare_tree": "trees", "draw_donkey": "donkeys", "draw_bridge": "bridges"},
+    "cloud-peaks": {"draw_person": "people", "draw_pine": "pines", "draw_spire": "peaks"},
+    "peach-spring": {"draw_leafy_tree": "trees", "draw_boat": "boats"},
+    "reed-geese": {"draw_goose": "geese"},
+    "bamboo-rock": {"draw_bamboo": "stalks", "draw_rock": "rocks"},
+    "ink-plum": {"draw_blossom": "blossoms", "draw_bud": "buds"},
+    "staring-fish": {"draw_fish": "fish"},
+    "lotus-fan": {"draw_lotus": "flowers", "draw_lotus_leaf": "leaves"},
+    "gate-cranes": {"draw_crane": "flying", "draw_standing_crane": "standing"},
+    "ink-grapes": {"draw_grapes": "bunches", "draw_vine_leaf": "leaves"},
+    "straw-boats": {"draw_war_boat": "boats", "draw_person": "people"},
+    "tiger-fight": {"draw_pine": "pines", "draw_tiger": "tigers", "draw_person": "people"},
+    "winter-shoots": {"_draw_shoot": "shoots", "draw_bamboo": "stalks"},
+    "maple-bridge": {"draw_far_bird": "birds", "draw_boat": "boats"},
+    "plantain": {"_draw_ribbed_leaf": "leaves"},
+    "lotus-plant": {"draw_lotus": "flowers", "draw_lotus_leaf": "leaves"},
 }
 """Which motif a scene must draw as often as it counts what."""
 
@@ -76,8 +76,8 @@ def noting(calls: Counter[str], draw):
 
 
 def test_every_crane_can_be_told_by_its_red_crown():
-    pen = Brush(1060, 420, generator(5, "cranes"), crisp=0.95)
-    counts = studies.gate_cranes(pen)
+    pen = Brush(1060, 420, make_generator(5, "cranes"), crisp=0.95)
+    counts = studies.draw_gate_cranes(pen)
     red, green, blue = (pen.light[..., channel] for channel in range(3))
     crowns = ((red > 0.6) & (green < 0.3) & (blue < 0.3)).astype(np.uint8)
     found, _, stats, _ = cv2.connectedComponentsWithStats(crowns)
@@ -85,8 +85,8 @@ def test_every_crane_can_be_told_by_its_red_crown():
 
 
 def test_a_zither_has_as_many_strings_as_are_counted():
-    graver = Graver(400, 560, generator(1, "zither"))
-    strings = things.zither(graver)["strings"]
+    graver = Graver(400, 560, make_generator(1, "zither"))
+    strings = things.draw_zither(graver)["strings"]
     mask = np.asarray(graver.mask) > 128
     # A straight cut across the board, aslant as it lies: the strings lie between its two edges.
     middle, along = np.array([400.0, 582.0]), np.array([0.883, 0.469])
@@ -98,8 +98,8 @@ def test_a_zither_has_as_many_strings_as_are_counted():
 
 @pytest.mark.parametrize("module", [tales, things])
 def test_a_scene_is_drawn_alike_from_the_same_chance(module):
-    scene = tales.maple_bridge if module is tales else things.plantain
-    one, two = (Graver(*SIZE, generator(9, "same")) for _ in range(2))
+    scene = tales.draw_maple_bridge if module is tales else things.draw_plantain
+    one, two = (Graver(*SIZE, make_generator(9, "same")) for _ in range(2))
     scene(one)
     scene(two)
     assert one.mask.tobytes() == two.mask.tobytes()

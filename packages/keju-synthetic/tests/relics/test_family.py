@@ -13,13 +13,13 @@ from keju.errors import DataError, PrerequisiteError
 from keju_synthetic import build_synth
 from keju_synthetic.composing import Rect
 from keju_synthetic.fonts import find_font
-from keju_synthetic.noise import generator
+from keju_synthetic.noise import make_generator
 from keju_synthetic.relics.family import load_relics
-from keju_synthetic.relics.materials import light_up
+from keju_synthetic.relics.materials import shade_surface
 from keju_synthetic.relics.ornaments import PATTERNS
-from keju_synthetic.relics.shaping import Frame, build, letters_of, load_shapes
+from keju_synthetic.relics.shaping import Frame, build_surface, list_letters, load_shapes
 from keju_synthetic.relics.solids import Surface
-from keju_synthetic.seals.script import seal_script
+from keju_synthetic.seals.script import load_seal_script
 
 HEAD = """
 format = "keju-synth-1"
@@ -110,20 +110,20 @@ def test_every_shape_stands_within_its_frame(name: str, kai):
     high = 90
     wide = round(high * shape.aspect)
     surface = Surface(wide + 40, high + 60)
-    build(surface, shape, Frame((wide + 40) / 2, high + 30, high), kai)
+    build_surface(surface, shape, Frame((wide + 40) / 2, high + 30, high), kai)
     rows, columns = np.nonzero(surface.cover)
     assert rows.min() > 1
     assert rows.max() <= high + 45
     assert columns.min() >= 8
     assert columns.max() <= wide + 32
     assert columns.max() - columns.min() > 0.6 * wide
-    page = light_up(surface, shape.material, generator(1, name), scale=0.3)
+    page = shade_surface(surface, shape.material, make_generator(1, name), scale=0.3)
     lit = page[surface.cover > 0]
     assert np.isfinite(page).all()
     assert lit.std() > 0.05, "light and shade"
     for letter in (letter for part in shape.parts for letter in part.letters):
-        assert letter.script == "regular" or letter.sign in seal_script()
-    assert "明" in letters_of(load_shapes()["meiping"])
+        assert letter.script == "regular" or letter.sign in load_seal_script()
+    assert "明" in list_letters(load_shapes()["meiping"])
 
 
 @pytest.mark.parametrize("name", sorted(PATTERNS))

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from keju_synthetic.relics.solids import TILT, Surface, angle, face, revolve, slab, smooth, tube
+from keju_synthetic.relics.solids import (
+    TILT,
+    Surface,
+    add_face,
+    add_slab,
+    add_tube,
+    compute_angle,
+    revolve,
+    smooth,
+)
 
 
 def lengths(surface: Surface) -> np.ndarray:
@@ -20,7 +29,7 @@ def lengths(surface: Surface) -> np.ndarray:
 
 @given(st.floats(-1, 1))
 def test_the_angle_is_the_arcsine_to_four_digits(u: float):
-    value = float(angle(np.array([u], np.float32))[0])
+    value = float(compute_angle(np.array([u], np.float32))[0])
     assert value == pytest.approx(math.asin(u) / (math.pi / 2), abs=5e-4)
 
 
@@ -68,7 +77,7 @@ def test_paint_runs_around_a_vessel_with_its_wall():
 
 def test_a_bar_is_round():
     surface = Surface(100, 100)
-    tube(surface, [(10, 50), (90, 50)], [10, 10])
+    add_tube(surface, [(10, 50), (90, 50)], [10, 10])
     rows, _ = np.nonzero(surface.cover[:, 40:60])
     assert (rows.min(), rows.max()) == (pytest.approx(40, abs=1), pytest.approx(60, abs=1))
     assert surface.normal[42, 50][1] > 0.7
@@ -81,7 +90,7 @@ def test_a_plate_is_flat_with_rounded_edges_and_holes():
     surface = Surface(120, 120)
     square = [(20, 20), (100, 20), (100, 100), (20, 100)]
     hole = [(50, 50), (70, 50), (70, 70), (50, 70)]
-    slab(surface, [square], round_=8, holes=[hole])
+    add_slab(surface, [square], round_=8, holes=[hole])
     assert surface.cover[60, 60] == 0
     assert surface.normal[35, 60][2] > 0.95
     assert surface.normal[60, 22][0] < -0.5
@@ -90,8 +99,8 @@ def test_a_plate_is_flat_with_rounded_edges_and_holes():
 
 def test_what_comes_later_hides_what_was_there():
     surface = Surface(100, 100)
-    tube(surface, [(10, 50), (90, 50)], [20, 20])
-    face(surface, ((40, 40), (60, 40), (40, 60)), (0, 0, 1), light=0.5)
+    add_tube(surface, [(10, 50), (90, 50)], [20, 20])
+    add_face(surface, ((40, 40), (60, 40), (40, 60)), (0, 0, 1), light=0.5)
     assert surface.light[50, 50] == 0.5
     assert surface.light[50, 30] == 1
 

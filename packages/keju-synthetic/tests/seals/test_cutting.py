@@ -9,13 +9,19 @@ import numpy as np
 import pytest
 
 from keju.errors import DataError
-from keju_synthetic.noise import generator
-from keju_synthetic.seals.cutting import ASPECT, Cut, cells, column_counts, cut_seal
-from keju_synthetic.seals.script import seal_script
+from keju_synthetic.noise import make_generator
+from keju_synthetic.seals.cutting import (
+    ASPECT,
+    SealDesign,
+    carve_seal,
+    count_columns,
+    place_characters,
+)
+from keju_synthetic.seals.script import load_seal_script
 
 
-def cut(cut: Cut, height: int = 120) -> np.ndarray:
-    return np.asarray(cut_seal(cut, height, generator(1, cut.legend)), dtype=float) / 255
+def cut(cut: SealDesign, height: int = 120) -> np.ndarray:
+    return np.asarray(carve_seal(cut, height, make_generator(1, cut.legend)), dtype=float) / 255
 
 
 @pytest.mark.parametrize(
@@ -30,11 +36,11 @@ def cut(cut: Cut, height: int = 120) -> np.ndarray:
     ],
 )
 def test_a_legend_divides_into_columns(legend: str, shape: str, expected: tuple[int, ...]):
-    assert column_counts(Cut(legend=legend, shape=shape)) == expected
+    assert count_columns(SealDesign(legend=legend, shape=shape)) == expected
 
 
 def test_columns_go_down_and_then_to_the_left():
-    placed = cells(Cut(legend="毛氏圖史子孫永保之"), seal_script())
+    placed = place_characters(SealDesign(legend="毛氏圖史子孫永保之"), load_seal_script())
     assert "".join(cell.sign for cell in placed) == "毛氏圖史子孫永保之"
     for one, following in itertools.pairwise(placed):
         if one.column == following.column:
@@ -46,7 +52,10 @@ def test_columns_go_down_and_then_to_the_left():
 
 def test_a_turning_legend_goes_left_down_and_right():
     first, second, third, fourth = (
-        cell.place for cell in cells(Cut(legend="李文林印", order="turning"), seal_script())
+        cell.place
+        for cell in place_characters(
+            SealDesign(legend="李文林印", order="turning"), load_seal_script()
+        )
     )
     assert first.x0 > second.x0
     assert second.y0 < third.y0
@@ -55,13 +64,13 @@ def test_a_turning_legend_goes_left_down_and_right():
 
 
 def test_a_character_of_many_strokes_gets_more_room():
-    one, six = cells(Cut(legend="一寶"), seal_script())
+    one, six = place_characters(SealDesign(legend="一寶"), load_seal_script())
     assert six.place.y1 - six.place.y0 > one.place.y1 - one.place.y0
 
 
 def test_red_characters_stand_on_paper_and_white_ones_in_red():
-    red = cut(Cut(legend="七品官耳", worn=0))
-    white = cut(Cut(legend="七品官耳", style="baiwen", worn=0))
+    red = cut(SealDesign(legend="七品官耳", worn=0))
+    white = cut(SealDesign(legend="七品官耳", style="baiwen", worn=0))
     assert red.mean() < 0.45
     assert white.mean() > 0.55
     for mask in (red, white):
@@ -69,13 +78,13 @@ def test_red_characters_stand_on_paper_and_white_ones_in_red():
 
 
 def test_the_first_column_of_a_mixed_seal_is_white():
-    mask = cut(Cut(legend="子孫永寶", style="mixed", worn=0))
+    mask = cut(SealDesign(legend="子孫永寶", style="mixed", worn=0))
     assert mask[:, 70:].mean() > mask[:, :50].mean() + 0.2
 
 
 @pytest.mark.parametrize("shape", sorted(ASPECT))
 def test_every_outline_is_cut_within_its_picture(shape: str):
-    mask = cut(Cut(legend="子京", shape=shape, worn=0))
+    mask = cut(SealDesign(legend="子京", shape=shape, worn=0))
     assert mask.shape == (120, round(120 * ASPECT[shape]))
     corner = mask[:4, :4].mean()
     if shape in {"round", "oval", "gourd"}:
@@ -85,8 +94,8 @@ def test_every_outline_is_cut_within_its_picture(shape: str):
 
 
 def test_wear_takes_paste_away():
-    fresh = cut(Cut(legend="六如居士", style="baiwen", worn=0)).mean()
-    assert cut(Cut(legend="六如居士", style="baiwen", worn=1)).mean() < fresh - 0.02
+    fresh = cut(SealDesign(legend="六如居士", style="baiwen", worn=0)).mean()
+    assert cut(SealDesign(legend="六如居士", style="baiwen", worn=1)).mean() < fresh - 0.02
 
 
 @pytest.mark.parametrize(
@@ -101,5 +110,5 @@ def test_wear_takes_paste_away():
 )
 def test_what_cannot_be_cut_is_refused(values: dict[str, object], problem: str):
     with pytest.raises(DataError) as caught:
-        cut(msgspec.convert(values, Cut))
+        cut(msgspec.convert(values, SealDesign))
     assert (caught.value.id, caught.value.item or "") == (problem, values["legend"])

@@ -10,10 +10,10 @@ import pytest
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju_synthetic import build_synth
-from keju_synthetic.noise import generator
-from keju_synthetic.seals.cutting import Cut
+from keju_synthetic.noise import make_generator
+from keju_synthetic.seals.cutting import SealDesign
 from keju_synthetic.seals.pressing import press_seal
-from keju_synthetic.wear import wear_at
+from keju_synthetic.wear import compute_wear
 
 HEAD = """
 format = "keju-synth-1"
@@ -78,11 +78,14 @@ def test_a_seal_that_cannot_be_asked_about_is_refused(
 
 
 def test_the_outline_lies_around_the_paste():
-    wear = wear_at(0.1, {"foxing": 0.0, "stains": 0.0}, item="x")
+    wear = compute_wear(0.1, {"foxing": 0.0, "stains": 0.0}, item="x")
     made = press_seal(
-        Cut(legend="八大山人", style="baiwen", worn=0), height=200, ground="paper", wear=wear,
-        rng=generator(5, "outline"),
-    )  # fmt: skip
+        SealDesign(legend="八大山人", style="baiwen", worn=0),
+        height=200,
+        ground="paper",
+        wear=wear,
+        rng=make_generator(5, "outline"),
+    )
     pixels = np.asarray(made.image, dtype=float)
     red = pixels[..., 0] - pixels[..., 2] > 80
     rows, columns = np.nonzero(red)

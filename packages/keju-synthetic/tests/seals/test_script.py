@@ -10,16 +10,16 @@ import pytest
 from keju.errors import DataError
 from keju_synthetic.composing import Rect
 from keju_synthetic.seals.family import load_owners
-from keju_synthetic.seals.script import SealScript, seal_script
+from keju_synthetic.seals.script import SealScript, load_seal_script
 
 CELL = Rect(10, 20, 110, 220)
-SCRIPT = seal_script()
+SCRIPT = load_seal_script()
 
 
 def plain(sign: str) -> bool:
     """Whether a sign is more than a frame for others."""
     try:
-        SCRIPT.figure(sign)
+        SCRIPT.build_figure(sign)
     except DataError as error:
         if error.id != "synthetic.model-is-frame":
             raise
@@ -31,7 +31,7 @@ def test_every_model_fills_its_cell_and_leaves_it_nowhere():
     signs = [sign for sign in SCRIPT.signs if plain(sign)]
     assert len(signs) > 150
     for sign in signs:
-        points = [point for stroke in SCRIPT.figure(sign).fitted(CELL) for point in stroke]
+        points = [point for stroke in SCRIPT.build_figure(sign).fit(CELL) for point in stroke]
         assert points, sign
         for x, y in points:
             assert CELL.x0 - 1e-6 <= x <= CELL.x1 + 1e-6, sign
@@ -43,13 +43,13 @@ def test_no_two_characters_look_alike_but_those_that_do():
     same = {frozenset("日曰"), frozenset("儿八")}
     for sign in SCRIPT.signs:
         if plain(sign):
-            shape = SCRIPT.figure(sign)
+            shape = SCRIPT.build_figure(sign)
             twin = shapes.setdefault(shape, sign)
             assert twin == sign or frozenset((twin, sign)) in same or sign == "𠔁", (twin, sign)
 
 
 def test_a_composed_character_is_made_of_its_parts():
-    wood, grove = SCRIPT.figure("木"), SCRIPT.figure("林")
+    wood, grove = SCRIPT.build_figure("木"), SCRIPT.build_figure("林")
     assert (grove.width, grove.height) == (2 * wood.width + 1, wood.height)
     assert len(grove.strokes) == 2 * len(wood.strokes)
     middle = wood.width + 0.5
@@ -58,18 +58,18 @@ def test_a_composed_character_is_made_of_its_parts():
 
 
 def test_a_frame_stands_around_what_is_in_it():
-    room = SCRIPT.figure("官")
+    room = SCRIPT.build_figure("官")
     xs = [x for stroke in room.strokes for x, _ in stroke]
     assert min(xs) == 0
     assert max(xs) == room.width
-    for inner in SCRIPT.figure("𠂤").strokes:
+    for inner in SCRIPT.build_figure("𠂤").strokes:
         assert len(inner) > 1
-    assert len(room.strokes) == 2 + len(SCRIPT.figure("𠂤").strokes)
+    assert len(room.strokes) == 2 + len(SCRIPT.build_figure("𠂤").strokes)
 
 
 def test_every_owned_legend_can_be_cut():
     for legend in load_owners():
-        assert SCRIPT.missing(legend) == ""
+        assert SCRIPT.find_missing(legend) == ""
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_a_model_that_is_not_sound_is_named(
     path = tmp_path / "script.toml"
     path.write_text(f"[models]\n{models}\n[composed]\n{composed}\n", "utf-8")
     with pytest.raises(DataError) as caught:
-        SealScript(path).figure(sign)
+        SealScript(path).build_figure(sign)
     assert (caught.value.id, caught.value.item) == (problem, item)
 
 
 def test_strokes_that_should_meet_do_meet():
     """What makes 日 a closed box: its chain ends where it began."""
     for sign in "日口囗田目":
-        chains = SCRIPT.figure(sign).strokes
+        chains = SCRIPT.build_figure(sign).strokes
         points = list(itertools.chain.from_iterable(chains))
         assert len(points) > len(set(points)) or sign == "口"

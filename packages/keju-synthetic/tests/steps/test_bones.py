@@ -17,14 +17,14 @@ from keju.datasets.validate import validate
 from keju.errors import DataError
 from keju.items import Item
 from keju.messages import using
-from keju_synthetic.bones.breaking import BreakPlan, break_picture
+from keju_synthetic.bones.breaking import FragmentationPlan, fragment_image
 from keju_synthetic.steps import composites, tear
-from keju_synthetic.steps.masks import is_page, masked
+from keju_synthetic.steps.masks import is_page, load_masked
 from tests.support.builds import built, oracle_crops
 from tests.support.making import make_dataset, page_item
 from tests.support.planted import FRAME, PAPER, book_page, jpeg
 
-PLAN = BreakPlan(parts=3, erosion=0.01, rough=0.08, turn=40)
+PLAN = FragmentationPlan(parts=3, erosion=0.01, rough=0.08, turn=40)
 
 
 def bone(seed: int, *, form: str = "PNG", clear: bool = False) -> bytes:
@@ -55,7 +55,7 @@ def bones(tmp_path):
 
 @pytest.mark.parametrize("clear", [False, True])
 def test_the_thing_is_found_by_its_ground_or_its_transparency(clear):
-    _, mask = masked(bone(1, clear=clear), name="a", most_side=300)
+    _, mask = load_masked(bone(1, clear=clear), name="a", most_side=300)
     true = np.asarray(Image.open(io.BytesIO(bone(1, clear=True))).getchannel("A")) > 127
     assert ((mask > 0.5) & true).sum() / ((mask > 0.5) | true).sum() > 0.98
 
@@ -64,13 +64,13 @@ def test_a_picture_on_which_nothing_stands_apart_is_refused():
     flat = io.BytesIO()
     Image.new("RGB", (200, 200), (90, 90, 90)).save(flat, "PNG")
     with pytest.raises(DataError) as caught:
-        masked(flat.getvalue(), name="a", most_side=300)
+        load_masked(flat.getvalue(), name="a", most_side=300)
     assert caught.value.id == "synthetic.no-object-found"
 
 
 def test_every_fragments_pixels_come_from_where_its_affine_says():
-    whole, mask = masked(bone(3), name="a", most_side=300)
-    torn, shards = break_picture(whole, mask, PLAN, lambda n: np.random.default_rng([*n.encode()]))
+    whole, mask = load_masked(bone(3), name="a", most_side=300)
+    torn, shards = fragment_image(whole, mask, PLAN, lambda n: np.random.default_rng([*n.encode()]))
     assert len(shards) == torn.parts == 3
     pixels = np.asarray(whole.convert("L"), float)
     for part, shard in enumerate(shards, start=1):
@@ -133,11 +133,11 @@ def test_pictures_of_nothing_are_listed_and_all_of_them_an_error(tmp_path):
 def test_the_reason_in_a_table_is_english_in_every_language():
     flat = io.BytesIO()
     Image.new("RGB", (90, 90), (90, 90, 90)).save(flat, "PNG")
-    one = partial(tear.tear_one, settings=tear.TearSettings())
+    one = partial(tear.fragment_piece, settings=tear.TearSettings())
     with using("zh"):
-        row = _Guarded(one, tear.Whole, tear.Torn)("a", flat.getvalue(), [1])
+        row = _Guarded(one, tear.PieceImage, tear.BrokenPiece)("a", flat.getvalue(), [1])
         with pytest.raises(DataError) as caught:
-            one(tear.Whole("a", flat.getvalue(), [1]))
+            one(tear.PieceImage("a", flat.getvalue(), [1]))
     assert row["error"] == caught.value.render("en") != str(caught.value)
 
 
@@ -169,7 +169,7 @@ def test_drawn_bones_and_rubbings_are_no_pages():
     shown = {item.images[0].path: item.images[0] for item in items}
     assert len(shown) > 15
     for ref in shown.values():
-        assert not is_page(*masked(given.image_bytes(ref), name=ref.path, most_side=400))
+        assert not is_page(*load_masked(given.image_bytes(ref), name=ref.path, most_side=400))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju_synthetic.steps.set_type import STEP, SetTypeSettings
-from keju_synthetic.typesetting import typeface
+from keju_synthetic.typesetting import load_typeface
 from tests.support.builds import bench_over
 from tests.support.making import make_dataset, page_item
 
@@ -23,7 +23,7 @@ PAGES = ("CHI_IHEC_SB4002_QuanTangshi", "BULAC_BIULO_CHI_1938")
 @pytest.fixture(scope="module", autouse=True)
 def fonts():
     try:
-        typeface("song"), typeface("kai"), typeface("ming")
+        load_typeface("song"), load_typeface("kai"), load_typeface("ming")
     except PrerequisiteError as error:
         pytest.skip(str(error))  # fonts are a system's, which no install of ours brings
 

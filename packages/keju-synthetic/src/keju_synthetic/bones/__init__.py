@@ -1,31 +1,31 @@
 """Oracle bones: signs, hands, pieces of bone and shell, their rubbings, and how they break."""
 
-from keju_synthetic.bones.crops import CropPlan, sign_crop
-from keju_synthetic.bones.grounds import hand_copy, photo, rubbing
-from keju_synthetic.bones.incising import knife, pen, sign_mask, write
-from keju_synthetic.bones.inscribing import Inscription, compose, strokes_in
-from keju_synthetic.bones.pieces import Piece, blank_piece
+from keju_synthetic.bones.crops import CropPlan, draw_sign_crop
+from keju_synthetic.bones.grounds import draw_hand_copy, draw_photo, draw_rubbing
+from keju_synthetic.bones.incising import draw_sign_mask, make_copyist, make_engraver, write_sign
+from keju_synthetic.bones.inscribing import Inscription, extract_strokes, place_inscriptions
+from keju_synthetic.bones.pieces import Piece, make_blank_piece
 from keju_synthetic.bones.signs import Sign, load_signs
-from keju_synthetic.bones.tearing import Torn, fragment, tear
+from keju_synthetic.bones.tearing import Fragmentation, cut_fragment, fragment_mask
 
 __all__ = [
     "CropPlan",
+    "Fragmentation",
     "Inscription",
     "Piece",
     "Sign",
-    "Torn",
-    "blank_piece",
-    "compose",
-    "fragment",
-    "hand_copy",
-    "knife",
+    "cut_fragment",
+    "draw_hand_copy",
+    "draw_photo",
+    "draw_rubbing",
+    "draw_sign_crop",
+    "draw_sign_mask",
+    "extract_strokes",
+    "fragment_mask",
     "load_signs",
-    "pen",
-    "photo",
-    "rubbing",
-    "sign_crop",
-    "sign_mask",
-    "strokes_in",
-    "tear",
-    "write",
+    "make_blank_piece",
+    "make_copyist",
+    "make_engraver",
+    "place_inscriptions",
+    "write_sign",
 ]

@@ -14,7 +14,7 @@ from keju.messages import message
 from keju.text import simplified_reference
 from keju_synthetic.bones.pieces import PieceKind
 from keju_synthetic.bones.signs import Sign
-from keju_synthetic.exhibits import Examiner, Exhibit
+from keju_synthetic.exhibits import ItemMaker, StoredImage
 from keju_synthetic.recipe import Split
 
 BENCHMARK = "OBI-Bench"
@@ -29,7 +29,7 @@ _PIECES: Mapping[PieceKind, str] = {
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-class Written(NamedTuple):
+class InscriptionImage(NamedTuple):
     """A picture of an inscribed piece, or of what is none: then without boxes and text.
 
     `boxes` are the characters' in reading order, `text` theirs, one column a line.
@@ -44,7 +44,7 @@ class Written(NamedTuple):
     metadata: Mapping[str, str]
 
 
-def recognition(shown: Written) -> Iterator[Item]:
+def make_recognition_items(shown: InscriptionImage) -> Iterator[Item]:
     """What, Yes-or-No, How and Where about an inscription; only Yes-or-No about anything else."""
     pattern = Item(
         id=f"{shown.id}-recognition",
@@ -65,20 +65,20 @@ def recognition(shown: Written) -> Iterator[Item]:
         yield structs.replace(item, answer=answers.get(item.query, ""), boxes=where)
 
 
-def description(kind: PieceKind, ground: str, characters: int, columns: int) -> str:
+def describe_inscription(kind: PieceKind, ground: str, characters: int, columns: int) -> str:
     """What is to be seen, as a reference for the query What."""
     look = "An inked rubbing" if ground == "rubbing" else "A photograph"
-    signs = f"{_number(characters)} oracle bone character{'s' if characters > 1 else ''}"
-    rows = f"{_number(columns)} vertical column{'s' if columns > 1 else ''}"
+    signs = f"{_spell_number(characters)} oracle bone character{'s' if characters > 1 else ''}"
+    rows = f"{_spell_number(columns)} vertical column{'s' if columns > 1 else ''}"
     return f"{look} of an ancient Chinese {_PIECES[kind]} with {signs} incised in {rows}."
 
 
-def _number(count: int) -> str:
+def _spell_number(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
 
-def sign_items(
-    exhibit: Exhibit, sign: Sign, asks: Sequence[str], examiner: Examiner
+def make_sign_items(
+    exhibit: StoredImage, sign: Sign, asks: Sequence[str], examiner: ItemMaker
 ) -> Iterator[Item]:
     """The items about a picture of one sign.
 
@@ -93,21 +93,21 @@ def sign_items(
     """
     for name in asks:
         if name == "T28":
-            yield examiner.reading(exhibit, name, ())
+            yield examiner.make_transcription(exhibit, name, ())
         elif name == "T29" and sign.explains:
             char = simplified_reference(sign.char)
-            item = examiner.telling(exhibit, name, simplified_reference(sign.explains))
+            item = examiner.make_open_question(exhibit, name, simplified_reference(sign.explains))
             question = item.question.replace("{character}", char)
             yield structs.replace(item, question=question, fields={"character": char})
         elif name == "deciphering" and sign.shows:
-            yield from _deciphering(exhibit, sign)
+            yield from _make_deciphering_items(exhibit, sign)
         else:
             raise DataError(
                 message("synthetic.sign-without-task", task=name, sign=sign.char), item=exhibit.id
             )
 
 
-def _deciphering(exhibit: Exhibit, sign: Sign) -> Iterator[Item]:
+def _make_deciphering_items(exhibit: StoredImage, sign: Sign) -> Iterator[Item]:
     pattern = Item(
         id=f"{exhibit.id}-deciphering",
         benchmark=BENCHMARK,
@@ -125,7 +125,7 @@ def _deciphering(exhibit: Exhibit, sign: Sign) -> Iterator[Item]:
         yield structs.replace(item, answer=answers[item.query])
 
 
-def about(sign: Sign) -> dict[str, str]:
+def describe_sign(sign: Sign) -> dict[str, str]:
     """What is known of a sign, by the subsets in which OBI-Bench's deciphering is divided."""
     return SOURCE | {
         "character": sign.char,

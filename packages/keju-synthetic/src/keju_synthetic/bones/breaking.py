@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageFilter
 
-from keju_synthetic.bones.tearing import Torn, tear, worn_part
-from keju_synthetic.noise import Plane, field, to_image, unit
+from keju_synthetic.bones.tearing import Fragmentation, erode_part, fragment_mask
+from keju_synthetic.noise import Plane, make_noise, to_image, to_plane
 
 Affine = tuple[float, float, float, float, float, float]
 """From a point (x, y) of a fragment's picture to its place (ax + by + c, dx + ey + f) in the whole;
@@ -20,7 +20,7 @@ _MARGIN = 6
 _DIGITS = 6
 
 
-class BreakPlan(NamedTuple):
+class FragmentationPlan(NamedTuple):
     """How a piece breaks.
 
     `erosion` is how deep breaks are worn where chips came off, in parts of the side of a square as
@@ -34,7 +34,7 @@ class BreakPlan(NamedTuple):
     turn: float
 
 
-class Shard(NamedTuple):
+class FragmentImage(NamedTuple):
     """A fragment: its picture on the ground of the whole, where its pixels came from, its size.
 
     `lost` is the share of the part that wear has taken.
@@ -45,12 +45,12 @@ class Shard(NamedTuple):
     lost: float
 
 
-def break_picture(
+def fragment_image(
     picture: Image.Image,
     mask: Plane,
-    plan: BreakPlan,
+    plan: FragmentationPlan,
     rng_of: Callable[[str], np.random.Generator],
-) -> tuple[Torn, list[Shard]]:
+) -> tuple[Fragmentation, list[FragmentImage]]:
     """Break what a mask covers of a picture.
 
     Every part is worn by itself, so outlines that touched no longer fit to the pixel.
@@ -64,13 +64,13 @@ def break_picture(
     Raises:
         DataError: no break leaves parts large enough.
     """
-    torn = tear(mask, plan.parts, rng_of("tear"), rough=plan.rough)
+    torn = fragment_mask(mask, plan.parts, rng_of("tear"), rough=plan.rough)
     depth = plan.erosion * math.sqrt(float(np.count_nonzero(torn.labels)))
-    ground = _ground(picture, mask)
+    ground = _measure_background(picture, mask)
     shards = []
     for part in range(1, torn.parts + 1):
         rng = rng_of(f"part {part}")
-        kept = worn_part(torn.labels, part, rng, depth=depth)
+        kept = erode_part(torn.labels, part, rng, depth=depth)
         whole = int(np.count_nonzero(torn.labels == part))
         lost = 1 - int(np.count_nonzero(kept)) / max(1, whole)
         degrees = (float(rng.random()) * 2 - 1) * plan.turn
@@ -78,9 +78,9 @@ def break_picture(
     return torn, shards
 
 
-def _ground(picture: Image.Image, mask: Plane) -> Plane:
+def _measure_background(picture: Image.Image, mask: Plane) -> Plane:
     """The colour beside the piece, or white where it fills its picture."""
-    beside = unit(picture)[mask < 0.5]
+    beside = to_plane(picture)[mask < 0.5]
     if not len(beside):
         return np.ones(3, np.float32)
     return np.asarray(np.median(beside, axis=0), np.float32)
@@ -93,19 +93,19 @@ def _cut_out(
     degrees: float,
     rng: np.random.Generator,
     lost: float,
-) -> Shard:
-    affine, size = _turn(kept, degrees)
+) -> FragmentImage:
+    affine, size = _rotate_part(kept, degrees)
     how = (Image.Transform.AFFINE, affine, Image.Resampling.BICUBIC)
-    turned = unit(picture.transform(size, *how))
+    turned = to_plane(picture.transform(size, *how))
     soft = to_image(kept).filter(ImageFilter.GaussianBlur(0.7))
-    cover = unit(soft.transform(size, *how))[..., None]
-    grain = (field(rng, (size[1], size[0]), 1.6) - 0.5)[..., None] * 0.03
+    cover = to_plane(soft.transform(size, *how))[..., None]
+    grain = (make_noise(rng, (size[1], size[0]), 1.6) - 0.5)[..., None] * 0.03
     whole = ground * (1 - cover) + turned * cover + grain * (1 - cover)
     pixels = (np.clip(whole, 0, 1) * 255 + 0.5).astype(np.uint8)
-    return Shard(Image.fromarray(pixels), affine, lost)
+    return FragmentImage(Image.fromarray(pixels), affine, lost)
 
 
-def _turn(kept: Plane, degrees: float) -> tuple[Affine, tuple[int, int]]:
+def _rotate_part(kept: Plane, degrees: float) -> tuple[Affine, tuple[int, int]]:
     """The map of a picture that holds the turned fragment, and that picture's size."""
     # Rounded, so that the last bit of a machine's sine is nobody's difference.
     cos = round(math.cos(math.radians(degrees)), _DIGITS)

@@ -8,11 +8,17 @@ from typing import Literal, NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw, ImageOps
 
-from keju_synthetic.bones.grounds import hand_copy, photo, rubbing
-from keju_synthetic.bones.incising import Writer, knife, pen, sign_mask, write
-from keju_synthetic.bones.pieces import Piece, frayed
+from keju_synthetic.bones.grounds import draw_hand_copy, draw_photo, draw_rubbing
+from keju_synthetic.bones.incising import (
+    Writer,
+    draw_sign_mask,
+    make_copyist,
+    make_engraver,
+    write_sign,
+)
+from keju_synthetic.bones.pieces import Piece, displace_midpoints
 from keju_synthetic.bones.signs import Sign
-from keju_synthetic.noise import Plane, unit
+from keju_synthetic.noise import Plane, to_plane
 
 CropGround = Literal["hand", "rubbing", "photo", "small"]
 """Copied by hand (as in HWOBC), rubbed (as in OBC306), photographed, or rubbed and reduced to 28
@@ -29,7 +35,7 @@ class CropPlan(NamedTuple):
     wear: float
 
 
-def sign_crop(
+def draw_sign_crop(
     sign: Sign,
     plan: CropPlan,
     rng: np.random.Generator,
@@ -47,28 +53,30 @@ def sign_crop(
         variant: which model; by default mostly the common one.
     """
     by_hand = plan.ground == "hand"
-    writer = pen(rng) if by_hand else knife(rng, width=_breadth(sign, rng))
+    writer = (
+        make_copyist(rng) if by_hand else make_engraver(rng, width=_choose_cut_width(sign, rng))
+    )
     side = round(plan.height * (0.66 if by_hand else 0.70 + 0.16 * float(rng.random())))
     if plan.ground == "small":
         side = max(side, 60)
-    mask = sign_mask(write(sign, writer, rng, signs=signs, variant=variant), side, writer)
+    mask = draw_sign_mask(write_sign(sign, writer, rng, signs=signs, variant=variant), side, writer)
     if by_hand:
-        strokes = _amid(mask, (plan.height, plan.height), rng, stray=0.04)
-        return hand_copy(strokes, rng, grain=plan.height / 200)
-    piece = _surroundings(mask, plan, writer, rng, signs)
+        strokes = _paste_centred(mask, (plan.height, plan.height), rng, stray=0.04)
+        return draw_hand_copy(strokes, rng, grain=plan.height / 200)
+    piece = _make_surroundings(mask, plan, writer, rng, signs)
     grain = piece.shape[0] / 110 * (0.75 + 0.6 * float(rng.random()))
     if plan.ground == "photo":
-        return photo(piece, rng, wear=plan.wear, grain=grain)
-    picture = rubbing(piece, rng, wear=plan.wear, grain=grain, lift=_lift(rng))
-    return _reduced(picture) if plan.ground == "small" else picture
+        return draw_photo(piece, rng, wear=plan.wear, grain=grain)
+    picture = draw_rubbing(piece, rng, wear=plan.wear, grain=grain, lift=_choose_lift(rng))
+    return _reduce_to_square(picture) if plan.ground == "small" else picture
 
 
-def _breadth(sign: Sign, rng: np.random.Generator) -> float:
+def _choose_cut_width(sign: Sign, rng: np.random.Generator) -> float:
     """Few cuts are broad ones; where many meet, they are fine."""
     return (0.050 + 0.034 * float(rng.random())) * (0.72 if len(sign.models[0]) > 7 else 1.0)
 
 
-def _amid(
+def _paste_centred(
     mask: Image.Image, shape: tuple[int, int], rng: np.random.Generator, *, stray: float
 ) -> Plane:
     board = Image.new("L", (shape[1], shape[0]), 0)
@@ -76,10 +84,10 @@ def _amid(
     x = round((shape[1] - mask.width) / 2 + off_x * shape[1])
     y = round((shape[0] - mask.height) / 2 + off_y * shape[0])
     board.paste(mask, (x, y))
-    return unit(board)
+    return to_plane(board)
 
 
-def _surroundings(
+def _make_surroundings(
     mask: Image.Image,
     plan: CropPlan,
     writer: Writer,
@@ -90,24 +98,24 @@ def _surroundings(
     loose = float(rng.random())
     margin = round(mask.height * (0.02 + 0.24 * loose * loose)) + 2
     shape = (mask.height + 2 * margin, max(mask.width, mask.height // 4) + 2 * margin)
-    strokes = _amid(mask, shape, rng, stray=0.02 + 0.06 * loose)
+    strokes = _paste_centred(mask, shape, rng, stray=0.02 + 0.06 * loose)
     chance = [float(v) for v in rng.random(4)]
     if chance[0] < 0.25 + 0.3 * plan.wear:
-        strokes = np.maximum(strokes, _neighbour(mask.height, shape, writer, rng, signs))
+        strokes = np.maximum(strokes, _draw_neighbour(mask.height, shape, writer, rng, signs))
     whole = Image.new("L", (shape[1], shape[0]), 255)
     if chance[1] < 0.22 * plan.wear + 0.02:
-        ImageDraw.Draw(whole).polygon(_beyond_rim(shape, rng), fill=0)
+        ImageDraw.Draw(whole).polygon(_make_missing_corner(shape, rng), fill=0)
     lines = Image.new("L", (shape[1], shape[0]), 0)
     if chance[2] < 0.15 + 0.5 * plan.wear:
         start, end = (float(v) for v in rng.random(2))
-        crack = frayed([(start, 0.0), (end, 1.0)], rng, rough=0.12, halvings=4)
+        crack = displace_midpoints([(start, 0.0), (end, 1.0)], rng, rough=0.12, halvings=4)
         path = [(round(x * shape[1]), round(y * shape[0])) for x, y in crack]
         ImageDraw.Draw(lines).line(path, fill=220, width=max(1, mask.height // 60))
-    ground = unit(whole)
-    return Piece.bare(ground, unit(lines) * ground)._replace(strokes=strokes * ground)
+    ground = to_plane(whole)
+    return Piece.make_blank(ground, to_plane(lines) * ground)._replace(strokes=strokes * ground)
 
 
-def _neighbour(
+def _draw_neighbour(
     height: int,
     shape: tuple[int, int],
     writer: Writer,
@@ -117,24 +125,26 @@ def _neighbour(
     """The edge of the sign above or below, as far as it stands in the crop."""
     names = list(signs)
     other = signs[names[int(rng.integers(0, len(names)))]]
-    mask = sign_mask(write(other, writer, rng, signs=signs), height, writer)
+    mask = draw_sign_mask(write_sign(other, writer, rng, signs=signs), height, writer)
     board = Image.new("L", (shape[1], shape[0]), 0)
     seen = round(height * (0.04 + 0.07 * float(rng.random())))
     y = seen - mask.height if float(rng.random()) < 0.5 else shape[0] - seen
     board.paste(mask, ((shape[1] - mask.width) // 2, y))
-    return unit(board)
+    return to_plane(board)
 
 
-def _lift(rng: np.random.Generator) -> float:
+def _choose_lift(rng: np.random.Generator) -> float:
     """Most rubbings are black, some thin and grey."""
     thin = float(rng.random())
     return thin * thin * 1.8
 
 
-def _beyond_rim(shape: tuple[int, int], rng: np.random.Generator) -> list[tuple[int, int]]:
+def _make_missing_corner(shape: tuple[int, int], rng: np.random.Generator) -> list[tuple[int, int]]:
     """A corner or a side of the crop where the bone has ended."""
     one, two, side = (float(v) for v in rng.random(3))
-    rim = frayed([(0.0, 0.34 * one - 0.02), (1.0, 0.34 * two - 0.02)], rng, rough=0.12, halvings=4)
+    rim = displace_midpoints(
+        [(0.0, 0.34 * one - 0.02), (1.0, 0.34 * two - 0.02)], rng, rough=0.12, halvings=4
+    )
     points = [(-0.1, -0.1), *rim, (1.1, -0.1)]
     if side < 0.6:
         points = [(x, 1 - y) for x, y in points]
@@ -143,7 +153,7 @@ def _beyond_rim(shape: tuple[int, int], rng: np.random.Generator) -> list[tuple[
     return [(round(x * shape[1]), round(y * shape[0])) for x, y in points]
 
 
-def _reduced(picture: Image.Image) -> Image.Image:
+def _reduce_to_square(picture: Image.Image) -> Image.Image:
     """Into a square of 28 pixels: the longer side fills it, the rest is black."""
     scale = _SMALL / max(picture.size)
     size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))

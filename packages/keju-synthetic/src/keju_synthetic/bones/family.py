@@ -14,20 +14,26 @@ from keju.items import ImageRef, Item, Record
 from keju.messages import message
 from keju_synthetic.bones.asking import (
     SOURCE,
-    Written,
-    about,
-    description,
-    recognition,
-    sign_items,
+    InscriptionImage,
+    describe_inscription,
+    describe_sign,
+    make_recognition_items,
+    make_sign_items,
 )
-from keju_synthetic.bones.crops import CropGround, CropPlan, sign_crop
-from keju_synthetic.bones.drafts import Draft, PieceLook, draft, picture_of, strange_picture
+from keju_synthetic.bones.crops import CropGround, CropPlan, draw_sign_crop
+from keju_synthetic.bones.drafts import (
+    InscribedPiece,
+    PiecePlan,
+    draw_negative,
+    draw_piece,
+    inscribe_piece,
+)
 from keju_synthetic.bones.pieces import PieceKind
 from keju_synthetic.bones.signs import Sign, load_signs
-from keju_synthetic.bones.tearing import fragment, tear
-from keju_synthetic.exhibits import Examiner, Exhibit
+from keju_synthetic.bones.tearing import cut_fragment, fragment_mask
+from keju_synthetic.exhibits import ItemMaker, StoredImage
 from keju_synthetic.recipe import Amount, Difficulty, Height, PictureSpec
-from keju_synthetic.studio import Family, Studio
+from keju_synthetic.studio import DrawingContext, Family
 
 _TYPES = {"hand": "Handprinted", "rubbing": "Cropped words", "photo": "Cropped words",
           "small": "Cropped words"}  # fmt: skip
@@ -71,7 +77,7 @@ class BonePicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=
     filling: Difficulty = 0.0
 
 
-class StrangerPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NegativePicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A picture that is no inscription of bones, for recognition's Yes-or-No."""
 
     thing: Literal["seal", "crane"]
@@ -79,7 +85,7 @@ class StrangerPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fie
     height: Height = 360
 
 
-class TornPiece(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FragmentedPiece(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A piece to be broken into parts."""
 
     kind: PieceKind
@@ -96,7 +102,7 @@ class RejoiningSet(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields
     degrees a fragment is turned at most.
     """
 
-    pieces: Annotated[tuple[TornPiece, ...], Meta(min_length=1)]
+    pieces: Annotated[tuple[FragmentedPiece, ...], Meta(min_length=1)]
     height: Height = 420
     wear: Difficulty = 0.4
     erosion: Annotated[float, Meta(ge=0.002, le=0.05)] = 0.010
@@ -122,15 +128,15 @@ class Gallery(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True
     spread: Amount = 0.3
 
 
-def draw_signs(studio: Studio) -> Iterator[Item]:
+def draw_signs(studio: DrawingContext) -> Iterator[Item]:
     """Signs one by one, for T28, T29 and deciphering.
 
     Raises:
         DataError: a sign or a model that is not known, or a task that it cannot be asked.
     """
-    examiner = Examiner()
-    for spec in studio.recipe.part("signs", SignPicture):
-        sign = _known(spec.char, spec.id)
+    examiner = ItemMaker()
+    for spec in studio.recipe.read_section("signs", SignPicture):
+        sign = _find_sign(spec.char, spec.id)
         if spec.variant is not None and spec.variant >= len(sign.models):
             problem = message(
                 "synthetic.sign-without-variant",
@@ -140,31 +146,31 @@ def draw_signs(studio: Studio) -> Iterator[Item]:
             )
             raise DataError(problem, item=spec.id)
         plan = CropPlan(spec.ground, spec.height, spec.wear)
-        picture = sign_crop(
+        picture = draw_sign_crop(
             sign, plan, studio.rng(spec.id, "sign"), signs=load_signs(), variant=spec.variant
         )
-        exhibit = Exhibit(
+        exhibit = StoredImage(
             id=spec.id,
             image=studio.add_image(picture, spec.id),
             group=sign.char,
             split=spec.split,
-            metadata=about(sign) | {"type": _TYPES[spec.ground], "ground": spec.ground},
+            metadata=describe_sign(sign) | {"type": _TYPES[spec.ground], "ground": spec.ground},
             transcription=sign.char,
         )
-        yield from sign_items(exhibit, sign, spec.asks, examiner)
+        yield from make_sign_items(exhibit, sign, spec.asks, examiner)
 
 
-def draw_bones(studio: Studio) -> Iterator[Item]:
+def draw_bones(studio: DrawingContext) -> Iterator[Item]:
     """Whole pieces for recognition, and pieces without writing as its negatives.
 
     Raises:
         DataError: a text has a sign that is not known, or finds no room.
     """
-    for spec in studio.recipe.part("bones", BonePicture):
+    for spec in studio.recipe.read_section("bones", BonePicture):
         size = (round(spec.height * spec.aspect), spec.height)
-        look = PieceLook(spec.kind, size, spec.side, spec.cracks, spec.leftwards, spec.lost)
-        made = draft(spec.id, look, spec.texts, studio.rng(spec.id, "piece"))
-        picture = picture_of(
+        look = PiecePlan(spec.kind, size, spec.side, spec.cracks, spec.leftwards, spec.lost)
+        made = inscribe_piece(spec.id, look, spec.texts, studio.rng(spec.id, "piece"))
+        picture = draw_piece(
             made.piece, spec.ground, studio.rng(spec.id, "ground"),
             wear=spec.wear, grain=spec.height / 700, filling=spec.filling,
         )  # fmt: skip
@@ -174,16 +180,22 @@ def draw_bones(studio: Studio) -> Iterator[Item]:
             "columns": "right to left" if spec.leftwards else "left to right",
             "wear": f"{spec.wear:g}",
         }
-        yield from recognition(_written(studio, spec, picture, made, metadata))
+        yield from make_recognition_items(
+            _make_inscription_image(studio, spec, picture, made, metadata)
+        )
 
 
-def _written(
-    studio: Studio, spec: BonePicture, picture: Image.Image, made: Draft, metadata: dict[str, str]
-) -> Written:
+def _make_inscription_image(
+    studio: DrawingContext,
+    spec: BonePicture,
+    picture: Image.Image,
+    made: InscribedPiece,
+    metadata: dict[str, str],
+) -> InscriptionImage:
     describes = ""
     if made.boxes:
-        describes = description(spec.kind, spec.ground, len(made.boxes), len(made.columns))
-    return Written(
+        describes = describe_inscription(spec.kind, spec.ground, len(made.boxes), len(made.columns))
+    return InscriptionImage(
         id=spec.id,
         image=studio.add_image(picture, spec.id),
         split=spec.split,
@@ -194,31 +206,33 @@ def _written(
     )
 
 
-def draw_strangers(studio: Studio) -> Iterator[Item]:
+def draw_negatives(studio: DrawingContext) -> Iterator[Item]:
     """Seals and brush drawings, as negatives of recognition's Yes-or-No."""
-    for spec in studio.recipe.part("strangers", StrangerPicture):
-        picture = strange_picture(
+    for spec in studio.recipe.read_section("strangers", NegativePicture):
+        picture = draw_negative(
             spec.thing, spec.height, studio.rng(spec.id, "stranger"), legend=spec.legend
         )
         image = studio.add_image(picture, spec.id)
         metadata = {"type": "Other", "negative": spec.thing}
-        yield from recognition(Written(spec.id, image, spec.split, (), "", "", metadata))
+        yield from make_recognition_items(
+            InscriptionImage(spec.id, image, spec.split, (), "", "", metadata)
+        )
 
 
-def draw_rejoining(studio: Studio) -> Iterator[Item]:
+def draw_rejoining(studio: DrawingContext) -> Iterator[Item]:
     """Fragments of torn pieces, each against all others of its set.
 
     Raises:
         DataError: a text that cannot be written, or a piece that cannot be broken so often.
     """
-    for spec in studio.recipe.part("rejoining", RejoiningSet):
+    for spec in studio.recipe.read_section("rejoining", RejoiningSet):
         refs: list[ImageRef] = []
         homes: list[tuple[int, int]] = []
         joins: set[tuple[int, int]] = set()
         for place, one in enumerate(spec.pieces):
             start = len(refs)
             torn = []
-            for part, ref, beside in _torn(studio, spec, place, one):
+            for part, ref, beside in _draw_fragments(studio, spec, place, one):
                 torn.append(ref)
                 homes.append((place, part))
                 joins |= {(start + part, start + other) for other in beside}
@@ -235,53 +249,54 @@ def draw_rejoining(studio: Studio) -> Iterator[Item]:
             )
 
 
-def _torn(
-    studio: Studio, spec: RejoiningSet, place: int, one: TornPiece
+def _draw_fragments(
+    studio: DrawingContext, spec: RejoiningSet, place: int, one: FragmentedPiece
 ) -> Iterator[tuple[int, ImageRef, tuple[int, ...]]]:
     """The parts of one piece from 0, their pictures, and the parts that each touches."""
     name = f"{spec.id}-{place + 1}"
-    look = PieceLook(one.kind, (round(spec.height * one.aspect), spec.height), 0.11, 6)
-    made = draft(spec.id, look, one.texts, studio.rng(name, "piece"))
-    torn = tear(made.piece.mask, one.parts, studio.rng(name, "tear"))
+    look = PiecePlan(one.kind, (round(spec.height * one.aspect), spec.height), 0.11, 6)
+    made = inscribe_piece(spec.id, look, one.texts, studio.rng(name, "piece"))
+    torn = fragment_mask(made.piece.mask, one.parts, studio.rng(name, "tear"))
     for part in range(1, torn.parts + 1):
-        alone = fragment(
+        alone = cut_fragment(
             made.piece, torn, part, studio.rng(name, "wear", str(part)),
             depth=spec.erosion * spec.height, turn=spec.turn,
         )  # fmt: skip
         # Photographs of one bone share its colour; each rubbing is inked by itself.
         shade = "" if one.ground == "photo" else str(part)
-        picture = picture_of(
+        picture = draw_piece(
             alone, one.ground, studio.rng(name, "ground", shade),
             wear=spec.wear, grain=spec.height / 600,
         )  # fmt: skip
         ref = studio.add_image(picture, f"{name}-{part}")
-        yield part - 1, ref, tuple(other - 1 for other in torn.beside(part))
+        yield part - 1, ref, tuple(other - 1 for other in torn.list_neighbours(part))
 
 
-def draw_galleries(studio: Studio) -> Iterator[Item]:
+def draw_galleries(studio: DrawingContext) -> Iterator[Item]:
     """Classes and queries of classification and retrieval.
 
     Raises:
         DataError: a sign that is not known, or a query that belongs to no class.
     """
-    for spec in studio.recipe.part("galleries", Gallery):
+    for spec in studio.recipe.read_section("galleries", Gallery):
         stray = set(spec.queries) - set(spec.classes)
         if stray:
             queries = "".join(sorted(stray))
             raise DataError(message("synthetic.query-without-class", queries=queries), item=spec.id)
         if spec.split == "reference":
-            yield from _labelled(studio, spec)
+            yield from _make_labelled_items(studio, spec)
             continue
         owners = [char for char in spec.classes for _ in range(spec.references)]
         labels = owners + list(spec.distractors)
         gallery = [
-            _gallery_crop(studio, spec, char, f"reference-{n}") for n, char in enumerate(labels)
+            _draw_gallery_crop(studio, spec, char, f"reference-{n}")
+            for n, char in enumerate(labels)
         ]
         for number, char in enumerate(spec.queries, 1):
             yield from make_ranking_items(
                 f"{spec.id}-{number}",
                 spec.task,
-                (_gallery_crop(studio, spec, char, f"query-{number}"), gallery),
+                (_draw_gallery_crop(studio, spec, char, f"query-{number}"), gallery),
                 [at for at, label in enumerate(owners, 1) if label == char],
                 group=char,
                 metadata=SOURCE
@@ -289,10 +304,10 @@ def draw_galleries(studio: Studio) -> Iterator[Item]:
             )
 
 
-def _labelled(studio: Studio, spec: Gallery) -> Iterator[Item]:
+def _make_labelled_items(studio: DrawingContext, spec: Gallery) -> Iterator[Item]:
     for char in spec.classes:
         for number in range(spec.references):
-            ref = _gallery_crop(studio, spec, char, f"labelled-{number}")
+            ref = _draw_gallery_crop(studio, spec, char, f"labelled-{number}")
             place = spec.classes.index(char) + 1
             yield Item(
                 id=f"{spec.id}-{place}-{number + 1}-{spec.task}",
@@ -302,21 +317,21 @@ def _labelled(studio: Studio, spec: Gallery) -> Iterator[Item]:
                 answer=char,
                 group=char,
                 split="reference",
-                metadata=about(_known(char, spec.id))
+                metadata=describe_sign(_find_sign(char, spec.id))
                 | {"class": char, "type": _TYPES[spec.ground]},
             )
 
 
-def _gallery_crop(studio: Studio, spec: Gallery, char: str, role: str) -> ImageRef:
+def _draw_gallery_crop(studio: DrawingContext, spec: Gallery, char: str, role: str) -> ImageRef:
     rng = studio.rng(spec.id, char, role)
     wear = min(1.0, max(0.0, spec.wear + (float(rng.random()) - 0.5) * 2 * spec.spread))
-    picture = sign_crop(
-        _known(char, spec.id), CropPlan(spec.ground, spec.height, wear), rng, signs=load_signs()
+    picture = draw_sign_crop(
+        _find_sign(char, spec.id), CropPlan(spec.ground, spec.height, wear), rng, signs=load_signs()
     )
     return studio.add_image(picture, f"{spec.id}-{role}")
 
 
-def _known(char: str, item: str) -> Sign:
+def _find_sign(char: str, item: str) -> Sign:
     try:
         return load_signs()[char]
     except KeyError:
@@ -326,7 +341,7 @@ def _known(char: str, item: str) -> Sign:
 
 BONES: Mapping[str, Family] = {
     "bones": draw_bones,
-    "strangers": draw_strangers,
+    "strangers": draw_negatives,
     "signs": draw_signs,
     "galleries": draw_galleries,
     "rejoining": draw_rejoining,

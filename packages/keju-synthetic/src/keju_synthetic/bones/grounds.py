@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 from keju_synthetic.bones.pieces import Piece
-from keju_synthetic.noise import Plane, field, ramp, to_image, unit
+from keju_synthetic.noise import Plane, make_noise, ramp, to_image, to_plane
 from keju_synthetic.paper import Picture
 
 Ground = Literal["rubbing", "photo", "hand"]
@@ -22,7 +22,7 @@ _CINNABAR = np.array([0.50, 0.16, 0.11], np.float32)
 _BACKDROPS = np.array([[0.055, 0.055, 0.06], [0.62, 0.62, 0.61], [0.89, 0.89, 0.88]], np.float32)
 
 
-def rubbing(
+def draw_rubbing(
     piece: Piece, rng: np.random.Generator, *, wear: float, grain: float, lift: float = 0.3
 ) -> Image.Image:
     """An inked rubbing: the surface black and grainy, all that lies deeper white.
@@ -35,14 +35,14 @@ def rubbing(
         lift: 0 for deep black, 1 for thin grey ink.
     """
     surface = _Surface(piece.shape, rng, grain)
-    covered = _covered(piece, surface, rng, wear, grain)
-    rim = ramp(_soft(piece.mask, 0.9 * grain) + (surface.coarse - 0.5) * 0.35, 0.42, 0.6)
+    covered = _compute_coverage(piece, surface, rng, wear, grain)
+    rim = ramp(_blur(piece.mask, 0.9 * grain) + (surface.coarse - 0.5) * 0.35, 0.42, 0.6)
     ink = rim * covered * (0.95 - 0.26 * lift - 0.14 * surface.damp)
     ink = ink - rim * ((surface.fine - 0.5) * 0.26 + (surface.coarse - 0.5) * 0.10)
-    paper = 0.97 - 0.05 * field(rng, piece.shape, 40 * grain) - 0.03 * surface.fine
+    paper = 0.97 - 0.05 * make_noise(rng, piece.shape, 40 * grain) - 0.03 * surface.fine
     # The dabber leaves a little ink beyond the rim.
     stray = ramp(surface.fine + surface.damp * 0.4, 0.75, 1.1)
-    smudge = _soft(piece.mask, 9 * grain) * (1 - rim) * stray * 0.5
+    smudge = _blur(piece.mask, 9 * grain) * (1 - rim) * stray * 0.5
     black = np.clip((ink + smudge) * 1.04, 0, 1)
     return to_image((paper * (1 - black) + 0.06 * black).astype(np.float32))
 
@@ -51,25 +51,31 @@ class _Surface:
     """The unevenness of a rubbed surface: by patches (`damp`), pits (`coarse`) and grains."""
 
     def __init__(self, shape: tuple[int, int], rng: np.random.Generator, grain: float) -> None:
-        self.damp = field(rng, shape, 70 * grain) * 0.6 + field(rng, shape, 22 * grain) * 0.4
-        self.fine = field(rng, shape, 1.15 * grain) * 0.6 + field(rng, shape, 2.6 * grain) * 0.4
-        self.coarse = field(rng, shape, 6 * grain) * 0.6 + field(rng, shape, 15 * grain) * 0.4
+        self.damp = (
+            make_noise(rng, shape, 70 * grain) * 0.6 + make_noise(rng, shape, 22 * grain) * 0.4
+        )
+        self.fine = (
+            make_noise(rng, shape, 1.15 * grain) * 0.6 + make_noise(rng, shape, 2.6 * grain) * 0.4
+        )
+        self.coarse = (
+            make_noise(rng, shape, 6 * grain) * 0.6 + make_noise(rng, shape, 15 * grain) * 0.4
+        )
 
 
-def _covered(
+def _compute_coverage(
     piece: Piece, surface: _Surface, rng: np.random.Generator, wear: float, grain: float
 ) -> Plane:
     """Where ink can reach: not in cuts, cracks and pits, nor where the surface has flaked off."""
     damp, fine, coarse = surface.damp, surface.fine, surface.coarse
     rough = (fine - 0.5) * 0.35 + (coarse - 0.5) * 0.25
-    cuts = ramp(_soft(piece.strokes, 0.55 * grain) + rough * (0.5 + 0.6 * wear), 0.30, 0.72)
+    cuts = ramp(_blur(piece.strokes, 0.55 * grain) + rough * (0.5 + 0.6 * wear), 0.30, 0.72)
     clogged = ramp(coarse + (damp - 0.5) * 0.5, 0.80 - 0.34 * wear, 1.00 - 0.34 * wear)
     cuts = cuts * (1 - clogged * (0.35 + 0.55 * wear))
-    lines = ramp(_soft(piece.lines, 0.4 * grain) + rough * 0.8, 0.22, 0.8) * (0.5 + 0.4 * damp)
+    lines = ramp(_blur(piece.lines, 0.4 * grain) + rough * 0.8, 0.22, 0.8) * (0.5 + 0.4 * damp)
     # Pits lie thick in some places and thin in others.
     many = (damp - 0.5) * (0.30 + 0.40 * wear) + 0.17 * wear * wear
     pits = ramp(fine * 0.72 + coarse * 0.28 + many, 0.66, 0.86) * (0.35 + 0.6 * fine)
-    weak = field(rng, piece.shape, 30 * grain) * 0.6 + coarse * 0.6 - 0.1
+    weak = make_noise(rng, piece.shape, 30 * grain) * 0.6 + coarse * 0.6 - 0.1
     flaked = ramp(weak, 0.88 - 0.16 * wear, 0.94 - 0.16 * wear)
     # A broken edge slopes away, and the paper touches it only here and there.
     pits = np.maximum(pits, piece.breaks * ramp(coarse + fine * 0.5, 0.55, 0.95))
@@ -78,7 +84,7 @@ def _covered(
     return covered
 
 
-def photo(
+def draw_photo(
     piece: Piece, rng: np.random.Generator, *, wear: float, grain: float, filling: float = 0.0
 ) -> Image.Image:
     """A photograph: yellow to brown bone with fibres and stains, cuts in slanting light.
@@ -94,16 +100,16 @@ def photo(
     tone = float(rng.random())
     backdrop = _BACKDROPS[int(rng.integers(0, len(_BACKDROPS)))]
     shape = piece.shape
-    cloud = field(rng, shape, 120 * grain) * 0.55 + field(rng, shape, 34 * grain) * 0.45
+    cloud = make_noise(rng, shape, 120 * grain) * 0.55 + make_noise(rng, shape, 34 * grain) * 0.45
     fibre = (
-        field(rng, shape, 1.4 * grain, stretch=9) * 0.6
-        + field(rng, shape, 4 * grain, stretch=5) * 0.4
+        make_noise(rng, shape, 1.4 * grain, stretch=9) * 0.6
+        + make_noise(rng, shape, 4 * grain, stretch=5) * 0.4
     )
-    fine = field(rng, shape, 1.5 * grain)
+    fine = make_noise(rng, shape, 1.5 * grain)
     brown = ramp(cloud + (fibre - 0.5) * 0.30 + 0.35 * tone + 0.25 * wear - 0.30, 0.15, 0.95)
     body: Picture = _BONE * (1 - brown[..., None]) + _BROWN * brown[..., None]
     stains = ramp(
-        field(rng, shape, 26 * grain) * 0.6 + field(rng, shape, 8 * grain) * 0.4,
+        make_noise(rng, shape, 26 * grain) * 0.6 + make_noise(rng, shape, 8 * grain) * 0.4,
         0.80 - 0.18 * wear,
         0.95,
     )
@@ -113,50 +119,50 @@ def photo(
     pores = ramp(fine * 0.6 + fibre * 0.4, 0.35, 0.62)[..., None]
     broken = (piece.breaks * 0.75)[..., None]
     body = body * (1 - broken) + (_INSIDE * (0.62 + 0.38 * pores)) * broken
-    body = _cut_into(body, piece, fine, wear, grain, filling)
-    swell = _soft(piece.mask, 16 * grain)
-    height = swell * 2.4 + field(rng, shape, 70 * grain) * 0.3 + fibre * 0.05
-    light = 0.97 + _slope(height, 3) * 2.6
+    body = _draw_incisions(body, piece, fine, wear, grain, filling)
+    swell = _blur(piece.mask, 16 * grain)
+    height = swell * 2.4 + make_noise(rng, shape, 70 * grain) * 0.3 + fibre * 0.05
+    light = 0.97 + _compute_slope(height, 3) * 2.6
     body = body * np.clip(light, 0.45, 1.22)[..., None]
-    body = body * (0.62 + 0.38 * ramp(_soft(piece.mask, 2.2 * grain), 0.5, 0.95))[..., None]
+    body = body * (0.62 + 0.38 * ramp(_blur(piece.mask, 2.2 * grain), 0.5, 0.95))[..., None]
     down, right = round(5 * grain), round(4 * grain)
-    fall = np.pad(_soft(piece.mask, 7 * grain), ((down, 0), (right, 0)), mode="edge")
+    fall = np.pad(_blur(piece.mask, 7 * grain), ((down, 0), (right, 0)), mode="edge")
     fall = fall[: shape[0], : shape[1]]
     behind = backdrop * (1 - 0.5 * fall * (0.96 + 0.04 * fine))[..., None]
-    cover = ramp(_soft(piece.mask, 0.5), 0.2, 0.8)[..., None]
+    cover = ramp(_blur(piece.mask, 0.5), 0.2, 0.8)[..., None]
     whole = np.clip(behind * (1 - cover) + body * cover, 0, 1)
-    noise = (field(rng, shape, 1.6) - 0.5)[..., None] * 0.035
+    noise = (make_noise(rng, shape, 1.6) - 0.5)[..., None] * 0.035
     return Image.fromarray((np.clip(whole + noise, 0, 1) * 255 + 0.5).astype(np.uint8))
 
 
-def _cut_into(
+def _draw_incisions(
     body: Picture, piece: Piece, fine: Plane, wear: float, grain: float, filling: float
 ) -> Picture:
     """Grooves: dark at the bottom, lit on the wall that faces the light, some with colour."""
-    groove = _soft(piece.strokes, 0.6 * grain)
+    groove = _blur(piece.strokes, 0.6 * grain)
     deep = ramp(groove + (fine - 0.5) * 0.3 * wear, 0.18, 0.85)
-    lit = _slope(-groove, 1)
+    lit = _compute_slope(-groove, 1)
     dark = (1 - (0.66 - 0.20 * wear) * deep * (0.75 + 0.25 * groove))[..., None]
     red = (filling * deep * (0.4 + 0.6 * fine))[..., None]
     body = (body * (1 - red) + _CINNABAR * red) * dark
     body = body * (1 + 0.55 * lit)[..., None]
-    lines = ramp(_soft(piece.lines, 0.4 * grain), 0.10, 0.8)
+    lines = ramp(_blur(piece.lines, 0.4 * grain), 0.10, 0.8)
     return (body * (1 - 0.62 * lines)[..., None]).astype(np.float32)
 
 
-def hand_copy(strokes: Plane, rng: np.random.Generator, *, grain: float) -> Image.Image:
+def draw_hand_copy(strokes: Plane, rng: np.random.Generator, *, grain: float) -> Image.Image:
     """A sign in black on white paper, as a scholar or a font-maker copies it."""
     level = 0.04 + 0.10 * float(rng.random())
-    rough = (field(rng, (strokes.shape[0], strokes.shape[1]), 2 * grain) - 0.5) * 0.16
-    ink = ramp(_soft(strokes, 0.4 * grain) + rough, 0.30, 0.62)
+    rough = (make_noise(rng, (strokes.shape[0], strokes.shape[1]), 2 * grain) - 0.5) * 0.16
+    ink = ramp(_blur(strokes, 0.4 * grain) + rough, 0.30, 0.62)
     return to_image(0.995 - (0.995 - level) * ink)
 
 
-def _soft(plane: Plane, radius: float) -> Plane:
-    return unit(to_image(plane).filter(ImageFilter.GaussianBlur(radius)))
+def _blur(plane: Plane, radius: float) -> Plane:
+    return to_plane(to_image(plane).filter(ImageFilter.GaussianBlur(radius)))
 
 
-def _slope(height: Plane, step: int) -> Plane:
+def _compute_slope(height: Plane, step: int) -> Plane:
     """How much the surface rises away from the light, which comes from the upper left."""
     wide = np.pad(height, step, mode="edge")
     return (wide[2 * step :, 2 * step :] - wide[: -2 * step, : -2 * step]) * np.float32(0.5)

@@ -14,9 +14,9 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from keju.items import Point
-from keju_synthetic.bones.signs import Sign, Stroke, strokes_of
+from keju_synthetic.bones.signs import Sign, Stroke, expand_strokes
 
-Cut = tuple[Point, ...]
+Incision = tuple[Point, ...]
 """A chain of straight knife strokes in the unit square."""
 
 _SUPER = 3
@@ -45,7 +45,7 @@ class Writer(NamedTuple):
     leave_out: float
 
 
-def knife(rng: np.random.Generator, *, width: float = 0.055) -> Writer:
+def make_engraver(rng: np.random.Generator, *, width: float = 0.055) -> Writer:
     """An engraver, who cuts curves as straight pieces and ends in points."""
     slant, wide, broad, tip = (float(v) for v in rng.random(4))
     return Writer(
@@ -55,7 +55,7 @@ def knife(rng: np.random.Generator, *, width: float = 0.055) -> Writer:
     )  # fmt: skip
 
 
-def pen(rng: np.random.Generator, *, width: float = 0.035) -> Writer:
+def make_copyist(rng: np.random.Generator, *, width: float = 0.035) -> Writer:
     """A scholar of today, who copies signs with an even pen."""
     slant, wide, broad = (float(v) for v in rng.random(3))
     return Writer(
@@ -64,14 +64,14 @@ def pen(rng: np.random.Generator, *, width: float = 0.035) -> Writer:
     )  # fmt: skip
 
 
-def write(
+def write_sign(
     sign: Sign,
     writer: Writer,
     rng: np.random.Generator,
     *,
     signs: Mapping[str, Sign],
     variant: int | None = None,
-) -> list[Cut]:
+) -> list[Incision]:
     """The cuts of one instance of a sign, from corner to corner of its own box.
 
     Args:
@@ -84,15 +84,15 @@ def write(
     if variant is None:
         pick = int(rng.integers(0, 3 * len(sign.models)))
         variant = 0 if pick >= len(sign.models) else pick
-    strokes = list(strokes_of(sign, variant, signs))
+    strokes = list(expand_strokes(sign, variant, signs))
     if float(rng.random()) < writer.leave_out * (len(strokes) - 4):
-        _leave_one_out(strokes, rng)
+        _drop_stroke(strokes, rng)
     mirrored = sign.turns and float(rng.random()) < writer.turn
-    warp = _warp(writer, rng, mirrored=mirrored)
-    return [_cut(stroke, writer, warp, rng) for stroke in strokes]
+    warp = _make_warp(writer, rng, mirrored=mirrored)
+    return [_make_incision(stroke, writer, warp, rng) for stroke in strokes]
 
 
-def _leave_one_out(strokes: list[Stroke], rng: np.random.Generator) -> None:
+def _drop_stroke(strokes: list[Stroke], rng: np.random.Generator) -> None:
     """Forget one of the later short cuts: without its outline or stem no sign is itself."""
     small = [n for n, stroke in enumerate(strokes) if n > 1 and len(stroke.points) == 2]
     if small:
@@ -116,7 +116,7 @@ class _Warp(NamedTuple):
         return x + 0.5, y + 0.5
 
 
-def _warp(writer: Writer, rng: np.random.Generator, *, mirrored: bool) -> _Warp:
+def _make_warp(writer: Writer, rng: np.random.Generator, *, mirrored: bool) -> _Warp:
     draws = [float(v) * 2 - 1 for v in rng.random(10)]
     bends = tuple(4 * writer.bend * draw for draw in draws[:3])
     rest = tuple(2.4 * writer.bend * draw for draw in draws[3:8])
@@ -125,7 +125,9 @@ def _warp(writer: Writer, rng: np.random.Generator, *, mirrored: bool) -> _Warp:
     return _Warp(-1.0 if mirrored else 1.0, slant, wide, bends + rest)
 
 
-def _cut(stroke: Stroke, writer: Writer, warp: _Warp, rng: np.random.Generator) -> Cut:
+def _make_incision(
+    stroke: Stroke, writer: Writer, warp: _Warp, rng: np.random.Generator
+) -> Incision:
     strays = rng.random((len(stroke.points), 2)) * 2 - 1
     points = [
         warp((x + float(dx) * writer.shake, y + float(dy) * writer.shake))
@@ -134,14 +136,14 @@ def _cut(stroke: Stroke, writer: Writer, warp: _Warp, rng: np.random.Generator) 
     if stroke.closed:
         points.append(points[0])
     if stroke.smooth:
-        points = curve(points, writer.facets, closed=stroke.closed)
+        points = fit_curve(points, writer.facets, closed=stroke.closed)
     first, last = (float(v) * writer.over for v in rng.random(2))
-    points[0] = _past(points[1], points[0], first)
-    points[-1] = _past(points[-2], points[-1], last)
+    points[0] = _extend_end(points[1], points[0], first)
+    points[-1] = _extend_end(points[-2], points[-1], last)
     return tuple(points)
 
 
-def curve(points: Sequence[Point], facets: int, *, closed: bool) -> list[Point]:
+def fit_curve(points: Sequence[Point], facets: int, *, closed: bool) -> list[Point]:
     """A smooth line through points (Catmull-Rom) in straight pieces, `facets` a span.
 
     Args:
@@ -156,19 +158,19 @@ def curve(points: Sequence[Point], facets: int, *, closed: bool) -> list[Point]:
     for p0, p1, p2, p3 in zip(whole, whole[1:], whole[2:], whole[3:], strict=False):
         for step in range(1, facets + 1):
             t = step / facets
-            line.append((_spline(p0[0], p1[0], p2[0], p3[0], t),
-                         _spline(p0[1], p1[1], p2[1], p3[1], t)))  # fmt: skip
+            line.append((_evaluate_spline(p0[0], p1[0], p2[0], p3[0], t),
+                         _evaluate_spline(p0[1], p1[1], p2[1], p3[1], t)))  # fmt: skip
     return line
 
 
-def _spline(a: float, b: float, c: float, d: float, t: float) -> float:
+def _evaluate_spline(a: float, b: float, c: float, d: float, t: float) -> float:
     return 0.5 * (
         2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t * t
         + (3 * b - a - 3 * c + d) * t * t * t
     )  # fmt: skip
 
 
-def _past(before: Point, end: Point, by: float) -> Point:
+def _extend_end(before: Point, end: Point, by: float) -> Point:
     x, y = end[0] - before[0], end[1] - before[1]
     length = math.sqrt(x * x + y * y)
     if length == 0:
@@ -176,7 +178,7 @@ def _past(before: Point, end: Point, by: float) -> Point:
     return end[0] + x / length * by, end[1] + y / length * by
 
 
-def sign_mask(cuts: Sequence[Cut], height: int, writer: Writer) -> Image.Image:
+def draw_sign_mask(cuts: Sequence[Incision], height: int, writer: Writer) -> Image.Image:
     """The cuts of one sign, white on black, cropped to them.
 
     Args:
@@ -190,8 +192,8 @@ def sign_mask(cuts: Sequence[Cut], height: int, writer: Writer) -> Image.Image:
     ys = [y for cut in cuts for _, y in cut]
     margin = breadth
     left, top = min(xs) * side - margin, min(ys) * side - margin
-    wide = _whole((max(xs) - min(xs)) * side + 2 * margin)
-    high = _whole((max(ys) - min(ys)) * side + 2 * margin)
+    wide = _round_up((max(xs) - min(xs)) * side + 2 * margin)
+    high = _round_up((max(ys) - min(ys)) * side + 2 * margin)
     tile = Image.new("L", (wide, high), 0)
     pen_ = ImageDraw.Draw(tile)
     for cut in cuts:
@@ -200,7 +202,7 @@ def sign_mask(cuts: Sequence[Cut], height: int, writer: Writer) -> Image.Image:
     return small.crop(small.getbbox())
 
 
-def _whole(length: float) -> int:
+def _round_up(length: float) -> int:
     return _SUPER * (int(length / _SUPER) + 1)
 
 
@@ -224,7 +226,7 @@ def _incise(pen: ImageDraw.ImageDraw, line: list[Point], breadth: float, tip: fl
             nodes.append((x0 + (x1 - x0) * part, y0 + (y1 - y0) * part, half))
         across = ((y1 - y0) / length, (x0 - x1) / length) if length else (0.0, 0.0)
         for one, two in pairwise(nodes):
-            pen.polygon(_quad(one, two, across), fill=255)
+            pen.polygon(_make_quad(one, two, across), fill=255)
         for x, y, half in (nodes[0], nodes[-1]):
             pen.ellipse([round(v) for v in (x - half, y - half, x + half, y + half)], fill=255)
         gone += length
@@ -233,7 +235,7 @@ def _incise(pen: ImageDraw.ImageDraw, line: list[Point], breadth: float, tip: fl
 Node = tuple[float, float, float]
 
 
-def _quad(one: Node, two: Node, across: Point) -> list[tuple[int, int]]:
+def _make_quad(one: Node, two: Node, across: Point) -> list[tuple[int, int]]:
     (x0, y0, r0), (x1, y1, r1) = one, two
     u, v = across
     corners = [

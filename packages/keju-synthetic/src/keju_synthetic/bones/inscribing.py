@@ -12,8 +12,8 @@ from PIL import Image, ImageOps
 from keju.errors import DataError
 from keju.items import Box
 from keju.messages import message
-from keju_synthetic.bones.pieces import inner
-from keju_synthetic.noise import Plane, ramp, to_image, unit
+from keju_synthetic.bones.pieces import erode_mask
+from keju_synthetic.noise import Plane, ramp, to_image, to_plane
 
 _TRIES = 240
 """Places that a passage is tried at before it is said to find no room."""
@@ -30,7 +30,7 @@ class Inscription(NamedTuple):
     columns: tuple[tuple[int, ...], ...]
 
 
-def compose(
+def place_inscriptions(
     passages: Sequence[Sequence[Image.Image]],
     ground: Plane,
     rng: np.random.Generator,
@@ -57,7 +57,7 @@ def compose(
     if not crops:
         return Inscription(board, (), ())
     side = max(max(crop.size) for crop in crops)
-    free = inner(ground, side * 0.2) > 0.5
+    free = erode_mask(ground, side * 0.2) > 0.5
     if keep_off is not None:
         free &= keep_off < 0.3
     boxes: list[Box] = []
@@ -77,8 +77,8 @@ def compose(
     return Inscription(board, tuple(boxes), tuple(columns))
 
 
-def strokes_in(crop: Image.Image) -> Image.Image:
-    """A crop of anybody's as `compose` wants it: white strokes on black, cropped to them.
+def extract_strokes(crop: Image.Image) -> Image.Image:
+    """The strokes of a crop, as `place_inscriptions` needs them: white on black, cropped to them.
 
     What is darker than the middle between the crop's ground and its strokes becomes one or the
     other; the ground is what prevails along the rim, so both rubbings and copies by hand serve.
@@ -86,7 +86,7 @@ def strokes_in(crop: Image.Image) -> Image.Image:
     Raises:
         DataError: the crop is of one tone.
     """
-    grey = unit(ImageOps.autocontrast(crop.convert("L"), cutoff=1))
+    grey = to_plane(ImageOps.autocontrast(crop.convert("L"), cutoff=1))
     rim = np.concatenate([grey[0], grey[-1], grey[:, 0], grey[:, -1]])
     dark_ground = float(np.median(rim)) < 0.5
     strokes = ramp(grey if dark_ground else 1 - grey, 0.45, 0.75)
@@ -111,20 +111,20 @@ def _find_room(
     leftwards: bool,
 ) -> Block | None:
     """A place where the whole passage stands on free ground, tried with longer columns first."""
-    room = _Room(free)
+    room = _FreeArea(free)
     if room.width < 1 or not free.any():
         return None
     longest = len(passage)
     for attempt in range(_TRIES):
         most = max(2, longest - attempt * longest // _TRIES)
         x, y = float(rng.random()) * room.width, float(rng.random()) * room.height * 0.8
-        block = _block(passage, (x, y), most, gap, rng, leftwards=leftwards)
-        if all(room.holds(at, passage[number].size) for column in block for number, at in column):
+        block = _make_block(passage, (x, y), most, gap, rng, leftwards=leftwards)
+        if all(room.is_free(at, passage[number].size) for column in block for number, at in column):
             return block
     return None
 
 
-def _block(
+def _make_block(
     passage: Sequence[Image.Image],
     corner: tuple[float, float],
     most: int,
@@ -157,7 +157,7 @@ def _block(
     return block
 
 
-class _Room:
+class _FreeArea:
     """Answers quickly whether a rectangle is free, from sums over the upper left."""
 
     def __init__(self, free: NDArray[np.bool_]) -> None:
@@ -165,7 +165,7 @@ class _Room:
         self._sums: NDArray[np.int64] = np.zeros((self.height + 1, self.width + 1), np.int64)
         self._sums[1:, 1:] = free.cumsum(axis=0, dtype=np.int64).cumsum(axis=1)
 
-    def holds(self, at: At, size: tuple[int, int]) -> bool:
+    def is_free(self, at: At, size: tuple[int, int]) -> bool:
         """Whether all pixels of a rectangle are free."""
         (x0, y0), (wide, high) = at, size
         x1, y1 = x0 + wide, y0 + high
@@ -177,7 +177,7 @@ class _Room:
 
 def _stamp(board: Plane, crop: Image.Image, at: At) -> Box:
     x, y = at
-    strokes = unit(crop.convert("L"))
+    strokes = to_plane(crop.convert("L"))
     part = board[y : y + crop.height, x : x + crop.width]
     np.maximum(part, strokes, out=part)
     return Box(x0=float(x), y0=float(y), x1=float(x + crop.width), y1=float(y + crop.height))

@@ -14,8 +14,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from keju.items import Point
-from keju_synthetic.bones.incising import curve
-from keju_synthetic.noise import Plane, unit
+from keju_synthetic.bones.incising import fit_curve
+from keju_synthetic.noise import Plane, to_plane
 
 PieceKind = Literal["scapula", "plastron", "fragment"]
 """An ox's shoulder blade, the belly shell of a turtle, or a broken piece of either."""
@@ -59,7 +59,7 @@ class Piece(NamedTuple):
     breaks: Plane
 
     @classmethod
-    def bare(cls, mask: Plane, lines: Plane | None = None) -> Piece:
+    def make_blank(cls, mask: Plane, lines: Plane | None = None) -> Piece:
         """A whole piece without writing."""
         none = np.zeros_like(mask)
         return cls(mask, none, none if lines is None else lines, none)
@@ -70,7 +70,7 @@ class Piece(NamedTuple):
         return self.mask.shape[0], self.mask.shape[1]
 
 
-def blank_piece(
+def make_blank_piece(
     size: tuple[int, int], kind: PieceKind, rng: np.random.Generator, *, cracks: int = 6
 ) -> Piece:
     """A piece that fills a picture, without writing.
@@ -81,48 +81,48 @@ def blank_piece(
         rng: where its outline and its cracks come from.
         cracks: how many crack signs (卜) the heated hollows on its back have made.
     """
-    outline = _outline(kind, rng)
-    mask = _filled(outline, size)
+    outline = _make_outline(kind, rng)
+    mask = _fill_outline(outline, size)
     lines = Image.new("L", (size[0] * _SUPER, size[1] * _SUPER), 0)
     pen = ImageDraw.Draw(lines)
     fine = max(2, round(size[1] * _SUPER / 420))
     if kind == "plastron":
         for seam in _SEAMS:
-            line = frayed(seam, rng, rough=0.05, halvings=4)
-            pen.line(_scaled(line, lines.size), fill=255, width=2 * fine, joint="curve")
-    for line in crack_signs(cracks, rng):
-        pen.line(_scaled(line, lines.size), fill=190, width=fine)
-    for line in _breaks(rng):
-        pen.line(_scaled(line, lines.size), fill=230, width=fine)
+            line = displace_midpoints(seam, rng, rough=0.05, halvings=4)
+            pen.line(_scale_points(line, lines.size), fill=255, width=2 * fine, joint="curve")
+    for line in make_crack_lines(cracks, rng):
+        pen.line(_scale_points(line, lines.size), fill=190, width=fine)
+    for line in _make_long_cracks(rng):
+        pen.line(_scale_points(line, lines.size), fill=230, width=fine)
     soft = lines.resize(size, Image.Resampling.BOX)
-    return Piece.bare(mask, unit(soft) * mask)
+    return Piece.make_blank(mask, to_plane(soft) * mask)
 
 
-def _outline(kind: PieceKind, rng: np.random.Generator) -> list[Point]:
+def _make_outline(kind: PieceKind, rng: np.random.Generator) -> list[Point]:
     whole = _WHOLE.get(kind)
     if whole is None:
-        return _fragment(rng)
+        return _make_fragment_outline(rng)
     shaken = [
         (x + 0.025 * (float(dx) - 0.5), y + 0.02 * (float(dy) - 0.5))
         for (x, y), (dx, dy) in zip(whole, rng.random((len(whole), 2)), strict=True)
     ]
-    line = curve([*shaken, shaken[0]], 4, closed=True)
-    return frayed(line, rng, rough=0.10, halvings=2)
+    line = fit_curve([*shaken, shaken[0]], 4, closed=True)
+    return displace_midpoints(line, rng, rough=0.10, halvings=2)
 
 
-def _fragment(rng: np.random.Generator) -> list[Point]:
+def _make_fragment_outline(rng: np.random.Generator) -> list[Point]:
     """A polygon of six to nine corners on a circle drawn long, its sides broken."""
     corners = int(rng.integers(6, 10))
     points = []
     for corner in range(corners):
         far, along = (float(v) for v in rng.random(2))
-        x, y = _on_circle((corner + 0.6 * along) / corners)
+        x, y = _find_circle_point((corner + 0.6 * along) / corners)
         reach = 0.49 - 0.15 * far * far
         points.append((0.5 + x * reach, 0.5 + y * reach))
-    return frayed([*points, points[0]], rng, rough=0.16, halvings=5)
+    return displace_midpoints([*points, points[0]], rng, rough=0.16, halvings=5)
 
 
-def _on_circle(turn: float) -> Point:
+def _find_circle_point(turn: float) -> Point:
     """A point of the circle of radius 1, found without sine: by the half-angle formulas."""
     quarter, rest = divmod(turn * 4, 1)
     t = 0.4142135623730951 * (2 * rest - 1)
@@ -134,7 +134,7 @@ def _on_circle(turn: float) -> Point:
     return x, y
 
 
-def frayed(
+def displace_midpoints(
     line: Sequence[Point], rng: np.random.Generator, *, rough: float, halvings: int
 ) -> list[Point]:
     """A line broken by midpoint displacement: each half strays by `rough` of its length.
@@ -157,7 +157,7 @@ def frayed(
     return points
 
 
-def crack_signs(count: int, rng: np.random.Generator) -> list[list[Point]]:
+def make_crack_lines(count: int, rng: np.random.Generator) -> list[list[Point]]:
     """Cracks as heat makes them: an upright one and a short one that branches off it."""
     lines = []
     for _ in range(count):
@@ -165,46 +165,50 @@ def crack_signs(count: int, rng: np.random.Generator) -> list[list[Point]]:
         x, y, high = 0.12 + 0.76 * x, 0.1 + 0.7 * y, 0.06 + 0.06 * long
         joint = (x + 0.004, y + high * (0.35 + 0.3 * at))
         reach = (0.04 + 0.03 * side) * (1 if x < 0.5 else -1)
-        lines.append(frayed([(x, y), joint, (x, y + high)], rng, rough=0.06, halvings=2))
         lines.append(
-            frayed([joint, (joint[0] + reach, joint[1] - 0.03 * rise)], rng, rough=0.1, halvings=2)
+            displace_midpoints([(x, y), joint, (x, y + high)], rng, rough=0.06, halvings=2)
+        )
+        lines.append(
+            displace_midpoints(
+                [joint, (joint[0] + reach, joint[1] - 0.03 * rise)], rng, rough=0.1, halvings=2
+            )
         )
     return lines
 
 
-def _breaks(rng: np.random.Generator) -> list[list[Point]]:
+def _make_long_cracks(rng: np.random.Generator) -> list[list[Point]]:
     """One to three long cracks from somewhere on the rim inwards."""
     lines = []
     for _ in range(int(rng.integers(1, 4))):
         x0, x1, y1 = (float(v) for v in rng.random(3))
         start = (x0, 0.0 if float(rng.random()) < 0.5 else 1.0)
         end = (0.15 + 0.7 * x1, 0.25 + 0.5 * y1)
-        lines.append(frayed([start, end], rng, rough=0.13, halvings=5))
+        lines.append(displace_midpoints([start, end], rng, rough=0.13, halvings=5))
     return lines
 
 
-def _filled(outline: Sequence[Point], size: tuple[int, int]) -> Plane:
+def _fill_outline(outline: Sequence[Point], size: tuple[int, int]) -> Plane:
     big = Image.new("L", (size[0] * _SUPER, size[1] * _SUPER), 0)
-    ImageDraw.Draw(big).polygon(_scaled(outline, big.size), fill=255)
-    return unit(big.resize(size, Image.Resampling.BOX))
+    ImageDraw.Draw(big).polygon(_scale_points(outline, big.size), fill=255)
+    return to_plane(big.resize(size, Image.Resampling.BOX))
 
 
-def _scaled(line: Sequence[Point], size: tuple[int, int]) -> list[tuple[int, int]]:
+def _scale_points(line: Sequence[Point], size: tuple[int, int]) -> list[tuple[int, int]]:
     return [(round(x * size[0]), round(y * size[1])) for x, y in line]
 
 
-def turned(piece: Piece, degrees: float) -> Piece:
+def rotate_piece(piece: Piece, degrees: float) -> Piece:
     """The piece turned against the clock, in a picture large enough for all of it."""
-    planes = (_turned(plane, degrees) for plane in piece)
-    return trimmed(Piece(*planes))
+    planes = (_rotate_plane(plane, degrees) for plane in piece)
+    return trim_piece(Piece(*planes))
 
 
-def _turned(plane: Plane, degrees: float) -> Plane:
+def _rotate_plane(plane: Plane, degrees: float) -> Plane:
     image = Image.fromarray((plane * 255 + 0.5).astype(np.uint8))
-    return unit(image.rotate(degrees, Image.Resampling.BICUBIC, expand=True))
+    return to_plane(image.rotate(degrees, Image.Resampling.BICUBIC, expand=True))
 
 
-def trimmed(piece: Piece, margin: int = 6) -> Piece:
+def trim_piece(piece: Piece, margin: int = 6) -> Piece:
     """The piece in a picture that ends `margin` pixels beside it."""
     rows = np.flatnonzero((piece.mask > 0.5).any(axis=1))
     columns = np.flatnonzero((piece.mask > 0.5).any(axis=0))
@@ -220,18 +224,18 @@ def trimmed(piece: Piece, margin: int = 6) -> Piece:
     return Piece(*planes)
 
 
-def inner(mask: Plane, distance: float) -> Plane:
+def erode_mask(mask: Plane, distance: float) -> Plane:
     """About where the mask is whole for `distance` pixels around, as 0 or 1."""
     image = Image.fromarray((mask * 255 + 0.5).astype(np.uint8))
-    soft = unit(image.filter(ImageFilter.GaussianBlur(max(0.5, distance / 2))))
+    soft = to_plane(image.filter(ImageFilter.GaussianBlur(max(0.5, distance / 2))))
     return (soft > 0.975).astype(np.float32)
 
 
-def area(mask: Plane) -> int:
+def count_pixels(mask: Plane) -> int:
     """Pixels of a mask that are more than half covered."""
     return int(np.count_nonzero(mask > 0.5))
 
 
-def side_of(size: tuple[int, int]) -> float:
+def compute_side(size: tuple[int, int]) -> float:
     """The side of a square as large as a picture of `size`."""
     return math.sqrt(size[0] * size[1])

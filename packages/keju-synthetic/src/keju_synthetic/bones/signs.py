@@ -76,13 +76,13 @@ def load_signs(path: Path = DATA / "bones.toml") -> dict[str, Sign]:
     for sign in signs.values():
         for variant in range(len(sign.models)):
             try:
-                strokes_of(sign, variant, signs)
+                expand_strokes(sign, variant, signs)
             except ValueError as error:
                 raise DataError(error.args[0], file=path, item=sign.char) from None
     return signs
 
 
-def strokes_of(sign: Sign, variant: int, signs: Mapping[str, Sign]) -> tuple[Stroke, ...]:
+def expand_strokes(sign: Sign, variant: int, signs: Mapping[str, Sign]) -> tuple[Stroke, ...]:
     """The strokes of one model of a sign, its parts put into their places.
 
     Args:
@@ -93,25 +93,25 @@ def strokes_of(sign: Sign, variant: int, signs: Mapping[str, Sign]) -> tuple[Str
     Raises:
         ValueError: a stroke cannot be read, a part is unknown, or a sign contains itself.
     """
-    return tuple(_expanded(sign.models[variant], signs, _DEPTH))
+    return tuple(_expand_model(sign.models[variant], signs, _DEPTH))
 
 
-def _expanded(model: tuple[str, ...], signs: Mapping[str, Sign], depth: int) -> list[Stroke]:
+def _expand_model(model: tuple[str, ...], signs: Mapping[str, Sign], depth: int) -> list[Stroke]:
     strokes: list[Stroke] = []
     for text in model:
         mark, rest = (text[0], text[1:]) if text[:1] in {"~", "#", "o", "@"} else ("", text)
         if mark != "@":
-            strokes.append(Stroke(_points(rest, 2), mark in {"~", "o"}, mark in {"#", "o"}))
+            strokes.append(Stroke(_parse_points(rest, 2), mark in {"~", "o"}, mark in {"#", "o"}))
             continue
         if depth == 0 or rest[:1] not in signs:
             raise ValueError(message("synthetic.model-part-unknown", part=rest[:1]))
-        corners = _points(rest[1:], 2)
-        part = _expanded(signs[rest[0]].models[0], signs, depth - 1)
-        strokes += [_placed(stroke, corners) for stroke in part]
+        corners = _parse_points(rest[1:], 2)
+        part = _expand_model(signs[rest[0]].models[0], signs, depth - 1)
+        strokes += [_place_stroke(stroke, corners) for stroke in part]
     return strokes
 
 
-def _points(text: str, least: int) -> tuple[Point, ...]:
+def _parse_points(text: str, least: int) -> tuple[Point, ...]:
     points = []
     for pair in text.split():
         x, _, y = pair.partition(",")
@@ -125,7 +125,7 @@ def _points(text: str, least: int) -> tuple[Point, ...]:
     return tuple(points)
 
 
-def _placed(stroke: Stroke, corners: tuple[Point, ...]) -> Stroke:
+def _place_stroke(stroke: Stroke, corners: tuple[Point, ...]) -> Stroke:
     (x0, y0), (x1, y1) = corners[:2]
     return stroke._replace(
         points=tuple((x0 + (x1 - x0) * x, y0 + (y1 - y0) * y) for x, y in stroke.points)

@@ -16,8 +16,8 @@ from PIL import Image, ImageFilter
 
 from keju.errors import DataError
 from keju.messages import message
-from keju_synthetic.bones.pieces import Piece, area, trimmed, turned
-from keju_synthetic.noise import Plane, field, ramp, unit
+from keju_synthetic.bones.pieces import Piece, count_pixels, rotate_piece, trim_piece
+from keju_synthetic.noise import Plane, make_noise, ramp, to_plane
 
 Labels = NDArray[np.uint8]
 """Height × width: 0 beside the piece, else the number of a part, from 1."""
@@ -26,7 +26,7 @@ _ROUGH = 0.11
 _TRIES = 24
 
 
-class Torn(NamedTuple):
+class Fragmentation(NamedTuple):
     """Parts of a piece and which of them touch.
 
     `neighbours` are pairs of part numbers, the smaller first.
@@ -40,14 +40,14 @@ class Torn(NamedTuple):
         """How many parts there are."""
         return int(self.labels.max())
 
-    def beside(self, part: int) -> tuple[int, ...]:
+    def list_neighbours(self, part: int) -> tuple[int, ...]:
         """The parts that touch `part`."""
         return tuple(sorted(b if a == part else a for a, b in self.neighbours if part in {a, b}))
 
 
-def tear(
+def fragment_mask(
     mask: Plane, parts: int, rng: np.random.Generator, *, rough: float = _ROUGH, least: float = 0.3
-) -> Torn:
+) -> Fragmentation:
     """Break what a mask covers into parts.
 
     The largest part is broken again and again, each time across its longer side.
@@ -68,39 +68,42 @@ def tear(
     """
     if not 1 <= parts <= 40:
         raise DataError(message("synthetic.parts-out-of-range", count=parts))
-    whole = _largest_region(mask > 0.5)
+    whole = _find_largest_region(mask > 0.5)
     labels: Labels = whole.astype(np.uint8)
     if not whole.any():
         raise DataError(message("synthetic.mask-empty"))
-    enough = least * area(whole.astype(np.float32)) / parts
+    enough = least * count_pixels(whole.astype(np.float32)) / parts
     for number in range(2, parts + 1):
         sizes = np.bincount(labels.ravel(), minlength=number)[1:]
-        _break(labels, int(np.argmax(sizes)) + 1, number, rng, rough=rough, enough=enough)
-    return Torn(labels, _neighbours(labels, shared=max(3, round(enough**0.5 * 0.15))))
+        _split_part(labels, int(np.argmax(sizes)) + 1, number, rng, rough=rough, enough=enough)
+    return Fragmentation(labels, _find_neighbours(labels, shared=max(3, round(enough**0.5 * 0.15))))
 
 
-def _break(
+def _split_part(
     labels: Labels, part: int, number: int, rng: np.random.Generator, *, rough: float, enough: float
 ) -> None:
     """Give one side of a break through `part` the label `number`."""
     rows, columns = np.nonzero(labels == part)
     for attempt in range(_TRIES):
         wayward = rough * (1 - attempt / (2 * _TRIES))
-        beyond = _beyond(rows, columns, rng, wayward)
+        beyond = _select_side(rows, columns, rng, wayward)
         for side in (beyond, ~beyond):
             if np.count_nonzero(side) < enough or np.count_nonzero(~side) < enough:
                 break
             half = np.zeros(labels.shape, bool)
             half[rows[side], columns[side]] = True
-            kept = _largest_region(half)
+            kept = _find_largest_region(half)
             rest = (labels == part) & ~kept
-            if _largest_region(rest).sum() == rest.sum() and kept.sum() >= enough <= rest.sum():
+            if (
+                _find_largest_region(rest).sum() == rest.sum()
+                and kept.sum() >= enough <= rest.sum()
+            ):
                 labels[kept] = number
                 return
     raise DataError(message("synthetic.no-break-found", area=enough))
 
 
-def _beyond(
+def _select_side(
     rows: NDArray[np.intp], columns: NDArray[np.intp], rng: np.random.Generator, rough: float
 ) -> NDArray[np.bool_]:
     """Which pixels lie beyond a ragged line that crosses them, across their longer side."""
@@ -111,13 +114,13 @@ def _beyond(
     place, slant = (float(v) for v in rng.random(2))
     start = deep * (0.36 + 0.28 * place)
     lean = (slant - 0.5) * 0.7 * deep
-    profile = fracture(long, rng, rough=rough)
+    profile = make_fracture(long, rng, rough=rough)
     line = start + lean * (np.arange(long) / long - 0.5) + profile
     beyond: NDArray[np.bool_] = across > line[along]
     return beyond
 
 
-def fracture(length: int, rng: np.random.Generator, *, rough: float) -> NDArray[np.float64]:
+def make_fracture(length: int, rng: np.random.Generator, *, rough: float) -> NDArray[np.float64]:
     """How far a break strays from the straight line, in pixels, at each pixel of its length."""
     points = np.zeros(2)
     span = float(length)
@@ -134,9 +137,9 @@ def fracture(length: int, rng: np.random.Generator, *, rough: float) -> NDArray[
     return straying
 
 
-def _largest_region(where: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _find_largest_region(where: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The largest region of pixels that touch at their sides, found by their runs in each row."""
-    rows, starts, ends = _runs(where)
+    rows, starts, ends = _find_runs(where)
     if not rows.size:
         return np.zeros_like(where)
     root = list(range(rows.size))
@@ -147,7 +150,7 @@ def _largest_region(where: NDArray[np.bool_]) -> NDArray[np.bool_]:
             run = root[run]
         return run
 
-    for upper, lower in _touching(rows, starts, ends):
+    for upper, lower in _find_touching_runs(rows, starts, ends):
         root[find(lower)] = find(upper)
     regions = np.array([find(run) for run in range(rows.size)])
     sizes = np.bincount(regions, weights=ends - starts)
@@ -162,7 +165,7 @@ def _largest_region(where: NDArray[np.bool_]) -> NDArray[np.bool_]:
 Runs = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 
 
-def _runs(where: NDArray[np.bool_]) -> Runs:
+def _find_runs(where: NDArray[np.bool_]) -> Runs:
     """Row, first column and column after the last of each run of true pixels."""
     padded = np.pad(where, ((0, 0), (1, 1))).astype(np.int8)
     change = np.diff(padded, axis=1)
@@ -171,7 +174,7 @@ def _runs(where: NDArray[np.bool_]) -> Runs:
     return rows, starts, ends
 
 
-def _touching(
+def _find_touching_runs(
     rows: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> Iterator[tuple[int, int]]:
     """Pairs of runs of which one lies upon the other."""
@@ -187,7 +190,7 @@ def _touching(
             run += 1
 
 
-def _neighbours(labels: Labels, shared: int) -> frozenset[tuple[int, int]]:
+def _find_neighbours(labels: Labels, shared: int) -> frozenset[tuple[int, int]]:
     """Pairs of parts with at least `shared` pairs of pixels side by side."""
     count = int(labels.max()) + 1
     table = np.zeros((count, count), np.int64)
@@ -200,7 +203,7 @@ def _neighbours(labels: Labels, shared: int) -> frozenset[tuple[int, int]]:
     )
 
 
-def worn_part(
+def erode_part(
     labels: Labels, part: int, rng: np.random.Generator, *, depth: float
 ) -> NDArray[np.bool_]:
     """One part, worn along its breaks but not along the old rim of the piece.
@@ -213,23 +216,29 @@ def worn_part(
     """
     own = labels == part
     others = (labels != part) & (labels != 0)
-    near = unit(
+    near = to_plane(
         Image.fromarray(others.astype(np.uint8) * 255).filter(ImageFilter.GaussianBlur(depth))
     )
     shape = (own.shape[0], own.shape[1])
-    nibbled = field(rng, shape, max(2.0, depth * 0.7)) - 0.5
-    chips = ramp(field(rng, shape, depth * 4), 0.55, 0.80)
+    nibbled = make_noise(rng, shape, max(2.0, depth * 0.7)) - 0.5
+    chips = ramp(make_noise(rng, shape, depth * 4), 0.55, 0.80)
     limit = np.maximum(0.34 + 0.16 * nibbled - 0.26 * chips, 0.03)
     kept = own & (near < limit)
     # Splinters that nothing holds break off.
-    firm = unit(
+    firm = to_plane(
         Image.fromarray(kept.astype(np.uint8) * 255).filter(ImageFilter.GaussianBlur(depth))
     )
-    return _largest_region(kept & ((firm > 0.45) | (near < 0.02)))
+    return _find_largest_region(kept & ((firm > 0.45) | (near < 0.02)))
 
 
-def fragment(
-    piece: Piece, torn: Torn, part: int, rng: np.random.Generator, *, depth: float, turn: float
+def cut_fragment(
+    piece: Piece,
+    torn: Fragmentation,
+    part: int,
+    rng: np.random.Generator,
+    *,
+    depth: float,
+    turn: float,
 ) -> Piece:
     """One part of a piece by itself: worn along its breaks, turned, and cut out.
 
@@ -238,16 +247,16 @@ def fragment(
         torn: how it broke.
         part: which part.
         rng: where wear and turn come from.
-        depth: wear in pixels, as in `worn_part`.
+        depth: wear in pixels, as in `erode_part`.
         turn: by how many degrees it may be turned to either side.
     """
-    kept = worn_part(torn.labels, part, rng, depth=depth)
-    alone = broken_off(piece, kept, (torn.labels != part) & (torn.labels != 0), depth=depth)
+    kept = erode_part(torn.labels, part, rng, depth=depth)
+    alone = break_off_parts(piece, kept, (torn.labels != part) & (torn.labels != 0), depth=depth)
     degrees = (float(rng.random()) * 2 - 1) * turn
-    return turned(trimmed(alone), degrees)
+    return rotate_piece(trim_piece(alone), degrees)
 
 
-def broken_off(
+def break_off_parts(
     piece: Piece, kept: NDArray[np.bool_], gone: NDArray[np.bool_], *, depth: float
 ) -> Piece:
     """What is kept of a piece, with its broken edge where the rest is gone.
@@ -260,12 +269,12 @@ def broken_off(
     """
     mask = (kept * piece.mask).astype(np.float32)
     away = Image.fromarray(gone.astype(np.uint8) * 255)
-    near = unit(away.filter(ImageFilter.GaussianBlur(2 * depth)))
+    near = to_plane(away.filter(ImageFilter.GaussianBlur(2 * depth)))
     breaks = np.maximum(piece.breaks, ramp(near, 0.10, 0.34)) * mask
     return Piece(mask, piece.strokes * mask, piece.lines * mask, breaks)
 
 
-def broken(piece: Piece, lost: int, rng: np.random.Generator, *, depth: float) -> Piece:
+def drop_parts(piece: Piece, lost: int, rng: np.random.Generator, *, depth: float) -> Piece:
     """A piece that has lost some of its parts, as most have.
 
     Args:
@@ -277,9 +286,9 @@ def broken(piece: Piece, lost: int, rng: np.random.Generator, *, depth: float) -
     Raises:
         DataError: the piece cannot be broken so often.
     """
-    torn = tear(piece.mask, 2 * lost + 1, rng)
+    torn = fragment_mask(piece.mask, 2 * lost + 1, rng)
     sizes = np.bincount(torn.labels.ravel(), minlength=torn.parts + 1)[1:]
     gone = np.isin(torn.labels, np.argsort(sizes, kind="stable")[:lost] + 1)
     left = np.where(gone, np.uint8(2), (torn.labels > 0).astype(np.uint8))
-    kept = worn_part(left, 1, rng, depth=depth)
-    return broken_off(piece, kept, gone, depth=depth)
+    kept = erode_part(left, 1, rng, depth=depth)
+    return break_off_parts(piece, kept, gone, depth=depth)

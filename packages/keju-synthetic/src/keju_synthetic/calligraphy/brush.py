@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
-from keju_synthetic.calligraphy.setting import Sign
+from keju_synthetic.calligraphy.setting import PlacedCharacter
 from keju_synthetic.composing import Rect
 from keju_synthetic.fonts import Font, load_face
-from keju_synthetic.noise import Plane, field, ramp, to_image, unit
+from keju_synthetic.noise import Plane, make_noise, ramp, to_image, to_plane
 from keju_synthetic.recipe import HandSpec
 
 SCALE = 2
@@ -22,13 +22,13 @@ _BASELINE = 0.38
 """From the middle of a CJK em down to the baseline."""
 
 
-class Brush(NamedTuple):
+class WritingBrush(NamedTuple):
     """A hand and its font."""
 
     hand: HandSpec
     font: Font
 
-    def measure(self) -> Callable[[str], Rect]:
+    def make_measure(self) -> Callable[[str], Rect]:
         """The ink of characters in parts of the em, from the middle of the em."""
         face = load_face(self.font.path, self.font.face, _PROBE)
         known: dict[str, Rect] = {}
@@ -54,9 +54,9 @@ class Ink(NamedTuple):
     dry: Plane
 
 
-def write(
-    signs: Sequence[Sign],
-    brush: Brush,
+def write_characters(
+    signs: Sequence[PlacedCharacter],
+    brush: WritingBrush,
     size: tuple[int, int],
     rng: np.random.Generator,
     *,
@@ -78,21 +78,21 @@ def write(
     threads = Image.new("L", (wide, high), 0)
     last: tuple[float, float] | None = None
     for sign in signs:
-        tile, at = _tile(sign, brush, rng)
+        tile, at = _draw_tile(sign, brush, rng)
         mask.paste(255, at, tile)
         dryness.paste(round(255 * sign.dry), at, tile.filter(ImageFilter.MaxFilter(9)))
-        first, end = _ends(tile, at)
+        first, end = _find_stroke_ends(tile, at)
         if last and not sign.fresh and rng.random() < joined:
-            _thread(threads, last, first, sign.em * SCALE, rng)
+            _draw_thread(threads, last, first, sign.em * SCALE, rng)
         last = end
     mask.paste(255, (0, 0), threads)
     unit_size = SCALE * size[1] / 900
-    dry = unit(dryness.filter(ImageFilter.GaussianBlur(3 * unit_size)))
-    return Ink(_laid(mask, dry, unit_size, brush.hand.weight, rng), dry)
+    dry = to_plane(dryness.filter(ImageFilter.GaussianBlur(3 * unit_size)))
+    return Ink(_lay_ink(mask, dry, unit_size, brush.hand.weight, rng), dry)
 
 
-def _tile(
-    sign: Sign, brush: Brush, rng: np.random.Generator
+def _draw_tile(
+    sign: PlacedCharacter, brush: WritingBrush, rng: np.random.Generator
 ) -> tuple[Image.Image, tuple[int, int]]:
     """A character by itself, pulled a little out of shape, and where its corner comes to lie."""
     hand, font = brush
@@ -105,17 +105,17 @@ def _tile(
     ImageDraw.Draw(tile).text(at, sign.char, fill=255, font=face, anchor="ls")
     if hand.width != 1:
         tile = tile.resize((round(side * hand.width), side), Image.Resampling.BICUBIC)
-    tile = _pulled(tile, hand.sway * 1.6 * em, rng)
+    tile = _distort_tile(tile, hand.sway * 1.6 * em, rng)
     tile = tile.rotate(sign.turn, Image.Resampling.BICUBIC)
     x, y = sign.x * SCALE - tile.width / 2, sign.y * SCALE - tile.height / 2
     return tile, (round(x), round(y))
 
 
-def _pulled(tile: Image.Image, far: float, rng: np.random.Generator) -> Image.Image:
+def _distort_tile(tile: Image.Image, far: float, rng: np.random.Generator) -> Image.Image:
     """The tile bent over a mesh of nine nodes: strokes shift against one another."""
     wide, high = tile.size
-    xs, ys = [0, wide // 3, wide // 2, wide - wide // 3, wide], [0, high // 3, high // 2,
-                                                              high - high // 3, high]  # fmt: skip
+    xs = [0, wide // 3, wide // 2, wide - wide // 3, wide]
+    ys = [0, high // 3, high // 2, high - high // 3, high]
     moves = (rng.random((5, 5, 2)) * 2 - 1) * far
     # The rim stays, so that nothing is torn.
     moves[0], moves[-1], moves[:, 0], moves[:, -1] = 0, 0, 0, 0
@@ -132,7 +132,7 @@ def _pulled(tile: Image.Image, far: float, rng: np.random.Generator) -> Image.Im
     return tile.transform(tile.size, Image.Transform.MESH, mesh, Image.Resampling.BILINEAR)
 
 
-def _ends(
+def _find_stroke_ends(
     tile: Image.Image, at: tuple[int, int]
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Where the ink of a tile begins at the top and ends at the bottom."""
@@ -148,7 +148,7 @@ def _ends(
     return ends[0], ends[1]
 
 
-def _thread(
+def _draw_thread(
     mask: Image.Image,
     start: tuple[float, float],
     end: tuple[float, float],
@@ -171,31 +171,31 @@ def _thread(
         pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=255)
 
 
-def _laid(
+def _lay_ink(
     mask: Image.Image, dry: Plane, u: float, weight: float, rng: np.random.Generator
 ) -> Plane:
     """How much ink lies where: bleeding where wet, streaks along the strokes where dry."""
     shape = (mask.height, mask.width)
-    soft = unit(mask.filter(ImageFilter.GaussianBlur(1.3 * u)))
-    fibre = field(rng, shape, 2.2 * u) * 0.5 + field(rng, shape, 5 * u) * 0.5 - 0.5
+    soft = to_plane(mask.filter(ImageFilter.GaussianBlur(1.3 * u)))
+    fibre = make_noise(rng, shape, 2.2 * u) * 0.5 + make_noise(rng, shape, 5 * u) * 0.5 - 0.5
     wet = ramp(0.35 - dry, 0, 0.35)
     level = 0.50 - weight - 0.10 * wet + 0.06 * dry
     ink = ramp(soft + fibre * (0.16 + 0.22 * dry) - level, -0.16, 0.16)
-    streaks = _streaks(mask, u, rng)
-    patch = field(rng, shape, 55 * u) * 0.6 + field(rng, shape, 18 * u) * 0.4
+    streaks = _make_streaks(mask, u, rng)
+    patch = make_noise(rng, shape, 55 * u) * 0.6 + make_noise(rng, shape, 18 * u) * 0.4
     thirst = ramp(dry * (0.60 + 0.7 * patch), 0.20, 1.10)
     # The rim of a stroke holds its ink longest, its belly opens first.
-    belly = ramp(unit(mask.filter(ImageFilter.GaussianBlur(4.5 * u))), 0.45, 0.95)
+    belly = ramp(to_plane(mask.filter(ImageFilter.GaussianBlur(4.5 * u))), 0.45, 0.95)
     bare = ramp(streaks + thirst * (0.30 + 0.30 * belly), 0.74, 0.92) * ramp(thirst, 0.02, 0.25)
     ink = ink * (1 - 0.86 * bare)
-    pooled = field(rng, shape, 26 * u)
+    pooled = make_noise(rng, shape, 26 * u)
     return ink * (0.84 + 0.16 * wet * pooled + 0.10 * (1 - dry) * (1 - wet))
 
 
-def _streaks(mask: Image.Image, u: float, rng: np.random.Generator) -> Plane:
+def _make_streaks(mask: Image.Image, u: float, rng: np.random.Generator) -> Plane:
     """Bristle marks in 0..1 that run along whatever stroke they lie in."""
     shape = (mask.height, mask.width)
-    flat = unit(mask.filter(ImageFilter.GaussianBlur(3 * u)))
+    flat = to_plane(mask.filter(ImageFilter.GaussianBlur(3 * u)))
     gx = np.zeros(shape, np.float32)
     gy = np.zeros(shape, np.float32)
     gx[:, 1:-1] = flat[:, 2:] - flat[:, :-2]
@@ -208,28 +208,28 @@ def _streaks(mask: Image.Image, u: float, rng: np.random.Generator) -> Plane:
     falling = ramp(-1.2 * cross - np.abs(across - down), -0.02, 0.04)
     whole = upright + level + rising + falling + np.float32(0.001)
     fine, long = 1.5 * u, 16.0
-    columns = field(rng, shape, fine, stretch=long)
-    rows = field(rng, (shape[1], shape[0]), fine, stretch=long).T
-    slopes = [_slanted(shape, fine, long, angle, rng) for angle in (45, -45)]
+    columns = make_noise(rng, shape, fine, stretch=long)
+    rows = make_noise(rng, (shape[1], shape[0]), fine, stretch=long).T
+    slopes = [_make_slanted_streaks(shape, fine, long, angle, rng) for angle in (45, -45)]
     return (
         upright * columns + level * rows + falling * slopes[0] + rising * slopes[1]
         + np.float32(0.0005)
     ) / whole  # fmt: skip
 
 
-def _slanted(
+def _make_slanted_streaks(
     shape: tuple[int, int], fine: float, long: float, angle: float, rng: np.random.Generator
 ) -> Plane:
     side = round((shape[0] + shape[1]) * 0.75) + 4
-    tall = to_image(field(rng, (side, side), fine, stretch=long))
+    tall = to_image(make_noise(rng, (side, side), fine, stretch=long))
     turned = tall.rotate(angle, Image.Resampling.BILINEAR)
     x, y = (side - shape[1]) // 2, (side - shape[0]) // 2
     if x < 0 or y < 0:
-        return unit(turned.resize((shape[1], shape[0]), Image.Resampling.BILINEAR))
-    return unit(turned.crop((x, y, x + shape[1], y + shape[0])))
+        return to_plane(turned.resize((shape[1], shape[0]), Image.Resampling.BILINEAR))
+    return to_plane(turned.crop((x, y, x + shape[1], y + shape[0])))
 
 
 def _smooth(plane: Plane, radius: float) -> Plane:
     """A signed plane blurred, scaled so that strong edges are near ±1."""
     image = to_image(plane * 12 + np.float32(0.5))
-    return unit(image.filter(ImageFilter.GaussianBlur(radius))) * 2 - 1
+    return to_plane(image.filter(ImageFilter.GaussianBlur(radius))) * 2 - 1

@@ -15,29 +15,29 @@ from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.items import Item, Line, Record
 from keju.messages import message
-from keju_synthetic.calligraphy.brush import SCALE, Brush, Ink, write
+from keju_synthetic.calligraphy.brush import SCALE, Ink, WritingBrush, write_characters
 from keju_synthetic.calligraphy.mounts import (
     Form,
     Material,
     Mount,
-    ground,
-    mount,
-    reduced,
-    rub,
-    rubbed_off,
+    draw_abrasion,
+    draw_ground,
+    draw_stone_rubbing,
+    make_mount,
+    reduce_plane,
 )
 from keju_synthetic.calligraphy.setting import (
     MANNERS,
-    Column,
     Manner,
     Measure,
-    Written,
+    TextColumn,
+    WrittenText,
     write_columns,
     write_fan,
 )
 from keju_synthetic.camera import expose
-from keju_synthetic.composing import Rect, written
-from keju_synthetic.exhibits import Examiner, Exhibit
+from keju_synthetic.composing import Rect, convert_forms
+from keju_synthetic.exhibits import ItemMaker, StoredImage
 from keju_synthetic.paper import Picture
 from keju_synthetic.plates import SealSpec
 from keju_synthetic.recipe import (
@@ -49,10 +49,10 @@ from keju_synthetic.recipe import (
     Places,
     Ratio,
 )
-from keju_synthetic.seals.pressing import press_on
-from keju_synthetic.studio import Studio
-from keju_synthetic.texts import DATA, unpunctuated
-from keju_synthetic.wear import Wear, wear_at
+from keju_synthetic.seals.pressing import press_on_page
+from keju_synthetic.studio import DrawingContext
+from keju_synthetic.texts import DATA, strip_punctuation
+from keju_synthetic.wear import Wear, compute_wear
 
 _INK = np.array([0.095, 0.088, 0.085], np.float32)
 _SCRIPTS = ("篆书", "楷书", "隶书", "行书", "草书")
@@ -133,32 +133,32 @@ def load_works(path: Path = DATA / "calligraphy.toml") -> dict[str, Work]:
     return works
 
 
-def draw_calligraphy(studio: Studio) -> Iterator[Item]:
+def draw_calligraphy(studio: DrawingContext) -> Iterator[Item]:
     """Write, mount and ask about the recipe's works.
 
     Raises:
         DataError: no such work or hand, a hand of another script, a character that the hand
             cannot write, or a question that nothing is known about.
     """
-    examiner = Examiner()
-    for spec in studio.recipe.part("calligraphy", SheetPicture):
-        yield from _asked(studio, spec, examiner)
+    examiner = ItemMaker()
+    for spec in studio.recipe.read_section("calligraphy", SheetPicture):
+        yield from _make_items(studio, spec, examiner)
 
 
 class _Scene(NamedTuple):
     spec: SheetPicture
     made: Mount
     wear: Wear
-    brush: Brush
+    brush: WritingBrush
     manner: Manner
 
 
-def _asked(studio: Studio, spec: SheetPicture, examiner: Examiner) -> Iterator[Item]:
+def _make_items(studio: DrawingContext, spec: SheetPicture, examiner: ItemMaker) -> Iterator[Item]:
     works = load_works()
     if spec.work not in works:
         raise DataError(unknown_name(spec.work, works, "work"), item=spec.id)
     work = works[spec.work]
-    hand = studio.hand(spec.hand, asked_by=spec.id)
+    hand = studio.find_hand(spec.hand, asked_by=spec.id)
     if hand.script != work.script:
         problem = message(
             "synthetic.hand-of-other-script",
@@ -168,36 +168,36 @@ def _asked(studio: Studio, spec: SheetPicture, examiner: Examiner) -> Iterator[I
             written=hand.script,
         )
         raise DataError(problem, item=spec.id)
-    text = written(unpunctuated(work.text)[: spec.length], hand)
-    signature = written(spec.signature, hand)
-    font = studio.font(spec.hand, text + signature, spec.id)
+    text = convert_forms(strip_punctuation(work.text)[: spec.length], hand)
+    signature = convert_forms(spec.signature, hand)
+    font = studio.find_font(spec.hand, text + signature, spec.id)
     scene = _Scene(
         spec,
-        mount(spec.form, spec.height, spec.aspect),
-        wear_at(spec.difficulty, {"show": 0.0, "worms": 0.0} | spec.wear, item=spec.id),
-        Brush(hand, font),
-        _manner(spec, work),
+        make_mount(spec.form, spec.height, spec.aspect),
+        compute_wear(spec.difficulty, {"show": 0.0, "worms": 0.0} | spec.wear, item=spec.id),
+        WritingBrush(hand, font),
+        _choose_manner(spec, work),
     )
-    image, lines = _drawn(scene, text, signature, studio)
-    exhibit = Exhibit(
+    image, lines = _draw_sheet(scene, text, signature, studio)
+    exhibit = StoredImage(
         id=spec.id,
         image=studio.add_image(image, spec.id),
         group=work.title,
         split=spec.split,
-        metadata=_metadata(spec, work, hand),
+        metadata=_make_metadata(spec, work, hand),
         transcription="\n".join(line.text for line in lines if line.kind != "seal"),
     )
     for name in spec.asks:
-        yield _item(examiner, exhibit, work, lines, name)
+        yield _make_item(examiner, exhibit, work, lines, name)
 
 
-def _manner(spec: SheetPicture, work: Work) -> Manner:
+def _choose_manner(spec: SheetPicture, work: Work) -> Manner:
     """How the work's script is set; whoever cut a stone followed the outline of dry strokes too."""
     manner = MANNERS[work.script]
     return manner._replace(spent=0.0) if spec.form == "rubbing" else manner
 
 
-def _metadata(spec: SheetPicture, work: Work, hand: HandSpec) -> dict[str, str]:
+def _make_metadata(spec: SheetPicture, work: Work, hand: HandSpec) -> dict[str, str]:
     return {
         "work": work.title,
         "author": work.author,
@@ -212,8 +212,8 @@ def _metadata(spec: SheetPicture, work: Work, hand: HandSpec) -> dict[str, str]:
     } | ({"school": work.school} if work.school else {})
 
 
-def _item(
-    examiner: Examiner, exhibit: Exhibit, work: Work, lines: tuple[Line, ...], name: str
+def _make_item(
+    examiner: ItemMaker, exhibit: StoredImage, work: Work, lines: tuple[Line, ...], name: str
 ) -> Item:
     chosen = {
         "T10": (work.author, work.other_authors),
@@ -223,40 +223,43 @@ def _item(
     listed = {"T13": (work.script, _SCRIPTS), "T14": (work.school, _SCHOOLS)}
     told = {"T9": work.appreciation, "T15": work.introduction}
     if name == "T8":
-        return examiner.reading(exhibit, name, lines)
+        return examiner.make_transcription(exhibit, name, lines)
     if name in chosen:
-        return examiner.choice(exhibit, name, *chosen[name])
+        return examiner.make_choice(exhibit, name, *chosen[name])
     if name in listed:
-        return examiner.listed(exhibit, name, *listed[name])
+        return examiner.make_listed_choice(exhibit, name, *listed[name])
     if told.get(name):
-        return examiner.telling(exhibit, name, told[name])
+        return examiner.make_open_question(exhibit, name, told[name])
     raise DataError(
         message("synthetic.work-without-data", work=work.title, task=name), item=exhibit.id
     )
 
 
-def _drawn(
-    scene: _Scene, text: str, signature: str, studio: Studio
+def _draw_sheet(
+    scene: _Scene, text: str, signature: str, studio: DrawingContext
 ) -> tuple[Image, tuple[Line, ...]]:
     spec, made, wear = scene.spec, scene.made, scene.wear
     rng = studio.rng(spec.id, "calligraphy")
-    measure = scene.brush.measure()
-    body = _set(scene, text, measure, rng)
+    measure = scene.brush.make_measure()
+    body = _place_text(scene, text, measure, rng)
     pieces = [(body, spec.joined)]
     if signature:
-        pieces.append((_signed(scene, body, signature, measure, rng), 0.0))
+        pieces.append((_place_signature(scene, body, signature, measure, rng), 0.0))
     size = (made.width, made.height)
-    inks = [write(piece.signs, scene.brush, size, rng, joined=joined) for piece, joined in pieces]
-    page = ground(made, spec.material, wear, rng)
-    page = _inked(page, inks, scene, text, rng)
+    inks = [
+        write_characters(piece.signs, scene.brush, size, rng, joined=joined)
+        for piece, joined in pieces
+    ]
+    page = draw_ground(made, spec.material, wear, rng)
+    page = _apply_ink(page, inks, scene, text, rng)
     columns = [column for piece, _ in pieces for column in piece.columns]
     worn = min(1.0, 0.1 + 0.7 * wear.starve)
     for seal in spec.seals:
         middle = (seal.at[0] * made.width, seal.at[1] * made.height)
-        page, outline = press_on(
+        page, outline = press_on_page(
             page, seal.cut, middle, round(seal.size * made.height), worn=worn, rng=rng
         )
-        columns.append(Column("seal", seal.cut.legend, outline))
+        columns.append(TextColumn("seal", seal.cut.legend, outline))
     image = expose(page, wear, "colour", rng)
     lines = tuple(
         Line(id=f"l{number:03d}", text=column.text, polygon=column.outline, kind=column.kind)
@@ -265,32 +268,34 @@ def _drawn(
     return image, lines
 
 
-def _set(scene: _Scene, text: str, measure: Measure, rng: np.random.Generator) -> Written:
+def _place_text(
+    scene: _Scene, text: str, measure: Measure, rng: np.random.Generator
+) -> WrittenText:
     spec, made, manner = scene.spec, scene.made, scene.manner
     if made.cut is not None:
         return write_fan(text, made.cut, spec.columns, manner, rng)
     share = -(-len(text) // len(made.inner))
     parts = [text[start : start + share] for start in range(0, len(text), share)]
     pieces = [
-        write_columns(part, _textual(scene, inner), spec.columns, manner, measure, rng)
+        write_columns(part, _shrink_for_signature(scene, inner), spec.columns, manner, measure, rng)
         for part, inner in zip(parts, made.inner, strict=True)
     ]
-    return Written(
+    return WrittenText(
         [sign for piece in pieces for sign in piece.signs],
         [column for piece in pieces for column in piece.columns],
     )
 
 
-def _textual(scene: _Scene, inner: Rect) -> Rect:
+def _shrink_for_signature(scene: _Scene, inner: Rect) -> Rect:
     """What is left of a sheet for the text where a signature stands beside it."""
     if not scene.spec.signature or scene.made.form == "couplet":
         return inner
     return inner._replace(x0=inner.x0 + (inner.x1 - inner.x0) * 0.14)
 
 
-def _signed(
-    scene: _Scene, body: Written, signature: str, measure: Measure, rng: np.random.Generator
-) -> Written:
+def _place_signature(
+    scene: _Scene, body: WrittenText, signature: str, measure: Measure, rng: np.random.Generator
+) -> WrittenText:
     """The signature: small, at the left of the last sheet, lower than the text."""
     if scene.made.cut is not None:
         raise DataError(message("synthetic.fan-with-signature"), item=scene.spec.id)
@@ -308,22 +313,22 @@ def _signed(
     return write_columns(signature, region, 1, scene.manner, measure, rng, kind="author")
 
 
-def _inked(
+def _apply_ink(
     page: Picture, inks: list[Ink], scene: _Scene, text: str, rng: np.random.Generator
 ) -> Picture:
     cover = inks[0].cover
     for ink in inks[1:]:
         cover = np.maximum(cover, ink.cover)
-    small = reduced(cover, SCALE)
+    small = reduce_plane(cover, SCALE)
     if scene.made.form == "rubbing":
-        grid = _grid(scene, text) if scene.spec.ruled else []
-        return rub(page, small, scene.wear, rng, grid)
-    alpha = small * (1 - 0.8 * scene.wear.fade) * (1 - rubbed_off(small.shape, scene.wear, rng))
+        grid = _make_grid(scene, text) if scene.spec.ruled else []
+        return draw_stone_rubbing(page, small, scene.wear, rng, grid)
+    alpha = small * (1 - 0.8 * scene.wear.fade) * (1 - draw_abrasion(small.shape, scene.wear, rng))
     alpha = alpha[..., None]
     return (page * (1 - alpha) + _INK * alpha).astype(np.float32)
 
 
-def _grid(scene: _Scene, text: str) -> list[Rect]:
+def _make_grid(scene: _Scene, text: str) -> list[Rect]:
     """The squares that were ruled on the stone before it was cut."""
     inner, columns = scene.made.inner[0], scene.spec.columns
     rows = -(-len(text) // columns)

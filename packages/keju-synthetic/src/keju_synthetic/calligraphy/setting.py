@@ -13,13 +13,13 @@ import numpy as np
 
 from keju.items import LineKind, Point
 from keju_synthetic.composing import Rect
-from keju_synthetic.seals.cutting import Cut
+from keju_synthetic.seals.cutting import SealDesign
 
 Measure = Callable[[str], Rect]
 """The ink of a character in parts of the em, from the middle of the em."""
 
 
-class Sign(NamedTuple):
+class PlacedCharacter(NamedTuple):
     """A character as it is to be written: the middle of its em, and its turn in degrees.
 
     `dry` in 0..1 is how little ink the brush holds; `fresh` begins a column or follows a pause.
@@ -34,7 +34,7 @@ class Sign(NamedTuple):
     fresh: bool = False
 
 
-class Column(NamedTuple):
+class TextColumn(NamedTuple):
     """A column as a line of the truth."""
 
     kind: LineKind
@@ -45,7 +45,7 @@ class Column(NamedTuple):
 class Placed(NamedTuple):
     """A seal where it stands, `turn` in degrees."""
 
-    cut: Cut
+    cut: SealDesign
     box: Rect
     turn: float = 0.0
 
@@ -73,11 +73,11 @@ MANNERS: dict[str, Manner] = {
 """By the name of the script style."""
 
 
-class Written(NamedTuple):
+class WrittenText(NamedTuple):
     """Signs and columns of a piece of text, in reading order."""
 
-    signs: list[Sign]
-    columns: list[Column]
+    signs: list[PlacedCharacter]
+    columns: list[TextColumn]
 
 
 def write_columns(
@@ -89,7 +89,7 @@ def write_columns(
     rng: np.random.Generator,
     *,
     kind: LineKind = "main",
-) -> Written:
+) -> WrittenText:
     """Write a text into a region in at most so many columns, as large as it fits.
 
     Args:
@@ -101,20 +101,22 @@ def write_columns(
         rng: chance.
         kind: of the lines.
     """
-    sizes = _sizes(len(text), manner.vary, rng)
+    sizes = _draw_sizes(len(text), manner.vary, rng)
     wide = (region.x1 - region.x0) / columns
     high = region.y1 - region.y0
     em = wide * 0.94
     while True:
-        steps = [_step(sign, size, em, manner, measure) for sign, size in zip(text, sizes,
-                 strict=True)]  # fmt: skip
-        breaks = _breaks(steps, high)
+        steps = [
+            _compute_step(sign, size, em, manner, measure)
+            for sign, size in zip(text, sizes, strict=True)
+        ]
+        breaks = _break_columns(steps, high)
         if len(breaks) <= columns or em < 4:
             break
         em *= 0.975
-    inks = _inks(len(text), manner.spent, rng)
-    signs: list[Sign] = []
-    found: list[Column] = []
+    inks = _draw_dryness(len(text), manner.spent, rng)
+    signs: list[PlacedCharacter] = []
+    found: list[TextColumn] = []
     spread = 0.0
     for number, (start, end) in enumerate(breaks):
         middle = region.x1 - wide * (number + 0.5)
@@ -133,14 +135,16 @@ def write_columns(
             sway = (float(rng.random()) * 2 - 1) * manner.sway * em
             x = middle + drift * (y - region.y0) + sway
             turn = (float(rng.random()) * 2 - 1) * manner.sway * 55
-            written.append(Sign(text[place], x, down, size, turn, inks[place], place == start))
+            written.append(
+                PlacedCharacter(text[place], x, down, size, turn, inks[place], place == start)
+            )
             y += step
         signs += written
-        found.append(Column(kind, text[start:end], outline_of(written, measure)))
-    return Written(signs, found)
+        found.append(TextColumn(kind, text[start:end], compute_outline(written, measure)))
+    return WrittenText(signs, found)
 
 
-def _sizes(count: int, vary: float, rng: np.random.Generator) -> list[float]:
+def _draw_sizes(count: int, vary: float, rng: np.random.Generator) -> list[float]:
     """Sizes around 1 that drift: a large character is mostly followed by another large one."""
     sizes, now = [], 0.0
     for _ in range(count):
@@ -149,14 +153,14 @@ def _sizes(count: int, vary: float, rng: np.random.Generator) -> list[float]:
     return sizes
 
 
-def _step(sign: str, size: float, em: float, manner: Manner, measure: Measure) -> float:
+def _compute_step(sign: str, size: float, em: float, manner: Manner, measure: Measure) -> float:
     """How far down a character takes its column."""
     ink = measure(sign)
     natural = (ink.y1 - ink.y0) + 0.10
     return em * size * (manner.free * natural + (1 - manner.free) * 1.06)
 
 
-def _breaks(steps: list[float], high: float) -> list[tuple[int, int]]:
+def _break_columns(steps: list[float], high: float) -> list[tuple[int, int]]:
     """First and last (excluded) character of each column."""
     breaks, start, used = [], 0, 0.0
     for place, step in enumerate(steps):
@@ -167,7 +171,7 @@ def _breaks(steps: list[float], high: float) -> list[tuple[int, int]]:
     return [*breaks, (start, len(steps))]
 
 
-def _inks(count: int, spent: float, rng: np.random.Generator) -> list[float]:
+def _draw_dryness(count: int, spent: float, rng: np.random.Generator) -> list[float]:
     """How dry the brush is at each character: it is dipped every few characters."""
     inks, dry, left = [], 0.0, int(rng.integers(4, 9))
     for _ in range(count):
@@ -179,14 +183,14 @@ def _inks(count: int, spent: float, rng: np.random.Generator) -> list[float]:
     return inks
 
 
-def outline_of(signs: list[Sign], measure: Measure) -> tuple[Point, ...]:
+def compute_outline(signs: list[PlacedCharacter], measure: Measure) -> tuple[Point, ...]:
     """The upright box of the ink of upright signs."""
     boxes = [(sign, measure(sign.char)) for sign in signs]
     x0 = min(sign.x + ink.x0 * sign.em for sign, ink in boxes)
     x1 = max(sign.x + ink.x1 * sign.em for sign, ink in boxes)
     y0 = min(sign.y + ink.y0 * sign.em for sign, ink in boxes)
     y1 = max(sign.y + ink.y1 * sign.em for sign, ink in boxes)
-    return (_point(x0, y0), _point(x1, y0), _point(x1, y1), _point(x0, y1))
+    return (_round_point(x0, y0), _round_point(x1, y0), _round_point(x1, y1), _round_point(x0, y1))
 
 
 class Fan(NamedTuple):
@@ -198,7 +202,7 @@ class Fan(NamedTuple):
     inner: float
     half: float
 
-    def at(self, radius: float, angle: float) -> Point:
+    def find_point(self, radius: float, angle: float) -> Point:
         """A point; `angle` 0 is straight up and grows to the right."""
         # Rounded, so that the last digit of a machine's sine decides nothing.
         sine, cosine = round(math.sin(angle), 7), round(math.cos(angle), 7)
@@ -207,7 +211,7 @@ class Fan(NamedTuple):
 
 def write_fan(
     text: str, fan: Fan, columns: int, manner: Manner, rng: np.random.Generator
-) -> Written:
+) -> WrittenText:
     """Write a text on a fan: columns point to its pivot, every second one is short."""
     wide = 2 * fan.half * 0.90 / columns
     deep = fan.outer - fan.inner
@@ -215,10 +219,10 @@ def write_fan(
     em = min(wide * (fan.outer * 0.62 + fan.inner * 0.38) * 0.92, deep * 0.20)
     while sum(math.floor(part * deep / (em * 1.02)) for part in room) < len(text):
         em *= 0.98
-    sizes = _sizes(len(text), manner.vary, rng)
-    inks = _inks(len(text), manner.spent, rng)
-    signs: list[Sign] = []
-    found: list[Column] = []
+    sizes = _draw_sizes(len(text), manner.vary, rng)
+    inks = _draw_dryness(len(text), manner.spent, rng)
+    signs: list[PlacedCharacter] = []
+    found: list[TextColumn] = []
     start = 0
     for number, part in enumerate(room):
         angle = fan.half * 0.90 - wide * (number + 0.5)
@@ -231,19 +235,24 @@ def write_fan(
         for place in range(start, start + count):
             size = em * sizes[place] * (0.80 + 0.22 * (radius - fan.inner) / deep)
             radius -= size * 0.5
-            x, y = fan.at(radius, angle + (float(rng.random()) * 2 - 1) * manner.sway * 0.02)
-            signs_here.append(Sign(text[place], x, y, size, -math.degrees(angle), inks[place],
-                                   place == start))  # fmt: skip
+            x, y = fan.find_point(
+                radius, angle + (float(rng.random()) * 2 - 1) * manner.sway * 0.02
+            )
+            signs_here.append(
+                PlacedCharacter(
+                    text[place], x, y, size, -math.degrees(angle), inks[place], place == start
+                )
+            )
             radius -= size * 0.52
         half = wide * 0.42
         corners = [(fan.outer - deep * 0.05, -half), (fan.outer - deep * 0.05, half),
                    (radius, half), (radius, -half)]  # fmt: skip
-        outline = tuple(_point(*fan.at(far, angle + off)) for far, off in corners)
+        outline = tuple(_round_point(*fan.find_point(far, angle + off)) for far, off in corners)
         signs += signs_here
-        found.append(Column("main", text[start : start + count], outline))
+        found.append(TextColumn("main", text[start : start + count], outline))
         start += count
-    return Written(signs, found)
+    return WrittenText(signs, found)
 
 
-def _point(x: float, y: float) -> Point:
+def _round_point(x: float, y: float) -> Point:
     return round(x, 2), round(y, 2)

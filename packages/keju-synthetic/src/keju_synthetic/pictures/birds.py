@@ -11,7 +11,7 @@ from keju_synthetic.pictures.brush import (
     Colour,
     Frame,
     Pen,
-    ring,
+    make_ellipse,
     smooth,
 )
 
@@ -19,7 +19,7 @@ _WHITE: Colour = (1.16, 1.16, 1.14)
 _CROWN: Colour = (0.75, 0.16, 0.12)
 
 
-def goose(
+def draw_goose(
     pen: Pen, x: float, y: float, size: float, *, turn: float = 0.0, flip: bool = False
 ) -> None:
     """A wild goose in flight: neck stretched, wings raised."""
@@ -28,20 +28,20 @@ def goose(
         f((0.14, -0.02), (0.34, -0.30), (0.30, -0.56), (0.02, -0.74), (0.08, -0.40), (-0.04, -0.06))
     )
     pen.cover(far)
-    pen.area(far, tone=0.55, soft=0.8)
+    pen.tint(far, tone=0.55, soft=0.8)
     pen.stroke(far, 1.3, tone=0.75, profile=EVEN)
     body = smooth(
         f((-0.5, 0.02), (-0.2, -0.12), (0.18, -0.09), (0.36, 0.0), (0.1, 0.13), (-0.2, 0.12)),
         closed=True,
     )
     pen.cover(body)
-    pen.area(body, tone=0.35, soft=1.0)
+    pen.tint(body, tone=0.35, soft=1.0)
     pen.stroke([*body, body[0]], 1.3, tone=0.7, profile=EVEN)
     pen.stroke(
-        f((0.28, -0.02), (0.52, -0.10), (0.72, -0.08)), f.long(0.10), tone=0.75, profile=EVEN
+        f((0.28, -0.02), (0.52, -0.10), (0.72, -0.08)), f.scale(0.10), tone=0.75, profile=EVEN
     )
-    pen.stroke(f((0.72, -0.08), (0.86, -0.05)), f.long(0.06), tone=0.9, profile=NAIL)
-    pen.stroke(f((-0.45, 0.02), (-0.72, -0.02)), f.long(0.14), tone=0.75, profile=NAIL)
+    pen.stroke(f((0.72, -0.08), (0.86, -0.05)), f.scale(0.06), tone=0.9, profile=NAIL)
+    pen.stroke(f((-0.45, 0.02), (-0.72, -0.02)), f.scale(0.14), tone=0.75, profile=NAIL)
     near = smooth(
         f(
             (0.12, 0.02),
@@ -54,15 +54,15 @@ def goose(
         )
     )
     pen.cover(near)
-    pen.area(near, tone=0.30, soft=0.8)
+    pen.tint(near, tone=0.30, soft=0.8)
     pen.stroke(near, 1.4, tone=0.8, profile=EVEN)
     for k in range(5):
         root = (0.0 - 0.07 * k, -0.16 - 0.06 * k)
         tip = (-0.22 - 0.07 * k, -0.12 - 0.10 * k)
-        pen.stroke(f(root, tip), f.long(0.075), tone=0.75, profile=LEAF)
+        pen.stroke(f(root, tip), f.scale(0.075), tone=0.75, profile=LEAF)
 
 
-def far_bird(pen: Pen, x: float, y: float, size: float) -> None:
+def draw_far_bird(pen: Pen, x: float, y: float, size: float) -> None:
     """A bird far away: two strokes."""
     pen.stroke(
         ((x - size, y - size * 0.35), (x - size * 0.4, y - size * 0.5), (x, y)),
@@ -78,7 +78,7 @@ def far_bird(pen: Pen, x: float, y: float, size: float) -> None:
     )
 
 
-def crane(
+def draw_crane(
     pen: Pen, x: float, y: float, size: float, *, turn: float = 0.0, flip: bool = False
 ) -> None:
     """A red-crowned crane in flight, seen from the side: white, black neck and wing ends."""
@@ -103,18 +103,20 @@ def crane(
         for k in range(5):
             px = -0.40 + 0.055 * k
             tip = f((px, way * lift * 1.02), (px - 0.16, way * lift * 0.86))
-            pen.stroke(tip, f.long(0.075), tone=0.9, profile=LEAF)
+            pen.stroke(tip, f.scale(0.075), tone=0.9, profile=LEAF)
     body = smooth(
         f((-0.42, 0.02), (-0.1, -0.13), (0.22, -0.06), (0.30, 0.0), (0.1, 0.10), (-0.15, 0.11)),
         closed=True,
     )
     pen.cover(body, colour=_WHITE)
     pen.stroke([*body, body[0]], 1.2, tone=0.6, profile=EVEN)
-    pen.stroke(f((-0.30, 0.0), (-0.58, 0.03)), f.long(0.13), tone=0.85, profile=LEAF)
-    _crane_head(pen, f, ((0.26, -0.01), (0.50, -0.10), (0.74, -0.10)), (0.95, -0.06))
+    pen.stroke(f((-0.30, 0.0), (-0.58, 0.03)), f.scale(0.13), tone=0.85, profile=LEAF)
+    _draw_crane_head(pen, f, ((0.26, -0.01), (0.50, -0.10), (0.74, -0.10)), (0.95, -0.06))
 
 
-def standing_crane(pen: Pen, x: float, foot: float, size: float, *, flip: bool = False) -> None:
+def draw_standing_crane(
+    pen: Pen, x: float, foot: float, size: float, *, flip: bool = False
+) -> None:
     """A crane that stands and looks back."""
     f = Frame(x, foot, size, flip=flip)
     for dx in (-0.06, 0.05):
@@ -127,29 +129,29 @@ def standing_crane(pen: Pen, x: float, foot: float, size: float, *, flip: bool =
     for k in range(3):
         pen.stroke(
             f((-0.16, -0.46 + 0.03 * k), (-0.48, -0.32 + 0.03 * k)),
-            f.long(0.09),
+            f.scale(0.09),
             tone=0.9,
             profile=LEAF,
         )
-    _crane_head(pen, f, ((0.20, -0.60), (0.34, -0.80), (0.24, -1.00)), (0.46, -1.02))
+    _draw_crane_head(pen, f, ((0.20, -0.60), (0.34, -0.80), (0.24, -1.00)), (0.46, -1.02))
 
 
-def _crane_head(pen: Pen, f: Frame, neck: tuple[Point, ...], bill: Point) -> None:
+def _draw_crane_head(pen: Pen, f: Frame, neck: tuple[Point, ...], bill: Point) -> None:
     head = neck[-1]
-    pen.stroke(f(*neck), f.long(0.10), tone=0.2, profile=EVEN, colour=INK)
-    pen.stroke(f(*neck), f.long(0.075), tone=0.85, profile=(0.6, 1.0, 1.0))
-    pen.stroke(f(head, bill), f.long(0.045), tone=0.8, profile=NAIL)
-    hx, hy = f.at(head[0], head[1] - 0.02)
-    pen.cover(ring(hx, hy, f.long(0.055), f.long(0.045)), colour=_CROWN)
+    pen.stroke(f(*neck), f.scale(0.10), tone=0.2, profile=EVEN, colour=INK)
+    pen.stroke(f(*neck), f.scale(0.075), tone=0.85, profile=(0.6, 1.0, 1.0))
+    pen.stroke(f(head, bill), f.scale(0.045), tone=0.8, profile=NAIL)
+    hx, hy = f.place(head[0], head[1] - 0.02)
+    pen.cover(make_ellipse(hx, hy, f.scale(0.055), f.scale(0.045)), colour=_CROWN)
 
 
-def sitting_bird(
+def draw_sitting_bird(
     pen: Pen, x: float, y: float, size: float, *, flip: bool = False, tone: float = 0.7
 ) -> None:
     """A small bird on a twig: round, tail down, one eye."""
     f = Frame(x, y, size, flip=flip)
     pen.stroke(
-        f((-0.30, 0.15), (-0.95, 0.55)), f.long(0.20), tone=tone, profile=(0.6, 1.0, 0.8), dry=0.3
+        f((-0.30, 0.15), (-0.95, 0.55)), f.scale(0.20), tone=tone, profile=(0.6, 1.0, 0.8), dry=0.3
     )
     body = smooth(
         f(
@@ -164,18 +166,18 @@ def sitting_bird(
         closed=True,
     )
     pen.cover(body)
-    pen.area(body, tone=tone * 0.45, soft=1.2)
+    pen.tint(body, tone=tone * 0.45, soft=1.2)
     pen.stroke([*body, body[0]], 1.4, tone=tone, profile=EVEN)
     pen.stroke(
         f((0.10, -0.20), (-0.20, 0.0), (-0.62, 0.22)),
-        f.long(0.24),
+        f.scale(0.24),
         tone=tone,
         profile=LEAF,
         dry=0.2,
     )
-    pen.stroke(f((0.48, -0.32), (0.70, -0.26)), f.long(0.09), tone=0.9, profile=NAIL)
-    ex, ey = f.at(0.36, -0.32)
-    pen.cover(ring(ex, ey, f.long(0.07), f.long(0.07)))
-    pen.stroke(((ex - 0.5, ey), (ex + 1.0, ey)), f.long(0.08), tone=1.0, profile=EVEN)
+    pen.stroke(f((0.48, -0.32), (0.70, -0.26)), f.scale(0.09), tone=0.9, profile=NAIL)
+    ex, ey = f.place(0.36, -0.32)
+    pen.cover(make_ellipse(ex, ey, f.scale(0.07), f.scale(0.07)))
+    pen.stroke(((ex - 0.5, ey), (ex + 1.0, ey)), f.scale(0.08), tone=1.0, profile=EVEN)
     for dx in (0.0, 0.14):
         pen.stroke(f((dx, 0.26), (dx + 0.04, 0.46)), 1.4, tone=0.9, profile=EVEN)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
 from keju.items import Point
-from keju_synthetic.noise import Plane, field, ramp, to_image, unit
+from keju_synthetic.noise import Plane, make_noise, ramp, to_image, to_plane
 
 Path: TypeAlias = NDArray[np.float64]
 """n × 2: the points of a line, close enough together to be joined by straight pieces."""
@@ -66,7 +66,7 @@ class Pen(Protocol):
     ) -> None:
         """Draw a line through `points`; `tone` is how dark it is, `dry` how much paper shows."""
 
-    def area(
+    def tint(
         self,
         outline: Iterable[Point],
         *,
@@ -89,24 +89,24 @@ class Pen(Protocol):
         """Hide what lies under `outline`, with bare paper or with body colour."""
 
 
-def heading(degrees: float) -> Point:
+def get_direction(degrees: float) -> Point:
     """The unit vector of a direction, clockwise from the right; the same on every machine."""
     angle = math.radians(degrees)
     return round(math.cos(angle), 9), round(math.sin(angle), 9)
 
 
-def away(x: float, y: float, degrees: float, reach: float) -> Point:
+def offset_point(x: float, y: float, degrees: float, reach: float) -> Point:
     """The point `reach` from (x, y) in a direction."""
-    dx, dy = heading(degrees)
+    dx, dy = get_direction(degrees)
     return x + dx * reach, y + dy * reach
 
 
-def ring(x: float, y: float, wide: float, high: float, *, turn: float = 0.0) -> list[Point]:
+def make_ellipse(x: float, y: float, wide: float, high: float, *, turn: float = 0.0) -> list[Point]:
     """The outline of an ellipse of these half-widths, turned by `turn` degrees."""
-    along, across = heading(turn)
+    along, across = get_direction(turn)
     points = []
     for step in range(28):
-        c, s = heading(step * 360 / 28)
+        c, s = get_direction(step * 360 / 28)
         points.append((x + c * wide * along - s * high * across,
                        y + c * wide * across + s * high * along))  # fmt: skip
     return points
@@ -114,10 +114,10 @@ def ring(x: float, y: float, wide: float, high: float, *, turn: float = 0.0) -> 
 
 def smooth(points: Iterable[Point], *, closed: bool = False) -> list[Point]:
     """A curve through `points` (Catmull and Rom), as a line of short pieces."""
-    return [(float(x), float(y)) for x, y in _curve(list(points), closed=closed)]
+    return [(float(x), float(y)) for x, y in _fit_curve(list(points), closed=closed)]
 
 
-def shaky(points: Sequence[Point], amount: float, rng: np.random.Generator) -> list[Point]:
+def jitter_points(points: Sequence[Point], amount: float, rng: np.random.Generator) -> list[Point]:
     """The same points, each moved by up to `amount` either way."""
     moves = rng.random((len(points), 2)) * 2 - 1
     return [
@@ -133,25 +133,25 @@ class Frame:
         self, x: float, y: float, size: float, *, turn: float = 0.0, flip: bool = False
     ) -> None:
         self._x, self._y, self._size = x, y, size
-        self._along, self._across = heading(turn)
+        self._along, self._across = get_direction(turn)
         self._way = -1 if flip else 1
 
     def __call__(self, *points: Point) -> list[Point]:
         """The points, given in parts of the size, where they lie on the sheet."""
-        return [self.at(px, py) for px, py in points]
+        return [self.place(px, py) for px, py in points]
 
-    def at(self, px: float, py: float) -> Point:
+    def place(self, px: float, py: float) -> Point:
         """One point of the motif on the sheet."""
         px *= self._way
         return (self._x + self._size * (px * self._along - py * self._across),
                 self._y + self._size * (px * self._across + py * self._along))  # fmt: skip
 
-    def long(self, share: float) -> float:
+    def scale(self, share: float) -> float:
         """A length given in parts of the size."""
         return share * self._size
 
 
-def _curve(points: list[Point], *, closed: bool = False) -> Path:
+def _fit_curve(points: list[Point], *, closed: bool = False) -> Path:
     knots = np.asarray(points, dtype=np.float64)
     if len(knots) < 2:
         return knots
@@ -168,13 +168,13 @@ def _curve(points: list[Point], *, closed: bool = False) -> Path:
         pieces.append(
             p1
             + 0.5 * t * ((p2 - p0) + t * ((2 * p0 - 5 * p1 + 4 * p2 - p3)
-            + t * (3 * (p1 - p2) + p3 - p0)))
+                                          + t * (3 * (p1 - p2) + p3 - p0)))
         )  # fmt: skip
     pieces.append(padded[-2:-1])
     return np.concatenate(pieces)
 
 
-def _ribbon(
+def _make_ribbon(
     path: Path, width: float, profile: Profile, rough: float, rng: np.random.Generator
 ) -> list[Point]:
     """The outline of a stroke along `path`."""
@@ -214,8 +214,8 @@ class Brush:
         self.light = np.ones((height, width, 3), np.float32)
         self._rough = 0.5 * (1 - crisp)
         shape = (height, width)
-        self._mottle = field(rng, shape, 34) * 0.6 + field(rng, shape, 9) * 0.4
-        self._tooth = field(rng, shape, 2.2)
+        self._mottle = make_noise(rng, shape, 34) * 0.6 + make_noise(rng, shape, 9) * 0.4
+        self._tooth = make_noise(rng, shape, 2.2)
 
     def stroke(
         self,
@@ -228,11 +228,11 @@ class Brush:
         dry: float = 0.0,
     ) -> None:
         """Draw a line; see `Pen`."""
-        path = _curve(list(points))
+        path = _fit_curve(list(points))
         if len(path) < 2:
             return
-        outline = _ribbon(path, max(width, 0.9), profile, self._rough, self.rng)
-        placed = self._mask(outline, 0.0)
+        outline = _make_ribbon(path, max(width, 0.9), profile, self._rough, self.rng)
+        placed = self._draw_mask(outline, 0.0)
         if placed is None:
             return
         mask, box = placed
@@ -242,10 +242,10 @@ class Brush:
             mask = mask * (1 - dry * ramp(gaps * 0.7 + mottle * 0.3, 0.62 - 0.3 * dry, 0.68))
         if width >= _BROAD:
             mottle = self._mottle[box[1] : box[3], box[0] : box[2]]
-            mask = _pooled(mask, 1.4) * (0.78 + 0.30 * mottle)
+            mask = _pool_ink(mask, 1.4) * (0.78 + 0.30 * mottle)
         self._lay(mask * tone, box, colour)
 
-    def area(
+    def tint(
         self,
         outline: Iterable[Point],
         *,
@@ -255,14 +255,14 @@ class Brush:
         fade: Span | None = None,
     ) -> None:
         """Lay a wash; see `Pen`. It pools a little here and there."""
-        placed = self._mask(outline, soft)
+        placed = self._draw_mask(outline, soft)
         if placed is None:
             return
         mask, box = placed
         mottle = self._mottle[box[1] : box[3], box[0] : box[2]]
         if soft <= 1.5:
-            mask = _pooled(mask, 2.2)
-        mask = mask * (tone * (0.72 + 0.5 * mottle)) * _fading(box, fade)
+            mask = _pool_ink(mask, 2.2)
+        mask = mask * (tone * (0.72 + 0.5 * mottle)) * _compute_fade(box, fade)
         self._lay(np.clip(mask, 0, 1), box, colour)
 
     def cover(
@@ -275,19 +275,19 @@ class Brush:
         fade: Span | None = None,
     ) -> None:
         """Hide what lies below; see `Pen`."""
-        placed = self._mask(outline, soft)
+        placed = self._draw_mask(outline, soft)
         if placed is None:
             return
         mask, (x0, y0, x1, y1) = placed
-        mask = (mask * strength * _fading((x0, y0, x1, y1), fade))[..., None]
+        mask = (mask * strength * _compute_fade((x0, y0, x1, y1), fade))[..., None]
         region = self.light[y0:y1, x0:x1]
         region *= 1 - mask
         region += mask * np.asarray(colour, np.float32)
 
-    def mist(self, y: float, depth: float, *, strength: float = 1.0) -> None:
+    def add_mist(self, y: float, depth: float, *, strength: float = 1.0) -> None:
         """Let a band of mist drift over the sheet: what lies around `y` dissolves."""
         down = np.arange(self.height, dtype=np.float32)[:, None]
-        drift = (field(self.rng, (self.height, self.width), 120) - 0.5) * 1.4
+        drift = (make_noise(self.rng, (self.height, self.width), 120) - 0.5) * 1.4
         near = ramp(1 - np.abs(down - y) / depth + drift, 0.0, 0.8) * strength
         self.light = (self.light + (1 - self.light) * near[..., None]).astype(np.float32)
 
@@ -295,7 +295,7 @@ class Brush:
         x0, y0, x1, y1 = box
         self.light[y0:y1, x0:x1] *= 1 - mask[..., None] * (1 - np.asarray(colour, np.float32))
 
-    def _mask(
+    def _draw_mask(
         self, outline: Iterable[Point], soft: float
     ) -> tuple[Plane, tuple[int, int, int, int]] | None:
         points = list(outline)
@@ -314,17 +314,17 @@ class Brush:
         image = image.reduce(k)
         if soft > 0:
             image = image.filter(ImageFilter.GaussianBlur(soft))
-        return unit(image), (x0, y0, x1, y1)
+        return to_plane(image), (x0, y0, x1, y1)
 
 
-def _pooled(mask: Plane, reach: float) -> Plane:
+def _pool_ink(mask: Plane, reach: float) -> Plane:
     """A wet shape: ink gathers at its rim and is a little thinner within."""
-    blurred = unit(to_image(mask).filter(ImageFilter.GaussianBlur(reach)))
+    blurred = to_plane(to_image(mask).filter(ImageFilter.GaussianBlur(reach)))
     pooled: Plane = mask * (0.86 + 0.55 * (1 - blurred))
     return np.minimum(pooled, 1.0)
 
 
-def _fading(box: tuple[int, int, int, int], fade: Span | None) -> Plane | float:
+def _compute_fade(box: tuple[int, int, int, int], fade: Span | None) -> Plane | float:
     if fade is None:
         return 1.0
     full, gone = fade
@@ -358,14 +358,14 @@ class Graver:
     ) -> None:
         """Cut a line; see `Pen`. Faint and dry lines are only thinner."""
         del colour
-        path = _curve(list(points))
+        path = _fit_curve(list(points))
         if len(path) < 2:
             return
         thin = max(1.2, width * (0.55 + 0.45 * min(1.0, tone / 0.8)) * (1 - 0.4 * dry))
         profile = tuple(max(0.45, share) for share in profile)
-        self._fill(_ribbon(path, thin, profile, 0.22, self.rng), 255)
+        self._fill(_make_ribbon(path, thin, profile, 0.22, self.rng), 255)
 
-    def area(
+    def tint(
         self,
         outline: Iterable[Point],
         *,

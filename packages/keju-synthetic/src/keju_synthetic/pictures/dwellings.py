@@ -9,23 +9,23 @@ from keju_synthetic.pictures.brush import (
     Colour,
     Frame,
     Pen,
-    ring,
+    make_ellipse,
     smooth,
 )
 
 
-def outlined(pen: Pen, corners: list[Point], width: float, tone: float = 0.85) -> None:
+def draw_outlined(pen: Pen, corners: list[Point], width: float, tone: float = 0.85) -> None:
     """A bare shape of straight sides."""
     pen.cover(corners)
     for a, b in zip(corners, [*corners[1:], corners[0]], strict=True):
         pen.stroke((a, b), width, tone=tone, profile=EVEN)
 
 
-def hut(pen: Pen, x: float, foot: float, wide: float, *, thatch: bool = True) -> None:
+def draw_hut(pen: Pen, x: float, foot: float, wide: float, *, thatch: bool = True) -> None:
     """A thatched hut with an open front."""
     f = Frame(x, foot, wide)
     w = 1.0 + wide * 0.008
-    outlined(pen, f((-0.40, 0.0), (-0.40, -0.34), (0.40, -0.34), (0.40, 0.0)), w)
+    draw_outlined(pen, f((-0.40, 0.0), (-0.40, -0.34), (0.40, -0.34), (0.40, 0.0)), w)
     for px in (-0.14, 0.14):
         pen.stroke(f((px, 0.0), (px, -0.34)), w, tone=0.8, profile=EVEN)
     for k in range(3):
@@ -38,7 +38,7 @@ def hut(pen: Pen, x: float, foot: float, wide: float, *, thatch: bool = True) ->
         closed=True,
     )
     pen.cover(roof)
-    pen.area(roof, tone=0.2, soft=1)
+    pen.tint(roof, tone=0.2, soft=1)
     pen.stroke([*roof, roof[0]], w * 1.4, tone=0.85, profile=EVEN)
     if thatch:
         for k in range(11):
@@ -51,7 +51,7 @@ def hut(pen: Pen, x: float, foot: float, wide: float, *, thatch: bool = True) ->
             )
 
 
-def eaves(
+def draw_eaves(
     pen: Pen,
     f: Frame,
     half: float,
@@ -78,12 +78,12 @@ def eaves(
     )
     pen.cover(roof)
     if colour is not None:
-        pen.area(roof, tone=0.9, colour=colour)
+        pen.tint(roof, tone=0.9, colour=colour)
     else:
-        pen.area(roof, tone=0.18, soft=1)
+        pen.tint(roof, tone=0.18, soft=1)
     pen.stroke([*roof, roof[0]], w * 1.3, tone=0.9, profile=EVEN)
     pen.stroke(f((-ridge, high), (ridge, high)), w * 3, tone=0.9, profile=EVEN)
-    count = max(7, int(f.long(half) / 5))
+    count = max(7, int(f.scale(half) / 5))
     for k in range(1, count):
         share = 2 * k / count - 1
         pen.stroke(
@@ -98,13 +98,13 @@ def eaves(
         )
 
 
-def pavilion(pen: Pen, x: float, foot: float, wide: float) -> None:
+def draw_pavilion(pen: Pen, x: float, foot: float, wide: float) -> None:
     """An open pavilion: four posts, a rail, a pointed roof."""
     f = Frame(x, foot, wide)
     w = 1.0 + wide * 0.007
-    outlined(pen, f((-0.46, 0.0), (-0.46, -0.07), (0.46, -0.07), (0.46, 0.0)), w)
+    draw_outlined(pen, f((-0.46, 0.0), (-0.46, -0.07), (0.46, -0.07), (0.46, 0.0)), w)
     for px in (-0.36, -0.13, 0.13, 0.36):
-        outlined(
+        draw_outlined(
             pen,
             f((px - 0.018, -0.07), (px - 0.018, -0.52), (px + 0.018, -0.52), (px + 0.018, -0.07)),
             w * 0.8,
@@ -118,7 +118,7 @@ def pavilion(pen: Pen, x: float, foot: float, wide: float) -> None:
         + smooth(f((-0.04, -0.94), (-0.30, -0.68), (-0.60, -0.58)))
     )
     pen.cover(roof)
-    pen.area(roof, tone=0.15, soft=1)
+    pen.tint(roof, tone=0.15, soft=1)
     pen.stroke([*roof, roof[0]], w * 1.4, tone=0.9, profile=EVEN)
     for k in range(1, 10):
         share = 2 * k / 10 - 1
@@ -128,12 +128,12 @@ def pavilion(pen: Pen, x: float, foot: float, wide: float) -> None:
             tone=0.7,
             profile=EVEN,
         )
-    top = ring(*f.at(0.0, -0.98), f.long(0.035), f.long(0.045))
+    top = make_ellipse(*f.place(0.0, -0.98), f.scale(0.035), f.scale(0.045))
     pen.cover(top)
     pen.stroke([*top, top[0]], w, tone=0.9, profile=EVEN)
 
 
-def tower(
+def draw_tower(
     pen: Pen, x: float, foot: float, wide: float, storeys: int, *, colour: Colour | None = None
 ) -> None:
     """A tower of `storeys` storeys, each with posts, a rail and a roof."""
@@ -142,26 +142,26 @@ def tower(
     y, half = 0.0, 0.44
     for storey in range(storeys):
         tall = 0.36 - 0.03 * storey
-        outlined(pen, f((-half, y), (-half, y - tall), (half, y - tall), (half, y)), w)
+        draw_outlined(pen, f((-half, y), (-half, y - tall), (half, y - tall), (half, y)), w)
         for k in range(4):
             px = -half + 2 * half * (k + 0.5) / 4
             pen.stroke(f((px, y), (px, y - tall)), w, tone=0.8, profile=EVEN)
         for py in (y - tall * 0.24, y - tall * 0.12):
             pen.stroke(f((-half, py), (half, py)), w * 0.8, tone=0.75, profile=EVEN)
-        eaves(pen, f, half * 1.16, y - tall + 0.02, y - tall - 0.20, w, colour=colour)
+        draw_eaves(pen, f, half * 1.16, y - tall + 0.02, y - tall - 0.20, w, colour=colour)
         y -= tall + 0.16
         half *= 0.80
     pen.stroke(f((0.0, y), (0.0, y - 0.12)), w * 3, tone=0.9, profile=NAIL)
 
 
-def pagoda(
+def draw_pagoda(
     pen: Pen, x: float, foot: float, wide: float, storeys: int, *, tone: float = 0.7
 ) -> None:
     """A pagoda far away: narrowing storeys, each with an eave."""
     y, half = foot, wide / 2
     for _ in range(storeys):
         tall = half * 0.85
-        outlined(
+        draw_outlined(
             pen,
             [
                 (x - half * 0.72, y),
@@ -183,19 +183,21 @@ def pagoda(
     pen.stroke(((x, y), (x, y - half * 1.8)), 2.2, tone=tone, profile=NAIL)
 
 
-def gate_roof(pen: Pen, x: float, eave: float, wide: float, tiles: Colour) -> tuple[Point, Point]:
+def draw_gate_roof(
+    pen: Pen, x: float, eave: float, wide: float, tiles: Colour
+) -> tuple[Point, Point]:
     """The roof of a palace gate rising from below; returns where birds may stand on its ends."""
     f = Frame(x, eave, wide)
-    eaves(pen, f, 0.50, 0.0, -0.13, 1.6, colour=tiles)
+    draw_eaves(pen, f, 0.50, 0.0, -0.13, 1.6, colour=tiles)
     for side in (-1, 1):
         plan = ((0.262, -0.12), (0.296, -0.150), (0.286, -0.192), (0.250, -0.186), (0.256, -0.150))
         tail = smooth(f(*((side * px, py) for px, py in plan)), closed=True)
         pen.cover(tail, colour=tiles)
         pen.stroke([*tail, tail[0]], 1.5, tone=0.9, profile=EVEN)
-    return f.at(-0.27, -0.19), f.at(0.27, -0.19)
+    return f.place(-0.27, -0.19), f.place(0.27, -0.19)
 
 
-def bridge(pen: Pen, x0: float, y: float, x1: float, *, arch: bool = False) -> None:
+def draw_bridge(pen: Pen, x0: float, y: float, x1: float, *, arch: bool = False) -> None:
     """A plank bridge on trestles, or a stone arch."""
     wide = x1 - x0
     if arch:
@@ -218,7 +220,7 @@ def bridge(pen: Pen, x0: float, y: float, x1: float, *, arch: bool = False) -> N
             ]
         )
         pen.cover([*top, *reversed(hole)])
-        pen.area([*top, *reversed(hole)], tone=0.15)
+        pen.tint([*top, *reversed(hole)], tone=0.15)
         pen.stroke(top, 2.4, tone=0.85, profile=EVEN)
         pen.stroke([(px, py - wide * 0.05) for px, py in top], 1.8, tone=0.8, profile=EVEN)
         for place in range(0, len(top), max(1, len(top) // 9)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from keju.items import Point
-from keju_synthetic.pictures.attire import HATS, Hat, Held, hold_fan, hold_pole
+from keju_synthetic.pictures.attire import HATS, Hat, Held, draw_held_fan, draw_held_pole
 from keju_synthetic.pictures.brush import (
     EVEN,
     INK,
@@ -15,7 +15,7 @@ from keju_synthetic.pictures.brush import (
     Colour,
     Frame,
     Pen,
-    ring,
+    make_ellipse,
     smooth,
 )
 
@@ -37,7 +37,7 @@ class Person(NamedTuple):
     arms: Literal["folded", "holding", "raised"] = "folded"
 
 
-def person(
+def draw_person(
     pen: Pen, x: float, foot: float, high: float, who: Person, *, flip: bool = False
 ) -> None:
     """A standing figure, `high` from shoes to crown, turned a little to the right."""
@@ -57,10 +57,10 @@ def person(
                 profile=THREAD,
             )
     if who.held in {"blade", "halberd", "cudgel", "staff", "hoe"}:
-        hold_pole(pen, f, who.held, w)
-    _shoes(pen, f, w)
+        draw_held_pole(pen, f, who.held, w)
+    _draw_shoes(pen, f, w)
     if who.arms == "raised":
-        _sleeve(
+        _draw_sleeve(
             pen,
             f,
             (
@@ -74,18 +74,18 @@ def person(
             who,
             w,
         )
-        _hand(pen, f.at(-0.215, -1.03), f.long(0.038), w)
+        _draw_hand(pen, f.place(-0.215, -1.03), f.scale(0.038), w)
     else:
-        _sleeve(
+        _draw_sleeve(
             pen,
             f,
             ((-0.10, -0.77), (-0.21, -0.62), (-0.22, -0.44), (-0.12, -0.40), (-0.02, -0.52)),
             who,
             w,
         )
-    _robe(pen, f, who, w)
+    _draw_robe(pen, f, who, w)
     if who.arms == "folded":
-        _sleeve(
+        _draw_sleeve(
             pen,
             f,
             (
@@ -99,9 +99,9 @@ def person(
             who,
             w,
         )
-        hand = f.at(0.00, -0.55)
+        hand = f.place(0.00, -0.55)
     else:
-        _sleeve(
+        _draw_sleeve(
             pen,
             f,
             (
@@ -115,14 +115,14 @@ def person(
             who,
             w,
         )
-        hand = f.at(0.265, -0.555)
-    _hand(pen, hand, f.long(0.030), w)
+        hand = f.place(0.265, -0.555)
+    _draw_hand(pen, hand, f.scale(0.030), w)
     if who.held in {"palmleaf", "feathers"}:
-        hold_fan(pen, f, who.held, w)
-    _head(pen, f, who, w)
+        draw_held_fan(pen, f, who.held, w)
+    _draw_head(pen, f, who, w)
 
 
-def _robe(pen: Pen, f: Frame, who: Person, w: float) -> None:
+def _draw_robe(pen: Pen, f: Frame, who: Person, w: float) -> None:
     body = (
         smooth(f((-0.045, -0.80), (-0.12, -0.76), (-0.125, -0.55), (-0.16, -0.30), (-0.21, -0.035)))
         + smooth(f((-0.21, -0.035), (-0.05, -0.02), (0.10, -0.045), (0.21, -0.03)))
@@ -130,7 +130,7 @@ def _robe(pen: Pen, f: Frame, who: Person, w: float) -> None:
     )
     pen.cover(body)
     if who.robe is not None:
-        pen.area(body, tone=0.75, colour=who.robe, soft=0.8)
+        pen.tint(body, tone=0.75, colour=who.robe, soft=0.8)
     pen.stroke([*body, body[0]], w * 1.25, tone=0.85, profile=(0.9, 1.2, 0.7, 1.2, 0.8))
     pen.stroke(f((-0.045, -0.80), (0.03, -0.66), (0.06, -0.52)), w * 1.4, tone=0.85)
     pen.stroke(f((0.045, -0.80), (0.0, -0.70), (-0.05, -0.60)), w * 1.2, tone=0.8)
@@ -176,11 +176,11 @@ def _robe(pen: Pen, f: Frame, who: Person, w: float) -> None:
                 )
 
 
-def _sleeve(pen: Pen, f: Frame, plan: tuple[Point, ...], who: Person, w: float) -> None:
+def _draw_sleeve(pen: Pen, f: Frame, plan: tuple[Point, ...], who: Person, w: float) -> None:
     outline = smooth(f(*plan), closed=True)
     pen.cover(outline)
     if who.robe is not None:
-        pen.area(outline, tone=0.75, colour=who.robe, soft=0.8)
+        pen.tint(outline, tone=0.75, colour=who.robe, soft=0.8)
     pen.stroke([*outline, outline[0]], w * 1.2, tone=0.85, profile=(0.9, 1.2, 0.7, 1.1, 0.9))
     (ax, ay), (bx, by) = plan[1], plan[3]
     pen.stroke(
@@ -197,8 +197,8 @@ def _sleeve(pen: Pen, f: Frame, plan: tuple[Point, ...], who: Person, w: float) 
     )
 
 
-def _hand(pen: Pen, at: Point, r: float, w: float) -> None:
-    palm = ring(at[0], at[1], r * 1.1, r * 0.9)
+def _draw_hand(pen: Pen, at: Point, r: float, w: float) -> None:
+    palm = make_ellipse(at[0], at[1], r * 1.1, r * 0.9)
     pen.cover(palm)
     pen.stroke([*palm, palm[0]], w, tone=0.8, profile=EVEN)
     for k in (-0.4, 0.1, 0.6):
@@ -210,7 +210,7 @@ def _hand(pen: Pen, at: Point, r: float, w: float) -> None:
         )
 
 
-def _shoes(pen: Pen, f: Frame, w: float) -> None:
+def _draw_shoes(pen: Pen, f: Frame, w: float) -> None:
     for px in (-0.085, 0.10):
         shoe = smooth(
             f(
@@ -223,11 +223,11 @@ def _shoes(pen: Pen, f: Frame, w: float) -> None:
             closed=True,
         )
         pen.cover(shoe)
-        pen.area(shoe, tone=0.85)
+        pen.tint(shoe, tone=0.85)
         pen.stroke([*shoe, shoe[0]], w, tone=0.85, profile=EVEN)
 
 
-def _head(pen: Pen, f: Frame, who: Person, w: float) -> None:
+def _draw_head(pen: Pen, f: Frame, who: Person, w: float) -> None:
     face = smooth(
         f(
             (-0.062, -0.90),
@@ -242,18 +242,18 @@ def _head(pen: Pen, f: Frame, who: Person, w: float) -> None:
         closed=True,
     )
     if who.hat != "monk" and not who.monkey:
-        pen.area(
+        pen.tint(
             f((-0.068, -0.90), (-0.055, -0.97), (0.0, -0.99), (0.055, -0.97), (0.064, -0.91)),
             tone=0.9,
         )
     pen.cover(face)
     pen.stroke([*face, face[0]], w * 1.1, tone=0.85, profile=EVEN)
-    if f.long(0.06) >= 5:
-        _face(pen, f, who, w)
+    if f.scale(0.06) >= 5:
+        _draw_face(pen, f, who, w)
     HATS[who.hat](pen, f, w)
 
 
-def _face(pen: Pen, f: Frame, who: Person, w: float) -> None:
+def _draw_face(pen: Pen, f: Frame, who: Person, w: float) -> None:
     if who.monkey:
         mask = smooth(
             f(
@@ -290,8 +290,10 @@ def _face(pen: Pen, f: Frame, who: Person, w: float) -> None:
     pen.stroke(
         f((0.0, -0.835), (0.016, -0.832), (0.032, -0.836)), w * 1.2, tone=0.9, profile=THREAD
     )
-    ear = f.at(-0.064, -0.88)
-    pen.stroke([*ring(*ear, f.long(0.010), f.long(0.020))], w * 0.9, tone=0.8, profile=EVEN)
+    ear = f.place(-0.064, -0.88)
+    pen.stroke(
+        [*make_ellipse(*ear, f.scale(0.010), f.scale(0.020))], w * 0.9, tone=0.8, profile=EVEN
+    )
     if who.beard > 0:
         reach = 0.16 * who.beard
         for k in range(7):
@@ -318,7 +320,7 @@ def _face(pen: Pen, f: Frame, who: Person, w: float) -> None:
             )
 
 
-def seated(
+def draw_seated_person(
     pen: Pen,
     x: float,
     y: float,
@@ -345,7 +347,7 @@ def seated(
         closed=True,
     )
     pen.cover(body)
-    pen.area(body, tone=0.22 if robe is None else 0.7, colour=robe or INK, soft=0.8)
+    pen.tint(body, tone=0.22 if robe is None else 0.7, colour=robe or INK, soft=0.8)
     pen.stroke([*body, body[0]], w * 1.3, tone=0.85, profile=EVEN)
     sleeve = smooth(f((-0.06, -0.60), (-0.20, -0.38), (-0.06, -0.20), (0.20, -0.22), (0.24, -0.32)))
     pen.stroke(sleeve, w * 1.2, tone=0.8, profile=EVEN)
@@ -356,12 +358,14 @@ def seated(
         ((0.12, -0.18), (0.30, -0.16), (0.38, -0.10)),
     ):
         pen.stroke(f(*fold), w, tone=0.8)
-    _hand(pen, f.at(0.25, -0.27), f.long(0.045), w * 0.8)
-    g = Frame(*f.at(0.0, 0.95), size * 1.75, flip=flip)
-    _head(pen, g, Person(hat=hat), w)
+    _draw_hand(pen, f.place(0.25, -0.27), f.scale(0.045), w * 0.8)
+    g = Frame(*f.place(0.0, 0.95), size * 1.75, flip=flip)
+    _draw_head(pen, g, Person(hat=hat), w)
 
 
-def rod(pen: Pen, x: float, y: float, reach: float, drop: float, *, flip: bool = False) -> None:
+def draw_rod(
+    pen: Pen, x: float, y: float, reach: float, drop: float, *, flip: bool = False
+) -> None:
     """A fishing rod from the hand at (x, y), and its line."""
     way = -1 if flip else 1
     tip = (x + way * reach, y - reach * 0.28)

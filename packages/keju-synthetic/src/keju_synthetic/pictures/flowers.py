@@ -13,15 +13,15 @@ from keju_synthetic.pictures.brush import (
     THREAD,
     Colour,
     Pen,
-    away,
-    heading,
-    ring,
-    shaky,
+    get_direction,
+    jitter_points,
+    make_ellipse,
+    offset_point,
     smooth,
 )
 
 
-def branch(pen: Pen, points: list[Point], thick: float, *, tone: float = 0.75) -> None:
+def draw_branch(pen: Pen, points: list[Point], thick: float, *, tone: float = 0.75) -> None:
     """An old branch, rough and dry, darker below."""
     pen.stroke(points, thick, tone=tone * 0.75, profile=(1.0, 0.75, 0.6, 0.4, 0.25), dry=0.55)
     pen.stroke(
@@ -33,29 +33,31 @@ def branch(pen: Pen, points: list[Point], thick: float, *, tone: float = 0.75) -
     )
 
 
-def blossom(pen: Pen, x: float, y: float, size: float, *, fill: Colour | None = None) -> None:
+def draw_blossom(pen: Pen, x: float, y: float, size: float, *, fill: Colour | None = None) -> None:
     """A plum blossom from the front: five round petals, stamens with dots."""
     rng = pen.rng
     turn = float(rng.random()) * 72
     for k in range(5):
-        px, py = away(x, y, turn + 72 * k, size * 0.55)
-        petal = shaky(ring(px, py, size * 0.46, size * 0.42, turn=turn + 72 * k), size * 0.03, rng)
+        px, py = offset_point(x, y, turn + 72 * k, size * 0.55)
+        petal = jitter_points(
+            make_ellipse(px, py, size * 0.46, size * 0.42, turn=turn + 72 * k), size * 0.03, rng
+        )
         pen.cover(petal)
         if fill is not None:
-            pen.area(petal, tone=0.5, colour=fill, soft=0.8)
+            pen.tint(petal, tone=0.5, colour=fill, soft=0.8)
         pen.stroke([*petal, petal[0]], 1.5, tone=0.7, profile=(0.7, 1.1, 0.6, 1.1, 0.7))
-    pen.stroke([*ring(x, y, size * 0.10, size * 0.10)], 1.4, tone=0.9, profile=EVEN)
+    pen.stroke([*make_ellipse(x, y, size * 0.10, size * 0.10)], 1.4, tone=0.9, profile=EVEN)
     for k in range(9):
-        tip = away(
+        tip = offset_point(
             x, y, 40 * k + float(rng.random()) * 16, size * (0.42 + 0.14 * float(rng.random()))
         )
         pen.stroke(((x, y), tip), 0.9, tone=0.75, profile=EVEN)
         pen.stroke((tip, (tip[0] + 1.2, tip[1] + 0.6)), 2.0, tone=0.9, profile=EVEN)
 
 
-def bud(pen: Pen, x: float, y: float, size: float) -> None:
+def draw_bud(pen: Pen, x: float, y: float, size: float) -> None:
     """A closed plum bud with its calyx."""
-    outline = ring(x, y, size * 0.42, size * 0.48)
+    outline = make_ellipse(x, y, size * 0.42, size * 0.48)
     pen.cover(outline)
     pen.stroke([*outline, outline[0]], 1.4, tone=0.7, profile=EVEN)
     for dx in (-0.3, 0.0, 0.3):
@@ -67,7 +69,7 @@ def bud(pen: Pen, x: float, y: float, size: float) -> None:
         )
 
 
-def orchid(
+def draw_orchid(
     pen: Pen, x: float, foot: float, size: float, blades: Iterable[tuple[float, float, float]]
 ) -> None:
     """A tuft of orchid blades, each (reach sideways, height, droop) in parts of `size`."""
@@ -82,53 +84,58 @@ def orchid(
         pen.stroke(way, size * 0.030, tone=0.8, profile=(0.4, 1.0, 0.45, 1.0, 0.5, 0.03), dry=0.12)
 
 
-def orchid_flower(pen: Pen, x: float, y: float, size: float) -> None:
+def draw_orchid_flower(pen: Pen, x: float, y: float, size: float) -> None:
     """An orchid flower: five pale petals and a dotted heart."""
     for angle, reach in ((200, 1.0), (250, 0.8), (290, 0.8), (335, 1.05), (95, 0.6)):
-        tip = away(x, y, angle, size * reach)
-        bend = away(x, y, angle - 14, size * reach * 0.55)
+        tip = offset_point(x, y, angle, size * reach)
+        bend = offset_point(x, y, angle - 14, size * reach * 0.55)
         pen.stroke(((x, y), bend, tip), size * 0.26, tone=0.38, profile=LEAF)
     for dx, dy in ((-2, 0), (1, -2), (3, 1)):
         pen.stroke(((x + dx, y + dy), (x + dx + 2, y + dy + 2)), 2.4, tone=0.95, profile=EVEN)
 
 
-def lotus(
+def draw_lotus(
     pen: Pen, x: float, y: float, size: float, *, pink: Colour | None = None, petals: int = 11
 ) -> None:
     """An open lotus flower from the side, in two ranks of petals around its seed pod."""
     ranks = ((petals - petals // 2, 1.0, -90.0, 150.0), (petals // 2, 0.72, -90.0, 105.0))
     for place, (count, reach, middle, spread) in enumerate(ranks):
         if place == 1:
-            pod = ring(x, y - size * 0.05, size * 0.20, size * 0.13)
+            pod = make_ellipse(x, y - size * 0.05, size * 0.20, size * 0.13)
             pen.cover(pod, colour=(0.86, 0.86, 0.42) if pink else (1.0, 1.0, 1.0))
             pen.stroke([*pod, pod[0]], 1.2, tone=0.6, profile=EVEN)
         order = sorted(range(count), key=lambda k: -abs(k - (count - 1) / 2))
         for k in order:
             angle = middle + spread * (k / (count - 1) - 0.5) if count > 1 else middle
-            _petal(pen, (x, y + size * 0.30 * place), angle, size * reach, pink)
+            _draw_petal(pen, (x, y + size * 0.30 * place), angle, size * reach, pink)
 
 
-def _petal(pen: Pen, foot: Point, angle: float, reach: float, pink: Colour | None) -> None:
-    tip = away(*foot, angle, reach)
+def _draw_petal(pen: Pen, foot: Point, angle: float, reach: float, pink: Colour | None) -> None:
+    tip = offset_point(*foot, angle, reach)
     left, right = (
-        away(*away(*foot, angle, reach * 0.55), angle + turn, reach * 0.27) for turn in (-90, 90)
+        offset_point(*offset_point(*foot, angle, reach * 0.55), angle + turn, reach * 0.27)
+        for turn in (-90, 90)
     )
-    near = away(*foot, angle, reach * 0.12)
-    outline = smooth([near, left, away(*foot, angle - 8, reach * 0.9), tip]) + smooth(
-        [tip, away(*foot, angle + 8, reach * 0.9), right, near]
+    near = offset_point(*foot, angle, reach * 0.12)
+    outline = smooth([near, left, offset_point(*foot, angle - 8, reach * 0.9), tip]) + smooth(
+        [tip, offset_point(*foot, angle + 8, reach * 0.9), right, near]
     )
     pen.cover(outline, colour=(1.12, 1.06, 1.04) if pink else (1.0, 1.0, 1.0))
     if pink is not None:
-        pen.area(outline, tone=0.25, colour=pink, soft=1)
+        pen.tint(outline, tone=0.25, colour=pink, soft=1)
         cap = smooth(
-            [away(*foot, angle - 16, reach * 0.72), tip, away(*foot, angle + 16, reach * 0.72)]
+            [
+                offset_point(*foot, angle - 16, reach * 0.72),
+                tip,
+                offset_point(*foot, angle + 16, reach * 0.72),
+            ]
         )
-        pen.area(cap, tone=0.8, colour=pink, soft=reach * 0.07)
+        pen.tint(cap, tone=0.8, colour=pink, soft=reach * 0.07)
         for turn in (-14, -7, 0, 7, 14):
             vein = (
                 near,
-                away(*foot, angle + turn * 0.9, reach * 0.55),
-                away(*foot, angle + turn * 0.35, reach * 0.9),
+                offset_point(*foot, angle + turn * 0.9, reach * 0.55),
+                offset_point(*foot, angle + turn * 0.35, reach * 0.9),
             )
             pen.stroke(vein, 0.9, tone=0.35, colour=pink, profile=THREAD)
     pen.stroke(
@@ -140,7 +147,7 @@ def _petal(pen: Pen, foot: Point, angle: float, reach: float, pink: Colour | Non
     )
 
 
-def lotus_leaf(
+def draw_lotus_leaf(
     pen: Pen,
     x: float,
     y: float,
@@ -151,19 +158,21 @@ def lotus_leaf(
     tone: float = 0.5,
 ) -> None:
     """A lotus leaf seen aslant, its rim waving, veins from its middle."""
-    outline = smooth(shaky(ring(x, y, wide, high), wide * 0.045, pen.rng)[::2], closed=True)
+    outline = smooth(
+        jitter_points(make_ellipse(x, y, wide, high), wide * 0.045, pen.rng)[::2], closed=True
+    )
     if green is not None:
         pen.cover(outline, colour=green)
-        pen.area(outline, tone=0.25, soft=3)
+        pen.tint(outline, tone=0.25, soft=3)
     else:
-        pen.area(outline, tone=tone, soft=2.5)
-        pen.area(
-            ring(x + wide * 0.2, y + high * 0.1, wide * 0.6, high * 0.6),
+        pen.tint(outline, tone=tone, soft=2.5)
+        pen.tint(
+            make_ellipse(x + wide * 0.2, y + high * 0.1, wide * 0.6, high * 0.6),
             tone=tone * 0.6,
             soft=wide * 0.1,
         )
     for k in range(12):
-        dx, dy = heading(30 * k + 8)
+        dx, dy = get_direction(30 * k + 8)
         rim = (x + dx * wide * 0.93, y + dy * high * 0.93)
         middle = (x + dx * wide * 0.5 + 2, y + dy * high * 0.5 - high * 0.03)
         pen.stroke(
@@ -177,7 +186,7 @@ def lotus_leaf(
         pen.stroke([*outline, outline[0]], 1.5, tone=0.6, profile=EVEN)
 
 
-def stem(
+def draw_stem(
     pen: Pen, points: list[Point], thick: float, *, tone: float = 0.6, colour: Colour = INK
 ) -> None:
     """A stalk with a few thorns' dots along it."""
@@ -186,7 +195,7 @@ def stem(
         pen.stroke(((px - thick * 0.6, py), (px - thick * 0.2, py)), 1.8, tone=tone, profile=EVEN)
 
 
-def grapes(pen: Pen, x: float, y: float, rows: int, size: float) -> int:
+def draw_grapes(pen: Pen, x: float, y: float, rows: int, size: float) -> int:
     """A hanging bunch of grapes in rows that narrow downwards; returns how many there are."""
     rng = pen.rng
     count = 0
@@ -195,11 +204,11 @@ def grapes(pen: Pen, x: float, y: float, rows: int, size: float) -> int:
         for k in range(across):
             gx = x + (k - (across - 1) / 2) * size * 1.9 + (float(rng.random()) - 0.5) * size * 0.9
             gy = y + row * size * 1.6 + (float(rng.random()) - 0.5) * size * 0.9
-            grape = ring(gx, gy, size, size)
+            grape = make_ellipse(gx, gy, size, size)
             pen.cover(grape)
-            pen.area(grape, tone=0.35 + 0.3 * float(rng.random()), soft=0.8)
-            pen.area(
-                ring(gx + size * 0.25, gy + size * 0.25, size * 0.6, size * 0.6),
+            pen.tint(grape, tone=0.35 + 0.3 * float(rng.random()), soft=0.8)
+            pen.tint(
+                make_ellipse(gx + size * 0.25, gy + size * 0.25, size * 0.6, size * 0.6),
                 tone=0.35,
                 soft=1.5,
             )
@@ -210,21 +219,23 @@ def grapes(pen: Pen, x: float, y: float, rows: int, size: float) -> int:
     return count
 
 
-def vine_leaf(pen: Pen, x: float, y: float, size: float, tone: float) -> None:
+def draw_vine_leaf(pen: Pen, x: float, y: float, size: float, tone: float) -> None:
     """A broad wet leaf of five pointed lobes, its veins in darker ink."""
     turn = float(pen.rng.random()) * 70 - 35
     lobes = ((-165, 0.72), (-122, 0.95), (-80, 1.15), (-36, 0.98), (8, 0.70))
-    outline: list[Point] = [away(x, y, 100 + turn, size * 0.30)]
+    outline: list[Point] = [offset_point(x, y, 100 + turn, size * 0.30)]
     for angle, reach in lobes:
         outline += [
-            away(x, y, angle - 20 + turn, size * 0.56),
-            away(x, y, angle - 6 + turn, size * reach * 0.92),
-            away(x, y, angle + turn, size * reach),
-            away(x, y, angle + 8 + turn, size * reach * 0.86),
+            offset_point(x, y, angle - 20 + turn, size * 0.56),
+            offset_point(x, y, angle - 6 + turn, size * reach * 0.92),
+            offset_point(x, y, angle + turn, size * reach),
+            offset_point(x, y, angle + 8 + turn, size * reach * 0.86),
         ]
-    leaf = smooth(shaky(outline, size * 0.05, pen.rng), closed=True)
-    pen.area(leaf, tone=tone, soft=1.2)
-    pen.area(ring(x, y - size * 0.3, size * 0.5, size * 0.4), tone=tone * 0.6, soft=size * 0.16)
+    leaf = smooth(jitter_points(outline, size * 0.05, pen.rng), closed=True)
+    pen.tint(leaf, tone=tone, soft=1.2)
+    pen.tint(
+        make_ellipse(x, y - size * 0.3, size * 0.5, size * 0.4), tone=tone * 0.6, soft=size * 0.16
+    )
     for angle, reach in lobes:
-        way = ((x, y), away(x, y, angle + turn + 5, size * reach * 0.5))
-        pen.stroke((*way, away(x, y, angle + turn, size * reach * 0.9)), 2.2, tone=0.75)
+        way = ((x, y), offset_point(x, y, angle + turn + 5, size * reach * 0.5))
+        pen.stroke((*way, offset_point(x, y, angle + turn, size * reach * 0.9)), 2.2, tone=0.75)

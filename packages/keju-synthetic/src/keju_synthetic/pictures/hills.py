@@ -11,8 +11,8 @@ from keju_synthetic.pictures.brush import (
     Colour,
     Pen,
     Profile,
-    heading,
-    shaky,
+    get_direction,
+    jitter_points,
     smooth,
 )
 
@@ -40,7 +40,7 @@ class Manner(NamedTuple):
     moss: float = 1.0
 
 
-def mass(pen: Pen, x: float, y: float, wide: float, high: float, manner: Manner) -> None:
+def draw_mass(pen: Pen, x: float, y: float, wide: float, high: float, manner: Manner) -> None:
     """One swelling of rock: its top at (x, y), its foot `high` lower and `wide` across."""
     rng = pen.rng
     lean = (float(rng.random()) - 0.5) * 0.24
@@ -48,27 +48,27 @@ def mass(pen: Pen, x: float, y: float, wide: float, high: float, manner: Manner)
             (-0.10, 0.05), (0.0, 0.0), (0.12, 0.06), (0.20, 0.19), (0.29, 0.27), (0.37, 0.44),
             (0.44, 0.66), (0.57, 1.0))  # fmt: skip
     knots = [(x + (px + lean * (1 - py)) * wide, y + py * high) for px, py in plan]
-    knots = shaky(knots, 0.034 * (wide + high) / 2, rng)
+    knots = jitter_points(knots, 0.034 * (wide + high) / 2, rng)
     line = smooth(knots)
     pen.cover(line, strength=0.97, fade=(y + high * 0.62, y + high * 1.0))
     pen.cover([p for p in line if p[1] < y + high * 0.66], strength=1.0)
     if manner.cap is not None:
-        pen.area(line, tone=0.85, colour=manner.cap, soft=0.8, fade=(y, y + high * 0.75))
+        pen.tint(line, tone=0.85, colour=manner.cap, soft=0.8, fade=(y, y + high * 0.75))
     if manner.foot is not None:
-        pen.area(
+        pen.tint(
             line, tone=0.5, colour=manner.foot, soft=0.8, fade=(y + high * 0.7, y - high * 0.1)
         )
-    pen.area(line, tone=manner.shade, soft=1.0, fade=(y - high * 0.1, y + high * 0.6))
+    pen.tint(line, tone=manner.shade, soft=1.0, fade=(y - high * 0.1, y + high * 0.6))
     dark = [*line[len(line) // 2 :], (x + wide * 0.3, y + high), (x + wide * 0.13, y + high * 0.3)]
-    pen.area(dark, tone=manner.shade * 0.8, soft=wide * 0.03 + 1, fade=(y, y + high * 0.9))
-    _texture(pen, line, (x, y, wide, high), manner)
+    pen.tint(dark, tone=manner.shade * 0.8, soft=wide * 0.03 + 1, fade=(y, y + high * 0.9))
+    _draw_texture(pen, line, (x, y, wide, high), manner)
     weight = 1.3 + min(wide, high) * 0.010
     pen.stroke(line, weight, tone=manner.tone, profile=(0.3, 0.9, 1.2, 0.8, 1.1, 0.5, 0.2))
     if manner.moss > 0:
-        _moss(pen, line, manner, min(wide, high))
+        _draw_moss(pen, line, manner, min(wide, high))
 
 
-def _texture(
+def _draw_texture(
     pen: Pen, line: list[Point], place: tuple[float, float, float, float], manner: Manner
 ) -> None:
     rng = pen.rng
@@ -98,7 +98,7 @@ def _texture(
             pen.stroke(way, size * 0.55, tone=faint, profile=THREAD)
 
 
-def _moss(pen: Pen, line: list[Point], manner: Manner, size: float) -> None:
+def _draw_moss(pen: Pen, line: list[Point], manner: Manner, size: float) -> None:
     """Dots on the ridge: shrubs far away (點苔)."""
     rng = pen.rng
     for px, py in line[len(line) // 6 : len(line) * 5 // 6 : 2]:
@@ -112,14 +112,14 @@ def _moss(pen: Pen, line: list[Point], manner: Manner, size: float) -> None:
             )  # fmt: skip
 
 
-def mountain(pen: Pen, x: float, y: float, wide: float, high: float, manner: Manner) -> None:
+def draw_mountain(pen: Pen, x: float, y: float, wide: float, high: float, manner: Manner) -> None:
     """A mountain of piled masses; its peak at (x, y), its foot `high` lower.
 
     Masses grow smaller and flatter downwards and outwards, along a line that winds (龍脈).
     """
     rng = pen.rng
-    mass(pen, x - wide * 0.16, y + high * 0.10, wide * 0.42, high * 0.6, manner)
-    mass(pen, x, y, wide * 0.52, high * 0.85, manner)
+    draw_mass(pen, x - wide * 0.16, y + high * 0.10, wide * 0.42, high * 0.6, manner)
+    draw_mass(pen, x, y, wide * 0.52, high * 0.85, manner)
     rows = 6
     for row in range(1, rows + 1):
         share = row / rows
@@ -132,33 +132,33 @@ def mountain(pen: Pen, x: float, y: float, wide: float, high: float, manner: Man
             top = level + high * 0.10 * (float(rng.random()) - 0.4 + 0.4 * abs(place))
             tall = min(high * (0.16 + 0.14 * float(rng.random())), y + high - top)
             if tall > high * 0.05:
-                mass(pen, x + away, top, size, tall, manner)
+                draw_mass(pen, x + away, top, size, tall, manner)
 
 
-def far_range(
+def draw_far_range(
     pen: Pen, y: float, high: float, tone: float, peaks: list[tuple[float, float]]
 ) -> None:
     """A far ridge washed without lines; `peaks` are (x, height in parts of `high`)."""
     knots = [(-30.0, y)]
     for (x, tall), (after, _) in zip(peaks, [*peaks[1:], (pen.width + 60.0, 0.0)], strict=True):
         knots += [(x, y - high * tall), ((x + after) / 2, y - high * tall * 0.30)]
-    knots = shaky([*knots[:-1], (pen.width + 30.0, y)], high * 0.03, pen.rng)
+    knots = jitter_points([*knots[:-1], (pen.width + 30.0, y)], high * 0.03, pen.rng)
     line = smooth(knots)
     whole = [*line, (pen.width + 30.0, y + high), (-30.0, y + high)]
-    pen.area(whole, tone=tone, soft=1.6, fade=(y - high, y + high * 0.12))
+    pen.tint(whole, tone=tone, soft=1.6, fade=(y - high, y + high * 0.12))
 
 
-def rock(pen: Pen, x: float, y: float, wide: float, high: float, manner: Manner) -> None:
+def draw_rock(pen: Pen, x: float, y: float, wide: float, high: float, manner: Manner) -> None:
     """A rock of a garden or bank: angular, with a dark side and a light one."""
     rng = pen.rng
     plan = ((-0.5, 1.0), (-0.46, 0.55), (-0.24, 0.20), (-0.02, 0.0), (0.20, 0.10), (0.34, 0.42),
             (0.48, 0.62), (0.52, 1.0))  # fmt: skip
-    knots = shaky([(x + px * wide, y + py * high) for px, py in plan], wide * 0.035, rng)
+    knots = jitter_points([(x + px * wide, y + py * high) for px, py in plan], wide * 0.035, rng)
     pen.cover(smooth(knots))
-    pen.area(smooth(knots), tone=manner.shade * 0.6, soft=1, fade=(y + high * 0.6, y + high * 1.1))
+    pen.tint(smooth(knots), tone=manner.shade * 0.6, soft=1, fade=(y + high * 0.6, y + high * 1.1))
     crest = (x + wide * 0.06, y + high * 0.28)
     face = [knots[3], knots[4], knots[5], knots[6], knots[7], (x + wide * 0.12, y + high), crest]
-    pen.area(face, tone=manner.shade, soft=1.5, fade=(y + high * 0.5, y + high * 1.1))
+    pen.tint(face, tone=manner.shade, soft=1.5, fade=(y + high * 0.5, y + high * 1.1))
     pen.stroke(knots, 2.0 + wide * 0.012, tone=manner.tone, profile=(0.6, 1.2, 0.7, 1.1, 0.4))
     pen.stroke((knots[3], crest, (x + wide * 0.10, y + high * 0.9)), 1.8, tone=manner.tone * 0.8)
     pen.stroke((knots[2], (x - wide * 0.2, y + high * 0.6)), 1.6, tone=manner.tone * 0.6)
@@ -171,7 +171,7 @@ def rock(pen: Pen, x: float, y: float, wide: float, high: float, manner: Manner)
         )  # fmt: skip
 
 
-def ripples(pen: Pen, box: tuple[float, float, float, float], rows: int, tone: float) -> None:
+def draw_ripples(pen: Pen, box: tuple[float, float, float, float], rows: int, tone: float) -> None:
     """Water: short wavering lines that leave most of the sheet alone."""
     rng = pen.rng
     x0, y0, x1, y1 = box
@@ -186,18 +186,18 @@ def ripples(pen: Pen, box: tuple[float, float, float, float], rows: int, tone: f
             pen.stroke(way, 1.2, tone=tone, profile=THREAD)
 
 
-def bank(pen: Pen, points: list[Point], manner: Manner) -> None:
+def draw_bank(pen: Pen, points: list[Point], manner: Manner) -> None:
     """A flat shore: its edge through `points`, shaded below and dotted."""
     line = smooth(points)
     low = max(py for _, py in line) + 14
-    pen.area([*line, (line[-1][0], low), (line[0][0], low)], tone=manner.shade * 0.8, soft=4)
+    pen.tint([*line, (line[-1][0], low), (line[0][0], low)], tone=manner.shade * 0.8, soft=4)
     profile: Profile = (0.2, 0.9, 1.0, 0.7, 0.2)
     pen.stroke(line, 2.0, tone=manner.tone * 0.8, profile=profile)
     pen.stroke([(px + 8, py + 6) for px, py in line], 1.4, tone=manner.tone * 0.5, profile=profile)
-    _moss(pen, line, manner, 120)
+    _draw_moss(pen, line, manner, 120)
 
 
-def cloud(pen: Pen, x: float, y: float, wide: float) -> None:
+def draw_cloud(pen: Pen, x: float, y: float, wide: float) -> None:
     """A cloud of scrolls, outlined (雲紋): a row of round heads, each with its curl, and a tail."""
     rng = pen.rng
     heads = 3 + int(rng.integers(0, 3))
@@ -206,13 +206,13 @@ def cloud(pen: Pen, x: float, y: float, wide: float) -> None:
     sizes[heads // 2] *= 1.3
     for head in sorted(range(heads), key=lambda k: sizes[k], reverse=True):
         cx, r = x - wide / 2 + pitch * (head + 0.5), sizes[head]
-        arc = [(cx + r * c, y + r * 0.72 * s) for c, s in map(heading, range(165, 376, 15))]
+        arc = [(cx + r * c, y + r * 0.72 * s) for c, s in map(get_direction, range(165, 376, 15))]
         pen.cover([*arc, (cx + r, y), (cx - r, y)])
         pen.stroke(arc, 1.8, tone=0.6, profile=EVEN)
         turns = range(190, 560, 30)
         curl = [
             (cx + r * (0.62 - 0.042 * k) * c, y - r * 0.10 + r * (0.52 - 0.035 * k) * s)
-            for k, (c, s) in enumerate(map(heading, turns))
+            for k, (c, s) in enumerate(map(get_direction, turns))
         ]
         pen.stroke(curl, 1.5, tone=0.5, profile=EVEN)
     for drop, reach in ((0.0, 0.56), (0.045, 0.40)):

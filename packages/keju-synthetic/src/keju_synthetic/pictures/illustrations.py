@@ -13,47 +13,47 @@ from PIL import Image, ImageDraw
 from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.items import Item, Record
-from keju_synthetic.camera import Layers, compose, expose, shade
+from keju_synthetic.camera import Layers, compose_layers, expose, shade
 from keju_synthetic.composing import READ, Rect
 from keju_synthetic.drawing import SCALE
-from keju_synthetic.exhibits import Examiner, Exhibit
-from keju_synthetic.noise import Plane, to_image, unit
-from keju_synthetic.paper import add_foxing, add_stains, make_paper, worm_holes
+from keju_synthetic.exhibits import ItemMaker, StoredImage
+from keju_synthetic.noise import Plane, to_image, to_plane
+from keju_synthetic.paper import add_foxing, add_stains, draw_worm_holes, make_paper
 from keju_synthetic.pictures import tales, things
 from keju_synthetic.pictures.brush import Graver, Pen
 from keju_synthetic.pictures.landscapes import Counts
-from keju_synthetic.pictures.lettering import box_of, ink_of, lines_of, set_writings
+from keju_synthetic.pictures.lettering import compute_frame, draw_ink, make_lines, set_writings
 from keju_synthetic.pictures.works import (
-    DrawnSpec,
     Work,
-    by_id,
+    WorkSpec,
     find_work,
-    items_about,
-    numbered,
+    index_by_id,
+    make_work_items,
+    number_lines,
 )
 from keju_synthetic.printing import crack, press
-from keju_synthetic.studio import Studio
+from keju_synthetic.studio import DrawingContext
 from keju_synthetic.texts import DATA
-from keju_synthetic.wear import wear_at
+from keju_synthetic.wear import compute_wear
 
 SCENES: Mapping[str, Callable[[Pen], Counts]] = {
-    "red-faced-general": tales.red_faced_general,
-    "monkey-king": tales.monkey_king,
-    "halberd-general": tales.halberd_general,
-    "straw-boats": tales.straw_boats,
-    "burning-mountain": tales.burning_mountain,
-    "tiger-fight": tales.tiger_fight,
-    "winter-shoots": tales.winter_shoots,
-    "snow-river": tales.snow_river,
-    "maple-bridge": tales.maple_bridge,
-    "stork-tower": tales.stork_tower,
-    "moon-bed": tales.moon_bed,
-    "nine-tails": things.nine_tails,
-    "plantain": things.plantain,
-    "water-wheel": things.water_wheel,
-    "zither": things.zither,
-    "garden-pavilion": things.garden_pavilion,
-    "lotus-plant": things.lotus_plant,
+    "red-faced-general": tales.draw_red_faced_general,
+    "monkey-king": tales.draw_monkey_king,
+    "halberd-general": tales.draw_halberd_general,
+    "straw-boats": tales.draw_straw_boats,
+    "burning-mountain": tales.draw_burning_mountain,
+    "tiger-fight": tales.draw_tiger_fight,
+    "winter-shoots": tales.draw_winter_shoots,
+    "snow-river": tales.draw_snow_river,
+    "maple-bridge": tales.draw_maple_bridge,
+    "stork-tower": tales.draw_stork_tower,
+    "moon-bed": tales.draw_moon_bed,
+    "nine-tails": things.draw_nine_tails,
+    "plantain": things.draw_plantain,
+    "water-wheel": things.draw_water_wheel,
+    "zither": things.draw_zither,
+    "garden-pavilion": things.draw_garden_pavilion,
+    "lotus-plant": things.draw_lotus_plant,
 }
 """What can be cut."""
 
@@ -85,49 +85,53 @@ def load_prints(path: Path = DATA / "illustrations.toml") -> Mapping[str, Print]
     Raises:
         DataError: the file is not sound, or an id stands twice.
     """
-    return by_id(read_toml(path, _Prints).works, path.name)
+    return index_by_id(read_toml(path, _Prints).works, path.name)
 
 
-def draw_illustrations(studio: Studio) -> Iterator[Item]:
+def draw_illustrations(studio: DrawingContext) -> Iterator[Item]:
     """Cut, print and ask about the recipe's illustrations.
 
     Raises:
         DataError: a work or scene that is not known, a hand that cannot write its text, or a task
             that nothing is known for.
     """
-    specs = studio.recipe.part("illustrations", DrawnSpec)
+    specs = studio.recipe.read_section("illustrations", WorkSpec)
     works = load_prints()
-    examiner = Examiner()
+    examiner = ItemMaker()
     return (
-        item for spec in specs for item in _printed(studio, spec, find_work(works, spec), examiner)
+        item
+        for spec in specs
+        for item in _print_work(studio, spec, find_work(works, spec), examiner)
     )
 
 
-def _printed(studio: Studio, spec: DrawnSpec, work: Print, examiner: Examiner) -> Iterator[Item]:
+def _print_work(
+    studio: DrawingContext, spec: WorkSpec, work: Print, examiner: ItemMaker
+) -> Iterator[Item]:
     if work.scene not in SCENES:
         raise DataError(unknown_name(work.scene, SCENES, "scene"), item=spec.id)
-    wear = wear_at(spec.difficulty, {"show": 0.0}, item=spec.id)
+    wear = compute_wear(spec.difficulty, {"show": 0.0}, item=spec.id)
     wide, high = work.size
     size = (wide + work.edge + 2 * _MARGIN, high + work.head + work.below + 2 * _MARGIN)
     place = Rect(_MARGIN, _MARGIN + work.head, _MARGIN + wide, _MARGIN + work.head + high)
     graver = Graver(wide, high, studio.rng(spec.id, "scene"))
     counts = SCENES[work.scene](graver)
     layout = set_writings(studio, spec, work, size, place, None)
-    block = _block(work, size, place, graver.mask)
+    block = _draw_block(work, size, place, graver.mask)
     rng = studio.rng(spec.id, "print")
     black = press(block, wear, rng, unit_size=SCALE * 0.8, weight=0.05)
     crack(black, round(wear.cracks), rng)
-    ink = np.maximum(unit(to_image(black).reduce(SCALE)), ink_of(layout, studio, wear, rng))
+    ink = np.maximum(to_plane(to_image(black).reduce(SCALE)), draw_ink(layout, studio, wear, rng))
     sheet_rng = studio.rng(spec.id, "sheet")
     shape = (size[1], size[0])
     paper = make_paper(shape, wear, sheet_rng)
     add_foxing(paper, wear, sheet_rng)
     add_stains(paper, structs.replace(wear, stains=wear.stains * 0.3), sheet_rng)
     none: Plane = np.zeros(shape, np.float32)
-    layers = Layers(ink, none, none, worm_holes(shape, wear, sheet_rng), none + 1)
-    page = shade(compose(paper, layers, wear), layers.sheet, [], sheet_rng)
-    lines = numbered(lines_of(layout))
-    exhibit = Exhibit(
+    layers = Layers(ink, none, none, draw_worm_holes(shape, wear, sheet_rng), none + 1)
+    page = shade(compose_layers(paper, layers, wear), layers.sheet, [], sheet_rng)
+    lines = number_lines(make_lines(layout))
+    exhibit = StoredImage(
         id=spec.id,
         image=studio.add_image(expose(page, wear, "colour", sheet_rng), spec.id),
         group=work.id,
@@ -143,11 +147,11 @@ def _printed(studio: Studio, spec: DrawnSpec, work: Print, examiner: Examiner) -
         },
         transcription="\n".join(line.text for line in lines if line.kind in READ),
     )
-    for item in items_about(exhibit, work, spec.asks, lines, counts, examiner):
-        yield _of_book(item, work.book)
+    for item in make_work_items(exhibit, work, spec.asks, lines, counts, examiner):
+        yield _fill_in_book(item, work.book)
 
 
-def _of_book(item: Item, book: str) -> Item:
+def _fill_in_book(item: Item, book: str) -> Item:
     """An item whose question names the book, with its name filled in."""
     if "{book}" not in item.question:
         return item
@@ -156,32 +160,34 @@ def _of_book(item: Item, book: str) -> Item:
     )
 
 
-def _block(work: Print, size: tuple[int, int], place: Rect, scene: Image.Image) -> Image.Image:
+def _draw_block(work: Print, size: tuple[int, int], place: Rect, scene: Image.Image) -> Image.Image:
     """The whole block: frame, rules, the scene, and the boxes that captions stand in."""
     mask = Image.new("L", (size[0] * SCALE, size[1] * SCALE), 0)
     mask.paste(scene, (round(place.x0 * SCALE), round(place.y0 * SCALE)))
     pen = ImageDraw.Draw(mask)
     frame = Rect(_MARGIN, _MARGIN, size[0] - _MARGIN, size[1] - _MARGIN)
-    _box(pen, frame, 3.0)
+    _draw_box(pen, frame, 3.0)
     if work.frame == "double":
-        _box(pen, Rect(frame.x0 - 6, frame.y0 - 6, frame.x1 + 6, frame.y1 + 6), 4.0)
+        _draw_box(pen, Rect(frame.x0 - 6, frame.y0 - 6, frame.x1 + 6, frame.y1 + 6), 4.0)
     if work.head:
-        _rule(pen, (frame.x0, place.y0), (place.x1, place.y0))
+        _draw_rule(pen, (frame.x0, place.y0), (place.x1, place.y0))
     if work.edge:
-        _rule(pen, (place.x1, frame.y0), (place.x1, frame.y1))
+        _draw_rule(pen, (place.x1, frame.y0), (place.x1, frame.y1))
     if work.below:
-        _rule(pen, (frame.x0, place.y1), (place.x1, place.y1))
+        _draw_rule(pen, (frame.x0, place.y1), (place.x1, place.y1))
     for writing in work.writings:
         if writing.boxed:
-            box = box_of(writing, place)
+            box = compute_frame(writing, place)
             pen.rectangle([round(v * SCALE) for v in box], fill=0)
-            _box(pen, box, 2.0)
+            _draw_box(pen, box, 2.0)
     return mask
 
 
-def _box(pen: ImageDraw.ImageDraw, box: Rect, width: float) -> None:
+def _draw_box(pen: ImageDraw.ImageDraw, box: Rect, width: float) -> None:
     pen.rectangle([round(v * SCALE) for v in box], outline=255, width=round(width * SCALE / 2))
 
 
-def _rule(pen: ImageDraw.ImageDraw, start: tuple[float, float], end: tuple[float, float]) -> None:
+def _draw_rule(
+    pen: ImageDraw.ImageDraw, start: tuple[float, float], end: tuple[float, float]
+) -> None:
     pen.line([(round(x * SCALE), round(y * SCALE)) for x, y in (start, end)], fill=255, width=3)

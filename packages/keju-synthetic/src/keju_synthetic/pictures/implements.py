@@ -7,14 +7,14 @@ from keju_synthetic.pictures.brush import (
     THREAD,
     Frame,
     Pen,
-    heading,
-    ring,
+    get_direction,
+    make_ellipse,
     smooth,
 )
-from keju_synthetic.pictures.dwellings import outlined
+from keju_synthetic.pictures.dwellings import draw_outlined
 
 
-def boat(
+def draw_boat(
     pen: Pen, x: float, y: float, size: float, *, flip: bool = False, awning: bool = True
 ) -> Frame:
     """A small boat on the water line `y`; returns its frame, to place people in."""
@@ -24,14 +24,14 @@ def boat(
         f((-0.56, -0.13), (-0.40, 0.02), (-0.10, 0.06), (0.28, 0.04), (0.60, -0.10))
     ) + smooth(f((0.60, -0.10), (0.25, -0.02), (-0.2, -0.02), (-0.56, -0.13)))
     pen.cover(hull)
-    pen.area(hull, tone=0.45, soft=0.7)
+    pen.tint(hull, tone=0.45, soft=0.7)
     pen.stroke([*hull, hull[0]], w * 1.5, tone=0.9, profile=EVEN)
     if awning:
         hood = smooth(
             f((-0.26, -0.03), (-0.24, -0.20), (-0.05, -0.26), (0.14, -0.20), (0.16, -0.02))
         )
         pen.cover(hood)
-        pen.area(hood, tone=0.35)
+        pen.tint(hood, tone=0.35)
         pen.stroke([*hood, hood[0]], w * 1.3, tone=0.85, profile=EVEN)
         for px in (-0.14, -0.05, 0.05):
             pen.stroke(
@@ -51,7 +51,7 @@ def boat(
     return f
 
 
-def war_boat(
+def draw_war_boat(
     pen: Pen, x: float, y: float, size: float, dummies: int, arrows: int, *, stern: float = -0.36
 ) -> None:
     """A boat lined from `stern` to bow with straw figures, stuck with arrows (草船)."""
@@ -96,20 +96,20 @@ def war_boat(
             )
 
 
-def wheel(pen: Pen, x: float, y: float, r: float, spokes: int) -> None:
+def draw_wheel(pen: Pen, x: float, y: float, r: float, spokes: int) -> None:
     """A water wheel (筒車) with a bucket of bamboo at the end of each spoke."""
     for share, width in ((1.0, 2.2), (0.90, 1.6), (0.16, 2.0)):
-        rim = ring(x, y, r * share, r * share)
+        rim = make_ellipse(x, y, r * share, r * share)
         pen.stroke([*rim, rim[0]], width, tone=0.9, profile=EVEN)
     for k in range(spokes):
-        dx, dy = heading(360 * k / spokes + 8)
+        dx, dy = get_direction(360 * k / spokes + 8)
         pen.stroke(
             ((x + dx * r * 0.16, y + dy * r * 0.16), (x + dx * r * 1.02, y + dy * r * 1.02)),
             2.2,
             tone=0.9,
             profile=EVEN,
         )
-        ax, ay = heading(360 * k / spokes + 8 + 62)
+        ax, ay = get_direction(360 * k / spokes + 8 + 62)
         cx, cy = x + dx * r * 1.04, y + dy * r * 1.04
         half, thick = r * 0.12, r * 0.042
         bucket = [
@@ -118,13 +118,13 @@ def wheel(pen: Pen, x: float, y: float, r: float, spokes: int) -> None:
             (cx - ax * half + dx * thick, cy - ay * half + dy * thick),
             (cx - ax * half - dx * thick, cy - ay * half - dy * thick),
         ]
-        outlined(pen, bucket, 1.8)
-    hub = ring(x, y, r * 0.07, r * 0.07)
+        draw_outlined(pen, bucket, 1.8)
+    hub = make_ellipse(x, y, r * 0.07, r * 0.07)
     pen.cover(hub)
-    pen.area(hub, tone=0.9)
+    pen.tint(hub, tone=0.9)
 
 
-def lute(pen: Pen, x: float, y: float, size: float, strings: int) -> None:
+def draw_lute(pen: Pen, x: float, y: float, size: float, strings: int) -> None:
     """A zither (琴) lying aslant: its board, bridge, studs and `strings` strings."""
     f = Frame(x, y, size, turn=-62)
     board = smooth(
@@ -158,17 +158,17 @@ def lute(pen: Pen, x: float, y: float, size: float, strings: int) -> None:
         py = -0.060 + 0.120 * k / (strings - 1)
         pen.stroke(f((-0.46, py * 0.80), (0.40, py)), 1.5, tone=0.85, profile=EVEN)
     for k in range(13):
-        px, py = f.at(-0.38 + 0.72 * k / 12, -0.080)
+        px, py = f.place(-0.38 + 0.72 * k / 12, -0.080)
         pen.stroke(((px - 1.4, py), (px + 1.4, py)), 3.2, tone=0.95, profile=EVEN)
 
 
-def bed(pen: Pen, x: float, foot: float, wide: float) -> None:
+def draw_bed(pen: Pen, x: float, foot: float, wide: float) -> None:
     """A low couch with a screen behind."""
     f = Frame(x, foot, wide)
-    outlined(pen, f((-0.52, -0.26), (-0.52, -0.62), (0.40, -0.62), (0.40, -0.26)), 2.2)
+    draw_outlined(pen, f((-0.52, -0.26), (-0.52, -0.62), (0.40, -0.62), (0.40, -0.26)), 2.2)
     for px in (-0.22, 0.10):
         pen.stroke(f((px, -0.26), (px, -0.62)), 1.6, tone=0.8, profile=EVEN)
-    outlined(pen, f((-0.58, -0.12), (-0.48, -0.28), (0.46, -0.28), (0.58, -0.12)), 2.2)
-    outlined(pen, f((-0.58, -0.06), (-0.58, -0.12), (0.58, -0.12), (0.58, -0.06)), 2.0)
+    draw_outlined(pen, f((-0.58, -0.12), (-0.48, -0.28), (0.46, -0.28), (0.58, -0.12)), 2.2)
+    draw_outlined(pen, f((-0.58, -0.06), (-0.58, -0.12), (0.58, -0.12), (0.58, -0.06)), 2.0)
     for px in (-0.54, 0.50):
-        outlined(pen, f((px, 0.0), (px, -0.06), (px + 0.05, -0.06), (px + 0.05, 0.0)), 1.8)
+        draw_outlined(pen, f((px, 0.0), (px, -0.06), (px + 0.05, -0.06), (px + 0.05, 0.0)), 1.8)

@@ -12,21 +12,21 @@ from keju_synthetic.composing import (
     PlacedLine,
     Rect,
     Setting,
-    column_of,
-    needed_characters,
-    written,
+    collect_characters,
+    convert_forms,
+    set_column,
 )
 from keju_synthetic.drawing import SCALE, draw_glyphs
-from keju_synthetic.noise import Plane, to_image, unit
-from keju_synthetic.pictures.works import DrawnSpec, Work, Writing
+from keju_synthetic.noise import Plane, to_image, to_plane
+from keju_synthetic.pictures.works import Work, WorkSpec, Writing
 from keju_synthetic.printing import press
-from keju_synthetic.studio import Studio
+from keju_synthetic.studio import DrawingContext
 from keju_synthetic.wear import Wear
 
 
 def set_writings(
-    studio: Studio,
-    spec: DrawnSpec,
+    studio: DrawingContext,
+    spec: WorkSpec,
     work: Work,
     size: tuple[int, int],
     place: Rect,
@@ -49,7 +49,7 @@ def set_writings(
     layout = Layout(wide, high, Rect(0, 0, wide, high), [], [], [], [], [], [])
     for writing in work.writings:
         name = spec.label_hand if writing.label else spec.hand
-        hand = studio.hand(name, asked_by=spec.id)
+        hand = studio.find_hand(name, asked_by=spec.id)
         x = place.x0 + writing.at[0] * (place.x1 - place.x0)
         top = place.y0 + writing.at[1] * (place.y1 - place.y0)
         em, pitch = writing.em, writing.em * 1.08
@@ -58,19 +58,19 @@ def set_writings(
             em = min(em, pitch / 1.02)
             x, top = (slip.x0 + slip.x1) / 2, slip.y0 + 8
         for column in writing.text.splitlines():
-            text = written(column, hand)
+            text = convert_forms(column, hand)
             setting = Setting(pitch, em * hand.fill, name)
-            set_line = row_of if writing.across else column_of
+            set_line = set_row if writing.across else set_column
             glyphs, line = set_line(text, writing.kind, x, top, setting)
             layout.glyphs.extend(glyphs)
             layout.lines.append(line)
             x -= em * writing.leading
-    for name, characters in needed_characters(layout).items():
-        studio.font(name, characters, spec.id)
+    for name, characters in collect_characters(layout).items():
+        studio.find_font(name, characters, spec.id)
     return layout
 
 
-def row_of(
+def set_row(
     text: str, kind: LineKind, x: float, top: float, setting: Setting
 ) -> tuple[list[Glyph], PlacedLine]:
     """One row of characters from right to left, the first one around `x`, and its line."""
@@ -82,7 +82,7 @@ def row_of(
     return glyphs, PlacedLine(kind, text, Rect(glyphs[-1].x - half, y - half, x + half, y + half))
 
 
-def box_of(writing: Writing, place: Rect) -> Rect:
+def compute_frame(writing: Writing, place: Rect) -> Rect:
     """The frame around a boxed writing, in pixels of the picture."""
     columns = writing.text.splitlines()
     longest = max(len(column) for column in columns)
@@ -95,17 +95,17 @@ def box_of(writing: Writing, place: Rect) -> Rect:
     return Rect(left, top - em * 0.24, x + em * 0.72, top + em * (1.08 * down + 0.24))
 
 
-def ink_of(layout: Layout, studio: Studio, wear: Wear, rng: np.random.Generator) -> Plane:
+def draw_ink(layout: Layout, studio: DrawingContext, wear: Wear, rng: np.random.Generator) -> Plane:
     """The characters of a layout as ink on the finished picture, 0..1."""
     whole = np.zeros((layout.height, layout.width), np.float32)
     for name, mask in draw_glyphs(layout, studio.fonts, rng, ink="black").items():
         weight = studio.fonts[name][0].weight
         ink = press(mask, wear, rng, unit_size=SCALE * 0.8, weight=weight)
-        whole = np.maximum(whole, unit(to_image(ink).reduce(SCALE)))
+        whole = np.maximum(whole, to_plane(to_image(ink).reduce(SCALE)))
     return whole
 
 
-def lines_of(layout: Layout) -> list[Line]:
+def make_lines(layout: Layout) -> list[Line]:
     """The lines of a layout in reading order, without ids."""
     lines = []
     for line in layout.lines:
@@ -115,6 +115,6 @@ def lines_of(layout: Layout) -> list[Line]:
     return lines
 
 
-def gentle(wear: Wear) -> Wear:
+def soften_wear(wear: Wear) -> Wear:
     """Wear of writing done with a brush: its edge is smooth and it is never starved."""
     return structs.replace(wear, rough=wear.rough * 0.4, starve=wear.starve * 0.2, bleed=0.2)

@@ -13,43 +13,43 @@ from keju.files import read_toml
 from keju.items import Item, Record
 from keju_synthetic.camera import expose
 from keju_synthetic.composing import READ
-from keju_synthetic.exhibits import Examiner, Exhibit
-from keju_synthetic.noise import field, ramp
+from keju_synthetic.exhibits import ItemMaker, StoredImage
+from keju_synthetic.noise import make_noise, ramp
 from keju_synthetic.paper import Picture, add_foxing, add_stains
 from keju_synthetic.pictures import landscapes, studies
 from keju_synthetic.pictures.brush import INK, Brush
-from keju_synthetic.pictures.grounds import Form, Ground, hang, lay_ground, mount
+from keju_synthetic.pictures.grounds import Form, Ground, draw_mounting, make_ground, make_mount
 from keju_synthetic.pictures.landscapes import Counts
-from keju_synthetic.pictures.lettering import gentle, ink_of, lines_of, set_writings
+from keju_synthetic.pictures.lettering import draw_ink, make_lines, set_writings, soften_wear
 from keju_synthetic.pictures.works import (
-    DrawnSpec,
     Work,
-    by_id,
+    WorkSpec,
     find_work,
-    items_about,
-    numbered,
+    index_by_id,
+    make_work_items,
+    number_lines,
     press_seals,
 )
-from keju_synthetic.studio import Studio
+from keju_synthetic.studio import DrawingContext
 from keju_synthetic.texts import DATA
-from keju_synthetic.wear import Wear, wear_at
+from keju_synthetic.wear import Wear, compute_wear
 
 SCENES: Mapping[str, Callable[[Brush], Counts]] = {
-    "rivers": landscapes.rivers,
-    "blue-green": landscapes.blue_green,
-    "lone-angler": landscapes.lone_angler,
-    "snow-bridge": landscapes.snow_bridge,
-    "cloud-peaks": landscapes.cloud_peaks,
-    "peach-spring": landscapes.peach_spring,
-    "reed-geese": landscapes.reed_geese,
-    "bamboo-rock": studies.bamboo_rock,
-    "ink-plum": studies.ink_plum,
-    "ink-orchid": studies.ink_orchid,
-    "staring-fish": studies.staring_fish,
-    "lotus-fan": studies.lotus_fan,
-    "gate-cranes": studies.gate_cranes,
-    "line-poet": studies.line_poet,
-    "ink-grapes": studies.ink_grapes,
+    "rivers": landscapes.draw_rivers,
+    "blue-green": landscapes.draw_blue_green,
+    "lone-angler": landscapes.draw_lone_angler,
+    "snow-bridge": landscapes.draw_snow_bridge,
+    "cloud-peaks": landscapes.draw_cloud_peaks,
+    "peach-spring": landscapes.draw_peach_spring,
+    "reed-geese": landscapes.draw_reed_geese,
+    "bamboo-rock": studies.draw_bamboo_rock,
+    "ink-plum": studies.draw_ink_plum,
+    "ink-orchid": studies.draw_ink_orchid,
+    "staring-fish": studies.draw_staring_fish,
+    "lotus-fan": studies.draw_lotus_fan,
+    "gate-cranes": studies.draw_gate_cranes,
+    "line-poet": studies.draw_line_poet,
+    "ink-grapes": studies.draw_ink_grapes,
 }
 """What can be painted."""
 
@@ -73,65 +73,69 @@ def load_paintings(path: Path = DATA / "paintings.toml") -> Mapping[str, Paintin
     Raises:
         DataError: the file is not sound, or an id stands twice.
     """
-    return by_id(read_toml(path, _Paintings).works, path.name)
+    return index_by_id(read_toml(path, _Paintings).works, path.name)
 
 
-def draw_paintings(studio: Studio) -> Iterator[Item]:
+def draw_paintings(studio: DrawingContext) -> Iterator[Item]:
     """Paint and ask about the recipe's paintings.
 
     Raises:
         DataError: a work or scene that is not known, a hand that cannot write its text, or a task
             that nothing is known for.
     """
-    specs = studio.recipe.part("paintings", DrawnSpec)
+    specs = studio.recipe.read_section("paintings", WorkSpec)
     works = load_paintings()
-    examiner = Examiner()
+    examiner = ItemMaker()
     return (
-        item for spec in specs for item in _painted(studio, spec, find_work(works, spec), examiner)
+        item
+        for spec in specs
+        for item in _paint_work(studio, spec, find_work(works, spec), examiner)
     )
 
 
-def _painted(studio: Studio, spec: DrawnSpec, work: Painting, examiner: Examiner) -> Iterator[Item]:
+def _paint_work(
+    studio: DrawingContext, spec: WorkSpec, work: Painting, examiner: ItemMaker
+) -> Iterator[Item]:
     if work.scene not in SCENES:
         raise DataError(unknown_name(work.scene, SCENES, "scene"), item=spec.id)
-    wear = wear_at(spec.difficulty, {}, item=spec.id)
+    wear = compute_wear(spec.difficulty, {}, item=spec.id)
     wide, high = work.size
     brush = Brush(wide, high, studio.rng(spec.id, "scene"), crisp=work.crisp)
     counts = SCENES[work.scene](brush)
     rng = studio.rng(spec.id, "ground")
-    sheet = lay_ground(work.ground, (high, wide), wear, rng)
+    sheet = make_ground(work.ground, (high, wide), wear, rng)
     add_stains(sheet, structs.replace(wear, stains=wear.stains * 0.4), rng)
     add_foxing(sheet, wear, rng)
-    place = mount(work.form, wide, high)
-    page = hang(sheet * _rubbed(brush.light, wear, rng), work.form, place, rng)
+    place = make_mount(work.form, wide, high)
+    page = draw_mounting(sheet * _abrade(brush.light, wear, rng), work.form, place, rng)
     layout = set_writings(studio, spec, work, (place.width, place.height), place.field, place.slip)
-    ink = ink_of(layout, studio, gentle(wear), studio.rng(spec.id, "writing"))[..., None]
+    ink = draw_ink(layout, studio, soften_wear(wear), studio.rng(spec.id, "writing"))[..., None]
     page = page * (1 - ink * (1 - np.asarray(INK, np.float32)) * 0.95)
     rng = studio.rng(spec.id, "seals")
     page, seals = press_seals(page, work, (place.field.x0, place.field.y0), rng, worn=0.3)
-    lines = numbered([*lines_of(layout), *seals])
+    lines = number_lines([*make_lines(layout), *seals])
     image = expose(page, wear, "colour", rng)
-    exhibit = Exhibit(
+    exhibit = StoredImage(
         id=spec.id,
         image=studio.add_image(image, spec.id),
         group=work.id,
         split=spec.split,
-        metadata=_metadata(spec, work, counts),
+        metadata=_make_metadata(spec, work, counts),
         transcription="\n".join(line.text for line in lines if line.kind in READ),
     )
-    yield from items_about(exhibit, work, spec.asks, lines, counts, examiner)
+    yield from make_work_items(exhibit, work, spec.asks, lines, counts, examiner)
 
 
-def _rubbed(light: Picture, wear: Wear, rng: np.random.Generator) -> Picture:
+def _abrade(light: Picture, wear: Wear, rng: np.random.Generator) -> Picture:
     """Painting of which time has rubbed a little away, in patches."""
     shape = (light.shape[0], light.shape[1])
-    worn = ramp(field(rng, shape, 7) * 0.4 + field(rng, shape, 45) * 0.6, 0.60, 1.0)
+    worn = ramp(make_noise(rng, shape, 7) * 0.4 + make_noise(rng, shape, 45) * 0.6, 0.60, 1.0)
     gone = (worn * (0.15 + 0.5 * wear.age) + 0.4 * wear.fade)[..., None]
     rubbed: Picture = (light + (1 - light) * gone).astype(np.float32)
     return rubbed
 
 
-def _metadata(spec: DrawnSpec, work: Painting, counts: Counts) -> dict[str, str]:
+def _make_metadata(spec: WorkSpec, work: Painting, counts: Counts) -> dict[str, str]:
     drawn = ", ".join(f"{number} {name}" for name, number in counts.items())
     return {
         "work": work.title,

@@ -9,13 +9,13 @@ from keju_synthetic.pictures.brush import (
     NAIL,
     THREAD,
     Pen,
-    away,
-    ring,
+    make_ellipse,
+    offset_point,
     smooth,
 )
 
 
-def pine(
+def draw_pine(
     pen: Pen, x: float, foot: float, high: float, *, lean: float = 0.1, tone: float = 0.8
 ) -> None:
     """A pine: a bent trunk with scales, level branches, needles in fans."""
@@ -49,20 +49,22 @@ def pine(
         if reach > high * 0.18:
             fans.append((middle[0], middle[1] - high * 0.03))
     for fx, fy in fans:
-        _needles(pen, fx, fy, high * 0.085 + 3, tone)
+        _draw_needles(pen, fx, fy, high * 0.085 + 3, tone)
 
 
-def _needles(pen: Pen, x: float, y: float, size: float, tone: float) -> None:
+def _draw_needles(pen: Pen, x: float, y: float, size: float, tone: float) -> None:
     rng = pen.rng
-    pen.area(ring(x, y - size * 0.3, size * 1.2, size * 0.55), tone=0.22 * tone, soft=size * 0.15)
+    pen.tint(
+        make_ellipse(x, y - size * 0.3, size * 1.2, size * 0.55), tone=0.22 * tone, soft=size * 0.15
+    )
     count = 15 if pen.painting else 9
     for k in range(count):
         angle = 180 + 180 * (k + 0.5) / count + (float(rng.random()) - 0.5) * 8
-        tip = away(x, y, angle, size * (0.9 + 0.3 * float(rng.random())))
+        tip = offset_point(x, y, angle, size * (0.9 + 0.3 * float(rng.random())))
         pen.stroke(((x, y), tip), 1.2, tone=tone * 0.85, profile=NAIL)
 
 
-def leafy(
+def draw_leafy_tree(
     pen: Pen, x: float, foot: float, high: float, *, dots: str = "round", tone: float = 0.75
 ) -> None:
     """A leaf tree: a forked trunk and foliage of dots, ``round``, ``flat`` or ``ring``."""
@@ -78,31 +80,35 @@ def leafy(
     crowns: list[Point] = []
     for k in range(5):
         angle = 215 + 27 * k + (float(rng.random()) - 0.5) * 16
-        tip = away(x, fork, angle, high * (0.34 + 0.12 * float(rng.random())))
+        tip = offset_point(x, fork, angle, high * (0.34 + 0.12 * float(rng.random())))
         bend = ((x + tip[0]) / 2 + (float(rng.random()) - 0.5) * high * 0.06, (fork + tip[1]) / 2)
         pen.stroke(((x, fork), bend, tip), 1.0 + high * 0.018, tone=tone * 0.9)
         crowns += [tip, bend]
     for cx, cy in crowns:
         size = high * 0.13
-        pen.area(ring(cx, cy, size * 1.25, size * 0.9), tone=0.20 * tone, soft=size * 0.3)
+        pen.tint(make_ellipse(cx, cy, size * 1.25, size * 0.9), tone=0.20 * tone, soft=size * 0.3)
         for _ in range(14 if pen.painting else 8):
             dx, dy = (float(v) * 2 - 1 for v in rng.random(2))
             if dx * dx + dy * dy < 1:
-                _leaf_dot(pen, cx + dx * size * 1.3, cy + dy * size, 1.4 + high * 0.018, dots, tone)
+                _draw_leaf_dot(
+                    pen, cx + dx * size * 1.3, cy + dy * size, 1.4 + high * 0.018, dots, tone
+                )
 
 
-def _leaf_dot(pen: Pen, x: float, y: float, size: float, dots: str, tone: float) -> None:
+def _draw_leaf_dot(pen: Pen, x: float, y: float, size: float, dots: str, tone: float) -> None:
     dark = tone * (0.45 + 0.55 * float(pen.rng.random()))
     if dots == "ring":
-        pen.stroke([*ring(x, y, size, size * 0.8), (x + size, y)], 1.1, tone=dark, profile=EVEN)
+        pen.stroke(
+            [*make_ellipse(x, y, size, size * 0.8), (x + size, y)], 1.1, tone=dark, profile=EVEN
+        )
     elif dots == "flat":
         pen.stroke(((x - size, y), (x + size, y + 0.5)), size * 0.8, tone=dark, profile=THREAD)
     else:
         turn = float(pen.rng.random()) * 180
-        pen.area(ring(x, y, size * 0.75, size * 0.5, turn=turn), tone=max(0.5, dark))
+        pen.tint(make_ellipse(x, y, size * 0.75, size * 0.5, turn=turn), tone=max(0.5, dark))
 
 
-def bare_tree(
+def draw_bare_tree(
     pen: Pen, x: float, foot: float, high: float, *, tone: float = 0.8, lean: float = 0.0
 ) -> None:
     """A tree in winter, its twigs bent like crabs' claws (蟹爪枝)."""
@@ -110,8 +116,8 @@ def bare_tree(
     def grow(px: float, py: float, angle: float, reach: float, thick: float, depth: int) -> None:
         rng = pen.rng
         bend = angle + (float(rng.random()) - 0.5) * 30
-        mx, my = away(px, py, angle, reach * 0.5)
-        ex, ey = away(mx, my, bend, reach * 0.5)
+        mx, my = offset_point(px, py, angle, reach * 0.5)
+        ex, ey = offset_point(mx, my, bend, reach * 0.5)
         pen.stroke(
             ((px, py), (mx, my), (ex, ey)),
             thick,
@@ -135,7 +141,9 @@ def bare_tree(
     grow(x, foot, 270 + lean * 60, high * 0.36, 2 + high * 0.045, 4)
 
 
-def grove(pen: Pen, x: float, foot: float, wide: float, count: int, *, tone: float = 0.55) -> None:
+def draw_grove(
+    pen: Pen, x: float, foot: float, wide: float, count: int, *, tone: float = 0.55
+) -> None:
     """Trees far away: a stem and a few dots each."""
     rng = pen.rng
     for k in range(count):
@@ -148,7 +156,7 @@ def grove(pen: Pen, x: float, foot: float, wide: float, count: int, *, tone: flo
             pen.stroke(((px - half, y), (px + half, y + 0.6)), 3.2, tone=tone, profile=THREAD)
 
 
-def bamboo(
+def draw_bamboo(
     pen: Pen, x: float, foot: float, high: float, *, thick: float, lean: float, tone: float
 ) -> None:
     """One stalk of bamboo from joint to joint, its twigs and leaves (个 and 介)."""
@@ -181,18 +189,18 @@ def bamboo(
         tip = (px + side * high * 0.11, py - high * (0.07 + 0.03 * float(rng.random())))
         pen.stroke(((px, py), ((px + tip[0]) / 2, py - high * 0.03), tip), 1.6, tone=tone)
         for at in (tip, ((px + tip[0]) / 2, (py + tip[1]) / 2)):
-            _bamboo_leaves(pen, at, side, high * 0.12, tone)
+            _draw_bamboo_leaves(pen, at, side, high * 0.12, tone)
 
 
-def _bamboo_leaves(pen: Pen, at: Point, side: int, size: float, tone: float) -> None:
+def _draw_bamboo_leaves(pen: Pen, at: Point, side: int, size: float, tone: float) -> None:
     rng = pen.rng
     for angle in (25, 58, 92, 128):
         if float(rng.random()) < 0.85:
             way = float(angle if side > 0 else 180 - angle)
             way += (float(rng.random()) - 0.5) * 22
             run = size * (0.7 + 0.5 * float(rng.random()))
-            tip = away(*at, way, run)
-            bend = away(*at, way - 6 * side, run * 0.5)
+            tip = offset_point(*at, way, run)
+            bend = offset_point(*at, way - 6 * side, run * 0.5)
             pen.stroke(
                 (at, bend, tip),
                 size * 0.16,
@@ -201,7 +209,7 @@ def _bamboo_leaves(pen: Pen, at: Point, side: int, size: float, tone: float) -> 
             )
 
 
-def reeds(
+def draw_reeds(
     pen: Pen, x: float, foot: float, wide: float, high: float, count: int, *, tone: float = 0.6
 ) -> None:
     """Reeds: thin stems bent one way by the wind, long leaves, plumes at the tips."""

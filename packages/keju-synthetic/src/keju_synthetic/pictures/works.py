@@ -12,16 +12,16 @@ from PIL import Image
 from keju.errors import DataError, unknown_name
 from keju.items import Item, Line, LineKind, Point, Record
 from keju.messages import message
-from keju_synthetic.exhibits import Examiner, Exhibit
+from keju_synthetic.exhibits import ItemMaker, StoredImage
 from keju_synthetic.paper import Picture
 from keju_synthetic.recipe import Difficulty, PictureSpec
-from keju_synthetic.seals.cutting import Cut, cut_seal
+from keju_synthetic.seals.cutting import SealDesign, carve_seal
 from keju_synthetic.seals.pressing import lay_paste
 
 _ENLARGED = 4
 
 
-class DrawnSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WorkSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A picture of a recipe: which known work it shows, in which hands, for which tasks.
 
     `work` is the known work's id (empty: the picture's own id). `asks` are tasks (empty: all that
@@ -54,15 +54,15 @@ class Writing(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     boxed: bool = False
 
 
-class Stamped(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SealPlacement(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A seal on the field: its middle in parts of the field, its height in pixels."""
 
-    cut: Cut
+    cut: SealDesign
     at: Point
     size: int = 34
 
 
-class Chosen(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ChoiceQuestion(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A question with options: the right one and the wrong ones."""
 
     task: str
@@ -70,7 +70,7 @@ class Chosen(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     others: tuple[str, ...]
 
 
-class Short(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ShortQuestion(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A question with a short answer; ``{name}`` in the answer is a count of what was drawn.
 
     `also` are other wordings that are as right.
@@ -97,17 +97,17 @@ class Work(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     author: str = ""
     dynasty: str = ""
     writings: tuple[Writing, ...] = ()
-    seals: tuple[Stamped, ...] = ()
+    seals: tuple[SealPlacement, ...] = ()
     reads: str = ""
-    choices: tuple[Chosen, ...] = ()
-    shorts: tuple[Short, ...] = ()
+    choices: tuple[ChoiceQuestion, ...] = ()
+    shorts: tuple[ShortQuestion, ...] = ()
     texts: dict[str, str] = field(default_factory=dict)
 
 
 W = TypeVar("W", bound=Work)
 
 
-def by_id(works: Iterable[W], file: str) -> dict[str, W]:
+def index_by_id(works: Iterable[W], file: str) -> dict[str, W]:
     """Works by their ids.
 
     Raises:
@@ -121,7 +121,7 @@ def by_id(works: Iterable[W], file: str) -> dict[str, W]:
     return found
 
 
-def find_work(works: Mapping[str, W], spec: DrawnSpec) -> W:
+def find_work(works: Mapping[str, W], spec: WorkSpec) -> W:
     """The work that a picture of the recipe shows.
 
     Raises:
@@ -147,17 +147,17 @@ def press_seals(
     """
     lines = []
     for seal in work.seals:
-        mask = cut_seal(seal.cut, seal.size, rng)
+        mask = carve_seal(seal.cut, seal.size, rng)
         x = round(corner[0] + seal.at[0] * work.size[0] - mask.width / 2)
         y = round(corner[1] + seal.at[1] * work.size[1] - mask.height / 2)
         x1, y1 = x + mask.width, y + mask.height
-        _press(page, mask, (x, y), rng, worn)
+        _press_seal(page, mask, (x, y), rng, worn)
         outline = ((x, y), (x1, y), (x1, y1), (x, y1))
         lines.append(Line(id="", text=seal.cut.legend, polygon=outline, kind="seal"))
     return page, lines
 
 
-def _press(
+def _press_seal(
     page: Picture, mask: Image.Image, at: tuple[int, int], rng: np.random.Generator, worn: float
 ) -> None:
     """Press one seal into the page; what falls off its edge is lost.
@@ -178,20 +178,20 @@ def _press(
     page[y0 : y0 + high, x0 : x0 + wide] = small / np.float32(255)
 
 
-def numbered(lines: list[Line]) -> tuple[Line, ...]:
+def number_lines(lines: list[Line]) -> tuple[Line, ...]:
     """The lines with ids in their order."""
     return tuple(
         structs.replace(line, id=f"l{number:03d}") for number, line in enumerate(lines, start=1)
     )
 
 
-def items_about(
-    exhibit: Exhibit,
+def make_work_items(
+    exhibit: StoredImage,
     work: Work,
     asks: tuple[str, ...],
     lines: tuple[Line, ...],
     counts: Mapping[str, int],
-    examiner: Examiner,
+    examiner: ItemMaker,
 ) -> Iterator[Item]:
     """All that the recipe asks about a drawn work.
 
@@ -211,21 +211,23 @@ def items_about(
             raise DataError(problem, item=exhibit.id)
     wanted = set(asks) or known
     if work.reads in wanted:
-        yield examiner.reading(exhibit, work.reads, lines)
+        yield examiner.make_transcription(exhibit, work.reads, lines)
     for choice in work.choices:
         if choice.task in wanted:
-            yield examiner.choice(exhibit, choice.task, choice.right, choice.others)
+            yield examiner.make_choice(exhibit, choice.task, choice.right, choice.others)
     for number, short in enumerate(work.shorts, start=1):
         if short.task in wanted:
-            item = examiner.telling(exhibit, short.task, _counted(short, counts, exhibit.id))
+            item = examiner.make_open_question(
+                exhibit, short.task, _fill_in_counts(short, counts, exhibit.id)
+            )
             name = f"{item.id}-{number}"
             yield structs.replace(item, id=name, question=short.question, also_accepted=short.also)
     for name, text in work.texts.items():
         if name in wanted:
-            yield examiner.telling(exhibit, name, text.strip())
+            yield examiner.make_open_question(exhibit, name, text.strip())
 
 
-def _counted(short: Short, counts: Mapping[str, int], picture: str) -> str:
+def _fill_in_counts(short: ShortQuestion, counts: Mapping[str, int], picture: str) -> str:
     try:
         return short.answer.format(**counts)
     except (KeyError, IndexError, ValueError):

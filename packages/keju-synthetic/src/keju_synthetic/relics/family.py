@@ -12,13 +12,13 @@ from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.items import Item, Record
 from keju.messages import message
-from keju_synthetic.exhibits import Examiner, Exhibit
+from keju_synthetic.exhibits import ItemMaker, StoredImage
 from keju_synthetic.recipe import Amount, Difficulty, Height, PictureSpec
-from keju_synthetic.relics.shaping import letters_of, load_shapes
-from keju_synthetic.relics.stage import Ground, Staging, show
-from keju_synthetic.studio import Studio
+from keju_synthetic.relics.shaping import list_letters, load_shapes
+from keju_synthetic.relics.stage import Ground, Staging, photograph_relic
+from keju_synthetic.studio import DrawingContext
 from keju_synthetic.texts import DATA
-from keju_synthetic.wear import wear_at
+from keju_synthetic.wear import compute_wear
 
 _DIGITS = "0123456789 cm"
 
@@ -84,19 +84,19 @@ def load_relics(path: Path = DATA / "relics.toml") -> dict[str, Relic]:
     return relics
 
 
-def draw_relics(studio: Studio) -> Iterator[Item]:
+def draw_relics(studio: DrawingContext) -> Iterator[Item]:
     """Build, light and ask about the recipe's relics.
 
     Raises:
         DataError: no such relic or hand, a character without an outline, or a question that
             nothing is known about.
     """
-    examiner = Examiner()
-    for spec in studio.recipe.part("relics", RelicPicture):
-        yield from _asked(studio, spec, examiner)
+    examiner = ItemMaker()
+    for spec in studio.recipe.read_section("relics", RelicPicture):
+        yield from _make_items(studio, spec, examiner)
 
 
-def _asked(studio: Studio, spec: RelicPicture, examiner: Examiner) -> Iterator[Item]:
+def _make_items(studio: DrawingContext, spec: RelicPicture, examiner: ItemMaker) -> Iterator[Item]:
     relics = load_relics()
     if spec.relic not in relics:
         raise DataError(unknown_name(spec.relic, relics, "relic"), item=spec.id)
@@ -106,28 +106,28 @@ def _asked(studio: Studio, spec: RelicPicture, examiner: Examiner) -> Iterator[I
     shape = load_shapes()[relic.shape]
     label = (relic.name,) if spec.labelled else ()
     needed = (
-        letters_of(shape) + "".join(label) + (_DIGITS.replace(" ", "") if spec.measured else "")
+        list_letters(shape) + "".join(label) + (_DIGITS.replace(" ", "") if spec.measured else "")
     )
-    font = studio.font(spec.hand, needed, spec.id)
+    font = studio.find_font(spec.hand, needed, spec.id)
     centimetres = relic.centimetres if spec.measured else 0.0
-    wear = wear_at(spec.difficulty, spec.wear, item=spec.id)
-    shown = show(
+    wear = compute_wear(spec.difficulty, spec.wear, item=spec.id)
+    shown = photograph_relic(
         shape, Staging(spec.height, spec.ground, centimetres, label), wear, font,
         studio.rng(spec.id, "relic"),
     )  # fmt: skip
-    exhibit = Exhibit(
+    exhibit = StoredImage(
         id=spec.id,
         image=studio.add_image(shown.image, spec.id),
         group=relic.name,
         split=spec.split,
-        metadata=_metadata(spec, relic),
+        metadata=_make_metadata(spec, relic),
         transcription="\n".join(label),
     )
     for name in spec.asks:
-        yield _item(examiner, exhibit, relic, name)
+        yield _make_item(examiner, exhibit, relic, name)
 
 
-def _metadata(spec: RelicPicture, relic: Relic) -> dict[str, str]:
+def _make_metadata(spec: RelicPicture, relic: Relic) -> dict[str, str]:
     known = {
         "name": relic.name,
         "kind": relic.kind,
@@ -141,7 +141,7 @@ def _metadata(spec: RelicPicture, relic: Relic) -> dict[str, str]:
     return known | ({"collection": relic.collection} if relic.collection else {})
 
 
-def _item(examiner: Examiner, exhibit: Exhibit, relic: Relic, name: str) -> Item:
+def _make_item(examiner: ItemMaker, exhibit: StoredImage, relic: Relic, name: str) -> Item:
     chosen = {
         "T32": (relic.name, relic.other_names),
         "T33": (relic.period, relic.other_periods),
@@ -149,9 +149,9 @@ def _item(examiner: Examiner, exhibit: Exhibit, relic: Relic, name: str) -> Item
         "T36": (relic.kind, relic.other_kinds),
     }
     if name in chosen and all(chosen[name]):
-        return examiner.choice(exhibit, name, *chosen[name])
+        return examiner.make_choice(exhibit, name, *chosen[name])
     if name == "T35" and relic.introduction:
-        return examiner.telling(exhibit, name, relic.introduction)
+        return examiner.make_open_question(exhibit, name, relic.introduction)
     raise DataError(
         message("synthetic.relic-without-data", task=name, relic=relic.name), item=exhibit.id
     )

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import ImageFilter
 
-from keju_synthetic.noise import Plane, field, ramp, to_image, unit
+from keju_synthetic.noise import Plane, make_noise, ramp, to_image, to_plane
 from keju_synthetic.paper import Picture
-from keju_synthetic.relics.solids import Surface, slopes
+from keju_synthetic.relics.solids import Surface, compute_slopes
 
 Material = Literal[
     "bronze", "dark bronze", "celadon", "ru", "blue-and-white", "sancai", "painted pottery", "jade",
@@ -23,7 +23,7 @@ Colour = NDArray[np.float32]
 Colouring = Callable[[Surface, np.random.Generator, float], Picture]
 
 
-def _c(red: float, green: float, blue: float) -> Colour:
+def _rgb(red: float, green: float, blue: float) -> Colour:
     return np.array([red, green, blue], np.float32)
 
 
@@ -57,7 +57,7 @@ _HALF = (-0.25, 0.32, 0.915)
 """Halfway between the lamp and the camera: what points there gleams."""
 
 
-def light_up(
+def shade_surface(
     surface: Surface, material: Material, rng: np.random.Generator, *, scale: float
 ) -> Picture:
     """The lit solid; what nothing covers is black.
@@ -69,7 +69,7 @@ def light_up(
         scale: pixels of the surface for one of a picture 600 pixels high.
     """
     finish = _FINISHES[material]
-    normal = _bumped(surface, finish.bump * scale, scale)
+    normal = _bend_normals(surface, finish.bump * scale, scale)
     colour = _COLOURS[material](surface, rng, scale)
     right, up, forward = normal[..., 0], normal[..., 1], normal[..., 2]
     lamp = np.maximum(0.0, right * _LAMP[0] + up * _LAMP[1] + forward * _LAMP[2])
@@ -84,17 +84,17 @@ def light_up(
     light = light * surface.light
     page = colour * light[..., None]
     page = page + finish.sheen * (soft * surface.light)[..., None]
-    page = page + (finish.gleam * _window(normal) * (1 - surface.inside))[..., None]
+    page = page + (finish.gleam * _draw_window_reflection(normal) * (1 - surface.inside))[..., None]
     rim = ramp(1 - forward, 0.72, 1.0)
     page = page * (1 - 0.35 * rim)[..., None]
     lit: Picture = np.clip(page, 0, 1).astype(np.float32)
     return lit
 
 
-def _bumped(surface: Surface, strength: float, scale: float) -> NDArray[np.float32]:
+def _bend_normals(surface: Surface, strength: float, scale: float) -> NDArray[np.float32]:
     """The normals, bent by what stands out of the surface."""
-    soft = unit(to_image(surface.relief).filter(ImageFilter.GaussianBlur(0.9 * scale)))
-    right, up = slopes(soft)
+    soft = to_plane(to_image(surface.relief).filter(ImageFilter.GaussianBlur(0.9 * scale)))
+    right, up = compute_slopes(soft)
     normal = surface.normal.copy()
     normal[..., 0] += right * strength * 2
     normal[..., 1] += up * strength * 2
@@ -103,7 +103,7 @@ def _bumped(surface: Surface, strength: float, scale: float) -> NDArray[np.float
     return bent
 
 
-def _window(normal: NDArray[np.float32]) -> Plane:
+def _draw_window_reflection(normal: NDArray[np.float32]) -> Plane:
     """The reflection of a window in a glaze: two panes."""
     right, up = normal[..., 0], normal[..., 1]
     high = ramp(0.14 - np.abs(up - 0.42), 0.0, 0.05)
@@ -117,107 +117,113 @@ def _mix(low: Colour | Picture, high: Colour | Picture, part: Plane) -> Picture:
     return mixed
 
 
-def _bronze(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
+def _colour_bronze(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
     shape = surface.shape
-    cloud = field(rng, shape, 90 * scale) * 0.5 + field(rng, shape, 26 * scale) * 0.3
-    cloud = cloud + field(rng, shape, 7 * scale) * 0.2
+    cloud = make_noise(rng, shape, 90 * scale) * 0.5 + make_noise(rng, shape, 26 * scale) * 0.3
+    cloud = cloud + make_noise(rng, shape, 7 * scale) * 0.2
     # Some pieces came out of the ground green, others nearly as brown as they were cast.
     lean = (float(rng.random()) - 0.5) * 0.30
-    colour = _mix(_c(0.44, 0.38, 0.26), _c(0.40, 0.51, 0.42), ramp(cloud + lean, 0.30, 0.66))
-    bloom = field(rng, shape, 38 * scale) * 0.55 + field(rng, shape, 9 * scale) * 0.45
-    colour = _mix(colour, _c(0.36, 0.64, 0.55), ramp(bloom + lean * 0.4, 0.66, 0.80) * 0.85)
-    rust = field(rng, shape, 22 * scale) * 0.6 + field(rng, shape, 5 * scale) * 0.4
-    colour = _mix(colour, _c(0.50, 0.30, 0.20), ramp(rust, 0.78, 0.90) * 0.7)
+    colour = _mix(_rgb(0.44, 0.38, 0.26), _rgb(0.40, 0.51, 0.42), ramp(cloud + lean, 0.30, 0.66))
+    bloom = make_noise(rng, shape, 38 * scale) * 0.55 + make_noise(rng, shape, 9 * scale) * 0.45
+    colour = _mix(colour, _rgb(0.36, 0.64, 0.55), ramp(bloom + lean * 0.4, 0.66, 0.80) * 0.85)
+    rust = make_noise(rng, shape, 22 * scale) * 0.6 + make_noise(rng, shape, 5 * scale) * 0.4
+    colour = _mix(colour, _rgb(0.50, 0.30, 0.20), ramp(rust, 0.78, 0.90) * 0.7)
     deep = ramp(0.5 - surface.relief, 0.02, 0.45)
-    colour = _mix(colour, _c(0.24, 0.31, 0.26), deep * 0.75)
-    grain = field(rng, shape, 2.2 * scale) - 0.5
+    colour = _mix(colour, _rgb(0.24, 0.31, 0.26), deep * 0.75)
+    grain = make_noise(rng, shape, 2.2 * scale) - 0.5
     return colour * (1 + 0.16 * grain)[..., None]
 
 
-def _dark_bronze(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
+def _colour_dark_bronze(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
     shape = surface.shape
-    cloud = field(rng, shape, 70 * scale) * 0.6 + field(rng, shape, 14 * scale) * 0.4
-    colour = _mix(_c(0.34, 0.33, 0.28), _c(0.46, 0.48, 0.40), ramp(cloud, 0.35, 0.75))
-    bloom = field(rng, shape, 30 * scale) * 0.5 + field(rng, shape, 7 * scale) * 0.5
-    colour = _mix(colour, _c(0.36, 0.54, 0.47), ramp(bloom, 0.70, 0.82) * 0.8)
+    cloud = make_noise(rng, shape, 70 * scale) * 0.6 + make_noise(rng, shape, 14 * scale) * 0.4
+    colour = _mix(_rgb(0.34, 0.33, 0.28), _rgb(0.46, 0.48, 0.40), ramp(cloud, 0.35, 0.75))
+    bloom = make_noise(rng, shape, 30 * scale) * 0.5 + make_noise(rng, shape, 7 * scale) * 0.5
+    colour = _mix(colour, _rgb(0.36, 0.54, 0.47), ramp(bloom, 0.70, 0.82) * 0.8)
     deep = ramp(0.5 - surface.relief, 0.02, 0.45)
-    return _mix(colour, _c(0.20, 0.24, 0.21), deep * 0.6)
+    return _mix(colour, _rgb(0.20, 0.24, 0.21), deep * 0.6)
 
 
-def _celadon(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
+def _colour_celadon(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
     shape = surface.shape
-    cloud = field(rng, shape, 120 * scale) * 0.7 + field(rng, shape, 40 * scale) * 0.3
-    colour = _mix(_c(0.52, 0.70, 0.60), _c(0.64, 0.79, 0.69), cloud)
+    cloud = make_noise(rng, shape, 120 * scale) * 0.7 + make_noise(rng, shape, 40 * scale) * 0.3
+    colour = _mix(_rgb(0.52, 0.70, 0.60), _rgb(0.64, 0.79, 0.69), cloud)
     # Glaze is thin where the body stands out, and pools where it lies deep.
-    colour = _mix(colour, _c(0.80, 0.84, 0.74), ramp(surface.relief - 0.5, 0.1, 0.5) * 0.6)
-    return _mix(colour, _c(0.42, 0.60, 0.50), ramp(0.5 - surface.relief, 0.05, 0.5) * 0.6)
+    colour = _mix(colour, _rgb(0.80, 0.84, 0.74), ramp(surface.relief - 0.5, 0.1, 0.5) * 0.6)
+    return _mix(colour, _rgb(0.42, 0.60, 0.50), ramp(0.5 - surface.relief, 0.05, 0.5) * 0.6)
 
 
-def _ru(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
+def _colour_ru(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
     shape = surface.shape
-    cloud = field(rng, shape, 120 * scale) * 0.7 + field(rng, shape, 40 * scale) * 0.3
-    colour = _mix(_c(0.64, 0.75, 0.75), _c(0.72, 0.82, 0.81), cloud)
-    colour = _mix(colour, _c(0.82, 0.80, 0.74), ramp(surface.relief - 0.5, 0.1, 0.5) * 0.5)
-    return colour * (1 - 0.20 * _crackle(shape, rng, scale))[..., None]
+    cloud = make_noise(rng, shape, 120 * scale) * 0.7 + make_noise(rng, shape, 40 * scale) * 0.3
+    colour = _mix(_rgb(0.64, 0.75, 0.75), _rgb(0.72, 0.82, 0.81), cloud)
+    colour = _mix(colour, _rgb(0.82, 0.80, 0.74), ramp(surface.relief - 0.5, 0.1, 0.5) * 0.5)
+    return colour * (1 - 0.20 * _draw_crackle(shape, rng, scale))[..., None]
 
 
-def _crackle(shape: tuple[int, int], rng: np.random.Generator, scale: float) -> Plane:
+def _draw_crackle(shape: tuple[int, int], rng: np.random.Generator, scale: float) -> Plane:
     """Fine cracks of a glaze: where a smooth field crosses a level."""
-    one = field(rng, shape, 11 * scale) - 0.5
-    two = field(rng, shape, 15 * scale) - 0.5
+    one = make_noise(rng, shape, 11 * scale) - 0.5
+    two = make_noise(rng, shape, 15 * scale) - 0.5
     lines = np.minimum(np.abs(one), np.abs(two))
     return ramp(0.020 - lines, 0.0, 0.018)
 
 
-def _blue_and_white(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
+def _colour_blue_and_white(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
     shape = surface.shape
-    cloud = field(rng, shape, 150 * scale)
-    colour = _mix(_c(0.86, 0.90, 0.92), _c(0.93, 0.94, 0.93), cloud)
-    run = unit(to_image(surface.pigment).filter(ImageFilter.GaussianBlur(1.1 * scale)))
-    spread = field(rng, shape, 5 * scale) * 0.6 + field(rng, shape, 16 * scale) * 0.4
+    cloud = make_noise(rng, shape, 150 * scale)
+    colour = _mix(_rgb(0.86, 0.90, 0.92), _rgb(0.93, 0.94, 0.93), cloud)
+    run = to_plane(to_image(surface.pigment).filter(ImageFilter.GaussianBlur(1.1 * scale)))
+    spread = make_noise(rng, shape, 5 * scale) * 0.6 + make_noise(rng, shape, 16 * scale) * 0.4
     blue = ramp(run + (spread - 0.5) * 0.35, 0.18, 0.62)
-    heaped = ramp(field(rng, shape, 9 * scale) * 0.5 + field(rng, shape, 3 * scale) * 0.5, 0.5, 0.9)
-    cobalt = _mix(_c(0.20, 0.32, 0.66), _c(0.08, 0.13, 0.36), heaped)
+    heaped = ramp(
+        make_noise(rng, shape, 9 * scale) * 0.5 + make_noise(rng, shape, 3 * scale) * 0.5, 0.5, 0.9
+    )
+    cobalt = _mix(_rgb(0.20, 0.32, 0.66), _rgb(0.08, 0.13, 0.36), heaped)
     return _mix(colour, cobalt, blue * 0.92)
 
 
-def _sancai(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
+def _colour_sancai(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
     """Amber, green and cream that ran downwards in the kiln."""
     shape = surface.shape
     down = np.arange(shape[0], dtype=np.float32)[:, None] / shape[0]
-    run = field(rng, shape, 22 * scale, stretch=5) * 0.55 + field(rng, shape, 9 * scale, stretch=6)
+    run = make_noise(rng, shape, 22 * scale, stretch=5) * 0.55 + make_noise(
+        rng, shape, 9 * scale, stretch=6
+    )
     run = run * 0.69
-    colour = _mix(_c(0.90, 0.83, 0.62), _c(0.76, 0.44, 0.13), ramp(run, 0.42, 0.52))
-    other = field(rng, shape, 26 * scale, stretch=5) * 0.6
-    other = other + field(rng, shape, 10 * scale, stretch=6) * 0.4
-    colour = _mix(colour, _c(0.22, 0.46, 0.24), ramp(other, 0.56, 0.63))
+    colour = _mix(_rgb(0.90, 0.83, 0.62), _rgb(0.76, 0.44, 0.13), ramp(run, 0.42, 0.52))
+    other = make_noise(rng, shape, 26 * scale, stretch=5) * 0.6
+    other = other + make_noise(rng, shape, 10 * scale, stretch=6) * 0.4
+    colour = _mix(colour, _rgb(0.22, 0.46, 0.24), ramp(other, 0.56, 0.63))
     # Glaze stops in tongues above the foot and leaves the body bare.
-    tongues = field(rng, (1, shape[1]), 20 * scale) * 0.10
+    tongues = make_noise(rng, (1, shape[1]), 20 * scale) * 0.10
     bare = ramp(down - tongues, 0.74, 0.755)
-    return _mix(colour, _c(0.84, 0.74, 0.62), bare)
+    return _mix(colour, _rgb(0.84, 0.74, 0.62), bare)
 
 
-def _painted_pottery(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
+def _colour_painted_pottery(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
     shape = surface.shape
-    cloud = field(rng, shape, 80 * scale) * 0.6 + field(rng, shape, 20 * scale) * 0.4
-    colour = _mix(_c(0.80, 0.52, 0.33), _c(0.88, 0.63, 0.42), cloud)
-    worn = field(rng, shape, 6 * scale) * 0.5 + field(rng, shape, 30 * scale) * 0.5
-    paint = unit(to_image(surface.pigment).filter(ImageFilter.GaussianBlur(0.7 * scale)))
+    cloud = make_noise(rng, shape, 80 * scale) * 0.6 + make_noise(rng, shape, 20 * scale) * 0.4
+    colour = _mix(_rgb(0.80, 0.52, 0.33), _rgb(0.88, 0.63, 0.42), cloud)
+    worn = make_noise(rng, shape, 6 * scale) * 0.5 + make_noise(rng, shape, 30 * scale) * 0.5
+    paint = to_plane(to_image(surface.pigment).filter(ImageFilter.GaussianBlur(0.7 * scale)))
     black = ramp(paint, 0.35, 0.6) * (1 - 0.75 * ramp(worn, 0.68, 0.85))
-    colour = _mix(colour, _c(0.20, 0.13, 0.11), black * 0.94)
-    return colour * (1 + 0.10 * (field(rng, shape, 2.5 * scale) - 0.5))[..., None]
+    colour = _mix(colour, _rgb(0.20, 0.13, 0.11), black * 0.94)
+    return colour * (1 + 0.10 * (make_noise(rng, shape, 2.5 * scale) - 0.5))[..., None]
 
 
-def _jade_of(pale: Colour, deep: Colour, stain: Colour) -> Colouring:
+def _build_jade_colouring(pale: Colour, deep: Colour, stain: Colour) -> Colouring:
     def colour(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
         shape = surface.shape
-        cloud = field(rng, shape, 70 * scale) * 0.55 + field(rng, shape, 22 * scale) * 0.30
-        cloud = cloud + field(rng, shape, 8 * scale) * 0.15
+        cloud = (
+            make_noise(rng, shape, 70 * scale) * 0.55 + make_noise(rng, shape, 22 * scale) * 0.30
+        )
+        cloud = cloud + make_noise(rng, shape, 8 * scale) * 0.15
         body = _mix(deep, pale, ramp(cloud, 0.25, 0.75))
         # Light comes through where the stone is thin: at its edges.
         thin = ramp(1 - surface.normal[..., 2], 0.15, 0.85) * surface.cover
         body = _mix(body, np.minimum(pale * 1.12, 1), thin * 0.5)
-        age = field(rng, shape, 110 * scale) * 0.6 + field(rng, shape, 15 * scale) * 0.4
+        age = make_noise(rng, shape, 110 * scale) * 0.6 + make_noise(rng, shape, 15 * scale) * 0.4
         body = _mix(body, stain, ramp(age, 0.62, 0.84) * 0.75)
         deep_lines = ramp(0.5 - surface.relief, 0.02, 0.45)
         return body * (1 - 0.30 * deep_lines)[..., None]
@@ -225,40 +231,44 @@ def _jade_of(pale: Colour, deep: Colour, stain: Colour) -> Colouring:
     return colour
 
 
-def _clay(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
+def _colour_clay(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
     shape = surface.shape
-    cloud = field(rng, shape, 60 * scale) * 0.5 + field(rng, shape, 12 * scale) * 0.5
-    colour = _mix(_c(0.46, 0.46, 0.44), _c(0.60, 0.58, 0.53), cloud)
-    pits = ramp(field(rng, shape, 3 * scale), 0.80, 0.95)
+    cloud = make_noise(rng, shape, 60 * scale) * 0.5 + make_noise(rng, shape, 12 * scale) * 0.5
+    colour = _mix(_rgb(0.46, 0.46, 0.44), _rgb(0.60, 0.58, 0.53), cloud)
+    pits = ramp(make_noise(rng, shape, 3 * scale), 0.80, 0.95)
     return colour * (1 - 0.30 * pits)[..., None]
 
 
-def _iron_brown(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
+def _colour_iron_brown(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
     shape = surface.shape
-    cloud = field(rng, shape, 50 * scale) * 0.5 + field(rng, shape, 9 * scale) * 0.5
-    colour = _mix(_c(0.40, 0.34, 0.25), _c(0.52, 0.50, 0.38), ramp(cloud, 0.3, 0.7))
-    bloom = field(rng, shape, 24 * scale) * 0.5 + field(rng, shape, 6 * scale) * 0.5
-    colour = _mix(colour, _c(0.34, 0.56, 0.46), ramp(bloom, 0.60, 0.76) * 0.8)
+    cloud = make_noise(rng, shape, 50 * scale) * 0.5 + make_noise(rng, shape, 9 * scale) * 0.5
+    colour = _mix(_rgb(0.40, 0.34, 0.25), _rgb(0.52, 0.50, 0.38), ramp(cloud, 0.3, 0.7))
+    bloom = make_noise(rng, shape, 24 * scale) * 0.5 + make_noise(rng, shape, 6 * scale) * 0.5
+    colour = _mix(colour, _rgb(0.34, 0.56, 0.46), ramp(bloom, 0.60, 0.76) * 0.8)
     deep = ramp(0.5 - surface.relief, 0.02, 0.45)
-    return _mix(colour, _c(0.25, 0.27, 0.22), deep * 0.5)
+    return _mix(colour, _rgb(0.25, 0.27, 0.22), deep * 0.5)
 
 
-def _wood(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
-    grain = field(rng, (surface.shape[1], surface.shape[0]), 2.5 * scale, stretch=30).T
-    return _mix(_c(0.20, 0.11, 0.08), _c(0.34, 0.20, 0.13), grain)
+def _colour_wood(surface: Surface, rng: np.random.Generator, scale: float) -> Picture:
+    grain = make_noise(rng, (surface.shape[1], surface.shape[0]), 2.5 * scale, stretch=30).T
+    return _mix(_rgb(0.20, 0.11, 0.08), _rgb(0.34, 0.20, 0.13), grain)
 
 
 _COLOURS: Mapping[Material, Colouring] = {
-    "bronze": _bronze,
-    "dark bronze": _dark_bronze,
-    "celadon": _celadon,
-    "ru": _ru,
-    "blue-and-white": _blue_and_white,
-    "sancai": _sancai,
-    "painted pottery": _painted_pottery,
-    "jade": _jade_of(_c(0.62, 0.70, 0.52), _c(0.36, 0.46, 0.34), _c(0.46, 0.32, 0.20)),
-    "white jade": _jade_of(_c(0.86, 0.84, 0.74), _c(0.70, 0.68, 0.54), _c(0.58, 0.40, 0.24)),
-    "clay": _clay,
-    "iron brown": _iron_brown,
-    "wood": _wood,
+    "bronze": _colour_bronze,
+    "dark bronze": _colour_dark_bronze,
+    "celadon": _colour_celadon,
+    "ru": _colour_ru,
+    "blue-and-white": _colour_blue_and_white,
+    "sancai": _colour_sancai,
+    "painted pottery": _colour_painted_pottery,
+    "jade": _build_jade_colouring(
+        _rgb(0.62, 0.70, 0.52), _rgb(0.36, 0.46, 0.34), _rgb(0.46, 0.32, 0.20)
+    ),
+    "white jade": _build_jade_colouring(
+        _rgb(0.86, 0.84, 0.74), _rgb(0.70, 0.68, 0.54), _rgb(0.58, 0.40, 0.24)
+    ),
+    "clay": _colour_clay,
+    "iron brown": _colour_iron_brown,
+    "wood": _colour_wood,
 }

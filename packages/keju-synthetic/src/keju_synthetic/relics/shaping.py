@@ -18,8 +18,8 @@ from keju_synthetic.composing import Rect
 from keju_synthetic.fonts import Font, load_face
 from keju_synthetic.relics.materials import Material
 from keju_synthetic.relics.ornaments import PATTERNS
-from keju_synthetic.relics.solids import Surface, face, revolve, slab, smooth, tube
-from keju_synthetic.seals.script import seal_script
+from keju_synthetic.relics.solids import Surface, add_face, add_slab, add_tube, revolve, smooth
+from keju_synthetic.seals.script import load_seal_script
 from keju_synthetic.texts import DATA
 
 _UNROLLED = (1400, 1000)
@@ -135,24 +135,24 @@ class Frame(NamedTuple):
     y: float
     height: float
 
-    def at(self, point: Point) -> Point:
+    def to_pixel(self, point: Point) -> Point:
         """A point of the shape in pixels."""
         return self.x + point[0] * self.height, self.y - point[1] * self.height
 
-    def all(self, points: tuple[Point, ...], *, mirror: bool = False) -> list[Point]:
+    def to_pixels(self, points: tuple[Point, ...], *, mirror: bool = False) -> list[Point]:
         """Points of the shape in pixels, on the other side where `mirror` says so."""
         way = -1 if mirror else 1
-        return [self.at((way * x, y)) for x, y in points]
+        return [self.to_pixel((way * x, y)) for x, y in points]
 
 
-def letters_of(shape: Shape) -> str:
+def list_letters(shape: Shape) -> str:
     """The characters that a font must draw on a shape."""
     return "".join(
         letter.sign for part in shape.parts for letter in part.letters if letter.script == "regular"
     )
 
 
-def build(surface: Surface, shape: Shape, frame: Frame, font: Font | None) -> None:
+def build_surface(surface: Surface, shape: Shape, frame: Frame, font: Font | None) -> None:
     """Put a shape together.
 
     Args:
@@ -163,24 +163,26 @@ def build(surface: Surface, shape: Shape, frame: Frame, font: Font | None) -> No
     """
     for part in shape.parts:
         for x, y, scale in part.copies:
-            copy = Frame(*frame.at((x, y)), frame.height * scale)
+            copy = Frame(*frame.to_pixel((x, y)), frame.height * scale)
             for mirror in (False, True) if part.mirror else (False,):
                 _MAKERS[part.kind](surface, part, copy, font, mirror)
 
 
-def _turned(surface: Surface, part: Part, frame: Frame, font: Font | None, mirror: bool) -> None:
-    relief, pigment = (_unrolled(part, painted) for painted in (False, True))
-    foot = frame.at((-part.at[0] if mirror else part.at[0], part.at[1]))
+def _build_turned(
+    surface: Surface, part: Part, frame: Frame, font: Font | None, mirror: bool
+) -> None:
+    relief, pigment = (_unroll_bands(part, painted) for painted in (False, True))
+    foot = frame.to_pixel((-part.at[0] if mirror else part.at[0], part.at[1]))
     profile = [(r * frame.height, h * frame.height) for r, h in part.points]
     if part.letters and font is not None:
         pigment = pigment or Image.new("L", _UNROLLED, 0)
         for letter in part.letters:
             x, y = letter.at[0] * _UNROLLED[0], letter.at[1] * _UNROLLED[1]
-            _regular(pigment, letter, (x, y), letter.size * _UNROLLED[1], font)
+            _draw_regular_letter(pigment, letter, (x, y), letter.size * _UNROLLED[1], font)
     revolve(surface, foot, profile, relief=relief, pigment=pigment, open_=part.open)
 
 
-def _unrolled(part: Part, painted: bool) -> Image.Image | None:
+def _unroll_bands(part: Part, painted: bool) -> Image.Image | None:
     bands = [band for band in part.bands if band.painted == painted]
     if not bands:
         return None
@@ -198,22 +200,26 @@ def _unrolled(part: Part, painted: bool) -> Image.Image | None:
     return mask
 
 
-def _bar(surface: Surface, part: Part, frame: Frame, _: Font | None, mirror: bool) -> None:
-    path = frame.all(part.points, mirror=mirror)
-    tube(surface, path, [r * frame.height for r in part.radii], flat=part.flat)
+def _build_bar(surface: Surface, part: Part, frame: Frame, _: Font | None, mirror: bool) -> None:
+    path = frame.to_pixels(part.points, mirror=mirror)
+    add_tube(surface, path, [r * frame.height for r in part.radii], flat=part.flat)
 
 
-def _plate(surface: Surface, part: Part, frame: Frame, font: Font | None, mirror: bool) -> None:
-    outline = frame.all(part.points, mirror=mirror) or _circle(frame, part.at, part.radii[0])
+def _build_plate(
+    surface: Surface, part: Part, frame: Frame, font: Font | None, mirror: bool
+) -> None:
+    outline = frame.to_pixels(part.points, mirror=mirror) or _make_circle(
+        frame, part.at, part.radii[0]
+    )
     if part.round:
         outline = smooth([*outline, outline[0]], 3)
-    holes = [frame.all(hole, mirror=mirror) for hole in part.holes]
+    holes = [frame.to_pixels(hole, mirror=mirror) for hole in part.holes]
     if part.hole_radius:
-        holes.append(_circle(frame, part.at, part.hole_radius))
+        holes.append(_make_circle(frame, part.at, part.hole_radius))
     height, width = surface.shape
     relief = Image.new("L", (width, height), 110)
     _engrave(relief, part, frame, font, mirror)
-    slab(surface, [outline], round_=part.edge * frame.height, holes=holes, relief=relief)
+    add_slab(surface, [outline], round_=part.edge * frame.height, holes=holes, relief=relief)
 
 
 def _engrave(
@@ -221,32 +227,32 @@ def _engrave(
 ) -> None:
     pen = ImageDraw.Draw(relief)
     if part.grain:
-        _grains(relief, part, frame)
+        _draw_grains(relief, part, frame)
     for ring in part.rings:
-        x, y = frame.at(ring.at)
+        x, y = frame.to_pixel(ring.at)
         r, wide = ring.radius * frame.height, max(1, round(ring.width * frame.height))
         if not ring.knobs:
             pen.ellipse((x - r, y - r, x + r, y + r), outline=255, width=wide)
-        for px, py in _circle(frame, ring.at, ring.radius, ring.knobs) if ring.knobs else []:
+        for px, py in _make_circle(frame, ring.at, ring.radius, ring.knobs) if ring.knobs else []:
             for grow, ink in ((1.0, 190), (0.7, 230), (0.4, 255)):
                 half = wide * grow
                 pen.ellipse((px - half, py - half, px + half, py + half), fill=ink)
     for line in part.lines:
-        for turned in _quarters(line, part):
-            _rib(pen, frame.all(turned, mirror=mirror), frame)
+        for turned in _repeat_quarter_turns(line, part):
+            _draw_rib(pen, frame.to_pixels(turned, mirror=mirror), frame)
     for letter in part.letters:
-        at, size = frame.at(letter.at), letter.size * frame.height
+        at, size = frame.to_pixel(letter.at), letter.size * frame.height
         if letter.script == "seal":
-            _cast(relief, letter, at, size)
+            _draw_seal_letter(relief, letter, at, size)
         elif font is not None:
-            _regular(relief, letter, at, size, font)
+            _draw_regular_letter(relief, letter, at, size, font)
 
 
-def _rib(pen: ImageDraw.ImageDraw, points: list[Point], frame: Frame) -> None:
+def _draw_rib(pen: ImageDraw.ImageDraw, points: list[Point], frame: Frame) -> None:
     pen.line(points, fill=255, width=max(2, round(0.012 * frame.height)), joint="curve")
 
 
-def _quarters(line: tuple[Point, ...], part: Part) -> list[tuple[Point, ...]]:
+def _repeat_quarter_turns(line: tuple[Point, ...], part: Part) -> list[tuple[Point, ...]]:
     """A line after each quarter turn around the middle of its part."""
     found, (x0, y0) = [line], part.at
     for _ in range(part.turns - 1):
@@ -255,11 +261,11 @@ def _quarters(line: tuple[Point, ...], part: Part) -> list[tuple[Point, ...]]:
     return found
 
 
-def _grains(relief: Image.Image, part: Part, frame: Frame) -> None:
+def _draw_grains(relief: Image.Image, part: Part, frame: Frame) -> None:
     """Rows of grains (穀紋), set like the cells of a comb."""
     pen = ImageDraw.Draw(relief)
     step = part.grain * frame.height
-    x0, y0 = frame.at(part.at)
+    x0, y0 = frame.to_pixel(part.at)
     reach = round(part.radii[0] * frame.height / step) + 1
     low = part.hole_radius * frame.height + step * 1.1
     far = part.radii[0] * frame.height - step * 1.1
@@ -276,30 +282,32 @@ def _grains(relief: Image.Image, part: Part, frame: Frame) -> None:
                 pen.arc(tail, 270, 40, fill=190, width=max(1, round(step * 0.10)))
 
 
-def _circle(frame: Frame, middle: Point, radius: float, count: int = 120) -> list[Point]:
+def _make_circle(frame: Frame, middle: Point, radius: float, count: int = 120) -> list[Point]:
     """Even points around a circle, in pixels."""
-    x, y = frame.at(middle)
+    x, y = frame.to_pixel(middle)
     reach = radius * frame.height
     # Rounded, so that the last digit of a machine's sine decides nothing.
     steps = [math.tau * number / count for number in range(count)]
     return [(x + reach * round(math.sin(t), 7), y - reach * round(math.cos(t), 7)) for t in steps]
 
 
-def _cast(relief: Image.Image, letter: Letter, at: Point, size: float) -> None:
+def _draw_seal_letter(relief: Image.Image, letter: Letter, at: Point, size: float) -> None:
     """A character in the squared seal script, standing out."""
-    figure = seal_script().figure(letter.sign)
+    figure = load_seal_script().build_figure(letter.sign)
     wide = size * letter.width
     cell = Rect(at[0] - wide / 2, at[1] - size / 2, at[0] + wide / 2, at[1] + size / 2)
     pen = ImageDraw.Draw(relief)
     thick = max(2, round(min(size / (figure.height + 2), wide / (figure.width + 2)) * 0.55))
-    for stroke in figure.fitted(cell):
+    for stroke in figure.fit(cell):
         pen.line(list(stroke), fill=255, width=thick, joint="curve")
         for x, y in (stroke[0], stroke[-1]):
             half = thick / 2 - 0.5
             pen.ellipse((x - half, y - half, x + half, y + half), fill=255)
 
 
-def _regular(mask: Image.Image, letter: Letter, at: Point, size: float, font: Font) -> None:
+def _draw_regular_letter(
+    mask: Image.Image, letter: Letter, at: Point, size: float, font: Font
+) -> None:
     face_ = load_face(font.path, font.face, max(8, round(size)))
     ImageDraw.Draw(mask).text(
         (round(at[0]), round(at[1])),
@@ -311,14 +319,14 @@ def _regular(mask: Image.Image, letter: Letter, at: Point, size: float, font: Fo
     )
 
 
-def _wall(surface: Surface, part: Part, frame: Frame, _: Font | None, mirror: bool) -> None:
-    corners = frame.all(part.points, mirror=mirror)
-    relief = _unrolled(part, painted=False)
+def _build_wall(surface: Surface, part: Part, frame: Frame, _: Font | None, mirror: bool) -> None:
+    corners = frame.to_pixels(part.points, mirror=mirror)
+    relief = _unroll_bands(part, painted=False)
     right, up, forward = part.normal
-    face(
+    add_face(
         surface, (corners[0], corners[1], corners[2]), (-right if mirror else right, up, forward),
         relief=relief, light=part.light,
     )  # fmt: skip
 
 
-_MAKERS = {"turned": _turned, "bar": _bar, "plate": _plate, "wall": _wall}
+_MAKERS = {"turned": _build_turned, "bar": _build_bar, "plate": _build_plate, "wall": _build_wall}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
 from keju.items import Point
-from keju_synthetic.noise import Plane, ramp, unit
+from keju_synthetic.noise import Plane, ramp, to_plane
 
 TILT = 0.17
 """Sine of the angle at which the camera looks down."""
@@ -82,7 +82,7 @@ def smooth(points: Sequence[Point], rounds: int = 3) -> list[Point]:
     return chain
 
 
-def angle(u: Plane) -> Plane:
+def compute_angle(u: Plane) -> Plane:
     """The angle whose sine is `u`, in -1..1 for a quarter turn either way.
 
     Abramowitz and Stegun 4.4.45, to four digits: a library's arcsine differs between machines.
@@ -120,30 +120,30 @@ def revolve(
     slopes = np.zeros(count)
     slopes[1:-1] = (radii[2:] - radii[:-2]) / np.maximum(heights[2:] - heights[:-2], 1e-6)
     most = float(radii.max()) + 2
-    box = _box(surface, foot[0] - most, foot[1] - heights[-1] - most * TILT,
-               foot[0] + most, foot[1] - heights[0] + most * TILT)  # fmt: skip
-    y, x = _grid(box)
+    box = _make_box(surface, foot[0] - most, foot[1] - heights[-1] - most * TILT,
+                    foot[0] + most, foot[1] - heights[0] + most * TILT)  # fmt: skip
+    y, x = _make_grid(box)
     top = np.full(x.shape, -1, np.int32)
     for number in range(count):
-        _disc(top, x - foot[0], y - foot[1] + heights[number], radii[number], number)
+        _fill_disc(top, x - foot[0], y - foot[1] + heights[number], radii[number], number)
     mask = top >= 0
     at = np.maximum(top, 0)
     u = np.clip((x - foot[0]) / np.maximum(radii[at], 1e-6), -1, 1).astype(np.float32)
     front = np.where(y >= foot[1] - heights[at], 1.0, -1.0) * np.sqrt(1 - u * u)
     slope = slopes[at]
     long = np.sqrt(1 + slope * slope)
-    normal = _seen(u / long, -slope / long, front / long)
+    normal = _tilt_normals(u / long, -slope / long, front / long)
     part = (at / (count - 1)).astype(np.float32)
-    across = (angle(u) + 1) / 2
+    across = (compute_angle(u) + 1) / 2
     surface.lay(
         box, mask, normal,
-        relief=_sampled(relief, across, 1 - part), pigment=_sampled(pigment, across, 1 - part),
+        relief=_sample(relief, across, 1 - part), pigment=_sample(pigment, across, 1 - part),
     )  # fmt: skip
     if open_:
-        _mouth(surface, (foot[0], foot[1] - heights[-1]), float(radii[-1]))
+        _add_mouth(surface, (foot[0], foot[1] - heights[-1]), float(radii[-1]))
 
 
-def _disc(top: NDArray[np.int32], dx: Plane, dy: Plane, radius: float, number: int) -> None:
+def _fill_disc(top: NDArray[np.int32], dx: Plane, dy: Plane, radius: float, number: int) -> None:
     if radius <= 0.5:
         return
     rows = np.flatnonzero(np.abs(dy[:, 0]) <= radius * TILT)
@@ -154,26 +154,26 @@ def _disc(top: NDArray[np.int32], dx: Plane, dy: Plane, radius: float, number: i
     top[part][dx[part] * dx[part] + flat * flat <= radius * radius] = number
 
 
-def _mouth(surface: Surface, middle: Point, radius: float) -> None:
+def _add_mouth(surface: Surface, middle: Point, radius: float) -> None:
     """The lip, and what can be seen of the inside."""
     for part, inside in ((1.0, False), (0.92, True)):
         r = radius * part
-        box = _box(surface, middle[0] - r, middle[1] - r * TILT, middle[0] + r,
-                   middle[1] + r * TILT)  # fmt: skip
-        y, x = _grid(box)
+        box = _make_box(surface, middle[0] - r, middle[1] - r * TILT, middle[0] + r,
+                        middle[1] + r * TILT)  # fmt: skip
+        y, x = _make_grid(box)
         u, v = (x - middle[0]) / r, (y - middle[1]) / (r * TILT)
         mask = u * u + v * v <= 1
         if inside:
             back = np.sqrt(np.maximum(0.0, 1 - u * u))
-            normal = _seen(-u * 0.9, np.full(u.shape, 0.25, np.float32), back)
+            normal = _tilt_normals(-u * 0.9, np.full(u.shape, 0.25, np.float32), back)
             depth = ramp((v + back) / np.maximum(2 * back, 0.05), 0.0, 0.9)
             surface.lay(box, mask, normal, light=0.62 - 0.46 * depth, inside=True)
         else:
             flat = np.zeros_like(u)
-            surface.lay(box, mask, _seen(flat, flat + 1, flat), light=flat + 0.95)
+            surface.lay(box, mask, _tilt_normals(flat, flat + 1, flat), light=flat + 0.95)
 
 
-def tube(
+def add_tube(
     surface: Surface,
     path: Sequence[Point],
     radii: Sequence[float],
@@ -183,9 +183,9 @@ def tube(
     """A round bar along a path; `radii` in pixels are spread over it, `flat` < 1 flattens it."""
     chain = smooth(path)
     most = max(radii) + 2
-    box = _box(surface, min(x for x, _ in chain) - most, min(y for _, y in chain) - most,
-               max(x for x, _ in chain) + most, max(y for _, y in chain) + most)  # fmt: skip
-    y, x = _grid(box)
+    box = _make_box(surface, min(x for x, _ in chain) - most, min(y for _, y in chain) - most,
+                    max(x for x, _ in chain) + most, max(y for _, y in chain) + most)  # fmt: skip
+    y, x = _make_grid(box)
     best = np.full(x.shape, np.inf, np.float32)
     off_x, off_y = np.zeros_like(x), np.zeros_like(x)
     at = np.linspace(0, 1, len(chain))
@@ -211,7 +211,7 @@ def tube(
     surface.lay(box, mask, normal.astype(np.float32))
 
 
-def slab(
+def add_slab(
     surface: Surface,
     outlines: Sequence[Sequence[Point]],
     *,
@@ -231,19 +231,19 @@ def slab(
         pen.polygon([(float(x), float(y)) for x, y in outline], fill=255)
     for hole in holes:
         pen.polygon([(float(x), float(y)) for x, y in hole], fill=0)
-    normal = inflated(mask, round_)
+    normal = compute_rounded_normals(mask, round_)
     whole = (slice(0, height), slice(0, width))
     surface.lay(
-        whole, unit(mask) > 0.5, normal,
-        relief=None if relief is None else unit(relief),
-        pigment=None if pigment is None else unit(pigment),
+        whole, to_plane(mask) > 0.5, normal,
+        relief=None if relief is None else to_plane(relief),
+        pigment=None if pigment is None else to_plane(pigment),
     )  # fmt: skip
 
 
-def inflated(mask: Image.Image, radius: float) -> NDArray[np.float32]:
+def compute_rounded_normals(mask: Image.Image, radius: float) -> NDArray[np.float32]:
     """Normals of a mask whose edges are rounded over `radius` pixels."""
-    high = unit(mask.filter(ImageFilter.GaussianBlur(radius * 0.55)))
-    right, up = slopes(high)
+    high = to_plane(mask.filter(ImageFilter.GaussianBlur(radius * 0.55)))
+    right, up = compute_slopes(high)
     right, up = right * radius * 1.5, up * radius * 1.5
     long = np.sqrt(1 + 0 * right)
     far = np.sqrt(right * right + up * up)
@@ -253,7 +253,7 @@ def inflated(mask: Image.Image, radius: float) -> NDArray[np.float32]:
     return np.stack([right, up, forward], axis=-1).astype(np.float32)
 
 
-def slopes(high: Plane) -> tuple[Plane, Plane]:
+def compute_slopes(high: Plane) -> tuple[Plane, Plane]:
     """How a height falls to the right and upwards, for a pixel's step."""
     right, up = np.zeros_like(high), np.zeros_like(high)
     right[:, 1:-1] = (high[:, :-2] - high[:, 2:]) / 2
@@ -261,7 +261,7 @@ def slopes(high: Plane) -> tuple[Plane, Plane]:
     return right, up
 
 
-def face(
+def add_face(
     surface: Surface,
     corners: tuple[Point, Point, Point],
     normal: tuple[float, float, float],
@@ -273,8 +273,8 @@ def face(
     (x0, y0), (x1, y1), (x2, y2) = corners
     xs = [x0, x1, x2, x1 + x2 - x0]
     ys = [y0, y1, y2, y1 + y2 - y0]
-    box = _box(surface, min(xs), min(ys), max(xs), max(ys))
-    y, x = _grid(box)
+    box = _make_box(surface, min(xs), min(ys), max(xs), max(ys))
+    y, x = _make_grid(box)
     ax, ay, bx, by = x1 - x0, y1 - y0, x2 - x0, y2 - y0
     area = ax * by - ay * bx
     across = ((x - x0) * by - (y - y0) * bx) / area
@@ -282,29 +282,29 @@ def face(
     mask = (across >= 0) & (across <= 1) & (down >= 0) & (down <= 1)
     right, up, forward = (np.full(x.shape, value, np.float32) for value in normal)
     surface.lay(
-        box, mask, _seen(right, up, forward), relief=_sampled(relief, across, down),
+        box, mask, _tilt_normals(right, up, forward), relief=_sample(relief, across, down),
         light=np.full(x.shape, light, np.float32),
     )  # fmt: skip
 
 
-def _seen(right: Plane, up: Plane, forward: Plane) -> NDArray[np.float32]:
+def _tilt_normals(right: Plane, up: Plane, forward: Plane) -> NDArray[np.float32]:
     """A direction of the solid as the tilted camera has it."""
     return np.stack(
         [right, up * _LEVEL - forward * TILT, up * TILT + forward * _LEVEL], axis=-1
     ).astype(np.float32)
 
 
-def _sampled(picture: Image.Image | None, across: Plane, down: Plane) -> Plane | None:
+def _sample(picture: Image.Image | None, across: Plane, down: Plane) -> Plane | None:
     if picture is None:
         return None
-    values = unit(picture)
+    values = to_plane(picture)
     rows = np.clip(down * values.shape[0], 0, values.shape[0] - 1).astype(np.int32)
     columns = np.clip(across * values.shape[1], 0, values.shape[1] - 1).astype(np.int32)
     sampled: Plane = values[rows, columns]
     return sampled
 
 
-def _box(surface: Surface, x0: float, y0: float, x1: float, y1: float) -> Box:
+def _make_box(surface: Surface, x0: float, y0: float, x1: float, y1: float) -> Box:
     height, width = surface.shape
     return (
         slice(max(0, math.floor(y0)), min(height, math.ceil(y1) + 1)),
@@ -312,7 +312,7 @@ def _box(surface: Surface, x0: float, y0: float, x1: float, y1: float) -> Box:
     )
 
 
-def _grid(box: Box) -> tuple[Plane, Plane]:
+def _make_grid(box: Box) -> tuple[Plane, Plane]:
     """Y and x of each pixel of a box."""
     rows, columns = box
     y = np.arange(rows.start, rows.stop, dtype=np.float32)[:, None]

@@ -10,10 +10,10 @@ from PIL import Image, ImageDraw, ImageFilter
 from keju_synthetic.camera import expose
 from keju_synthetic.composing import Rect
 from keju_synthetic.fonts import Font, load_face
-from keju_synthetic.noise import Plane, field, ramp, unit
+from keju_synthetic.noise import Plane, make_noise, ramp, to_plane
 from keju_synthetic.paper import Picture
-from keju_synthetic.relics.materials import light_up
-from keju_synthetic.relics.shaping import Frame, Shape, build
+from keju_synthetic.relics.materials import shade_surface
+from keju_synthetic.relics.shaping import Frame, Shape, build_surface
 from keju_synthetic.relics.solids import TILT, Surface
 from keju_synthetic.wear import Wear
 
@@ -45,20 +45,20 @@ class Staging(NamedTuple):
     label: tuple[str, ...] = ()
 
 
-class Shown(NamedTuple):
+class RelicPhoto(NamedTuple):
     """A finished picture, and the box of each line of its label, in pixels."""
 
     image: Image.Image
     label: tuple[Rect, ...]
 
 
-def show(
+def photograph_relic(
     shape: Shape,
     staging: Staging,
     wear: Wear,
     font: Font | None,
     rng: np.random.Generator,
-) -> Shown:
+) -> RelicPhoto:
     """Photograph a thing.
 
     Args:
@@ -76,30 +76,30 @@ def show(
     wide = round(max(thing * shape.aspect + high * 0.20, high * 0.62))
     surface = Surface(wide * SCALE, high * SCALE)
     frame = Frame(wide * SCALE / 2, high * (1 - foot) * SCALE, thing * SCALE)
-    build(surface, shape, frame, font)
-    lit = light_up(surface, shape.material, rng, scale=SCALE * high / 600)
+    build_surface(surface, shape, frame, font)
+    lit = shade_surface(surface, shape.material, rng, scale=SCALE * high / 600)
     # Edges are whole pixels of the large picture; softened, they come out smooth in the small one.
     whole = Image.fromarray((surface.cover * 255 + 0.5).astype(np.uint8))
     soft = whole.filter(ImageFilter.GaussianBlur(0.9))
-    cover = unit(soft.reduce(SCALE))
-    page = _backdrop((high, wide), staging.ground, high * (1 - foot), shape.lies, rng)
-    page = _shadowed(page, cover, shape.lies, high)
-    page = page * (1 - cover[..., None]) + _reduced(lit * unit(soft)[..., None])
+    cover = to_plane(soft.reduce(SCALE))
+    page = _draw_backdrop((high, wide), staging.ground, high * (1 - foot), shape.lies, rng)
+    page = _add_shadow(page, cover, shape.lies, high)
+    page = page * (1 - cover[..., None]) + _reduce_page(lit * to_plane(soft)[..., None])
     image = Image.fromarray((np.clip(page, 0, 1) * 255 + 0.5).astype(np.uint8))
     if staging.centimetres and font is not None:
-        _scale_bar(image, thing / staging.centimetres, font, staging.ground)
-    boxes = _card(image, staging.label, font) if staging.label and font is not None else ()
+        _draw_scale_bar(image, thing / staging.centimetres, font, staging.ground)
+    boxes = _draw_card(image, staging.label, font) if staging.label and font is not None else ()
     seen: Picture = np.asarray(image, dtype=np.float32) / np.float32(255)
-    return Shown(expose(seen, wear, "colour", rng), boxes)
+    return RelicPhoto(expose(seen, wear, "colour", rng), boxes)
 
 
-def _reduced(page: Picture) -> Picture:
+def _reduce_page(page: Picture) -> Picture:
     image = Image.fromarray((np.clip(page, 0, 1) * 255 + 0.5).astype(np.uint8))
     seen: Picture = np.asarray(image.reduce(SCALE), dtype=np.float32) / np.float32(255)
     return seen
 
 
-def _backdrop(
+def _draw_backdrop(
     shape: tuple[int, int], ground: Ground, floor: float, lies: bool, rng: np.random.Generator
 ) -> Picture:
     """A sweep of paper: light behind the thing, falling off to the corners."""
@@ -112,15 +112,15 @@ def _backdrop(
     if not lies:
         table = ramp(y - floor / height + 0.10, 0.0, 0.16)
         part = np.clip(part - 0.22 * table + 0.06 * (1 - table), 0, 1)
-    part = part + (field(rng, shape, 3) - 0.5) * 0.012
+    part = part + (make_noise(rng, shape, 3) - 0.5) * 0.012
     page: Picture = light * (1 - part[..., None]) + dark * part[..., None]
     return page.astype(np.float32)
 
 
-def _shadowed(page: Picture, cover: Plane, lies: bool, high: int) -> Picture:
+def _add_shadow(page: Picture, cover: Plane, lies: bool, high: int) -> Picture:
     mask = Image.fromarray((cover * 255 + 0.5).astype(np.uint8))
     if lies:
-        near = unit(mask.filter(ImageFilter.GaussianBlur(high * 0.012)))
+        near = to_plane(mask.filter(ImageFilter.GaussianBlur(high * 0.012)))
         shade = np.roll(near, (round(high * 0.012), round(high * 0.010)), axis=(0, 1)) * 0.55
         page = page * (1 - shade)[..., None]
         return page.astype(np.float32)
@@ -138,12 +138,12 @@ def _shadowed(page: Picture, cover: Plane, lies: bool, high: int) -> Picture:
     touch = Image.new("L", mask.size, 0)
     touch.paste(strip.resize((mask.width, max(2, round(high * 0.022)))), (0, bottom - 4))
     touch = touch.filter(ImageFilter.GaussianBlur(high * 0.007))
-    shade = np.maximum(unit(long) * 0.34, unit(touch) * 0.62)
+    shade = np.maximum(to_plane(long) * 0.34, to_plane(touch) * 0.62)
     page = page * (1 - shade)[..., None]
     return page.astype(np.float32)
 
 
-def _scale_bar(image: Image.Image, per_centimetre: float, font: Font, ground: Ground) -> None:
+def _draw_scale_bar(image: Image.Image, per_centimetre: float, font: Font, ground: Ground) -> None:
     """A bar of alternate black and white, about a fifth of the picture long."""
     wanted = image.width * 0.20 / per_centimetre
     length = max((step for step in _STEPS if step <= wanted), default=1)
@@ -160,7 +160,7 @@ def _scale_bar(image: Image.Image, per_centimetre: float, font: Font, ground: Gr
     pen.text((x + unit_ * 2, y - thick * 0.6), f"{length} cm", fill=ink, font=face, anchor="mb")
 
 
-def _card(image: Image.Image, lines: tuple[str, ...], font: Font) -> tuple[Rect, ...]:
+def _draw_card(image: Image.Image, lines: tuple[str, ...], font: Font) -> tuple[Rect, ...]:
     """A card on the table before the thing, a little in perspective."""
     size = max(11, round(image.height * 0.034))
     face = load_face(font.path, font.face, size)

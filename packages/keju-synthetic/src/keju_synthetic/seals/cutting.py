@@ -15,8 +15,8 @@ from keju.errors import DataError
 from keju.items import Point, Record
 from keju.messages import message
 from keju_synthetic.composing import Rect
-from keju_synthetic.noise import field, ramp, to_image, unit
-from keju_synthetic.seals.script import Figure, SealScript, Stroke, seal_script
+from keju_synthetic.noise import make_noise, ramp, to_image, to_plane
+from keju_synthetic.seals.script import Figure, SealScript, Stroke, load_seal_script
 
 Style = Literal["zhuwen", "baiwen", "mixed"]
 """Red characters, white characters on red, or white in the first column and red in the others."""
@@ -37,7 +37,7 @@ _OVERSIZE = 3
 _MOST = 12
 
 
-class Cut(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SealDesign(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a seal is cut.
 
     `legend` is in reading order; `columns` says how many characters stand in each column from the
@@ -55,7 +55,7 @@ class Cut(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     worn: Annotated[float, Meta(ge=0, le=1)] = 0.3
 
 
-class Cell(NamedTuple):
+class CharacterCell(NamedTuple):
     """A character and where it stands, in parts of the field (0..1 both ways)."""
 
     sign: str
@@ -63,7 +63,7 @@ class Cell(NamedTuple):
     place: Rect
 
 
-def column_counts(cut: Cut) -> tuple[int, ...]:
+def count_columns(cut: SealDesign) -> tuple[int, ...]:
     """Characters in each column, from the right.
 
     Raises:
@@ -73,7 +73,7 @@ def column_counts(cut: Cut) -> tuple[int, ...]:
     if not 1 <= count <= _MOST:
         problem = message("synthetic.legend-length", count=count, most=_MOST)
         raise DataError(problem, item=cut.legend)
-    given = cut.columns or _even_columns(count, cut.shape)
+    given = cut.columns or _divide_evenly(count, cut.shape)
     if sum(given) != count or min(given) < 1:
         problem = message("synthetic.columns-of-legend", columns=list(given), count=count)
         raise DataError(problem, item=cut.legend)
@@ -82,7 +82,7 @@ def column_counts(cut: Cut) -> tuple[int, ...]:
     return tuple(given)
 
 
-def _even_columns(count: int, shape: Shape) -> tuple[int, ...]:
+def _divide_evenly(count: int, shape: Shape) -> tuple[int, ...]:
     slender = shape in {"tall", "gourd", "twin"}
     if (slender and count <= 4) or count <= 2:
         return (count,)
@@ -91,12 +91,12 @@ def _even_columns(count: int, shape: Shape) -> tuple[int, ...]:
     return tuple(min(rows, count - rows * place) for place in range(columns))
 
 
-def cells(cut: Cut, script: SealScript) -> list[Cell]:
+def place_characters(cut: SealDesign, script: SealScript) -> list[CharacterCell]:
     """Where each character stands, in reading order.
 
     Columns go from right to left; a character that needs more strokes gets more of its column.
     """
-    counts = column_counts(cut)
+    counts = count_columns(cut)
     signs = cut.legend
     if cut.order == "turning":
         signs = signs[0] + signs[3] + signs[1] + signs[2]
@@ -104,15 +104,17 @@ def cells(cut: Cut, script: SealScript) -> list[Cell]:
     for count in counts:
         columns.append(signs[start : start + count])
         start += count
-    figures = {sign: script.figure(sign) for sign in signs}
-    wide = _shares([max(figures[sign].width for sign in column) for column in columns], 0.35)
+    figures = {sign: script.build_figure(sign) for sign in signs}
+    wide = _compute_shares(
+        [max(figures[sign].width for sign in column) for column in columns], 0.35
+    )
     found, right = [], 1.0
     for number, (column, share) in enumerate(zip(columns, wide, strict=True)):
         left, top = right - share, 0.0
         even = 0.0 if cut.shape in {"gourd", "twin"} else 0.75
-        for sign, high in zip(column, _shares([figures[s].height for s in column], even),
+        for sign, high in zip(column, _compute_shares([figures[s].height for s in column], even),
                               strict=True):  # fmt: skip
-            found.append(Cell(sign, number, Rect(left, top, right, top + high)))
+            found.append(CharacterCell(sign, number, Rect(left, top, right, top + high)))
             top += high
         right = left
     if cut.order == "turning":
@@ -120,13 +122,13 @@ def cells(cut: Cut, script: SealScript) -> list[Cell]:
     return found
 
 
-def _shares(sizes: Sequence[float], bend: float) -> list[float]:
+def _compute_shares(sizes: Sequence[float], bend: float) -> list[float]:
     """Parts of 1: even where `bend` is 0, as the sizes (and some room) are where it is 1."""
     whole = sum(size + 3 for size in sizes)
     return [bend * (size + 3) / whole + (1 - bend) / len(sizes) for size in sizes]
 
 
-def cut_seal(cut: Cut, height: int, rng: np.random.Generator) -> Image.Image:
+def carve_seal(cut: SealDesign, height: int, rng: np.random.Generator) -> Image.Image:
     """Cut a seal.
 
     Args:
@@ -140,21 +142,21 @@ def cut_seal(cut: Cut, height: int, rng: np.random.Generator) -> Image.Image:
     Raises:
         DataError: a character has no model, or the layout does not fit the legend.
     """
-    script = seal_script()
-    missing = script.missing(cut.legend)
+    script = load_seal_script()
+    missing = script.find_missing(cut.legend)
     if missing:
         raise DataError(
             message("synthetic.seal-script-missing", characters=missing), item=cut.legend
         )
     high = height * _OVERSIZE
     canvas = _Canvas(round(high * ASPECT[cut.shape]), high, cut, rng)
-    placed = cells(cut, script)
-    if cut.shape in {"gourd", "twin"} and len(column_counts(cut)) == 1:
-        canvas.beads(placed, script)
+    placed = place_characters(cut, script)
+    if cut.shape in {"gourd", "twin"} and len(count_columns(cut)) == 1:
+        canvas.carve_each(placed, script)
     else:
-        canvas.whole(placed, script)
+        canvas.carve_whole(placed, script)
     size = (round(height * ASPECT[cut.shape]), height)
-    return _broken(canvas.image.resize(size, Image.Resampling.BOX), cut.worn, rng)
+    return _chip_mask(canvas.image.resize(size, Image.Resampling.BOX), cut.worn, rng)
 
 
 Warp = Callable[[float, float], Point]
@@ -163,20 +165,20 @@ Warp = Callable[[float, float], Point]
 class _Canvas:
     """A mask under the knife, in pixels of the oversized picture."""
 
-    def __init__(self, width: int, height: int, cut: Cut, rng: np.random.Generator) -> None:
+    def __init__(self, width: int, height: int, cut: SealDesign, rng: np.random.Generator) -> None:
         self.image = Image.new("L", (width, height), 0)
         self._pen = ImageDraw.Draw(self.image)
         self._cut = cut
         self._rng = rng
 
-    def whole(self, placed: list[Cell], script: SealScript) -> None:
+    def carve_whole(self, placed: list[CharacterCell], script: SealScript) -> None:
         """One outline around the whole legend."""
         width, height = self.image.size
         bend = {"round": 1.0, "oval": 1.0, "irregular": 0.5}.get(self._cut.shape, 0.0)
         outline = Rect(0, 0, width - 1, height - 1)
-        self._part(outline, bend, placed, script)
+        self._carve_part(outline, bend, placed, script)
 
-    def beads(self, placed: list[Cell], script: SealScript) -> None:
+    def carve_each(self, placed: list[CharacterCell], script: SealScript) -> None:
         """One outline a character: two squares, or the two bellies of a gourd."""
         width, height = self.image.size
         gourd = self._cut.shape == "gourd"
@@ -187,50 +189,56 @@ class _Canvas:
             gap = 0 if gourd else step * 0.04
             outline = Rect(inset, top + gap, width - 1 - inset, step * (number + 1) - gap - 1)
             alone = cell._replace(place=Rect(0, 0, 1, 1))
-            self._part(outline, 1.0 if gourd else 0.0, [alone], script)
+            self._carve_part(outline, 1.0 if gourd else 0.0, [alone], script)
 
-    def _part(self, outline: Rect, bend: float, placed: list[Cell], script: SealScript) -> None:
+    def _carve_part(
+        self, outline: Rect, bend: float, placed: list[CharacterCell], script: SealScript
+    ) -> None:
         side = min(outline.x1 - outline.x0, outline.y1 - outline.y0)
         white, mixed = self._cut.style == "baiwen", self._cut.style == "mixed"
         edge = side * (0.030 if not white else 0.055)
-        ground = _warp(outline, bend, self._wobble(side))
+        ground = _make_warp(outline, bend, self._compute_wobble(side))
         # A legend bends less than a round border does, and stands away from it.
-        field_of = _warp(_shrunk(outline, 1 - 0.14 * bend), bend * 0.75, self._wobble(side))
-        self._pen.polygon([ground(x, y) for x, y in _rim()], fill=255)
+        field_of = _make_warp(
+            _shrink(outline, 1 - 0.14 * bend), bend * 0.75, self._compute_wobble(side)
+        )
+        self._pen.polygon([ground(x, y) for x, y in _make_rim()], fill=255)
         if not white:
             within = Rect(outline.x0 + edge, outline.y0 + edge, outline.x1 - edge,
                           outline.y1 - edge)  # fmt: skip
-            hollow = _warp(within, bend, self._wobble(side))
-            self._pen.polygon([hollow(x, y) for x, y in _rim()], fill=0)
+            hollow = _make_warp(within, bend, self._compute_wobble(side))
+            self._pen.polygon([hollow(x, y) for x, y in _make_rim()], fill=0)
         if mixed:
             first = max(cell.place.x1 - cell.place.x0 for cell in placed if cell.column == 0)
             split = [(1 - first, 0.0), (1.0, 0.0), (1.0, 1.0), (1 - first, 1.0)]
             self._pen.polygon([ground(x, y) for x, y in split], fill=255)
         pad = edge / side + (0.045 if not white else 0.03)
-        figures = [(cell, script.figure(cell.sign)) for cell in placed]
-        pitches = [_pitch(cell, figure, outline) for cell, figure in figures]
+        figures = [(cell, script.build_figure(cell.sign)) for cell in placed]
+        pitches = [_compute_pitch(cell, figure, outline) for cell, figure in figures]
         usual = sorted(pitches)[len(pitches) // 2] * self._cut.weight
         for (cell, figure), pitch in zip(figures, pitches, strict=True):
             red = not white and not (mixed and cell.column == 0)
             heavy = 1.0 if red else 1.25
             thick = max(side * 0.014, min(usual * heavy, pitch * 0.62))
-            room = _room(cell.place, pad, thick / side)
-            for stroke in figure.fitted(room):
-                self._stroke(stroke, field_of, thick, pitch, 255 if red else 0)
+            room = _shrink_cell(cell.place, pad, thick / side)
+            for stroke in figure.fit(room):
+                self._carve_stroke(stroke, field_of, thick, pitch, 255 if red else 0)
 
-    def _wobble(self, side: float) -> float:
+    def _compute_wobble(self, side: float) -> float:
         return side * (0.02 if self._cut.shape == "irregular" else 0.0)
 
-    def _stroke(self, stroke: Stroke, ground: Warp, thick: float, pitch: float, ink: int) -> None:
+    def _carve_stroke(
+        self, stroke: Stroke, ground: Warp, thick: float, pitch: float, ink: int
+    ) -> None:
         sway = pitch * 0.05
         shaky = [
             (x + (float(self._rng.random()) - 0.5) * sway, y + (float(self._rng.random()) - 0.5)
              * sway)
-            for x, y in (ground(x, y) for x, y in _finely(stroke))
+            for x, y in (ground(x, y) for x, y in _subdivide(stroke))
         ]  # fmt: skip
         if stroke[0] == stroke[-1]:
             shaky[-1] = shaky[0]
-        points = _rounded(shaky, self._cut.soft * pitch * 0.5, closed=stroke[0] == stroke[-1])
+        points = _round_corners(shaky, self._cut.soft * pitch * 0.5, closed=stroke[0] == stroke[-1])
         width = max(1, round(thick * (0.92 + 0.16 * float(self._rng.random()))))
         self._pen.line(points, fill=ink, width=width, joint="curve")
         half = width / 2 - 0.5
@@ -239,14 +247,14 @@ class _Canvas:
             (self._pen.ellipse if self._cut.soft > 0.2 else self._pen.rectangle)(end, fill=ink)
 
 
-def _pitch(cell: Cell, figure: Figure, outline: Rect) -> float:
+def _compute_pitch(cell: CharacterCell, figure: Figure, outline: Rect) -> float:
     """Pixels from stroke to stroke of a character in its cell."""
     wide = (cell.place.x1 - cell.place.x0) * (outline.x1 - outline.x0)
     high = (cell.place.y1 - cell.place.y0) * (outline.y1 - outline.y0)
     return min(wide / (figure.width + 2), high / (figure.height + 2))
 
 
-def _room(place: Rect, pad: float, thick: float) -> Rect:
+def _shrink_cell(place: Rect, pad: float, thick: float) -> Rect:
     """What of its cell a character fills; more room at the border than between characters."""
     gap = thick * 0.5 + 0.028
 
@@ -259,7 +267,7 @@ def _room(place: Rect, pad: float, thick: float) -> Rect:
     return Rect(low(place.x0), low(place.y0), high(place.x1), high(place.y1))
 
 
-def _rim() -> list[Point]:
+def _make_rim() -> list[Point]:
     """Points around the unit square."""
     steps = 24
     along = [step / steps for step in range(steps)]
@@ -271,12 +279,12 @@ def _rim() -> list[Point]:
     )
 
 
-def _shrunk(outline: Rect, part: float) -> Rect:
+def _shrink(outline: Rect, part: float) -> Rect:
     x, y = (outline.x1 - outline.x0) * (1 - part) / 2, (outline.y1 - outline.y0) * (1 - part) / 2
     return Rect(outline.x0 + x, outline.y0 + y, outline.x1 - x, outline.y1 - y)
 
 
-def _warp(outline: Rect, bend: float, wobble: float) -> Warp:
+def _make_warp(outline: Rect, bend: float, wobble: float) -> Warp:
     """From the unit square to an outline: a rectangle at `bend` 0, an ellipse at 1."""
     half_x, half_y = (outline.x1 - outline.x0) / 2, (outline.y1 - outline.y0) / 2
     middle_x, middle_y = outline.x0 + half_x, outline.y0 + half_y
@@ -292,7 +300,7 @@ def _warp(outline: Rect, bend: float, wobble: float) -> Warp:
     return ground
 
 
-def _finely(stroke: Stroke) -> list[Point]:
+def _subdivide(stroke: Stroke) -> list[Point]:
     """A stroke cut into short pieces, so that it can bend with its ground."""
     points = [stroke[0]]
     for (x0, y0), (x1, y1) in itertools.pairwise(stroke):
@@ -304,13 +312,13 @@ def _finely(stroke: Stroke) -> list[Point]:
     return points
 
 
-def _rounded(points: list[Point], radius: float, *, closed: bool) -> list[Point]:
+def _round_corners(points: list[Point], radius: float, *, closed: bool) -> list[Point]:
     """A chain with its corners rounded by a curve of about that radius."""
     if closed:
         points = [*points[:-1], points[0], points[1]]
     result = [points[0]]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
-        start, end = _toward(corner, before, radius), _toward(corner, after, radius)
+        start, end = _move_toward(corner, before, radius), _move_toward(corner, after, radius)
         for step in range(5):
             t = step / 4
             a, b, c = (1 - t) * (1 - t), 2 * t * (1 - t), t * t
@@ -319,14 +327,14 @@ def _rounded(points: list[Point], radius: float, *, closed: bool) -> list[Point]
     return [*result[1:], result[1]] if closed else [*result, points[-1]]
 
 
-def _toward(corner: Point, other: Point, radius: float) -> Point:
+def _move_toward(corner: Point, other: Point, radius: float) -> Point:
     dx, dy = other[0] - corner[0], other[1] - corner[1]
     length = math.sqrt(dx * dx + dy * dy)
     part = min(0.5, radius / length) if length else 0.0
     return corner[0] + dx * part, corner[1] + dy * part
 
 
-def _broken(mask: Image.Image, worn: float, rng: np.random.Generator) -> Image.Image:
+def _chip_mask(mask: Image.Image, worn: float, rng: np.random.Generator) -> Image.Image:
     """The stone chipped at its rim, and thin lines broken here and there."""
     width, height = mask.size
     chips = Image.new("L", mask.size, 0)
@@ -344,7 +352,7 @@ def _broken(mask: Image.Image, worn: float, rng: np.random.Generator) -> Image.I
             for _ in range(6)
         ]  # fmt: skip
         pen.polygon(blob, fill=255)
-    coarse = field(rng, (height, width), height * 0.05) * 0.6
-    fine = field(rng, (height, width), height * 0.016) * 0.4
+    coarse = make_noise(rng, (height, width), height * 0.05) * 0.6
+    fine = make_noise(rng, (height, width), height * 0.016) * 0.4
     gone = ramp(coarse + fine, 0.90 - 0.16 * worn, 0.94 - 0.16 * worn)
-    return to_image(unit(mask) * (1 - unit(chips)) * (1 - gone))
+    return to_image(to_plane(mask) * (1 - to_plane(chips)) * (1 - gone))

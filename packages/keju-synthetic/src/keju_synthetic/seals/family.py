@@ -12,13 +12,13 @@ from keju.errors import DataError
 from keju.files import read_toml
 from keju.items import Item, Line, Record
 from keju.messages import message
-from keju_synthetic.exhibits import Examiner, Exhibit
+from keju_synthetic.exhibits import ItemMaker, StoredImage
 from keju_synthetic.recipe import Amount, Difficulty, Height, PictureSpec
-from keju_synthetic.seals.cutting import Cut
+from keju_synthetic.seals.cutting import SealDesign
 from keju_synthetic.seals.pressing import Ground, press_seal
-from keju_synthetic.studio import Studio
+from keju_synthetic.studio import DrawingContext
 from keju_synthetic.texts import DATA
-from keju_synthetic.wear import wear_at
+from keju_synthetic.wear import compute_wear
 
 _NAMES = {"zhuwen": "朱文", "baiwen": "白文", "mixed": "朱白相间"}
 _ORDERS = {"columns": "columns from right to left", "turning": "回文"}
@@ -31,7 +31,7 @@ class SealPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=
     (a seal's small piece of ground has no stains unless it says so).
     """
 
-    cut: Cut
+    cut: SealDesign
     asks: tuple[str, ...] = ("T30",)
     difficulty: Difficulty = 0.3
     ground: Ground = "paper"
@@ -39,7 +39,7 @@ class SealPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=
     wear: dict[str, Amount] = field(default_factory=dict)
 
 
-class Owned(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SealOwner(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A legend of history: whose it was, and who else may be thought of. `note` says how known."""
 
     legend: str
@@ -49,17 +49,17 @@ class Owned(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class _Seals(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    seals: tuple[Owned, ...]
+    seals: tuple[SealOwner, ...]
 
 
 @lru_cache(maxsize=1)
-def load_owners(path: Path = DATA / "seals.toml") -> dict[str, Owned]:
+def load_owners(path: Path = DATA / "seals.toml") -> dict[str, SealOwner]:
     """The known owners by legend.
 
     Raises:
         DataError: a legend stands twice.
     """
-    owners: dict[str, Owned] = {}
+    owners: dict[str, SealOwner] = {}
     for seal in read_toml(path, _Seals).seals:
         if seal.legend in owners:
             raise DataError(message("synthetic.legend-twice"), file=path, item=seal.legend)
@@ -67,20 +67,20 @@ def load_owners(path: Path = DATA / "seals.toml") -> dict[str, Owned]:
     return owners
 
 
-def draw_seals(studio: Studio) -> Iterator[Item]:
+def draw_seals(studio: DrawingContext) -> Iterator[Item]:
     """Cut, press and ask about the recipe's seals.
 
     Raises:
         DataError: a legend that cannot be cut, a task that no seal answers, or an owner unknown.
     """
-    examiner = Examiner()
-    for spec in studio.recipe.part("seals", SealPicture):
-        yield from _asked(studio, spec, examiner)
+    examiner = ItemMaker()
+    for spec in studio.recipe.read_section("seals", SealPicture):
+        yield from _make_items(studio, spec, examiner)
 
 
-def _asked(studio: Studio, spec: SealPicture, examiner: Examiner) -> Iterator[Item]:
+def _make_items(studio: DrawingContext, spec: SealPicture, examiner: ItemMaker) -> Iterator[Item]:
     owned = load_owners().get(spec.cut.legend)
-    wear = wear_at(spec.difficulty, {"stains": 0.0} | spec.wear, item=spec.id)
+    wear = compute_wear(spec.difficulty, {"stains": 0.0} | spec.wear, item=spec.id)
     made = press_seal(
         spec.cut, height=spec.height, ground=spec.ground, wear=wear,
         rng=studio.rng(spec.id, "seal"),
@@ -96,7 +96,7 @@ def _asked(studio: Studio, spec: SealPicture, examiner: Examiner) -> Iterator[It
     }
     if owned is not None:
         metadata |= {"owner": owned.owner, "note": owned.note}
-    exhibit = Exhibit(
+    exhibit = StoredImage(
         id=spec.id,
         image=studio.add_image(made.image, spec.id),
         group=spec.cut.legend,
@@ -107,9 +107,9 @@ def _asked(studio: Studio, spec: SealPicture, examiner: Examiner) -> Iterator[It
     line = Line(id="l001", text=spec.cut.legend, polygon=made.outline, kind="seal")
     for name in spec.asks:
         if name == "T30":
-            yield examiner.reading(exhibit, name, (line,))
+            yield examiner.make_transcription(exhibit, name, (line,))
         elif name == "T31" and owned is not None:
-            yield examiner.choice(exhibit, name, owned.owner, owned.others)
+            yield examiner.make_choice(exhibit, name, owned.owner, owned.others)
         elif name == "T31":
             raise DataError(message("synthetic.seal-without-owner", task=name), item=spec.id)
         else:

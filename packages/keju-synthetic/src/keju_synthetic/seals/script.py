@@ -35,7 +35,7 @@ class Figure(NamedTuple):
     width: float
     height: float
 
-    def fitted(self, cell: Rect) -> tuple[Stroke, ...]:
+    def fit(self, cell: Rect) -> tuple[Stroke, ...]:
         """The strokes stretched to fill a cell."""
         across = (cell.x1 - cell.x0) / max(self.width, 1)
         down = (cell.y1 - cell.y0) / max(self.height, 1)
@@ -46,9 +46,9 @@ class Figure(NamedTuple):
             for stroke in self.strokes
         )
 
-    def within(self, x: float, y: float, width: float, height: float) -> tuple[Stroke, ...]:
+    def fit_size(self, x: float, y: float, width: float, height: float) -> tuple[Stroke, ...]:
         """The strokes stretched to a size at a place, in stroke distances."""
-        return self.fitted(Rect(x, y, x + width, y + height))
+        return self.fit(Rect(x, y, x + width, y + height))
 
 
 class SealScript:
@@ -73,113 +73,116 @@ class SealScript:
         """All characters and parts of characters."""
         return (*self._data.models, *self._data.composed)
 
-    def missing(self, legend: str) -> str:
+    def find_missing(self, legend: str) -> str:
         """The characters of `legend` that have no model."""
         return "".join(sign for sign in dict.fromkeys(legend) if sign not in self)
 
-    def figure(self, sign: str) -> Figure:
+    def build_figure(self, sign: str) -> Figure:
         """How a character is built.
 
         Raises:
             DataError: there is no model of it, or its composition is not sound.
         """
-        return self._figure(sign, ())
+        return self._build_figure(sign, ())
 
-    def _figure(self, sign: str, above: tuple[str, ...]) -> Figure:
+    def _build_figure(self, sign: str, above: tuple[str, ...]) -> Figure:
         if sign in above:
-            raise self._fault(sign, message("synthetic.model-in-itself"))
+            raise self._make_error(sign, message("synthetic.model-in-itself"))
         if sign in self._data.models:
             model = self._data.models[sign]
             if "@" in model:
-                raise self._fault(sign, message("synthetic.model-is-frame"))
-            return self._plain(model)
+                raise self._make_error(sign, message("synthetic.model-is-frame"))
+            return self._parse_model(model)
         if sign not in self._data.composed:
-            raise self._fault(sign, message("synthetic.model-missing"))
+            raise self._make_error(sign, message("synthetic.model-missing"))
         figure, rest = self._parse(self._data.composed[sign], (*above, sign))
         if rest:
-            raise self._fault(sign, message("synthetic.model-with-rest", rest=rest))
+            raise self._make_error(sign, message("synthetic.model-with-rest", rest=rest))
         return figure
 
     def _parse(self, formula: str, above: tuple[str, ...]) -> tuple[Figure, str]:
         """The figure that a formula begins with, and what of the formula follows."""
         if not formula:
-            raise self._fault(above[-1], message("synthetic.model-lacks-part"))
+            raise self._make_error(above[-1], message("synthetic.model-lacks-part"))
         head, rest = formula[0], formula[1:]
         if head == _WITHIN:
             if not rest:
-                raise self._fault(above[-1], message("synthetic.model-lacks-part"))
+                raise self._make_error(above[-1], message("synthetic.model-lacks-part"))
             frame, rest = rest[0], rest[1:]
             inner, rest = self._parse(rest, above)
-            return self._framed(frame, inner), rest
+            return self._build_framed(frame, inner), rest
         if head not in (_BESIDE, _OVER):
-            return self._name(formula, above)
+            return self._parse_name(formula, above)
         first, rest = self._parse(rest, above)
         second, rest = self._parse(rest, above)
-        return (_beside if head == _BESIDE else _over)(first, second), rest
+        return (_join_beside if head == _BESIDE else _stack)(first, second), rest
 
-    def _name(self, formula: str, above: tuple[str, ...]) -> tuple[Figure, str]:
+    def _parse_name(self, formula: str, above: tuple[str, ...]) -> tuple[Figure, str]:
         # Two parts of a character have no code point of their own and are named by two signs.
         size = 2 if formula[:2] in self._data.models else 1
-        return self._figure(formula[:size], above), formula[size:]
+        return self._build_figure(formula[:size], above), formula[size:]
 
-    def _framed(self, frame: str, inner: Figure) -> Figure:
+    def _build_framed(self, frame: str, inner: Figure) -> Figure:
         model, _, pads = self._data.models.get(frame, "").partition("@")
         if len(pads) != 4 or not pads.isdigit():
-            raise self._fault(frame, message("synthetic.model-not-a-frame"))
+            raise self._make_error(frame, message("synthetic.model-not-a-frame"))
         left, top, right, bottom = (float(pad) for pad in pads)
         width = left + max(inner.width, 3.0) + right
         height = top + max(inner.height, 2.0) + bottom
-        strokes = self._strokes(model, width, height)
-        inside = inner.within(left, top, width - left - right, height - top - bottom)
+        strokes = self._parse_strokes(model, width, height)
+        inside = inner.fit_size(left, top, width - left - right, height - top - bottom)
         return Figure(strokes + inside, width, height)
 
-    def _plain(self, model: str) -> Figure:
+    def _parse_model(self, model: str) -> Figure:
         points = [point for stroke in model.split() for point in stroke.split("-")]
         try:
             width = float(max(_DIGITS.index(point[0]) for point in points))
             height = float(max(_DIGITS.index(point[1]) for point in points))
         except (ValueError, IndexError):
-            raise self._fault(model, message("synthetic.model-not-points")) from None
-        return Figure(self._strokes(model, width, height), width, height)
+            raise self._make_error(model, message("synthetic.model-not-points")) from None
+        return Figure(self._parse_strokes(model, width, height), width, height)
 
-    def _strokes(self, model: str, width: float, height: float) -> tuple[Stroke, ...]:
+    def _parse_strokes(self, model: str, width: float, height: float) -> tuple[Stroke, ...]:
         return tuple(
-            tuple((_at(point[0], width), _at(point[1], height)) for point in stroke.split("-"))
+            tuple(
+                (_parse_coordinate(point[0], width), _parse_coordinate(point[1], height))
+                for point in stroke.split("-")
+            )
             for stroke in model.split()
         )
 
-    def _fault(self, sign: str, problem: str) -> DataError:
+    def _make_error(self, sign: str, problem: str) -> DataError:
         return DataError(problem, file=self._path, item=sign)
 
 
 @lru_cache(maxsize=1)
-def seal_script() -> SealScript:
+def load_seal_script() -> SealScript:
     """The script that keju brings along."""
     return SealScript()
 
 
-def _at(symbol: str, length: float) -> float:
+def _parse_coordinate(symbol: str, length: float) -> float:
     named = {"M": length / 2, "Z": length, "Y": length - 1, "X": length - 2}
     return named[symbol] if symbol in named else float(_DIGITS.index(symbol))
 
 
-def _beside(left: Figure, right: Figure) -> Figure:
+def _join_beside(left: Figure, right: Figure) -> Figure:
     height = max(left.height, right.height)
     width = left.width + 1 + right.width
     return Figure(
-        left.within(0, 0, left.width, height)
-        + right.within(left.width + 1, 0, right.width, height),
+        left.fit_size(0, 0, left.width, height)
+        + right.fit_size(left.width + 1, 0, right.width, height),
         width,
         height,
     )
 
 
-def _over(upper: Figure, lower: Figure) -> Figure:
+def _stack(upper: Figure, lower: Figure) -> Figure:
     width = max(upper.width, lower.width)
     height = upper.height + 1 + lower.height
     return Figure(
-        upper.within(0, 0, width, upper.height)
-        + lower.within(0, upper.height + 1, width, lower.height),
+        upper.fit_size(0, 0, width, upper.height)
+        + lower.fit_size(0, upper.height + 1, width, lower.height),
         width,
         height,
     )

@@ -19,11 +19,15 @@ from keju.images import open_image
 from keju.items import Box
 from keju.messages import message
 from keju.text import is_han
-from keju_synthetic.bones.asking import Written, description, recognition
-from keju_synthetic.bones.drafts import picture_of
-from keju_synthetic.bones.inscribing import compose, strokes_in
-from keju_synthetic.bones.pieces import PieceKind, blank_piece
-from keju_synthetic.camera import encode
+from keju_synthetic.bones.asking import (
+    InscriptionImage,
+    describe_inscription,
+    make_recognition_items,
+)
+from keju_synthetic.bones.drafts import draw_piece
+from keju_synthetic.bones.inscribing import extract_strokes, place_inscriptions
+from keju_synthetic.bones.pieces import PieceKind, make_blank_piece
+from keju_synthetic.camera import encode_jpeg
 
 _KINDS: tuple[PieceKind, ...] = ("scapula", "plastron", "fragment")
 _SHRINK, _LEAST = 0.92, 12
@@ -51,7 +55,7 @@ class CompositeSettings(Settings, frozen=True):
     quality: Annotated[int, Meta(description="Of the JPEG.", ge=1, le=95)] = 85
 
 
-class Plan(Struct, frozen=True):
+class InscriptionPlan(Struct, frozen=True):
     """An inscription to be made: its crops' files, and where chance comes from."""
 
     name: str
@@ -60,7 +64,7 @@ class Plan(Struct, frozen=True):
     seeds: list[int]
 
 
-class Made(Struct, frozen=True):
+class Composite(Struct, frozen=True):
     """A made inscription: JPEG, four numbers a box, and how many characters each column has."""
 
     data: bytes = b""
@@ -69,7 +73,7 @@ class Made(Struct, frozen=True):
     error: str = ""
 
 
-class Part(Struct, frozen=True):
+class CompositePart(Struct, frozen=True):
     """Which crop stands in which box of which picture."""
 
     picture: str
@@ -100,13 +104,15 @@ def make_composites(context: StepContext, settings: CompositeSettings) -> None:
     classes = sample_classes(
         group_by_class(context.items()), settings.classes, context.rng("classes")
     )
-    shelf = _Shelf(context, settings, classes)
-    chosen = [_drawn(context, settings, shelf, number) for number in range(settings.pictures)]
-    plans = [_plan(context, number, crops) for number, crops in enumerate(chosen)]
+    shelf = _CropSampler(context, settings, classes)
+    chosen = [
+        _choose_crops(context, settings, shelf, number) for number in range(settings.pictures)
+    ]
+    plans = [_make_plan(context, number, crops) for number, crops in enumerate(chosen)]
     made = context.engine.map(
-        "compose", plans, partial(composed, settings=settings), Made, chunk=_CHUNK
+        "compose", plans, partial(compose_inscription, settings=settings), Composite, chunk=_CHUNK
     )
-    parts: list[Part] = []
+    parts: list[CompositePart] = []
     left = []
     for plan, crops, picture in zip(plans, chosen, made, strict=True):
         if picture.error:
@@ -115,12 +121,12 @@ def make_composites(context: StepContext, settings: CompositeSettings) -> None:
         parts += _keep(context, settings, plan, crops, picture)
     if not parts:
         raise DataError(message("synthetic.no-inscription-made", why=left[0].why))
-    context.table("parts", parts, Part)
+    context.table("parts", parts, CompositePart)
     context.table("left-out", left, Dropped)
     count = len(plans) - len(left)
     context.note(f"{count} inscriptions of {len(parts)} characters of {len(classes)} classes")
-    if shelf.unclear:
-        context.note(f"{shelf.unclear} crops not used: they show a rim, a flake or a stain")
+    if shelf.unclear_count:
+        context.note(f"{shelf.unclear_count} crops not used: they show a rim, a flake or a stain")
 
 
 STEP = Step(
@@ -131,27 +137,27 @@ STEP = Step(
 )
 
 
-def composed(plan: Plan, settings: CompositeSettings) -> Made:
+def compose_inscription(plan: InscriptionPlan, settings: CompositeSettings) -> Composite:
     """Make one inscription; characters shrink until all find room.
 
     Raises:
         DataError: a crop has nothing written on it, or they find no room.
     """
     rng = np.random.default_rng(plan.seeds)
-    strokes = [strokes_in(open_image(crop, name=f"{plan.name}: crop")) for crop in plan.crops]
+    strokes = [extract_strokes(open_image(crop, name=f"{plan.name}: crop")) for crop in plan.crops]
     kind = next(each for each in _KINDS if each == plan.kind)
-    piece = blank_piece((round(settings.height * 0.8), settings.height), kind, rng)
+    piece = make_blank_piece((round(settings.height * 0.8), settings.height), kind, rng)
     side = settings.height * 0.13
     while side >= _LEAST:
-        masks = [_sized(crop, side) for crop in strokes]
-        written = compose([masks], piece.mask, rng)
+        masks = [_resize_strokes(crop, side) for crop in strokes]
+        written = place_inscriptions([masks], piece.mask, rng)
         if written is not None:
             whole = piece._replace(strokes=written.strokes)
-            picture = picture_of(
+            picture = draw_piece(
                 whole, settings.ground, rng, wear=settings.wear, grain=settings.height / 700
             )
-            return Made(
-                encode(picture, settings.quality),
+            return Composite(
+                encode_jpeg(picture, settings.quality),
                 [edge for box in written.boxes for edge in (box.x0, box.y0, box.x1, box.y1)],
                 [len(column) for column in written.columns],
             )
@@ -160,7 +166,7 @@ def composed(plan: Plan, settings: CompositeSettings) -> Made:
     raise DataError(problem, item=plan.name)
 
 
-def _sized(crop: Image.Image, side: float) -> Image.Image:
+def _resize_strokes(crop: Image.Image, side: float) -> Image.Image:
     """The crop with its longer side about so long, cropped to its strokes again."""
     scale = side / max(crop.size)
     size = (max(1, round(crop.width * scale)), max(1, round(crop.height * scale)))
@@ -168,7 +174,7 @@ def _sized(crop: Image.Image, side: float) -> Image.Image:
     return larger.crop(larger.point(lambda value: 255 if value > 127 else 0).getbbox())
 
 
-class _Shelf:
+class _CropSampler:
     """Crops to choose from, without those that show more than strokes: a rim, a flake, a stain."""
 
     def __init__(self, context: StepContext, settings: CompositeSettings, classes: Classes) -> None:
@@ -179,7 +185,7 @@ class _Shelf:
         self._clear: dict[str, bool] = {}
 
     @property
-    def unclear(self) -> int:
+    def unclear_count(self) -> int:
         """How many of the crops that were looked at are left out."""
         return sum(not clear for clear in self._clear.values())
 
@@ -202,7 +208,7 @@ class _Shelf:
         if known is None:
             picture = open_image(self._bench.given.image_bytes(crop.ref), name=crop.item.id)
             try:
-                known = not has_patch(strokes_in(picture))
+                known = not has_patch(extract_strokes(picture))
             except DataError:
                 known = False
             self._clear[crop.ref.sha256] = known
@@ -218,18 +224,18 @@ def has_patch(strokes: Image.Image) -> bool:
     return bool(windows.all(axis=(2, 3)).any())
 
 
-def _drawn(
-    context: StepContext, settings: CompositeSettings, shelf: _Shelf, number: int
+def _choose_crops(
+    context: StepContext, settings: CompositeSettings, shelf: _CropSampler, number: int
 ) -> list[Crop]:
     rng = context.rng("characters", str(number))
     count = int(rng.integers(settings.fewest, settings.most + 1))
     return [shelf.choose(rng) for _ in range(count)]
 
 
-def _plan(context: StepContext, number: int, crops: Sequence[Crop]) -> Plan:
+def _make_plan(context: StepContext, number: int, crops: Sequence[Crop]) -> InscriptionPlan:
     name = f"composite-{number + 1:04d}"
     rng = context.rng("piece", name)
-    return Plan(
+    return InscriptionPlan(
         name=name,
         kind=_KINDS[int(rng.integers(len(_KINDS)))],
         crops=[context.given.image_bytes(crop.ref) for crop in crops],
@@ -238,21 +244,25 @@ def _plan(context: StepContext, number: int, crops: Sequence[Crop]) -> Plan:
 
 
 def _keep(
-    context: StepContext, settings: CompositeSettings, plan: Plan, crops: Sequence[Crop], made: Made
-) -> list[Part]:
+    context: StepContext,
+    settings: CompositeSettings,
+    plan: InscriptionPlan,
+    crops: Sequence[Crop],
+    made: Composite,
+) -> list[CompositePart]:
     numbers = made.boxes
     boxes = tuple(
         Box(x0=x0, y0=y0, x1=x1, y1=y1)
         for x0, y0, x1, y1 in zip(*(numbers[edge::4] for edge in range(4)), strict=True)
     )
     kind = next(each for each in _KINDS if each == plan.kind)
-    shown = Written(
+    shown = InscriptionImage(
         id=plan.name,
         image=context.writer.add_image(made.data, f"{plan.name}.jpg"),
         split="test",
         boxes=boxes,
-        text=_text(crops, made.columns),
-        describes=description(kind, settings.ground, len(boxes), len(made.columns)),
+        text=_join_names(crops, made.columns),
+        describes=describe_inscription(kind, settings.ground, len(boxes), len(made.columns)),
         metadata={
             "source": "composed of crops",
             "piece": kind,
@@ -260,15 +270,15 @@ def _keep(
         },
     )
     past = tuple(dict.fromkeys(each for crop in crops for each in crop.item.provenance))
-    for item in recognition(shown):
+    for item in make_recognition_items(shown):
         context.keep(replace(item, provenance=past), note=f"composed of {len(crops)} crops")
     return [
-        Part(plan.name, place, crop.name, crop.ref.sha256, crop.item.id)
+        CompositePart(plan.name, place, crop.name, crop.ref.sha256, crop.item.id)
         for place, crop in enumerate(crops, start=1)
     ]
 
 
-def _text(crops: Sequence[Crop], columns: Sequence[int]) -> str:
+def _join_names(crops: Sequence[Crop], columns: Sequence[int]) -> str:
     """The inscription column by column, where every class is named by its character."""
     names = [crop.name for crop in crops]
     if not all(len(name) == 1 and is_han(name) for name in names):

@@ -9,7 +9,7 @@ from keju.errors import DataError
 from keju.images import decoding, open_header, open_image
 from keju.messages import message
 from keju.outlines import largest_contour
-from keju_synthetic.noise import Plane, unit
+from keju_synthetic.noise import Plane, to_plane
 
 _LEAST, _MOST = 0.02, 0.98
 """Shares of a picture that a thing in it may fill."""
@@ -23,7 +23,7 @@ text .84 to .93; drawn bones, shells and rubbings of both at most .81 (measured 
 _SAME_GREY = 12
 
 
-def masked(data: bytes, *, name: str, most_side: int) -> tuple[Image.Image, Plane]:
+def load_masked(data: bytes, *, name: str, most_side: int) -> tuple[Image.Image, Plane]:
     """A picture in RGB and where in it the thing is, 0 or 1.
 
     Args:
@@ -36,13 +36,13 @@ def masked(data: bytes, *, name: str, most_side: int) -> tuple[Image.Image, Plan
         DataError: no sound image, or nothing in it stands apart.
     """
     picture = open_image(data, name=name)
-    alpha = _alpha(data, name)
+    alpha = _read_alpha(data, name)
     scale = most_side / max(picture.size)
     if scale < 1:
         size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
         picture = picture.resize(size, Image.Resampling.LANCZOS)
         alpha = alpha and alpha.resize(size, Image.Resampling.BOX)
-    mask = (unit(alpha) > 0.5).astype(np.float32) if alpha else _standing_out(picture)
+    mask = (to_plane(alpha) > 0.5).astype(np.float32) if alpha else _segment_foreground(picture)
     share = float(mask.mean())
     if not _LEAST <= share <= _MOST:
         raise DataError(message("synthetic.no-object-found", share=share), file=name)
@@ -56,7 +56,7 @@ def is_page(picture: Image.Image, mask: Plane) -> bool:
 
     Args:
         picture: in RGB.
-        mask: of the thing in it, as `masked` gives both.
+        mask: of the thing in it, as `load_masked` gives both.
     """
     import cv2  # noqa: PLC0415 - heavy
 
@@ -71,7 +71,7 @@ def is_page(picture: Image.Image, mask: Plane) -> bool:
     return filled >= _NEARLY and apart <= _SAME_GREY
 
 
-def _alpha(data: bytes, name: str) -> Image.Image | None:
+def _read_alpha(data: bytes, name: str) -> Image.Image | None:
     """The picture's transparency, upright; None where it is opaque throughout."""
     with decoding(data, name):
         image = open_header(data, name=name)
@@ -82,9 +82,9 @@ def _alpha(data: bytes, name: str) -> Image.Image | None:
         return alpha if isinstance(low, int | float) and low < 128 else None
 
 
-def _standing_out(picture: Image.Image) -> Plane:
+def _segment_foreground(picture: Image.Image) -> Plane:
     contour = largest_contour(np.asarray(picture.convert("L")))
     mask = Image.new("L", picture.size, 0)
     if contour is not None and len(contour) > _RADIUS_AT_RIM:
         ImageDraw.Draw(mask).polygon([(int(x), int(y)) for x, y in contour], fill=255)
-    return unit(mask)
+    return to_plane(mask)

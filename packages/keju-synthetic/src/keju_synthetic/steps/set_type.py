@@ -23,10 +23,16 @@ from keju.errors import DataError, UsageError, number_of, unknown_name
 from keju.items import Item, Line
 from keju.messages import message
 from keju.scoring.memorization import CONTROL_OF
-from keju_synthetic.plates import Style, draw_plate
+from keju_synthetic.plates import DrawingStyle, draw_page_image
 from keju_synthetic.recipe import Scan
-from keju_synthetic.typesetting import Look, compose_set, inked, typeface, typefaces
-from keju_synthetic.wear import wear_at
+from keju_synthetic.typesetting import (
+    TypesetSettings,
+    embolden_small_type,
+    list_typefaces,
+    load_typeface,
+    typeset_lines,
+)
+from keju_synthetic.wear import compute_wear
 
 BY_BOOK = "by-book"
 _PRINTED = ("song", "ming", "kai")
@@ -79,7 +85,7 @@ class FontUsed(Struct, frozen=True):
     sha256: str
 
 
-class Job(Struct, frozen=True):
+class PageJob(Struct, frozen=True):
     """A page to be set; `lines` as JSON."""
 
     name: str
@@ -96,7 +102,7 @@ class Job(Struct, frozen=True):
     seed: int
 
 
-class Set(Struct, frozen=True):
+class TypesetPage(Struct, frozen=True):
     """A set page: JPEG, its lines as JSON, and of each thing left out the line, text and reason."""
 
     data: bytes = b""
@@ -107,7 +113,7 @@ class Set(Struct, frozen=True):
     error: str = ""
 
 
-def set_type(context: StepContext, settings: SetTypeSettings) -> None:
+def typeset_pages(context: StepContext, settings: SetTypeSettings) -> None:
     """Draw every page whose lines have outlines; list what was left out, of pages and of lines.
 
     Raises:
@@ -115,19 +121,21 @@ def set_type(context: StepContext, settings: SetTypeSettings) -> None:
         PrerequisiteError: its first font is not installed.
         DataError: no item is a page to be transcribed with outlines.
     """
-    if settings.typeface not in {BY_BOOK, *typefaces()}:
-        raise UsageError(unknown_name(settings.typeface, (BY_BOOK, *typefaces()), "typeface"))
+    if settings.typeface not in {BY_BOOK, *list_typefaces()}:
+        raise UsageError(unknown_name(settings.typeface, (BY_BOOK, *list_typefaces()), "typeface"))
     left: list[Dropped] = []
-    pages: list[tuple[Item, Job]] = []
+    pages: list[tuple[Item, PageJob]] = []
     for item in context.items():
-        job = _job(context, settings, item)
+        job = _make_job(context, settings, item)
         if isinstance(job, str):
             left.append(Dropped(item.id, "", "", job))
         else:
             pages.append((item, job))
     if not pages:
         raise DataError(message("synthetic.no-page-to-set"))
-    drawn = context.engine.map("set", [job for _, job in pages], set_page, Set, chunk=_CHUNK)
+    drawn = context.engine.map(
+        "set", [job for _, job in pages], typeset_page, TypesetPage, chunk=_CHUNK
+    )
     kept = 0
     for (item, job), page in zip(pages, drawn, strict=True):
         if page.error:
@@ -138,8 +146,8 @@ def set_type(context: StepContext, settings: SetTypeSettings) -> None:
         if not answer:
             left.append(Dropped(item.id, "", "", f"no line of it is {settings.text}"))
             continue
-        left += _left_of(item, page)
-        new = _drawn(context, item, job, page, lines)
+        left += _list_dropped(item, page)
+        new = _make_item(context, item, job, page, lines)
         context.keep(
             replace(new, answer=answer, transcription=answer),
             note=(
@@ -149,33 +157,33 @@ def set_type(context: StepContext, settings: SetTypeSettings) -> None:
         )
         kept += 1
     context.table("left-out", left, Dropped)
-    context.table("fonts", list(_fonts({job.typeface for _, job in pages})), FontUsed)
-    _say(context, left, kept)
+    context.table("fonts", list(_list_fonts({job.typeface for _, job in pages})), FontUsed)
+    _add_notes(context, left, kept)
 
 
 STEP = Step(
     "set-type",
     "Draw pages again: each line's text set into its own outline, with an exact reference.",
     SetTypeSettings,
-    set_type,
+    typeset_pages,
 )
 
 
-def set_page(job: Job) -> Set:
+def typeset_page(job: PageJob) -> TypesetPage:
     """Set and draw one page."""
-    face = typeface(job.typeface)
+    face = load_typeface(job.typeface)
     lines = msgspec.json.decode(job.lines, type=list[Line])
     height = round((job.pixels * job.high / job.wide) ** 0.5)
-    look = Look(face, framed=job.frames, marked=job.marked)
-    page = compose_set(lines, (job.wide, job.high), height, look)
+    look = TypesetSettings(face, framed=job.frames, marked=job.marked)
+    page = typeset_lines(lines, (job.wide, job.high), height, look)
     if not page.layout.lines:
-        return Set(error="no line of it can be set")
-    wear = wear_at(job.difficulty, {}, item=job.name)
+        return TypesetPage(error="no line of it can be set")
+    wear = compute_wear(job.difficulty, {}, item=job.name)
     scan = msgspec.convert(job.scan, Scan)
-    fonts = inked(page.layout, face.fonts)
-    style = Style(fonts, (), wear, scan, job.quality, brushed=job.typeface == "brush")
-    drawn = draw_plate(page.layout, style, job.seed, job.name)
-    return Set(
+    fonts = embolden_small_type(page.layout, face.fonts)
+    style = DrawingStyle(fonts, (), wear, scan, job.quality, brushed=job.typeface == "brush")
+    drawn = draw_page_image(page.layout, style, job.seed, job.name)
+    return TypesetPage(
         data=drawn.data,
         lines=msgspec.json.encode(drawn.lines),
         left_lines=[each.line for each in page.unset],
@@ -184,7 +192,7 @@ def set_page(job: Job) -> Set:
     )
 
 
-def _job(context: StepContext, settings: SetTypeSettings, item: Item) -> Job | str:
+def _make_job(context: StepContext, settings: SetTypeSettings, item: Item) -> PageJob | str:
     """What is to be drawn for an item, or why nothing is."""
     if query_of(item).form != "transcription":
         return "it asks for no transcription"
@@ -192,7 +200,7 @@ def _job(context: StepContext, settings: SetTypeSettings, item: Item) -> Job | s
         return "none of its lines has an outline"
     if not any(line.text.strip() for line in select_lines(item.lines, settings.text)):
         return f"no line of it is {settings.text}"
-    size = _size(item)
+    size = _find_page_size(item)
     if size is None:
         return "the size of its page is not known"
     face = settings.typeface
@@ -201,7 +209,7 @@ def _job(context: StepContext, settings: SetTypeSettings, item: Item) -> Job | s
     # A control is drawn as its original is, but for what was altered.
     name = item.metadata.get(CONTROL_OF, item.id)
     stray = (float(context.rng("wear", name).random()) * 2 - 1) * settings.spread
-    return Job(
+    return PageJob(
         name=name,
         lines=msgspec.json.encode(item.lines),
         wide=size[0],
@@ -217,7 +225,7 @@ def _job(context: StepContext, settings: SetTypeSettings, item: Item) -> Job | s
     )
 
 
-def _size(item: Item) -> tuple[float, float] | None:
+def _find_page_size(item: Item) -> tuple[float, float] | None:
     """Of the page whose pixels the outlines are in."""
     if item.images:
         return float(item.images[0].width), float(item.images[0].height)
@@ -227,7 +235,9 @@ def _size(item: Item) -> tuple[float, float] | None:
     return (wide, high) if wide and 1 / 50 < high / wide < 50 else None
 
 
-def _drawn(context: StepContext, item: Item, job: Job, page: Set, lines: tuple[Line, ...]) -> Item:
+def _make_item(
+    context: StepContext, item: Item, job: PageJob, page: TypesetPage, lines: tuple[Line, ...]
+) -> Item:
     """The item with its new picture and lines, and without what was said of another picture."""
     told = {name: text for name, text in item.metadata.items() if name not in _OF_THE_SOURCE}
     look = {
@@ -247,20 +257,20 @@ _OF_THE_SOURCE = frozenset({"image", "page_size"})
 """What is said of a picture that is not this one."""
 
 
-def _left_of(item: Item, page: Set) -> Iterator[Dropped]:
+def _list_dropped(item: Item, page: TypesetPage) -> Iterator[Dropped]:
     for line, text, why in zip(page.left_lines, page.left_texts, page.left_whys, strict=True):
         yield Dropped(item.id, line, text, why)
 
 
-def _fonts(faces: set[str]) -> Iterator[FontUsed]:
+def _list_fonts(faces: set[str]) -> Iterator[FontUsed]:
     for name in sorted(faces):
-        for hand, font in typeface(name).records().items():
+        for hand, font in load_typeface(name).list_records().items():
             yield FontUsed(
                 name, hand, font.family, font.style, font.version, font.licence, font.sha256
             )
 
 
-def _say(context: StepContext, left: list[Dropped], kept: int) -> None:
+def _add_notes(context: StepContext, left: list[Dropped], kept: int) -> None:
     context.note(f"{number_of(kept, 'page')} set, {len(context.items()) - kept} left out")
     counts = Counter(each.why for each in left if each.line)
     signs = Counter(sign for each in left if each.why == "no font has it" for sign in each.text)

@@ -21,9 +21,9 @@ from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
 from keju.messages import message
-from keju_synthetic.bones.breaking import BreakPlan, break_picture
-from keju_synthetic.camera import encode
-from keju_synthetic.steps.masks import is_page, masked
+from keju_synthetic.bones.breaking import FragmentationPlan, fragment_image
+from keju_synthetic.camera import encode_jpeg
+from keju_synthetic.steps.masks import is_page, load_masked
 
 LABELS = "labels"
 """Beside the items: for each piece one map of its parts, 0 beside it, as PNG."""
@@ -80,7 +80,7 @@ class Dropped(Struct, frozen=True):
     why: str
 
 
-class Whole(Struct, frozen=True):
+class PieceImage(Struct, frozen=True):
     """A picture to be torn."""
 
     item: str
@@ -88,7 +88,7 @@ class Whole(Struct, frozen=True):
     seeds: list[int]
 
 
-class Torn(Struct, frozen=True):
+class BrokenPiece(Struct, frozen=True):
     """A torn piece: its map of labels, and of each part the JPEG, six numbers, what it joins.
 
     `page` says that its outline is a page's and no bone's.
@@ -103,7 +103,7 @@ class Torn(Struct, frozen=True):
     error: str = ""
 
 
-class _Shown(NamedTuple):
+class _StoredFragment(NamedTuple):
     """A fragment on the shelf."""
 
     ref: ImageRef
@@ -112,7 +112,7 @@ class _Shown(NamedTuple):
     joins: tuple[int, ...]
 
 
-def tear_pieces(context: StepContext, settings: TearSettings) -> None:
+def fragment_pieces(context: StepContext, settings: TearSettings) -> None:
     """Tear each picture once, and ask every fragment which of others it joins.
 
     Raises:
@@ -125,10 +125,10 @@ def tear_pieces(context: StepContext, settings: TearSettings) -> None:
             ref = item.images[0]
             seen.add(ref.sha256)
             seeds = context.rng(ref.sha256).integers(1 << 31, size=4).tolist()
-            wholes.append(Whole(ref.sha256, context.given.image_bytes(ref), seeds))
+            wholes.append(PieceImage(ref.sha256, context.given.image_bytes(ref), seeds))
             items.append(item)
     torn = context.engine.map(
-        "tear", wholes, partial(tear_one, settings=settings), Torn, chunk=_CHUNK
+        "tear", wholes, partial(fragment_piece, settings=settings), BrokenPiece, chunk=_CHUNK
     )
     left = [Dropped(item.id, piece.error) for item, piece in zip(items, torn, strict=True)
             if piece.error]  # fmt: skip
@@ -137,10 +137,10 @@ def tear_pieces(context: StepContext, settings: TearSettings) -> None:
         if not left:
             raise DataError(message("synthetic.items-without-images"))
         raise DataError(message("synthetic.no-piece-to-break", why=left[0].why))
-    shelf: list[_Shown] = []
+    shelf: list[_StoredFragment] = []
     rows: list[Fragment] = []
     for item, piece in whole:
-        for shown, row in _shelved(context, item, piece):
+        for shown, row in _store_fragments(context, item, piece):
             shelf.append(shown)
             rows.append(row)
     of_piece: defaultdict[str, list[int]] = defaultdict(list)
@@ -148,7 +148,7 @@ def tear_pieces(context: StepContext, settings: TearSettings) -> None:
         of_piece[shown.piece.id].append(place)
     for place, shown in enumerate(shelf):
         mine = [other for other in of_piece[shown.piece.id] if shelf[other].part in shown.joins]
-        _ask(context, settings, shelf, place, mine)
+        _keep_items(context, settings, shelf, place, mine)
     context.table("fragments", rows, Fragment)
     context.table("left-out", left, Dropped)
     joined = sum(bool(shown.joins) for shown in shelf)
@@ -170,24 +170,24 @@ STEP = Step(
     "tear",
     "Tear pictures of bones and shells into fragments, and ask which join.",
     TearSettings,
-    tear_pieces,
+    fragment_pieces,
 )
 
 
-def tear_one(whole: Whole, settings: TearSettings) -> Torn:
+def fragment_piece(whole: PieceImage, settings: TearSettings) -> BrokenPiece:
     """Tear one picture."""
-    picture, mask = masked(whole.data, name=whole.item, most_side=settings.side)
-    plan = BreakPlan(settings.parts, settings.erosion, settings.rough, settings.turn)
+    picture, mask = load_masked(whole.data, name=whole.item, most_side=settings.side)
+    plan = FragmentationPlan(settings.parts, settings.erosion, settings.rough, settings.turn)
 
     def rng_of(name: str) -> np.random.Generator:
         return np.random.default_rng([*whole.seeds, *name.encode()])
 
-    torn, shards = break_picture(picture, mask, plan, rng_of)
+    torn, shards = fragment_image(picture, mask, plan, rng_of)
     labels = io.BytesIO()
     Image.fromarray(torn.labels).save(labels, "PNG")
-    return Torn(
+    return BrokenPiece(
         labels=labels.getvalue(),
-        pictures=[encode(shard.picture, settings.quality) for shard in shards],
+        pictures=[encode_jpeg(shard.picture, settings.quality) for shard in shards],
         affines=[number for shard in shards for number in shard.affine],
         lost=[round(shard.lost, 4) for shard in shards],
         neighbours=[part for pair in sorted(torn.neighbours) for part in pair],
@@ -195,7 +195,9 @@ def tear_one(whole: Whole, settings: TearSettings) -> Torn:
     )
 
 
-def _shelved(context: StepContext, item: Item, piece: Torn) -> Iterator[tuple[_Shown, Fragment]]:
+def _store_fragments(
+    context: StepContext, item: Item, piece: BrokenPiece
+) -> Iterator[tuple[_StoredFragment, Fragment]]:
     """The fragments of a piece, their pictures on the dataset's shelf."""
     name = item.images[0].sha256
     write_atomic(context.out / LABELS / f"{name}.png", piece.labels)
@@ -205,13 +207,13 @@ def _shelved(context: StepContext, item: Item, piece: Torn) -> Iterator[tuple[_S
         ref = context.writer.add_image(data, f"{item.id}, part {part}")
         numbers = piece.affines[6 * (part - 1) : 6 * part]
         row = Fragment(ref.sha256, item.id, part, list(joins), piece.lost[part - 1], *numbers)
-        yield _Shown(ref, item, part, joins), row
+        yield _StoredFragment(ref, item, part, joins), row
 
 
-def _ask(
+def _keep_items(
     context: StepContext,
     settings: TearSettings,
-    shelf: Sequence[_Shown],
+    shelf: Sequence[_StoredFragment],
     place: int,
     mine: Sequence[int],
 ) -> None:

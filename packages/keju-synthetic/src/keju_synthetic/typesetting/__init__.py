@@ -1,29 +1,29 @@
 """Type set into the outlines of a real page: where its lines lie, in which fonts, in what frame."""
 
-from keju_synthetic.typesetting.beds import Bed, bed_of, parted
+from keju_synthetic.typesetting.beds import LineBox, measure_box, separate_boxes
 from keju_synthetic.typesetting.pages import (
     MARK,
-    Look,
-    SetPage,
-    Unset,
-    compose_set,
-    inked,
-    settable,
+    TypesetLayout,
+    TypesetSettings,
+    UnsetText,
+    embolden_small_type,
+    filter_settable,
+    typeset_lines,
 )
-from keju_synthetic.typesetting.typefaces import Typeface, typeface, typefaces
+from keju_synthetic.typesetting.typefaces import Typeface, list_typefaces, load_typeface
 
 __all__ = [
     "MARK",
-    "Bed",
-    "Look",
-    "SetPage",
+    "LineBox",
     "Typeface",
-    "Unset",
-    "bed_of",
-    "compose_set",
-    "inked",
-    "parted",
-    "settable",
-    "typeface",
-    "typefaces",
+    "TypesetLayout",
+    "TypesetSettings",
+    "UnsetText",
+    "embolden_small_type",
+    "filter_settable",
+    "list_typefaces",
+    "load_typeface",
+    "measure_box",
+    "separate_boxes",
+    "typeset_lines",
 ]

@@ -20,7 +20,7 @@ _LEAST = 0.5
 """A bed that has lost more than this part of a side to its neighbours has no room for its line."""
 
 
-class Bed(NamedTuple):
+class LineBox(NamedTuple):
     """The box of a line, upright around its middle, and its lean: pixels aside for one down."""
 
     box: Rect
@@ -37,7 +37,7 @@ class Bed(NamedTuple):
         return self.box.y1 - self.box.y0
 
 
-def bed_of(polygon: Sequence[Point]) -> Bed | None:
+def measure_box(polygon: Sequence[Point]) -> LineBox | None:
     """Measure an outline: its sides are the medians of what it spans at fifteen heights.
 
     A swash that was drawn around, or a slip of the pen, so moves nothing. None where the outline
@@ -47,17 +47,19 @@ def bed_of(polygon: Sequence[Point]) -> Bed | None:
     if len(points) < 3:
         return None
     top, bottom = min(y for _, y in points), max(y for _, y in points)
-    spans = list(_spans(points, top, bottom))
+    spans = list(_measure_spans(points, top, bottom))
     if not spans or bottom - top < 1:
         return None
-    lean = _lean(spans) if len(spans) == _LEVELS else 0.0
+    lean = _measure_lean(spans) if len(spans) == _LEVELS else 0.0
     middle = (top + bottom) / 2
     left = median(low - lean * (y - middle) for y, low, _ in spans)
     right = median(high - lean * (y - middle) for y, _, high in spans)
-    return Bed(Rect(left, top, right, bottom), lean) if right - left >= 1 else None
+    return LineBox(Rect(left, top, right, bottom), lean) if right - left >= 1 else None
 
 
-def _spans(points: list[Point], top: float, bottom: float) -> Iterator[tuple[float, float, float]]:
+def _measure_spans(
+    points: list[Point], top: float, bottom: float
+) -> Iterator[tuple[float, float, float]]:
     """At each height the leftmost and rightmost points of the outline."""
     ring = [*points, points[0]]
     for level in range(_LEVELS):
@@ -71,7 +73,7 @@ def _spans(points: list[Point], top: float, bottom: float) -> Iterator[tuple[flo
             yield y, min(crossed), max(crossed)
 
 
-def _lean(spans: Sequence[tuple[float, float, float]]) -> float:
+def _measure_lean(spans: Sequence[tuple[float, float, float]]) -> float:
     """The median slope between middles half an outline apart; 0 where the line hardly is one."""
     middles = [(y, (low + high) / 2) for y, low, high in spans]
     half = len(middles) // 2
@@ -83,17 +85,17 @@ def _lean(spans: Sequence[tuple[float, float, float]]) -> float:
     return lean if long_enough and abs(lean) < _MOST_LEAN else 0.0
 
 
-def parted(beds: Sequence[Bed]) -> list[Bed | None]:
+def separate_boxes(beds: Sequence[LineBox]) -> list[LineBox | None]:
     """Beds that no longer overlap: two that did meet in the middle of what they shared.
 
     Where too little would be left of one, it is taken out (None), the one that lost most first,
     and the others have its room.
     """
-    kept: list[Bed | None] = list(beds)
+    kept: list[LineBox | None] = list(beds)
     while True:
-        cut = _cut(kept)
+        cut = _cut_overlaps(kept)
         losses = [
-            (_left_over(before, after), -place)
+            (_compute_remainder(before, after), -place)
             for place, (before, after) in enumerate(zip(kept, cut, strict=True))
             if before is not None and after is not None
         ]
@@ -103,11 +105,11 @@ def parted(beds: Sequence[Bed]) -> list[Bed | None]:
         kept[-worst[1]] = None
 
 
-def _left_over(before: Bed, after: Bed) -> float:
+def _compute_remainder(before: LineBox, after: LineBox) -> float:
     return min(after.width / before.width, after.height / before.height)
 
 
-def _cut(beds: Sequence[Bed | None]) -> list[Bed | None]:
+def _cut_overlaps(beds: Sequence[LineBox | None]) -> list[LineBox | None]:
     edges = [None if bed is None else list(bed.box) for bed in beds]
     there = [(place, bed.box) for place, bed in enumerate(beds) if bed is not None]
     for number, (one, a) in enumerate(there):

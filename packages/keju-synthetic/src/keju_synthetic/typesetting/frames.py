@@ -21,7 +21,7 @@ _SHORTEST = 0.12
 """Pieces of rule shorter than this part of the frame's height are not drawn."""
 
 
-class Framed(NamedTuple):
+class FrameLines(NamedTuple):
     """Strong bars and thin rules of a page, and the x of its gutters."""
 
     bars: list[Rect]
@@ -38,7 +38,7 @@ class _Column(NamedTuple):
         return (self.x0 + self.x1) / 2
 
 
-def frame_around(placed: Sequence[PlacedLine], width: int, height: int) -> Framed:
+def make_frame(placed: Sequence[PlacedLine], width: int, height: int) -> FrameLines:
     """A frame around the running text of each leaf, and rules between its columns.
 
     Where the columns leave a gap that a centre column fills, the frame goes around both sides; an
@@ -49,21 +49,21 @@ def frame_around(placed: Sequence[PlacedLine], width: int, height: int) -> Frame
         width: of the page in pixels.
         height: of the page in pixels.
     """
-    columns = _columns(placed)
+    columns = _find_columns(placed)
     if len(columns) < 2:
-        return Framed([], [], [])
+        return FrameLines([], [], [])
     pitch = median(right.middle - left.middle for left, right in pairwise(columns))
-    leaves, gutters = _leaves(columns, placed, pitch)
-    framed = Framed([], [], gutters)
+    leaves, gutters = _group_leaves(columns, placed, pitch)
+    framed = FrameLines([], [], gutters)
     for leaf in leaves:
-        _frame(framed, leaf, placed, (width, height), pitch)
+        _add_frame(framed, leaf, placed, (width, height), pitch)
     return framed
 
 
-def _columns(placed: Sequence[PlacedLine]) -> list[_Column]:
+def _find_columns(placed: Sequence[PlacedLine]) -> list[_Column]:
     """The columns of the running text, from left to right."""
     lines = [
-        Line(id="", text=line.text, polygon=_corners(line.box))
+        Line(id="", text=line.text, polygon=_list_corners(line.box))
         for line in placed
         if line.kind in READ
     ]
@@ -77,7 +77,7 @@ def _columns(placed: Sequence[PlacedLine]) -> list[_Column]:
     return sorted(spans)
 
 
-def _leaves(
+def _group_leaves(
     columns: list[_Column], placed: Sequence[PlacedLine], pitch: float
 ) -> tuple[list[list[_Column]], list[float]]:
     leaves, gutters = [[columns[0]]], []
@@ -91,8 +91,8 @@ def _leaves(
     return leaves, gutters
 
 
-def _frame(
-    framed: Framed,
+def _add_frame(
+    framed: FrameLines,
     leaf: list[_Column],
     placed: Sequence[PlacedLine],
     size: tuple[int, int],
@@ -113,14 +113,16 @@ def _frame(
         min(height - thick, max(box.y1 for box in within) + pad),
     )
     framed.bars.extend(
-        bar for bar in _border(inside, thick) if not any(_meet(bar, line.box) for line in placed)
+        bar
+        for bar in _make_border(inside, thick)
+        if not any(_overlap(bar, line.box) for line in placed)
     )
     for one, other in pairwise(leaf):
         x = (one.x1 + other.x0) / 2
-        framed.rules.extend(_free_of(x, thin, inside, [line.box for line in placed]))
+        framed.rules.extend(_cut_rule(x, thin, inside, [line.box for line in placed]))
 
 
-def _border(inside: Rect, thick: float) -> list[Rect]:
+def _make_border(inside: Rect, thick: float) -> list[Rect]:
     x0, y0, x1, y1 = inside
     return [
         Rect(x0 - thick, y0 - thick, x1 + thick, y0),
@@ -130,7 +132,7 @@ def _border(inside: Rect, thick: float) -> list[Rect]:
     ]
 
 
-def _free_of(x: float, thin: float, inside: Rect, boxes: Sequence[Rect]) -> list[Rect]:
+def _cut_rule(x: float, thin: float, inside: Rect, boxes: Sequence[Rect]) -> list[Rect]:
     """The pieces of a rule at `x` that cross no box."""
     pieces, y = [], inside.y0
     least = _SHORTEST * (inside.y1 - inside.y0)
@@ -143,11 +145,11 @@ def _free_of(x: float, thin: float, inside: Rect, boxes: Sequence[Rect]) -> list
     return [Rect(x - thin / 2, start, x + thin / 2, end) for start, end in pieces]
 
 
-def _meet(one: Rect, other: Rect) -> bool:
+def _overlap(one: Rect, other: Rect) -> bool:
     across = min(one.x1, other.x1) - max(one.x0, other.x0)
     return across > 0 and min(one.y1, other.y1) - max(one.y0, other.y0) > 0
 
 
-def _corners(box: Rect) -> tuple[tuple[float, float], ...]:
+def _list_corners(box: Rect) -> tuple[tuple[float, float], ...]:
     x0, y0, x1, y1 = box
     return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))

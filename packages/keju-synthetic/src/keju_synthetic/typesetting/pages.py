@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from keju.items import Line, LineKind
-from keju_synthetic.composing import Glyph, Layout, PlacedLine, Rect, hand_em
+from keju_synthetic.composing import Glyph, Layout, PlacedLine, Rect, compute_em
 from keju_synthetic.drawing import Fonts
 from keju_synthetic.fonts import Font
 from keju_synthetic.recipe import HandSpec
-from keju_synthetic.typesetting.beds import Bed, bed_of, parted
-from keju_synthetic.typesetting.frames import frame_around
+from keju_synthetic.typesetting.beds import LineBox, measure_box, separate_boxes
+from keju_synthetic.typesetting.frames import make_frame
 from keju_synthetic.typesetting.typefaces import Typeface
 
 MARK = "□"
@@ -36,7 +36,7 @@ Why = Literal["no place", "no room", "no text", "no printed sign", "no font has 
 character that no font of the typeface draws."""
 
 
-class Look(NamedTuple):
+class TypesetSettings(NamedTuple):
     """How a page is set.
 
     `framed` adds frame and rules. `marked` sets `MARK` for a character that no font can draw; else
@@ -54,7 +54,7 @@ _BOLDER = 0.12
 _HEAVIEST = 0.4
 
 
-class Unset(NamedTuple):
+class UnsetText(NamedTuple):
     """What of a source's line was not set: the characters, and why."""
 
     line: str
@@ -62,11 +62,11 @@ class Unset(NamedTuple):
     why: Why
 
 
-class SetPage(NamedTuple):
+class TypesetLayout(NamedTuple):
     """A composed page, and what of its source does not stand on it."""
 
     layout: Layout
-    unset: list[Unset]
+    unset: list[UnsetText]
 
 
 class _Fit(NamedTuple):
@@ -74,14 +74,14 @@ class _Fit(NamedTuple):
 
     text: str
     kind: LineKind
-    bed: Bed
+    bed: LineBox
     level: bool
     em: float
 
 
-def compose_set(
-    lines: Sequence[Line], source: tuple[float, float], height: int, look: Look
-) -> SetPage:
+def typeset_lines(
+    lines: Sequence[Line], source: tuple[float, float], height: int, look: TypesetSettings
+) -> TypesetLayout:
     """Set lines into their outlines.
 
     What is set is what the page then says: its lines, in the order given, hold every character
@@ -94,29 +94,31 @@ def compose_set(
         look: typeface, frame, and what becomes of characters that no font draws.
     """
     scale = height / source[1]
-    printed = [settable(line.text) for line in lines]
-    hands = look.typeface.hands_of("".join(printed) + MARK)
+    printed = [filter_settable(line.text) for line in lines]
+    hands = look.typeface.assign_hands("".join(printed) + MARK)
     texts, unset = [], []
     for line, text in zip(lines, printed, strict=True):
-        written, left = _written(line, text, hands, marked=look.marked)
+        written, left = _select_text(line, text, hands, marked=look.marked)
         texts.append(written)
         unset += left
-    beds = _beds(lines, texts, scale)
-    unset += _without_bed(lines, texts, beds)
+    beds = _find_boxes(lines, texts, scale)
+    unset += _list_unset(lines, texts, beds)
     first = next(iter(look.typeface.fonts.values()))[0]
     fits = [
-        _fit(text, line.kind, bed, first)
+        _fit_line(text, line.kind, bed, first)
         for line, text, bed in zip(lines, texts, beds, strict=True)
         if bed is not None
     ]
     glyphs: list[Glyph] = []
     placed: list[PlacedLine] = []
-    for fit in _evened(fits):
-        characters, drawn = (_level if fit.level else _upright)(fit, hands, first.width)
+    for fit in _even_sizes(fits):
+        characters, drawn = (_set_horizontal if fit.level else _set_vertical)(
+            fit, hands, first.width
+        )
         glyphs += characters
         placed.append(drawn)
     width = math.ceil(source[0] * scale)
-    framed = frame_around(placed, width, height) if look.framed else None
+    framed = make_frame(placed, width, height) if look.framed else None
     layout = Layout(
         width=width,
         height=height,
@@ -128,10 +130,10 @@ def compose_set(
         shapes=[],
         gutters=framed.gutters if framed else [],
     )
-    return SetPage(layout, unset)
+    return TypesetLayout(layout, unset)
 
 
-def inked(layout: Layout, fonts: Fonts) -> dict[str, tuple[HandSpec, Font]]:
+def embolden_small_type(layout: Layout, fonts: Fonts) -> dict[str, tuple[HandSpec, Font]]:
     """The fonts of a page, bolder where its type is small: thin strokes would take no ink at all.
 
     Founders and cutters did so too. It goes by the smaller type of a page, which is mostly notes.
@@ -145,7 +147,7 @@ def inked(layout: Layout, fonts: Fonts) -> dict[str, tuple[HandSpec, Font]]:
     }
 
 
-def settable(text: str) -> str:
+def filter_settable(text: str) -> str:
     """The characters of a transcription that a page of the time can bear.
 
     Ideographs, kana, the wide space, and circles and squares that stand for characters; not an
@@ -163,53 +165,53 @@ def _is_printed(sign: str) -> bool:
     return wide or newest or sign in _CIRCLES or sign == _BLANK
 
 
-def _written(
+def _select_text(
     line: Line, text: str, hands: Mapping[str, str], *, marked: bool
-) -> tuple[str, list[Unset]]:
+) -> tuple[str, list[UnsetText]]:
     """What is set of a line, and what is not."""
     left = []
     dropped = "".join(sign for sign in line.text if not _is_printed(sign))
     if dropped:
-        left.append(Unset(line.id, dropped, "no printed sign"))
+        left.append(UnsetText(line.id, dropped, "no printed sign"))
     unknown = "".join(sign for sign in text if sign not in hands and sign != _BLANK)
     if unknown:
-        left.append(Unset(line.id, unknown, "no font has it"))
+        left.append(UnsetText(line.id, unknown, "no font has it"))
         text = "".join(MARK if sign in unknown else sign for sign in text) if marked else ""
     return text, left
 
 
-def _beds(lines: Sequence[Line], texts: Sequence[str], scale: float) -> list[Bed | None]:
+def _find_boxes(lines: Sequence[Line], texts: Sequence[str], scale: float) -> list[LineBox | None]:
     """Where each line that has a text and an outline lies in the picture, if there is room."""
     beds = [
-        bed_of([(x * scale, y * scale) for x, y in line.polygon]) if text else None
+        measure_box([(x * scale, y * scale) for x, y in line.polygon]) if text else None
         for line, text in zip(lines, texts, strict=True)
     ]
     there = [(place, bed) for place, bed in enumerate(beds) if bed is not None]
-    roomy = parted([bed for _, bed in there])
+    roomy = separate_boxes([bed for _, bed in there])
     for (place, _), bed in zip(there, roomy, strict=True):
         beds[place] = bed
     return beds
 
 
-def _without_bed(
-    lines: Sequence[Line], texts: Sequence[str], beds: Sequence[Bed | None]
-) -> Iterator[Unset]:
+def _list_unset(
+    lines: Sequence[Line], texts: Sequence[str], beds: Sequence[LineBox | None]
+) -> Iterator[UnsetText]:
     for line, text, bed in zip(lines, texts, beds, strict=True):
         if bed is None and not line.text.strip():
-            yield Unset(line.id, "", "no text")
+            yield UnsetText(line.id, "", "no text")
         elif bed is None and text:
-            yield Unset(line.id, text, "no room" if bed_of(line.polygon) else "no place")
+            yield UnsetText(line.id, text, "no room" if measure_box(line.polygon) else "no place")
 
 
-def _fit(text: str, kind: LineKind, bed: Bed, hand: HandSpec) -> _Fit:
+def _fit_line(text: str, kind: LineKind, bed: LineBox, hand: HandSpec) -> _Fit:
     count = len(text)
     upright, across = bed.height / count / bed.width, bed.width / count / bed.height
     level = count > 1 and abs(math.log(across)) + _SQUARER < abs(math.log(upright))
     pitch, room = (bed.height, bed.width / count) if level else (bed.height / count, bed.width)
-    return _Fit(text, kind, bed, level, hand_em(pitch, room, hand))
+    return _Fit(text, kind, bed, level, compute_em(pitch, room, hand))
 
 
-def _evened(fits: Sequence[_Fit]) -> list[_Fit]:
+def _even_sizes(fits: Sequence[_Fit]) -> list[_Fit]:
     """One block is cut in one hand: no line is much larger than most of its kind."""
     usual = {
         kind: median(fit.em for fit in fits if fit.kind == kind)
@@ -218,7 +220,9 @@ def _evened(fits: Sequence[_Fit]) -> list[_Fit]:
     return [fit._replace(em=min(fit.em, _EVEN * usual[fit.kind])) for fit in fits]
 
 
-def _upright(fit: _Fit, hands: Mapping[str, str], width: float) -> tuple[list[Glyph], PlacedLine]:
+def _set_vertical(
+    fit: _Fit, hands: Mapping[str, str], width: float
+) -> tuple[list[Glyph], PlacedLine]:
     box, count = fit.bed.box, len(fit.text)
     step = min(fit.bed.height / count, _LOOSE * fit.em)
     middle, centre = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
@@ -235,7 +239,9 @@ def _upright(fit: _Fit, hands: Mapping[str, str], width: float) -> tuple[list[Gl
     )
 
 
-def _level(fit: _Fit, hands: Mapping[str, str], width: float) -> tuple[list[Glyph], PlacedLine]:
+def _set_horizontal(
+    fit: _Fit, hands: Mapping[str, str], width: float
+) -> tuple[list[Glyph], PlacedLine]:
     """A line that runs from right to left, as titles above a page do."""
     box, count = fit.bed.box, len(fit.text)
     step = min(fit.bed.width / count, _LOOSE * fit.em)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from keju.errors import PrerequisiteError, UsageError, unknown_name
 from keju.files import read_toml
 from keju.items import Record
-from keju_synthetic.fonts import Font, FontRecord, find_font, undrawn
+from keju_synthetic.fonts import Font, FontRecord, find_font, find_missing_characters
 from keju_synthetic.recipe import HandSpec
 from keju_synthetic.texts import DATA
 
@@ -33,7 +33,7 @@ class Typeface(NamedTuple):
     fonts: dict[str, tuple[HandSpec, Font]]
     absent: tuple[str, ...]
 
-    def hands_of(self, text: str) -> dict[str, str]:
+    def assign_hands(self, text: str) -> dict[str, str]:
         """For each character of a text the hand that writes it; those that nobody can are left out.
 
         A character that the first hand writes in another form (its `forms`) is not its own: truth
@@ -43,33 +43,33 @@ class Typeface(NamedTuple):
         left = "".join(dict.fromkeys(text))
         for name, (hand, font) in self.fonts.items():
             ours = "".join(sign for sign in left if sign not in hand.forms)
-            missing = set(undrawn(font, ours))
+            missing = set(find_missing_characters(font, ours))
             found |= {sign: name for sign in ours if sign not in missing}
             left = "".join(sign for sign in left if sign not in found)
         return found
 
-    def records(self) -> dict[str, FontRecord]:
+    def list_records(self) -> dict[str, FontRecord]:
         """What is known about each font."""
         return {name: font.record for name, (_, font) in self.fonts.items()}
 
 
-def typefaces() -> tuple[str, ...]:
+def list_typefaces() -> tuple[str, ...]:
     """The names of all typefaces."""
-    return tuple(_table().chains)
+    return tuple(_load_table().chains)
 
 
 @cache
-def typeface(name: str) -> Typeface:
+def load_typeface(name: str) -> Typeface:
     """A typeface with its installed fonts.
 
     Raises:
         UsageError: there is no typeface of that name.
         PrerequisiteError: the font that comes first is not installed.
     """
-    chain = _table().chains.get(name)
+    chain = _load_table().chains.get(name)
     if chain is None:
-        raise UsageError(unknown_name(name, typefaces(), "typeface"))
-    hands = read_toml(_HANDS, _Hands).hands | _table().hands
+        raise UsageError(unknown_name(name, list_typefaces(), "typeface"))
+    hands = read_toml(_HANDS, _Hands).hands | _load_table().hands
     fonts: dict[str, tuple[HandSpec, Font]] = {}
     absent = []
     for place, each in enumerate(chain):
@@ -84,5 +84,5 @@ def typeface(name: str) -> Typeface:
 
 
 @cache
-def _table() -> _Typefaces:
+def _load_table() -> _Typefaces:
     return read_toml(DATA / "typefaces.toml", _Typefaces)
