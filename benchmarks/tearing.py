@@ -24,8 +24,8 @@ from rich.table import Table
 from keju.metrics.ranking import auc, rank
 from keju.models.baselines.edges import evidence, outline
 from keju.models.baselines.pairs import best_threshold
-from keju_synthetic.bones.breaking import FragmentationPlan, fragment_image
-from keju_synthetic.bones.drafts import PiecePlan, draw_piece, inscribe_piece
+from keju_synthetic.bones.fragment_images import FragmentationPlan, fragment_image
+from keju_synthetic.bones.inscribed_pieces import PiecePlan, draw_piece, inscribe_piece
 from keju_synthetic.steps.tear import TearSettings
 
 DEPTHS = (0.003, 0.008, 0.012, 0.02)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from keju.errors import DataError
-from keju_synthetic.leaves import compose_page
 from keju_synthetic.page_spec import PageSpec
 from keju_synthetic.recipe import HandSpec, read_recipe
 from keju_synthetic.texts import load_passages
 from keju_synthetic.wear import compute_wear
+from keju_synthetic.woodblock_pages import compose_page
 
 HEAD = 'format = "keju-synth-1"\nname = "n"\nversion = "1"\nlicence = "CC0-1.0"\nseed = 1\n'
 PAGE = '[[pages]]\nid = "a"\npassage = "p"\nhand = "h"\nasks = ["T1"]\ndifficulty = 0.5\n'

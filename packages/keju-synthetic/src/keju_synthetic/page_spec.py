@@ -9,8 +9,8 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.items import Record
-from keju_synthetic.composing import Ink
-from keju_synthetic.plates import PassageSpec
+from keju_synthetic.page_images import PassageSpec
+from keju_synthetic.page_layout import Ink
 from keju_synthetic.recipe import Height, Places, Ratio, Scan
 
 PageForm = Literal["half-a", "half-b", "sheet", "opening"]

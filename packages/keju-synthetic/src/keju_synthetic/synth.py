@@ -15,16 +15,16 @@ from keju.errors import DataError
 from keju.files import write_json
 from keju.items import Item, Record
 from keju.messages import hint_of
-from keju_synthetic.bones.family import BONES
-from keju_synthetic.calligraphy.family import draw_calligraphy
+from keju_synthetic.bones.bone_sections import BONES
+from keju_synthetic.calligraphy.calligraphy_section import draw_calligraphy
+from keju_synthetic.drawing_context import DrawingContext, Family
 from keju_synthetic.fonts import FontRecord
-from keju_synthetic.pages import draw_pages
+from keju_synthetic.page_section import draw_pages
 from keju_synthetic.pictures.illustrations import draw_illustrations
 from keju_synthetic.pictures.paintings import draw_paintings
 from keju_synthetic.recipe import FORMAT, Recipe, read_recipe
-from keju_synthetic.relics.family import draw_relics
-from keju_synthetic.seals.family import draw_seals
-from keju_synthetic.studio import DrawingContext, Family
+from keju_synthetic.relics.relic_section import draw_relics
+from keju_synthetic.seals.seal_section import draw_seals
 from keju_synthetic.texts import load_passages
 
 MAKING = "making.json"

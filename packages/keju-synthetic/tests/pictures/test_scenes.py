@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from keju_synthetic.noise import make_generator
-from keju_synthetic.pictures import illustrations, paintings, studies, tales, things
-from keju_synthetic.pictures.brush import Brush, Graver
+from keju_synthetic.pictures import (
+    illustrations,
+    nature_scenes,
+    object_scenes,
+    paintings,
+    story_scenes,
+)
+from keju_synthetic.pictures.pens import Brush, Graver
 
 SIZE = (340, 340)
 
@@ -77,7 +83,7 @@ def noting(calls: Counter[str], draw):
 
 def test_every_crane_can_be_told_by_its_red_crown():
     pen = Brush(1060, 420, make_generator(5, "cranes"), crisp=0.95)
-    counts = studies.draw_gate_cranes(pen)
+    counts = nature_scenes.draw_gate_cranes(pen)
     red, green, blue = (pen.light[..., channel] for channel in range(3))
     crowns = ((red > 0.6) & (green < 0.3) & (blue < 0.3)).astype(np.uint8)
     found, _, stats, _ = cv2.connectedComponentsWithStats(crowns)
@@ -86,7 +92,7 @@ def test_every_crane_can_be_told_by_its_red_crown():
 
 def test_a_zither_has_as_many_strings_as_are_counted():
     graver = Graver(400, 560, make_generator(1, "zither"))
-    strings = things.draw_zither(graver)["strings"]
+    strings = object_scenes.draw_zither(graver)["strings"]
     mask = np.asarray(graver.mask) > 128
     # A straight cut across the board, aslant as it lies: the strings lie between its two edges.
     middle, along = np.array([400.0, 582.0]), np.array([0.883, 0.469])
@@ -96,9 +102,12 @@ def test_a_zither_has_as_many_strings_as_are_counted():
     assert lines in {strings + 2, strings + 3}
 
 
-@pytest.mark.parametrize("module", [tales, things])
-def test_a_scene_is_drawn_alike_from_the_same_chance(module):
-    scene = tales.draw_maple_bridge if module is tales else things.draw_plantain
+@pytest.mark.parametrize(
+    "scene",
+    [story_scenes.draw_maple_bridge, object_scenes.draw_plantain],
+    ids=lambda it: it.__name__,
+)
+def test_a_scene_is_drawn_alike_from_the_same_chance(scene):
     one, two = (Graver(*SIZE, make_generator(9, "same")) for _ in range(2))
     scene(one)
     scene(two)

@@ -8,15 +8,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw, ImageOps
 
-from keju_synthetic.bones.grounds import draw_hand_copy, draw_photo, draw_rubbing
-from keju_synthetic.bones.incising import (
+from keju_synthetic.bones.pieces import Piece, displace_midpoints
+from keju_synthetic.bones.renderings import draw_hand_copy, draw_photo, draw_rubbing
+from keju_synthetic.bones.sign_writing import (
     Writer,
     draw_sign_mask,
     make_copyist,
     make_engraver,
     write_sign,
 )
-from keju_synthetic.bones.pieces import Piece, displace_midpoints
 from keju_synthetic.bones.signs import Sign
 from keju_synthetic.noise import Plane, to_plane
 

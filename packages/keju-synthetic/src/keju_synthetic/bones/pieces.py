@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from keju.items import Point
-from keju_synthetic.bones.incising import fit_curve
+from keju_synthetic.bones.sign_writing import fit_curve
 from keju_synthetic.noise import Plane, to_plane
 
 PieceKind = Literal["scapula", "plastron", "fragment"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keju.items import Point
-from keju_synthetic.pictures.brush import (
+from keju_synthetic.pictures.pens import (
     EVEN,
     INK,
     LEAF,

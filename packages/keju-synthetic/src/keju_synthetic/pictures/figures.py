@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from keju.items import Point
-from keju_synthetic.pictures.attire import HATS, Hat, Held, draw_held_fan, draw_held_pole
-from keju_synthetic.pictures.brush import (
+from keju_synthetic.pictures.clothing import HATS, Hat, Held, draw_held_fan, draw_held_pole
+from keju_synthetic.pictures.pens import (
     EVEN,
     INK,
     NAIL,

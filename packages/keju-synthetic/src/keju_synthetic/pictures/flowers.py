@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from keju.items import Point
-from keju_synthetic.pictures.brush import (
+from keju_synthetic.pictures.pens import (
     EVEN,
     INK,
     LEAF,

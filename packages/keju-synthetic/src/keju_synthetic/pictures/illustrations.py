@@ -14,15 +14,16 @@ from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.items import Item, Record
 from keju_synthetic.camera import Layers, compose_layers, expose, shade
-from keju_synthetic.composing import READ, Rect
-from keju_synthetic.drawing import SCALE
-from keju_synthetic.exhibits import ItemMaker, StoredImage
+from keju_synthetic.drawing_context import DrawingContext
+from keju_synthetic.glyph_masks import SCALE
+from keju_synthetic.item_maker import ItemMaker, StoredImage
 from keju_synthetic.noise import Plane, to_image, to_plane
+from keju_synthetic.page_layout import READ, Rect
 from keju_synthetic.paper import add_foxing, add_stains, draw_worm_holes, make_paper
-from keju_synthetic.pictures import tales, things
-from keju_synthetic.pictures.brush import Graver, Pen
-from keju_synthetic.pictures.landscapes import Counts
+from keju_synthetic.pictures import object_scenes, story_scenes
+from keju_synthetic.pictures.landscape_scenes import Counts
 from keju_synthetic.pictures.lettering import compute_frame, draw_ink, make_lines, set_writings
+from keju_synthetic.pictures.pens import Graver, Pen
 from keju_synthetic.pictures.works import (
     Work,
     WorkSpec,
@@ -32,28 +33,27 @@ from keju_synthetic.pictures.works import (
     number_lines,
 )
 from keju_synthetic.printing import crack, press
-from keju_synthetic.studio import DrawingContext
 from keju_synthetic.texts import DATA
 from keju_synthetic.wear import compute_wear
 
 SCENES: Mapping[str, Callable[[Pen], Counts]] = {
-    "red-faced-general": tales.draw_red_faced_general,
-    "monkey-king": tales.draw_monkey_king,
-    "halberd-general": tales.draw_halberd_general,
-    "straw-boats": tales.draw_straw_boats,
-    "burning-mountain": tales.draw_burning_mountain,
-    "tiger-fight": tales.draw_tiger_fight,
-    "winter-shoots": tales.draw_winter_shoots,
-    "snow-river": tales.draw_snow_river,
-    "maple-bridge": tales.draw_maple_bridge,
-    "stork-tower": tales.draw_stork_tower,
-    "moon-bed": tales.draw_moon_bed,
-    "nine-tails": things.draw_nine_tails,
-    "plantain": things.draw_plantain,
-    "water-wheel": things.draw_water_wheel,
-    "zither": things.draw_zither,
-    "garden-pavilion": things.draw_garden_pavilion,
-    "lotus-plant": things.draw_lotus_plant,
+    "red-faced-general": story_scenes.draw_red_faced_general,
+    "monkey-king": story_scenes.draw_monkey_king,
+    "halberd-general": story_scenes.draw_halberd_general,
+    "straw-boats": story_scenes.draw_straw_boats,
+    "burning-mountain": story_scenes.draw_burning_mountain,
+    "tiger-fight": story_scenes.draw_tiger_fight,
+    "winter-shoots": story_scenes.draw_winter_shoots,
+    "snow-river": story_scenes.draw_snow_river,
+    "maple-bridge": story_scenes.draw_maple_bridge,
+    "stork-tower": story_scenes.draw_stork_tower,
+    "moon-bed": story_scenes.draw_moon_bed,
+    "nine-tails": object_scenes.draw_nine_tails,
+    "plantain": object_scenes.draw_plantain,
+    "water-wheel": object_scenes.draw_water_wheel,
+    "zither": object_scenes.draw_zither,
+    "garden-pavilion": object_scenes.draw_garden_pavilion,
+    "lotus-plant": object_scenes.draw_lotus_plant,
 }
 """What can be cut."""
 

@@ -6,7 +6,10 @@ import numpy as np
 from msgspec import structs
 
 from keju.items import Line, LineKind
-from keju_synthetic.composing import (
+from keju_synthetic.drawing_context import DrawingContext
+from keju_synthetic.glyph_masks import SCALE, draw_glyphs
+from keju_synthetic.noise import Plane, to_image, to_plane
+from keju_synthetic.page_layout import (
     Glyph,
     Layout,
     PlacedLine,
@@ -16,11 +19,8 @@ from keju_synthetic.composing import (
     convert_forms,
     set_column,
 )
-from keju_synthetic.drawing import SCALE, draw_glyphs
-from keju_synthetic.noise import Plane, to_image, to_plane
 from keju_synthetic.pictures.works import Work, WorkSpec, Writing
 from keju_synthetic.printing import press
-from keju_synthetic.studio import DrawingContext
 from keju_synthetic.wear import Wear
 
 

@@ -12,15 +12,22 @@ from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.items import Item, Record
 from keju_synthetic.camera import expose
-from keju_synthetic.composing import READ
-from keju_synthetic.exhibits import ItemMaker, StoredImage
+from keju_synthetic.drawing_context import DrawingContext
+from keju_synthetic.item_maker import ItemMaker, StoredImage
 from keju_synthetic.noise import make_noise, ramp
+from keju_synthetic.page_layout import READ
 from keju_synthetic.paper import Picture, add_foxing, add_stains
-from keju_synthetic.pictures import landscapes, studies
-from keju_synthetic.pictures.brush import INK, Brush
-from keju_synthetic.pictures.grounds import Form, Ground, draw_mounting, make_ground, make_mount
-from keju_synthetic.pictures.landscapes import Counts
+from keju_synthetic.pictures import landscape_scenes, nature_scenes
+from keju_synthetic.pictures.landscape_scenes import Counts
 from keju_synthetic.pictures.lettering import draw_ink, make_lines, set_writings, soften_wear
+from keju_synthetic.pictures.painting_mounts import (
+    Form,
+    Ground,
+    draw_mounting,
+    make_ground,
+    make_mount,
+)
+from keju_synthetic.pictures.pens import INK, Brush
 from keju_synthetic.pictures.works import (
     Work,
     WorkSpec,
@@ -30,26 +37,25 @@ from keju_synthetic.pictures.works import (
     number_lines,
     press_seals,
 )
-from keju_synthetic.studio import DrawingContext
 from keju_synthetic.texts import DATA
 from keju_synthetic.wear import Wear, compute_wear
 
 SCENES: Mapping[str, Callable[[Brush], Counts]] = {
-    "rivers": landscapes.draw_rivers,
-    "blue-green": landscapes.draw_blue_green,
-    "lone-angler": landscapes.draw_lone_angler,
-    "snow-bridge": landscapes.draw_snow_bridge,
-    "cloud-peaks": landscapes.draw_cloud_peaks,
-    "peach-spring": landscapes.draw_peach_spring,
-    "reed-geese": landscapes.draw_reed_geese,
-    "bamboo-rock": studies.draw_bamboo_rock,
-    "ink-plum": studies.draw_ink_plum,
-    "ink-orchid": studies.draw_ink_orchid,
-    "staring-fish": studies.draw_staring_fish,
-    "lotus-fan": studies.draw_lotus_fan,
-    "gate-cranes": studies.draw_gate_cranes,
-    "line-poet": studies.draw_line_poet,
-    "ink-grapes": studies.draw_ink_grapes,
+    "rivers": landscape_scenes.draw_rivers,
+    "blue-green": landscape_scenes.draw_blue_green,
+    "lone-angler": landscape_scenes.draw_lone_angler,
+    "snow-bridge": landscape_scenes.draw_snow_bridge,
+    "cloud-peaks": landscape_scenes.draw_cloud_peaks,
+    "peach-spring": landscape_scenes.draw_peach_spring,
+    "reed-geese": landscape_scenes.draw_reed_geese,
+    "bamboo-rock": nature_scenes.draw_bamboo_rock,
+    "ink-plum": nature_scenes.draw_ink_plum,
+    "ink-orchid": nature_scenes.draw_ink_orchid,
+    "staring-fish": nature_scenes.draw_staring_fish,
+    "lotus-fan": nature_scenes.draw_lotus_fan,
+    "gate-cranes": nature_scenes.draw_gate_cranes,
+    "line-poet": nature_scenes.draw_line_poet,
+    "ink-grapes": nature_scenes.draw_ink_grapes,
 }
 """What can be painted."""
 

@@ -12,11 +12,11 @@ from PIL import Image
 from keju.errors import DataError, unknown_name
 from keju.items import Item, Line, LineKind, Point, Record
 from keju.messages import message
-from keju_synthetic.exhibits import ItemMaker, StoredImage
+from keju_synthetic.item_maker import ItemMaker, StoredImage
 from keju_synthetic.paper import Picture
 from keju_synthetic.recipe import Difficulty, PictureSpec
-from keju_synthetic.seals.cutting import SealDesign, carve_seal
-from keju_synthetic.seals.pressing import lay_paste
+from keju_synthetic.seals.carving import SealDesign, carve_seal
+from keju_synthetic.seals.impression import lay_paste
 
 _ENLARGED = 4
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from PIL import Image, ImageDraw
 
 from keju.items import Point
-from keju_synthetic.composing import Rect
+from keju_synthetic.page_layout import Rect
 from keju_synthetic.relics.solids import smooth
 
 Pattern = Callable[[Image.Image, Rect, int], None]

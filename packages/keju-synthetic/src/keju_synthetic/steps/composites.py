@@ -19,14 +19,14 @@ from keju.images import open_image
 from keju.items import Box
 from keju.messages import message
 from keju.text import is_han
-from keju_synthetic.bones.asking import (
+from keju_synthetic.bones.bone_items import (
     InscriptionImage,
     describe_inscription,
     make_recognition_items,
 )
-from keju_synthetic.bones.drafts import draw_piece
-from keju_synthetic.bones.inscribing import extract_strokes, place_inscriptions
+from keju_synthetic.bones.inscribed_pieces import draw_piece
 from keju_synthetic.bones.pieces import PieceKind, make_blank_piece
+from keju_synthetic.bones.placement import extract_strokes, place_inscriptions
 from keju_synthetic.camera import encode_jpeg
 
 _KINDS: tuple[PieceKind, ...] = ("scapula", "plastron", "fragment")

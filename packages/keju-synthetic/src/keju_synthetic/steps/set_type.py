@@ -23,7 +23,7 @@ from keju.errors import DataError, UsageError, number_of, unknown_name
 from keju.items import Item, Line
 from keju.messages import message
 from keju.scoring.memorization import CONTROL_OF
-from keju_synthetic.plates import DrawingStyle, draw_page_image
+from keju_synthetic.page_images import DrawingStyle, draw_page_image
 from keju_synthetic.recipe import Scan
 from keju_synthetic.typesetting import (
     TypesetSettings,

@@ -21,7 +21,7 @@ from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
 from keju.messages import message
-from keju_synthetic.bones.breaking import FragmentationPlan, fragment_image
+from keju_synthetic.bones.fragment_images import FragmentationPlan, fragment_image
 from keju_synthetic.camera import encode_jpeg
 from keju_synthetic.steps.masks import is_page, load_masked
 

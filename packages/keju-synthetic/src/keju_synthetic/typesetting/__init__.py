@@ -1,7 +1,7 @@
 """Type set into the outlines of a real page: where its lines lie, in which fonts, in what frame."""
 
-from keju_synthetic.typesetting.beds import LineBox, measure_box, separate_boxes
-from keju_synthetic.typesetting.pages import (
+from keju_synthetic.typesetting.line_boxes import LineBox, measure_box, separate_boxes
+from keju_synthetic.typesetting.page_setting import (
     MARK,
     TypesetLayout,
     TypesetSettings,

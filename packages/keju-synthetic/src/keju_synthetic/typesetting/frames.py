@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from keju.items import Line
 from keju.layout.order import group_columns
-from keju_synthetic.composing import READ, PlacedLine, Rect
+from keju_synthetic.page_layout import READ, PlacedLine, Rect
 
 _GUTTER = 1.9
 """Columns further apart than so many pitches, with nothing between, stand on two leaves."""

@@ -1,0 +1,135 @@
+"""From finished pictures of bones and signs to items of T28, T29 and OBI-Bench's tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import structs
+
+from keju.building.ranking_items import make_item_per_query
+from keju.errors import DataError
+from keju.items import Box, ImageRef, Item
+from keju.messages import message
+from keju.text import simplified_reference
+from keju_synthetic.bones.pieces import PieceKind
+from keju_synthetic.bones.signs import Sign
+from keju_synthetic.item_maker import ItemMaker, StoredImage
+from keju_synthetic.recipe import Split
+
+BENCHMARK = "OBI-Bench"
+SOURCE = {"source": "synthetic"}
+"""What every item's metadata say first: none of these bones was ever dug out."""
+
+_PIECES: Mapping[PieceKind, str] = {
+    "scapula": "ox shoulder blade",
+    "plastron": "turtle plastron",
+    "fragment": "piece of bone",
+}
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+class InscriptionImage(NamedTuple):
+    """A picture of an inscribed piece, or of what is none: then without boxes and text.
+
+    `boxes` are the characters' in reading order, `text` theirs, one column a line.
+    """
+
+    id: str
+    image: ImageRef
+    split: Split
+    boxes: tuple[Box, ...]
+    text: str
+    describes: str
+    metadata: Mapping[str, str]
+
+
+def make_recognition_items(shown: InscriptionImage) -> Iterator[Item]:
+    """What, Yes-or-No, How and Where about an inscription; only Yes-or-No about anything else."""
+    pattern = Item(
+        id=f"{shown.id}-recognition",
+        benchmark=BENCHMARK,
+        task="recognition",
+        images=(shown.image,),
+        transcription=shown.text or None,
+        group=shown.id,
+        split=shown.split,
+        metadata=SOURCE | dict(shown.metadata),
+    )
+    if not shown.boxes:
+        yield from make_item_per_query(structs.replace(pattern, answer="no"), ["Yes-or-No"])
+        return
+    answers = {"What": shown.describes, "Yes-or-No": "yes", "How": str(len(shown.boxes))}
+    for item in make_item_per_query(pattern):
+        where = shown.boxes if item.query == "Where" else ()
+        yield structs.replace(item, answer=answers.get(item.query, ""), boxes=where)
+
+
+def describe_inscription(kind: PieceKind, ground: str, characters: int, columns: int) -> str:
+    """What is to be seen, as a reference for the query What."""
+    look = "An inked rubbing" if ground == "rubbing" else "A photograph"
+    signs = f"{_spell_number(characters)} oracle bone character{'s' if characters > 1 else ''}"
+    rows = f"{_spell_number(columns)} vertical column{'s' if columns > 1 else ''}"
+    return f"{look} of an ancient Chinese {_PIECES[kind]} with {signs} incised in {rows}."
+
+
+def _spell_number(count: int) -> str:
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+
+
+def make_sign_items(
+    exhibit: StoredImage, sign: Sign, asks: Sequence[str], examiner: ItemMaker
+) -> Iterator[Item]:
+    """The items about a picture of one sign.
+
+    Args:
+        exhibit: the picture; its transcription is the sign.
+        sign: what is known of it.
+        asks: of T28, T29 and deciphering.
+        examiner: makes the items of MCS-Bench.
+
+    Raises:
+        DataError: a task that is not about signs, or one that needs words that are not known.
+    """
+    for name in asks:
+        if name == "T28":
+            yield examiner.make_transcription(exhibit, name, ())
+        elif name == "T29" and sign.explains:
+            char = simplified_reference(sign.char)
+            item = examiner.make_open_question(exhibit, name, simplified_reference(sign.explains))
+            question = item.question.replace("{character}", char)
+            yield structs.replace(item, question=question, fields={"character": char})
+        elif name == "deciphering" and sign.shows:
+            yield from _make_deciphering_items(exhibit, sign)
+        else:
+            raise DataError(
+                message("synthetic.sign-without-task", task=name, sign=sign.char), item=exhibit.id
+            )
+
+
+def _make_deciphering_items(exhibit: StoredImage, sign: Sign) -> Iterator[Item]:
+    pattern = Item(
+        id=f"{exhibit.id}-deciphering",
+        benchmark=BENCHMARK,
+        task="deciphering",
+        images=(exhibit.image,),
+        group=exhibit.group,
+        split=exhibit.split,
+        metadata=dict(exhibit.metadata),
+    )
+    answers = {
+        "What": f'This oracle bone character denotes "{sign.gloss}". It shows {sign.shows}.',
+        "How": f"It shows {sign.shows}; from this {sign.kind} the meaning follows.",
+    }
+    for item in make_item_per_query(pattern):
+        yield structs.replace(item, answer=answers[item.query])
+
+
+def describe_sign(sign: Sign) -> dict[str, str]:
+    """What is known of a sign, by the subsets in which OBI-Bench's deciphering is divided."""
+    return SOURCE | {
+        "character": sign.char,
+        "subset": sign.kind,
+        "tier": f"tier-{sign.tier}",
+        "radical": sign.radical,
+    }

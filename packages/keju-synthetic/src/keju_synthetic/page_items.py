@@ -1,0 +1,194 @@
+"""From finished plates to items: one maker a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
+
+import msgspec
+
+from keju.definitions import task
+from keju.errors import DataError, unknown_name
+from keju.items import Item
+from keju.messages import message
+from keju.text import simplified_reference
+from keju_synthetic.page_images import DrawnPage
+from keju_synthetic.questions import Choice, Questions
+from keju_synthetic.texts import count_characters, restore_punctuation
+
+Maker = Callable[[DrawnPage, Questions], Iterator[Item]]
+"""Makes a task's items about a plate."""
+
+
+def _make_item(plate: DrawnPage, task_id: str, number: int = 0) -> Item:
+    kind = task(task_id)
+    suffix = f"-{number}" if number else ""
+    return Item(
+        id=f"{plate.id}-{task_id.casefold().replace('_', '-')}{suffix}",
+        benchmark=kind.benchmark,
+        task=task_id,
+        images=plate.images,
+        group=plate.passage.work,
+        split=plate.split,
+        metadata=_make_metadata(plate, kind.benchmark),
+    )
+
+
+def _make_metadata(plate: DrawnPage, benchmark: str) -> dict[str, str]:
+    """AncientDoc's pages are told apart by kind of book, dynasty, and regular or cursive script."""
+    if benchmark != "AncientDoc":
+        return plate.metadata
+    passage = plate.passage
+    if not passage.category or not passage.period:
+        raise DataError(
+            message("synthetic.passage-without-category", passage=passage.id), item=plate.id
+        )
+    script = "regular" if plate.script == "楷书" else "cursive_or_semi_cursive"
+    return plate.metadata | {
+        "category": passage.category,
+        "book": passage.work,
+        "dynasty": passage.period,
+        "script": script,
+    }
+
+
+def _add_answer(item: Item, answer: str, **changes: object) -> Item:
+    """The item with its answer, also in simplified characters (compared by `official`)."""
+    return msgspec.structs.replace(
+        item, answer=answer, answer_simplified=simplified_reference(answer), **changes
+    )
+
+
+def _build_transcription_maker(task_id: str) -> Maker:
+    def make(plate: DrawnPage, _: Questions) -> Iterator[Item]:
+        yield _add_answer(_make_item(plate, task_id), plate.text, lines=plate.lines)
+
+    return make
+
+
+def _check_whole_passage(plate: DrawnPage, task_id: str) -> None:
+    placed = sum(len(line.text) for line in plate.lines if line.kind in {"main", "note"})
+    if placed != count_characters(plate.passage):
+        problem = message(
+            "synthetic.passage-not-whole",
+            task=task_id,
+            passage=plate.passage.id,
+            placed=placed,
+            count=count_characters(plate.passage),
+        )
+        raise DataError(problem, item=plate.id)
+
+
+def _build_translation_maker(task_id: str) -> Maker:
+    def make(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
+        for known in questions.translations:
+            if known.passage == plate.passage.id:
+                _check_whole_passage(plate, task_id)
+                yield _add_answer(_make_item(plate, task_id), known.text, transcription=plate.text)
+
+    return make
+
+
+def _make_punctuation_items(plate: DrawnPage, _: Questions) -> Iterator[Item]:
+    _check_whole_passage(plate, "T3")
+    drawn = "".join(line.text for line in plate.lines if line.kind == "main")
+    yield _add_answer(
+        _make_item(plate, "T3"), restore_punctuation(plate.passage, drawn), transcription=plate.text
+    )
+
+
+def _make_entity_items(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
+    drawn = plate.text.replace("\n", "")
+    for known in questions.entities:
+        if known.passage == plate.passage.id:
+            absent = [name for name in known.names if name not in drawn]
+            if absent:
+                problem = message("synthetic.names-not-on-page", names="、".join(absent))
+                raise DataError(problem, item=plate.id)
+            yield _add_answer(
+                _make_item(plate, "T4"), "、".join(known.names), transcription=plate.text
+            )
+
+
+def _build_open_question_maker(task_id: str, section: str) -> Maker:
+    questions_of = attrgetter(section)
+
+    def make(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
+        asked = [one for one in questions_of(questions) if one.passage == plate.passage.id]
+        for number, one in enumerate(asked, start=1):
+            base = _make_item(plate, task_id, number)
+            kind = {"kind": one.kind} if one.kind else {}
+            yield _add_answer(
+                base,
+                one.answer,
+                question=one.question,
+                transcription=plate.text,
+                metadata=base.metadata | kind,
+            )
+
+    return make
+
+
+def _make_word_items(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
+    seen = simplified_reference(plate.text.replace("\n", ""))
+    asked = [choice for choice in questions.words if choice.passage == plate.passage.id]
+    for number, choice in enumerate(asked, start=1):
+        if choice.term not in seen:
+            raise DataError(message("synthetic.term-not-on-page", term=choice.term), item=plate.id)
+        yield msgspec.structs.replace(
+            _make_choice_item(plate, "T5", choice, number),
+            question=f"图像的文言文内容中“{choice.term}”一词的意思是？",
+            fields={"term": choice.term},
+        )
+
+
+def _make_source_items(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
+    for choice in questions.sources:
+        if choice.passage == plate.passage.id:
+            yield msgspec.structs.replace(
+                _make_choice_item(plate, "T7", choice),
+                question="这张图片中的古籍文本内容出自哪本书？",
+            )
+
+
+def _make_choice_item(plate: DrawnPage, task_id: str, choice: Choice, number: int = 0) -> Item:
+    return _add_answer(
+        _make_item(plate, task_id, number),
+        choice.answer,
+        options=choice.options,
+        transcription=plate.text,
+    )
+
+
+MAKERS: Mapping[str, Maker] = {
+    "T1": _build_transcription_maker("T1"),
+    "T2": _build_translation_maker("T2"),
+    "T3": _make_punctuation_items,
+    "T4": _make_entity_items,
+    "T5": _make_word_items,
+    "T6": _build_open_question_maker("T6", "comprehension"),
+    "T7": _make_source_items,
+    "page_level_ocr": _build_transcription_maker("page_level_ocr"),
+    "vernacular_translation": _build_translation_maker("vernacular_translation"),
+    "reasoning_qa": _build_open_question_maker("reasoning_qa", "reasoning"),
+    "knowledge_qa": _build_open_question_maker("knowledge_qa", "knowledge"),
+    "linguistic_variant_qa": _build_open_question_maker("linguistic_variant_qa", "linguistic"),
+}
+"""The tasks that a plate can be asked about, in the order in which they stand."""
+
+
+def make_page_items(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
+    """The items of a plate, in the order of the makers.
+
+    Raises:
+        DataError: the plate asks for a task that has no maker, or a task finds nothing to ask.
+    """
+    for wanted in plate.asks:
+        if wanted not in MAKERS:
+            raise DataError(unknown_name(wanted, MAKERS, "task"), item=plate.id)
+    for name, make in MAKERS.items():
+        if name in plate.asks:
+            items = list(make(plate, questions))
+            if not items:
+                raise DataError(message("synthetic.nothing-to-ask", task=name), item=plate.id)
+            yield from items
