@@ -193,7 +193,7 @@ def test_codes_that_people_were_given_by_0_1_0_still_name_their_answers(old: Pat
         "openai:plain", response.key, response.item, "T7", "", "gold-ocr", 1, response.text
     )
     assert answer_code(response, of_0_1_0=True) == code
-    assert code in Adjudication(folder).subjects("")
+    assert code in Adjudication(folder).list_subjects("")
 
 
 def test_ratings_by_name_are_of_the_answers_that_0_1_0_called_so(old: Path, tmp_path: Path):

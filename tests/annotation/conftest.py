@@ -1,4 +1,4 @@
-"""A hall that is served, over a small dataset with every kind of question."""
+"""The annotation app, served over a small dataset with every kind of question."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from urllib.parse import urlencode
 import pytest
 from msgspec.structs import replace
 
-from keju.annotation import AnnotationApp, Choice
+from keju.annotation import AnnotationApp, AppOptions
 from keju.annotation.auth import AccessControl
 from keju.annotation.connections import Connections
 from keju.annotation.server import Server
-from keju.annotation.startup import open_doors
+from keju.annotation.startup import open_server
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import query_of, task
@@ -101,13 +101,13 @@ def answered(tmp_path: Path) -> Path:
 
 
 class Served:
-    """A hall behind a server in a thread of its own."""
+    """The annotation app behind a server in its own thread."""
 
     def __init__(self, app: AnnotationApp, limits: Connections | None = None) -> None:
         self.app = app
         self.limits = limits
         self._cookies: dict[str, str] = {}
-        self.token = app.events.token()
+        self.token = app.events.get_token()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -117,7 +117,7 @@ class Served:
         self.access = AccessControl(self.app.signer, self.token, "127.0.0.1", 0)
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        self._runner, self._doors = await open_doors(
+        self._runner, self._doors = await open_server(
             Server(self.app, self.access), listening, self.limits
         )
         return port
@@ -208,13 +208,13 @@ def ask(port: int, method: str, path: str, *, cookies=None, form=None, **headers
 
 @pytest.fixture
 def serving() -> Iterator:
-    """Serves halls, and ends them with the test."""
+    """Serve annotation apps, and stop them after the test."""
     opened: list[Served] = []
 
     def serve(
         what: Path, out: Path | None = None, limits: Connections | None = None, **choice: object
     ) -> Served:
-        app = AnnotationApp(what, out, Choice(**choice))
+        app = AnnotationApp(what, out, AppOptions(**choice))
         opened.append(Served(app, limits))
         return opened[-1]
 

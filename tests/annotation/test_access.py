@@ -70,7 +70,7 @@ def test_every_kind_of_question_is_without_a_serious_fault(
     served = serving(dataset, tmp_path / "run")
     page = set_session(served, "Li", color_scheme="dark")
     exam, seen = served.app.queues["exam"], set()
-    for number, subject in enumerate(exam.subjects(""), start=1):
+    for number, subject in enumerate(exam.list_subjects(""), start=1):
         request = exam.request(subject)[1]
         kind = (request.form, bool(request.candidate))
         if kind in seen:
@@ -143,14 +143,14 @@ def test_the_clock_stands_still_while_nobody_looks(serving, set_session, dataset
     )
     page.locator("[value=skip]").click()
     page.wait_for_url(lambda url: not url.endswith("/exam/5"))
-    (act,) = served.app.events.progress("exam").values()
+    (act,) = served.app.events.find_latest("exam").values()
     assert 40 <= act.seconds < 100
 
 
 def test_what_is_not_sent_yet_is_there_after_a_reload(serving, set_session, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     exam = served.app.queues["exam"]
-    number = next(n for n, s in enumerate(exam.subjects(""), start=1)
+    number = next(n for n, s in enumerate(exam.list_subjects(""), start=1)
                   if exam.request(s)[1].form == "transcription")  # fmt: skip
     page = set_session(served, "Li", f"/exam/{number}")
     page.locator("textarea").fill("天地玄黃")

@@ -168,7 +168,7 @@ def test_opening_to_others_warns_and_knows_them_by_number(command):
 
 def test_the_address_stays_good_after_a_restart(command, tmp_path):
     events = EventLog(tmp_path / "run" / "people" / "acts.sqlite")
-    token = events.token()
+    token = events.get_token()
     events.close()
     _, _, said = command()
     assert said.endswith(f"/?t={token}")

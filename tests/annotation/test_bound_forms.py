@@ -39,7 +39,7 @@ def page_of(served, person: str, path: str) -> dict[str, str]:
 
 
 def number_of(served, queue: str, person: str, subject: str) -> int:
-    return list(served.app.queues[queue].subjects(person)).index(subject) + 1
+    return list(served.app.queues[queue].list_subjects(person)).index(subject) + 1
 
 
 @pytest.mark.parametrize("queue", sorted(ANSWERS))
@@ -50,7 +50,7 @@ def test_a_page_of_another_person_stores_nothing_and_leads_to_the_same_card(
     served = serving(answered)
     assert served.ask("POST", f"/{queue}/2", person="Bo", form={"act": "skip"}).status == 303
     number = 3 if queue != "exam" else 4
-    subject = served.app.queues[queue].subjects("Anna")[number - 1]
+    subject = served.app.queues[queue].list_subjects("Anna")[number - 1]
     form = page_of(served, "Anna", f"/{queue}/{number}") | ANSWERS[queue]
     form |= {"act": act} if act else {}
     refused = served.ask("POST", f"/{queue}/{number}", person="Bo", form=form)
@@ -67,7 +67,7 @@ def test_a_page_of_another_person_stores_nothing_and_leads_to_the_same_card(
     assert served.app.events.count() == 1, "Bo's own, not taken back"
     taken = served.ask("POST", f"/{queue}/{number}", person="Anna", form=form | ANSWERS[queue])
     assert taken.status == 303
-    (act,) = served.app.events.progress(queue, "Anna").values()
+    (act,) = served.app.events.find_latest(queue, "Anna").values()
     assert (act.person, act.subject) == ("Anna", subject)
 
 
@@ -100,19 +100,19 @@ def test_after_another_model_is_added_an_open_page_rates_the_answer_that_it_show
     serving, answered, tmp_path
 ):
     served = serving(answered)
-    before = list(served.app.queues["rating"].subjects("Cai"))
+    before = list(served.app.queues["rating"].list_subjects("Cai"))
     open_pages = [page_of(served, "Cai", f"/rating/{n}") for n in range(1, len(before) + 1)]
     served.app.events.close()
     add_a_model(answered, tmp_path)
     again = serving(answered)
-    after = list(again.app.queues["rating"].subjects("Cai"))
+    after = list(again.app.queues["rating"].list_subjects("Cai"))
     assert set(before) < set(after)
     assert any(after[n] != code for n, code in enumerate(before))
     for score, form in enumerate(open_pages):
         taken = again.ask("POST", f"/rating/{score + 1}", person="Cai",
                           form=form | {"score": str(score)})  # fmt: skip
         assert taken.status == 303
-    stored = again.app.events.progress("rating")
+    stored = again.app.events.find_latest("rating")
     assert {code: json.loads(act.value)["score"] for (_, code), act in stored.items()} == {
         code: float(score) for score, code in enumerate(before)
     }
@@ -133,9 +133,9 @@ def test_a_card_that_another_sample_does_not_have_is_refused_with_a_link_to_the_
     serving, answered
 ):
     served = serving(answered)
-    subjects = list(served.app.queues["rating"].subjects("Cai"))
+    subjects = list(served.app.queues["rating"].list_subjects("Cai"))
     few = serving(answered, per_task=1)
-    kept = set(few.app.queues["rating"].subjects("Cai"))
+    kept = set(few.app.queues["rating"].list_subjects("Cai"))
     gone = next(n for n, code in enumerate(subjects, start=1) if code not in kept)
     form = page_of(served, "Cai", f"/rating/{gone}") | {"score": "9"}
     for number in (1, gone):
@@ -152,7 +152,7 @@ def test_an_item_that_changed_since_its_page_was_opened_is_not_reviewed_unseen(
 ):
     served = serving(answered)
     queue = served.app.queues["review"]
-    subject = queue.subjects("Li")[0]
+    subject = queue.list_subjects("Li")[0]
     form = page_of(served, "Li", "/review/1") | {"act": "accept"}
     queue._items[subject] = replace(queue._items[subject], **{field: "changed"})
     refused = served.ask("POST", "/review/1", person="Li", form=form)
@@ -193,7 +193,7 @@ def test_an_item_saved_in_another_window_is_not_overwritten_unseen(serving, data
     served = serving(dataset, tmp_path / "run")
     form = {"image": next(iter(served.app.images)), "kind": "T1", "answer": "天"}
     served.ask("POST", "/authoring/new", person="Li", form=form)
-    ((_, item),) = served.app.authoring.written(served.app.events)
+    ((_, item),) = served.app.authoring.list_items(served.app.events)
     path = f"/authoring/{item.id}"
     first, second = (form | page_of(served, "Li", path) for _ in range(2))
     for _ in range(2):
@@ -204,7 +204,7 @@ def test_an_item_saved_in_another_window_is_not_overwritten_unseen(serving, data
         assert refused.status == 409
         assert message(CHANGED) in refused.text
         assert f'href="{path}"' in refused.text
-    ((_, item),) = served.app.authoring.written(served.app.events)
+    ((_, item),) = served.app.authoring.list_items(served.app.events)
     assert item.answer == "地"
 
 
@@ -281,7 +281,7 @@ def test_a_link_or_form_of_another_site_changes_nothing_in_chromium(
     page.locator("#f-score").fill("9")
     page.locator("[value=answer]").click()
     page.wait_for_url("**/rating/2")
-    assert {person for person, _ in served.app.events.progress("rating")} == {"Anna"}
+    assert {person for person, _ in served.app.events.find_latest("rating")} == {"Anna"}
     other.goto(there)
     other.locator("#enter").click()
     other.wait_for_url(f"{served.root}/rating")
@@ -342,10 +342,10 @@ def test_the_last_page_takes_back_an_act_of_its_person_alone(serving, answered):
     refused = served.ask("POST", "/rating/0", person="Bo", form=form)
     assert refused.status == 409
     assert 'href="/rating"' in refused.text
-    assert len(served.app.events.progress("rating")) == 8
+    assert len(served.app.events.find_latest("rating")) == 8
     taken = served.ask("POST", "/rating/0", person="Anna", form=form)
     assert taken.headers["Location"].startswith("/rating/4?was=")
-    assert len(served.app.events.progress("rating", "Anna")) == 3
+    assert len(served.app.events.find_latest("rating", "Anna")) == 3
     empty = served.ask("POST", "/rating/0", person="Anna", form=form | {"act": "answer"})
     assert empty.status == 409
 

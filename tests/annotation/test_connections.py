@@ -16,8 +16,8 @@ from types import SimpleNamespace
 import pytest
 from aiohttp import web
 
-from keju.annotation.connections import Connections, _most_connections
-from keju.annotation.startup import open_doors
+from keju.annotation.connections import Connections, _find_limit
+from keju.annotation.startup import open_server
 from tests.annotation.conftest import ask
 from tests.support.children import started
 
@@ -125,7 +125,7 @@ async def served_to(read) -> int:
     app.add_routes([web.get("/", long)])
     limits = Connections(4, idle_seconds=0.5)
     listening = socket.create_server(("127.0.0.1", 0))
-    runner, doors = await open_doors(SimpleNamespace(app=app), listening, limits)
+    runner, doors = await open_server(SimpleNamespace(app=app), listening, limits)
     reader, writer = await asyncio.open_connection(*listening.getsockname(), limit=1 << 16)
     writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     length = await read(reader)
@@ -200,4 +200,4 @@ def test_hundreds_of_half_open_connections_keep_nobody_out_and_print_nothing(nar
 
 def test_the_limit_leaves_room_among_the_files_of_the_process():
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    assert 32 <= _most_connections() <= max(32, files // 2 if files > 0 else 512)
+    assert 32 <= _find_limit() <= max(32, files // 2 if files > 0 else 512)

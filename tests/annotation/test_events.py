@@ -25,11 +25,11 @@ def test_the_last_act_stands(events):
     events.add("李", "exam", "q1", '"A"')
     events.add("李", "exam", "q1", '"B"')
     events.add("Wang", "exam", "q1", '"C"')
-    progress = events.progress("exam")
+    progress = events.find_latest("exam")
     assert progress["李", "q1"].value == '"B"'
     assert progress["Wang", "q1"].value == '"C"'
-    assert list(events.progress("exam", "李")) == [("李", "q1")]
-    assert events.progress("rating") == {}
+    assert list(events.find_latest("exam", "李")) == [("李", "q1")]
+    assert events.find_latest("rating") == {}
 
 
 def test_undo_takes_back_one_act_after_the_other_and_no_other_person_s(events):
@@ -37,10 +37,10 @@ def test_undo_takes_back_one_act_after_the_other_and_no_other_person_s(events):
         events.add("Li", "exam", "q", value)
     events.add("Wang", "exam", "q", "9")
     assert events.undo("Li", "exam").value == "2"
-    assert events.progress("exam")["Li", "q"].value == "1"
+    assert events.find_latest("exam")["Li", "q"].value == "1"
     assert events.undo("Li", "exam").value == "1"
     assert events.undo("Li", "exam") is None
-    assert events.progress("exam") == {("Wang", "q"): events.progress("exam")["Wang", "q"]}
+    assert events.find_latest("exam") == {("Wang", "q"): events.find_latest("exam")["Wang", "q"]}
 
 
 def test_the_same_undo_sent_twice_takes_back_one_act_and_names_it_twice(events):
@@ -49,7 +49,7 @@ def test_the_same_undo_sent_twice_takes_back_one_act_and_names_it_twice(events):
     first = events.undo("Li", "exam", "page")
     assert first.subject == "q2"
     assert events.undo("Li", "exam", "page") == first
-    assert {subject for _, subject in events.progress("exam")} == {"q1"}
+    assert {subject for _, subject in events.find_latest("exam")} == {"q1"}
     assert events.undo("Li", "exam", "next page").subject == "q1"
     events.add("Li", "exam", "q3", "3", ticket="next page")
     assert events.undo("Li", "exam", "next page").subject == "q3"
@@ -60,7 +60,7 @@ def test_time_is_that_of_all_looks_at_a_card(events):
     events.add("Li", "exam", "q", "1", seconds=4)
     events.undo("Li", "exam")
     events.add("Li", "exam", "q", "2", seconds=1)
-    assert events.progress("exam")["Li", "q"].seconds == 7.5
+    assert events.find_latest("exam")["Li", "q"].seconds == 7.5
 
 
 def test_a_page_that_is_sent_twice_counts_once(events):
@@ -72,7 +72,7 @@ def test_a_page_that_is_sent_twice_counts_once(events):
 def test_who_goes_back_to_a_page_and_says_something_else_is_heard(events):
     for value in ("1", "2", "1"):
         assert events.add("Li", "exam", "q", value, ticket="t")
-    assert events.progress("exam")["Li", "q"].value == "1"
+    assert events.find_latest("exam")["Li", "q"].value == "1"
     assert events.count() == 3
 
 
@@ -94,12 +94,12 @@ def test_rows_are_never_changed_nor_removed(events):
 
 
 def test_the_token_stays_until_a_new_one_is_asked_for(events):
-    first = events.token()
+    first = events.get_token()
     assert len(first) >= 32
     again = EventLog(events.path)
-    assert again.token() == first
-    assert again.token(anew=True) != first
-    assert again.token() == events.token()
+    assert again.get_token() == first
+    assert again.get_token(renew=True) != first
+    assert again.get_token() == events.get_token()
     again.close()
 
 
@@ -167,6 +167,6 @@ def test_a_kill_loses_nothing_that_was_taken(tmp_path):
     )
     assert done.returncode == -9
     events = EventLog(path)
-    said = events.progress("exam")
+    said = events.find_latest("exam")
     events.close()
     assert len(said) == len(done.stdout.split()) == 20

@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 import pytest
 
-from keju.annotation import AnnotationApp, Choice
+from keju.annotation import AnnotationApp, AppOptions
 from keju.annotation.events import EventLog
 from keju.annotation.exam import WARM_UP
-from keju.annotation.fields import Given
+from keju.annotation.fields import HumanAnswer
 from keju.datasets.store import Dataset
 from keju.definitions import query_of
 from keju.errors import UsageError
@@ -33,10 +33,10 @@ def asked_in(served, page):
     """The item and request of the card on a page."""
     number = int(page.url.rstrip("/").rpartition("/")[2].partition("?")[0])
     exam = served.app.queues["exam"]
-    return exam.request(exam.subjects("")[number - 1])
+    return exam.request(exam.list_subjects("")[number - 1])
 
 
-def give_the_truth(page, item, request) -> None:
+def give_reference(page, item, request) -> None:
     """Answer one card as a person does: by keys, and boxes by the mouse."""
     match request.form:
         case "letter":
@@ -72,13 +72,13 @@ def draw(page, ref, box) -> None:
 def test_a_whole_exam_by_keys_enters_the_run_and_is_scored(serving, set_session, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     page = set_session(served, "李雷", "/exam")
-    cards, forms = served.app.queues["exam"].subjects(""), set()
+    cards, forms = served.app.queues["exam"].list_subjects(""), set()
     for _ in range(3 * len(cards)):
         if page.url.endswith("/done"):
             break
         item, request = asked_in(served, page)
-        if page.locator(".truth").count():
-            assert item.answer in page.locator(".truth").inner_text()
+        if page.locator(".reference").count():
+            assert item.answer in page.locator(".reference").inner_text()
             after(page, lambda: page.keyboard.press("Enter"))
             continue
         if request.form != "boxes" or not item.boxes:
@@ -87,7 +87,7 @@ def test_a_whole_exam_by_keys_enters_the_run_and_is_scored(serving, set_session,
             page.keyboard.press("n")  # one in the middle, which is then removed by a key
             page.keyboard.press("Delete")
             forms.add("boxes")
-        after(page, lambda item=item, request=request: give_the_truth(page, item, request))
+        after(page, lambda item=item, request=request: give_reference(page, item, request))
     assert page.url.endswith("/done")
     assert forms == {query_of(item).form for item in Dataset.open(dataset).items()
                      if item.split == "test"}  # fmt: skip
@@ -108,7 +108,7 @@ def test_a_whole_exam_by_keys_enters_the_run_and_is_scored(serving, set_session,
 def test_what_people_see_is_what_models_are_asked_and_never_the_answer(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     exam = served.app.queues["exam"]
-    for number, subject in enumerate(exam.subjects(""), start=1):
+    for number, subject in enumerate(exam.list_subjects(""), start=1):
         item, request = exam.request(subject)
         shown = served.ask("GET", f"/exam/{number}", person="Li").text
         escaped = (request.prompt.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -118,7 +118,7 @@ def test_what_people_see_is_what_models_are_asked_and_never_the_answer(serving, 
         if request.form in {"text", "transcription", "punctuated"}:
             assert item.answer[:12] not in shown.replace(escaped, "")
         assert 'class="box true"' not in shown
-        assert 'data-truth="[]"' in shown or not request.images
+        assert 'data-reference="[]"' in shown or not request.images
         assert not subject.startswith(WARM_UP) or "does not count" in shown
 
 
@@ -127,7 +127,9 @@ def test_later_comes_last_undo_goes_back_and_one_goes_on_where_one_stood(
 ):
     served = serving(dataset, tmp_path / "run")
     go = lambda: served.ask("GET", "/exam", person="Li").headers["Location"]  # noqa: E731
-    first = len([s for s in served.app.queues["exam"].subjects("") if s.startswith(WARM_UP)]) + 1
+    first = (
+        len([s for s in served.app.queues["exam"].list_subjects("") if s.startswith(WARM_UP)]) + 1
+    )
     for number in range(1, first):
         served.ask("POST", f"/exam/{number}", person="Li", form={"act": "skip"})
     assert go() == f"/exam/{first}"
@@ -138,7 +140,7 @@ def test_later_comes_last_undo_goes_back_and_one_goes_on_where_one_stood(
     back = served.ask("POST", "/exam/1", person="Li", form={"act": "undo"}).headers["Location"]
     assert back.startswith(f"/exam/{first + 1}?was=")
     assert go() == f"/exam/{first + 1}"
-    cards = len(served.app.queues["exam"].subjects(""))
+    cards = len(served.app.queues["exam"].list_subjects(""))
     for number in range(first + 1, cards + 1):
         served.ask("POST", f"/exam/{number}", person="Li", form={"act": "unknown"})
     assert go() == "/exam/1"
@@ -147,7 +149,7 @@ def test_later_comes_last_undo_goes_back_and_one_goes_on_where_one_stood(
 
 def test_an_answer_taken_back_leaves_the_run(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
-    cards = len(served.app.queues["exam"].subjects(""))
+    cards = len(served.app.queues["exam"].list_subjects(""))
     for number in (cards - 1, cards):
         served.ask("POST", f"/exam/{number}", person="Li", form={"act": "unknown"})
     served.app.collect()
@@ -172,7 +174,7 @@ def test_what_is_no_answer_is_said_and_not_stored(serving, dataset, tmp_path):
         "transcription": [" "], "punctuated": [""], "entities": [""],
     }  # fmt: skip
     tried = 0
-    for number, subject in enumerate(exam.subjects(""), start=1):
+    for number, subject in enumerate(exam.list_subjects(""), start=1):
         form = exam.request(subject)[1].form
         for answer in wrong.get(form, []):
             refused = served.ask("POST", f"/exam/{number}", person="Li", form={"answer": answer})
@@ -193,7 +195,7 @@ def test_what_is_no_answer_is_said_and_not_stored(serving, dataset, tmp_path):
 def test_two_people_answer_one_item_at_once_and_each_is_kept(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     exam = served.app.queues["exam"]
-    number = next(n for n, s in enumerate(exam.subjects(""), start=1)
+    number = next(n for n, s in enumerate(exam.list_subjects(""), start=1)
                   if exam.request(s)[1].form == "letter" and not s.startswith(WARM_UP))  # fmt: skip
     people = [f"person {n}" for n in range(12)]
 
@@ -213,7 +215,7 @@ def test_two_people_answer_one_item_at_once_and_each_is_kept(serving, dataset, t
 def test_hostile_and_huge_answers_are_text_everywhere(serving, set_session, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     exam = served.app.queues["exam"]
-    numbers = [n for n, s in enumerate(exam.subjects(""), start=1)
+    numbers = [n for n, s in enumerate(exam.list_subjects(""), start=1)
                if exam.request(s)[1].form == "text" and not s.startswith(WARM_UP)]  # fmt: skip
     page = set_session(served, "<b>Li</b>", f"/exam/{numbers[0]}")
     for number, text in zip(numbers, (HOSTILE, LONG), strict=False):
@@ -273,8 +275,10 @@ def test_a_run_that_people_began_goes_on_with_models(serving, dataset, tmp_path)
     served.ask("POST", "/exam/9", person="Li", form={"act": "unknown"})
     served.app.collect()
     again = serving(tmp_path / "run")
-    assert again.app.queues["exam"].subjects("") == served.app.queues["exam"].subjects("")
-    assert again.app.events.progress("exam").keys() == served.app.events.progress("exam").keys()
+    assert again.app.queues["exam"].list_subjects("") == served.app.queues["exam"].list_subjects("")
+    assert (
+        again.app.events.find_latest("exam").keys() == served.app.events.find_latest("exam").keys()
+    )
 
 
 def test_a_run_whose_dataset_went_elsewhere_says_how_to_name_it(serving, dataset, tmp_path):
@@ -287,7 +291,7 @@ def test_a_run_whose_dataset_went_elsewhere_says_how_to_name_it(serving, dataset
     with pytest.raises(UsageError, match="keju serve DATASET --out"):
         AnnotationApp(tmp_path / "run")
     again = serving(tmp_path / "elsewhere", tmp_path / "run")
-    assert len(again.app.events.progress("exam")) == 1
+    assert len(again.app.events.find_latest("exam")) == 1
 
 
 def test_a_full_disk_is_said_and_nothing_is_taken_for_stored(
@@ -318,12 +322,12 @@ def test_other_options_than_a_run_s_are_refused_and_the_same_are_not(serving, da
     served.ask("POST", "/exam/2", person="Li", form={"act": "unknown"})
     served.app.collect()
     same = serving(dataset, tmp_path / "run", selection=chosen).app.queues["exam"]
-    assert same.subjects("") == served.app.queues["exam"].subjects("")
+    assert same.list_subjects("") == served.app.queues["exam"].list_subjects("")
     with pytest.raises(UsageError) as refused:
-        AnnotationApp(dataset, tmp_path / "run", Choice(Selection(limit=1)))
+        AnnotationApp(dataset, tmp_path / "run", AppOptions(Selection(limit=1)))
     assert refused.value.id == "annotation.other-selection"
     with pytest.raises(UsageError, match="no task 'T99'"):
-        AnnotationApp(dataset, tmp_path / "new", Choice(Selection(tasks=("T99",))))
+        AnnotationApp(dataset, tmp_path / "new", AppOptions(Selection(tasks=("T99",))))
 
 
 def test_a_run_that_is_being_written_gets_its_answers_later(serving, dataset, tmp_path):
@@ -360,7 +364,7 @@ def test_a_run_that_a_full_disk_kept_from_beginning_is_opened_again(dataset, tmp
     (tmp_path / "run" / "run.lock").touch()
     opened = AnnotationApp(dataset, tmp_path / "run")
     opened.close()
-    assert opened.queues["exam"].subjects("Li")
+    assert opened.queues["exam"].list_subjects("Li")
 
 
 def test_a_hall_needs_a_place_and_its_own_dataset(dataset, tmp_path):
@@ -369,7 +373,7 @@ def test_a_hall_needs_a_place_and_its_own_dataset(dataset, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.txt").write_text("mine")
     with pytest.raises(UsageError, match="contains other files and is not a run"):
-        AnnotationApp(dataset, tmp_path / "other", Choice())
+        AnnotationApp(dataset, tmp_path / "other", AppOptions())
 
 
 def test_a_changed_answer_of_a_person_has_no_score_until_the_run_is_scored_again(
@@ -377,10 +381,12 @@ def test_a_changed_answer_of_a_person_has_no_score_until_the_run_is_scored_again
 ):
     app = serving(dataset, tmp_path / "run").app
     exam = app.queues["exam"]
-    subject = next(s for s in exam.subjects("") if exam.request(s)[1].form == "letter"
+    subject = next(s for s in exam.list_subjects("") if exam.request(s)[1].form == "letter"
                    and not s.startswith(WARM_UP))  # fmt: skip
     for letter in "AB":
-        app.events.add("Li", "exam", subject, msgspec.json.encode(Given(text=letter)).decode())
+        app.events.add(
+            "Li", "exam", subject, msgspec.json.encode(HumanAnswer(text=letter)).decode()
+        )
         app.collect()
         if letter == "B":
             with pytest.raises(UsageError, match=r"of human:Li, 1 response changed .* keju score"):

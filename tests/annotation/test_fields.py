@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.annotation.fields import given_of
-from keju.annotation.queue import person_of, seconds_of, text_of
+from keju.annotation.fields import parse_answer
+from keju.annotation.queue import normalize_name, parse_seconds, read_text
 from keju.errors import UsageError
 from keju.items import ImageRef, Request
 from keju.metrics.boxes import box_convention, to_pixels
@@ -40,7 +40,7 @@ edges = st.tuples(
 
 @given(rows=st.lists(edges, max_size=5), name=st.sampled_from(CONVENTIONS))
 def test_boxes_come_back_from_every_convention_as_they_were_drawn(rows, name):
-    said = given_of(request("boxes", box_convention=name), {"boxes": json.dumps(rows)})
+    said = parse_answer(request("boxes", box_convention=name), {"boxes": json.dumps(rows)})
     convention = box_convention(name)
     found = extract_boxes(said.text, convention.axes)
     back = to_pixels(found.rows, convention, width=WIDTH, height=HEIGHT).tolist()
@@ -52,34 +52,34 @@ def test_boxes_come_back_from_every_convention_as_they_were_drawn(rows, name):
 
 @given(percent=st.floats(0, 100))
 def test_percent_are_read_as_a_probability(percent):
-    said = given_of(request("probability"), {"answer": str(percent)})
+    said = parse_answer(request("probability"), {"answer": str(percent)})
     found = extract_probability(said.text).answer
     assert found is not None
     assert float(found) == pytest.approx(percent / 100, abs=1e-5)
 
 
 def test_short_forms_are_read_by_the_rules_of_scoring():
-    letters = given_of(request("letter", choices=("A", "B")), {"answer": "B"})
+    letters = parse_answer(request("letter", choices=("A", "B")), {"answer": "B"})
     assert extract_letter(letters.text, ("A", "B")).answer == "B"
-    assert extract_count(given_of(request("number"), {"answer": "21"}).text).answer == "21"
-    assert extract_yes_no(given_of(request("yes-no"), {"answer": "No"}).text).answer == "No"
+    assert extract_count(parse_answer(request("number"), {"answer": "21"}).text).answer == "21"
+    assert extract_yes_no(parse_answer(request("yes-no"), {"answer": "No"}).text).answer == "No"
 
 
 def test_not_knowing_is_an_empty_answer_of_every_form():
     for form in ("letter", "text", "boxes", "probability", "number", "yes-no"):
-        assert given_of(request(form), {"act": "unknown", "answer": "B"}).text == ""
+        assert parse_answer(request(form), {"act": "unknown", "answer": "B"}).text == ""
 
 
 @given(st.text())
 def test_a_name_is_kept_as_one_line_or_refused(name):
     try:
-        kept = person_of(name)
+        kept = normalize_name(name)
     except UsageError:
         return
     assert kept == kept.strip()
     assert kept.isprintable()
     assert 0 < len(kept) <= 60
-    assert person_of(kept) == kept
+    assert normalize_name(kept) == kept
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_a_name_is_kept_as_one_line_or_refused(name):
 )
 def test_names_that_deceive_are_refused(name):
     with pytest.raises(UsageError):
-        person_of(name)
+        normalize_name(name)
 
 
 def test_two_spellings_of_one_name_are_one_person():
-    assert person_of(" Le\u0301a   Wang ") == person_of("Léa Wang")
+    assert normalize_name(" Le\u0301a   Wang ") == normalize_name("Léa Wang")
 
 
 @pytest.mark.parametrize(
@@ -99,12 +99,12 @@ def test_two_spellings_of_one_name_are_one_person():
     [("12.34", 12.3), ("0", 0), ("", 0), ("nan", 0), ("inf", 0), ("-5", 0), ("1e9", 0), ("x", 0)],
 )
 def test_a_time_that_makes_no_sense_is_none(said, seconds):
-    assert seconds_of({"seconds": said}) == seconds
+    assert parse_seconds({"seconds": said}) == seconds
 
 
 def test_line_ends_become_one_kind_and_length_has_an_end():
-    assert text_of({"answer": " 天地\r\n玄黃\r"}, "answer") == "天地\n玄黃"
+    assert read_text({"answer": " 天地\r\n玄黃\r"}, "answer") == "天地\n玄黃"
     with pytest.raises(UsageError, match="too long"):
-        text_of({"answer": "x" * 300_001}, "answer")
+        read_text({"answer": "x" * 300_001}, "answer")
     with pytest.raises(UsageError, match="half a character"):
-        text_of({"answer": "\ud800"}, "answer")
+        read_text({"answer": "\ud800"}, "answer")

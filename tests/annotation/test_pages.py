@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from keju.annotation.pages import asset
+from keju.annotation.pages import read_asset
 
 ASSETS = files("keju.annotation").joinpath("assets")
 TEMPLATES = sorted(path.name for path in ASSETS.iterdir() if path.name.endswith(".j2"))
@@ -27,8 +27,8 @@ def test_pages_ask_no_other_host_and_hold_no_script_or_style_of_their_own(name):
 
 
 def test_assets_are_those_of_pages_and_nothing_else():
-    assert asset("web.css")[1] == "text/css"
-    assert b":root" in asset("tokens.css")[0]
+    assert read_asset("web.css")[1] == "text/css"
+    assert b":root" in read_asset("tokens.css")[0]
     for name in (
         "page.html.j2",
         "../auth.py",
@@ -37,4 +37,4 @@ def test_assets_are_those_of_pages_and_nothing_else():
         "a/b.css",
         "..\\x.js",
     ):
-        assert asset(name) is None
+        assert read_asset(name) is None

@@ -28,9 +28,9 @@ def test_three_raters_each_in_an_own_order_and_the_sheet_is_what_align_reads(
 ):
     served = serving(answered)
     queue = served.app.queues["rating"]
-    codes = set(queue.subjects("Li"))
+    codes = set(queue.list_subjects("Li"))
     assert len(codes) == 4
-    orders = {tuple(queue.subjects(f"rater {n}")) for n in range(20)}
+    orders = {tuple(queue.list_subjects(f"rater {n}")) for n in range(20)}
     assert len(orders) > 5
     assert {frozenset(order) for order in orders} == {frozenset(codes)}
     for rater, score in RATERS.items():
@@ -103,17 +103,17 @@ def test_review_accepts_mends_and_rejects_with_a_reason(serving, set_session, an
     assert len(read_review(answered / "people" / "verdicts.jsonl", items, "")) == 3
 
 
-def test_what_is_shown_and_sent_back_unchanged_mends_nothing(serving, dataset, tmp_path):
+def test_an_unchanged_item_is_not_a_correction(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run", every=True)
     queue = served.app.queues["review"]
     items = {item.id: item for item in Dataset.open(dataset).items()}
-    for number, subject in enumerate(queue.subjects("Li"), start=1):
-        shown = queue.shown(subject, None, "en")
+    for number, subject in enumerate(queue.list_subjects("Li"), start=1):
+        values = queue.build_card(subject, None, "en")
         form = {name: (getattr(items[subject], name) or "").replace("\n", "\r\n")
                 for name in ("question", "answer", "transcription")}  # fmt: skip
-        form |= {"options": shown["options"], "act": "correct"}
-        if shown["has_boxes"]:
-            form["boxes"] = json.dumps(shown["boxes"])
+        form |= {"options": values["options"], "act": "correct"}
+        if values["has_boxes"]:
+            form["boxes"] = json.dumps(values["boxes"])
         refused = served.ask("POST", f"/review/{number}", person="Li", form=form)
         assert refused.status == 400, subject
         assert "Nothing is changed" in refused.text
@@ -122,7 +122,7 @@ def test_what_is_shown_and_sent_back_unchanged_mends_nothing(serving, dataset, t
 def test_two_new_texts_of_one_page_are_refused_where_they_are_written(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run", every=True)
     items = {item.id: item for item in Dataset.open(dataset).items()}
-    subjects = served.app.queues["review"].subjects("Li")
+    subjects = served.app.queues["review"].list_subjects("Li")
     number = next(n for n, name in enumerate(subjects, 1) if items[name].task == "T1")
     form = {"act": "correct", "answer": "天地", "transcription": "玄黃"}
     refused = served.ask("POST", f"/review/{number}", person="Li", form=form)
@@ -137,7 +137,7 @@ def test_two_new_texts_of_one_page_are_refused_where_they_are_written(serving, d
 def test_unclear_answers_are_settled_without_key_or_model(serving, set_session, answered):
     served = serving(answered)
     queue = served.app.queues["adjudication"]
-    assert len(queue.subjects("Li")) == 4
+    assert len(queue.list_subjects("Li")) == 4
     page = set_session(served, "Li", "/adjudication")
     letters = ["a", "0", "c", "0"]
     for turn, letter in enumerate(letters):
@@ -224,13 +224,13 @@ def test_nobody_changes_another_person_s_item(serving, dataset, tmp_path):
     image = next(iter(served.app.images))
     form = {"image": image, "kind": "T1", "answer": "天地玄黃"}
     assert served.ask("POST", "/authoring/new", person="Li", form=form).status == 303
-    ((_, item),) = served.app.authoring.written(served.app.events)
+    ((_, item),) = served.app.authoring.list_items(served.app.events)
     for what in (form, {"act": "discard"}):
         refused = served.ask("POST", f"/authoring/{item.id}", person="Han", form=what)
         assert refused.status == 404
     wrong = {"image": image, "kind": "rejoining/How", "answer": "1"}
     assert served.ask("POST", "/authoring/new", person="Li", form=wrong).status == 400
-    assert len(list(served.app.authoring.written(served.app.events))) == 1
+    assert len(list(served.app.authoring.list_items(served.app.events))) == 1
 
 
 def test_queues_that_have_nothing_say_why(serving, dataset, tmp_path):
@@ -248,7 +248,7 @@ def test_what_people_did_is_there_again_after_a_restart(serving, answered):
     served = serving(answered)
     served.ask("POST", "/rating/1", person="Li", form={"score": "3"})
     again = AnnotationApp(answered)
-    assert [act.value for act in again.events.progress("rating").values()] == ['{"score":3.0}']
+    assert [act.value for act in again.events.find_latest("rating").values()] == ['{"score":3.0}']
     assert any("ratings" in line for line in again.collect())
     again.close()
 

@@ -13,15 +13,15 @@ from tests.annotation.conftest import ask
 
 def cookie_of(sessions: Sessions, session: Session) -> str:
     response = web.Response()
-    sessions.put(response, "c", session)
+    sessions.set_cookie(response, "c", session)
     return response.cookies["c"].value
 
 
 def test_a_session_ends_12_hours_after_the_address_was_opened_whoever_sits_there():
     now = [1_000_000.0]
     sessions = Sessions(Signer("k"), "token", now=lambda: now[0])
-    first = sessions.new()
-    named = sessions.renamed(first, "Li")
+    first = sessions.start()
+    named = sessions.rename(first, "Li")
     cookies = [cookie_of(sessions, each) for each in (first, named)]
     assert [sessions.read(each).person for each in cookies] == ["", "Li"]
     now[0] += LIFETIME - 1
@@ -33,7 +33,7 @@ def test_a_session_ends_12_hours_after_the_address_was_opened_whoever_sits_there
 
 
 def test_another_token_or_key_reads_no_session():
-    cookie = cookie_of(Sessions(Signer("k"), "token"), Sessions(Signer("k"), "token").new("Li"))
+    cookie = cookie_of(Sessions(Signer("k"), "token"), Sessions(Signer("k"), "token").start("Li"))
     assert Sessions(Signer("k"), "token").read(cookie).person == "Li"
     assert Sessions(Signer("k"), "new token").read(cookie) is None
     assert Sessions(Signer("other"), "token").read(cookie) is None
@@ -79,9 +79,9 @@ def test_the_address_enters_from_another_site_s_link_too(serving, dataset, tmp_p
 
 def test_the_key_stays_when_a_new_token_is_asked_for(tmp_path):
     events = EventLog(tmp_path / "acts.sqlite")
-    key, token = events.key(), events.token()
+    key, token = events.get_key(), events.get_token()
     assert len(key) >= 32
     assert key != token
-    events.token(anew=True)
-    assert events.key() == key
+    events.get_token(renew=True)
+    assert events.get_key() == key
     events.close()

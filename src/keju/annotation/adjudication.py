@@ -1,6 +1,6 @@
-"""Adjudication: people decide which option an answer chose where the rules cannot.
+"""Adjudication: people decide which option a response chose if the rules cannot decide it.
 
-People see the question and the answer, but neither the reference nor the model, and select the
+People see the question and the answer, but neither the reference nor the model. They select the
 chosen option, or none.
 """
 
@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from keju.annotation.events import Event, EventLog
-from keju.annotation.exam import place_of
-from keju.annotation.fields import one_of
+from keju.annotation.exam import make_item_key
+from keju.annotation.fields import parse_choice
 from keju.annotation.queue import Form
 from keju.definitions import choices_of, options_of, prompt_of, query_of, task
 from keju.files import cell_text
@@ -29,8 +29,8 @@ COLUMNS = (
 )  # fmt: skip
 
 
-class Decided(Record, frozen=True, kw_only=True):
-    """One decision: a letter, or `NONE`."""
+class ChosenOption(Record, frozen=True, kw_only=True):
+    """One stored decision: the letter of the option, or `NONE`."""
 
     letter: str
 
@@ -44,20 +44,20 @@ class Adjudication:
         old = run.manifest().format == FORMAT_1
         self._answers = {
             answer_code(response, of_0_1_0=old): (item, response)
-            for item, response in _unclear(run)
+            for item, response in _list_unclear(run)
         }
 
-    def subjects(self, person: str) -> Sequence[str]:
+    def list_subjects(self, person: str) -> Sequence[str]:
         """The codes of the answers, in an order that does not depend on the models."""
         del person
         return sorted(self._answers)
 
-    def shown(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
+    def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """The question, its options and the answer; neither the reference nor the model."""
         item, response = self._answers[subject]
         asks, before = task(item.task), None
         if event is not None and event.kind == "answer":
-            before = msgspec.json.decode(event.value, type=Decided).letter
+            before = msgspec.json.decode(event.value, type=ChosenOption).letter
         return {
             "task": asks.name_zh if language == "zh" else asks.name_en,
             "task_id": asks.id,
@@ -70,20 +70,20 @@ class Adjudication:
             "letter": before,
         }
 
-    def content(self, subject: str) -> object:
+    def get_content(self, subject: str) -> object:
         """The question, its options and images, and the answer."""
         item, response = self._answers[subject]
         question = (prompt_of(item), choices_of(item), options_of(item), item.images)
         return question, answer_part(response.text)
 
-    def read(self, subject: str, form: Form) -> Decided:
-        """The chosen option.
+    def read(self, subject: str, form: Form) -> ChosenOption:
+        """Read the chosen option.
 
         Raises:
             UsageError: it is not one of the options.
         """
         item, _ = self._answers[subject]
-        return Decided(letter=one_of(form, (*choices_of(item), NONE)))
+        return ChosenOption(letter=parse_choice(form, (*choices_of(item), NONE)))
 
     def is_shown_again(self, subject: str) -> bool:
         """A decided card is not shown again."""
@@ -95,11 +95,11 @@ class Adjudication:
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for (person, subject), event in events.progress(self.name).items():
+        for (person, subject), event in events.find_latest(self.name).items():
             if event.kind != "answer" or subject not in self._answers:
                 continue
             item, response = self._answers[subject]
-            letter = msgspec.json.decode(event.value, type=Decided).letter
+            letter = msgspec.json.decode(event.value, type=ChosenOption).letter
             writer.writerow([
                 subject, cell_text(item.id), item.task, item.query,
                 response.setting, response.round, cell_text(response.model),
@@ -108,9 +108,9 @@ class Adjudication:
         return "\ufeff" + stream.getvalue()
 
 
-def _unclear(run: RunFolder) -> Iterator[tuple[Item, Response]]:
+def _list_unclear(run: RunFolder) -> Iterator[tuple[Item, Response]]:
     items = {
-        place_of(item): item
+        make_item_key(item): item
         for item in run.items()
         if query_of(item).form == "letter" and choices_of(item)
     }

@@ -4,14 +4,14 @@
 
     RUN/people/  acts.sqlite · ratings.csv · verdicts.jsonl · adjudicated.csv · authored/
 
-`events.sqlite` contains everything; the other files are exported from it, any number of times. The
-exam's answers are written to the run itself.
+`acts.sqlite` contains all events. The other files are exported from it and can be exported again.
+The answers of the exam are written to the run itself.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -22,20 +22,20 @@ from keju.annotation.adjudication import Adjudication
 from keju.annotation.authoring import Authoring
 from keju.annotation.events import EventLog
 from keju.annotation.exam import Exam
-from keju.annotation.export import enter, responses_of
+from keju.annotation.export import list_responses, replace_answers
 from keju.annotation.queue import Queue
 from keju.annotation.rating import Rating
 from keju.annotation.review import Review
-from keju.annotation.signed_forms import Shown
+from keju.annotation.signed_forms import PageBinding
 from keju.annotation.signing import Signer
 from keju.building.review_form import review_form
 from keju.building.reviewing import write_verdicts
 from keju.datasets.store import Dataset
-from keju.errors import UsageError, number_of
+from keju.errors import UsageError
 from keju.files import sha256_bytes, write_atomic
 from keju.items import Item
 from keju.judging import answers_of, draw_sample, read_rubrics
-from keju.messages import message
+from keju.messages import Message, message
 from keju.running import Selection
 from keju.running.run_contents import RunContents
 from keju.running.run_start import start_run
@@ -45,14 +45,15 @@ from keju.runs import RunFolder
 
 _T = TypeVar("_T")
 
-DESKS = ("exam", "rating", "review", "adjudication")
+QUEUES = ("exam", "rating", "review", "adjudication")
 
 
-class Choice(NamedTuple):
+class AppOptions(NamedTuple):
     """Options of the annotation app.
 
-    `selection` is that of a new run; `per_task`, `seed` and `rubrics` are of rating; with `every`
-    all items are reviewed, otherwise only drafts if there are any; `scales` is the review form.
+    `selection` is the selection of items of a new run. `per_task`, `seed` and `rubrics` apply to
+    rating. With `every`, all items are reviewed, otherwise only the drafts if there are any.
+    `scales` is the file of the review form.
     """
 
     selection: Selection | None = None
@@ -66,21 +67,28 @@ class Choice(NamedTuple):
 class AnnotationApp:
     """A run and its dataset, with a queue for each kind of work.
 
-    `closed` contains for each queue that is not available the reason.
+    `closed` contains the reason for each queue that is not available.
+
+    Args:
+        path: a run or a dataset.
+        out: the run directory for people's answers, if `path` is a dataset.
+        options: the options of the queues.
 
     Raises:
-        UsageError: there is no such run or dataset, or no place to store events.
+        UsageError: the run or dataset does not exist, or `out` is missing or used otherwise.
         DataError: one of their files is damaged.
     """
 
-    def __init__(self, what: Path, out: Path | None = None, choice: Choice | None = None) -> None:
-        self.choice = choice or Choice()
-        self._rubrics = read_rubrics(self.choice.rubrics)
-        self._form = review_form(self.choice.scales)
-        self.run, self.dataset = _opened(what, out)
+    def __init__(
+        self, path: Path, out: Path | None = None, options: AppOptions | None = None
+    ) -> None:
+        self.options = options or AppOptions()
+        self._rubrics = read_rubrics(self.options.rubrics)
+        self._form = review_form(self.options.scales)
+        self.run, self.dataset = _open_run(path, out)
         self.events = EventLog(self.people / "acts.sqlite")
-        self.signer = Signer(self.events.key())
-        if self.events.dataset(self.dataset.manifest.hash) != self.dataset.manifest.hash:
+        self.signer = Signer(self.events.get_key())
+        if self.events.bind_dataset(self.dataset.manifest.hash) != self.dataset.manifest.hash:
             self.events.close()
             raise UsageError(message("annotation.other-dataset", run=self.run.path))
         self._everything = self.dataset.items()
@@ -88,15 +96,15 @@ class AnnotationApp:
         self.closed: dict[str, str] = {}
         self._entered: dict[str, int] = {}
         self._answers: dict[str, int] = {}
-        built: Mapping[str, Callable[[], Queue]] = {
-            "exam": self._exam,
-            "rating": self._rating,
-            "review": self._review,
-            "adjudication": self._adjudication,
+        makers: Mapping[str, Callable[[], Queue]] = {
+            "exam": self._make_exam,
+            "rating": self._make_rating,
+            "review": self._make_review,
+            "adjudication": self._make_adjudication,
         }
         self.queues: dict[str, Queue] = {}
-        for name in DESKS:
-            queue = self._tried(name, built[name])
+        for name in QUEUES:
+            queue = self._try_queue(name, makers[name])
             if queue is not None:
                 self.queues[name] = queue
         self.authoring = Authoring(self.dataset, self._everything)
@@ -105,166 +113,166 @@ class AnnotationApp:
 
     @property
     def people(self) -> Path:
-        """The directory of people's work."""
+        """The directory of people's answers."""
         return self.run.path / "people"
 
-    def unsent(self, shown: Shown) -> str:
-        """The key under which a browser stores unsent input of a page.
-
-        It depends on the run and on the content that was shown.
-        """
-        place = (str(self.run.path.resolve()), *astuple(shown))
-        return sha256_bytes("\0".join(place).encode())[:24]
+    def make_draft_key(self, binding: PageBinding) -> str:
+        """The key under which a browser stores unsent input; it depends on run and content."""
+        parts = (str(self.run.path.resolve()), *astuple(binding))
+        return sha256_bytes("\0".join(parts).encode())[:24]
 
     def close(self) -> None:
         """Close the event log."""
         self.events.close()
 
-    def collect(self) -> list[str]:
+    def collect(self) -> list[Message]:
         """Export everything; return a line for each file with content.
 
         Raises:
             UsageError: another process is writing to the run.
-            DataError: it cannot be written to disk.
+            DataError: a file cannot be written to disk.
         """
         return [line for line in (
             self._collect_exam(), self._collect_ratings(), self._collect_verdicts(),
             self._collect_adjudicated(), self._collect_authored(),
         ) if line]  # fmt: skip
 
-    def _collect_exam(self) -> str:
+    def _collect_exam(self) -> Message | None:
         exam = self.queues.get("exam")
         if not isinstance(exam, Exam):
-            return ""
-        events = self.events.people(exam.name)
+            return None
+        events = self.events.count_by_person(exam.name)
         new = [person for person, count in events.items() if self._entered.get(person) != count]
-        answers = {person: responses_of(self.events, exam, person) for person in new}
+        answers = {person: list_responses(self.events, exam, person) for person in new}
         if any(answers.values()) and not self.run.exists():
             with ResponseStore(self.run) as store:
-                contents = RunContents(self.dataset, [], self._chosen(), self._selection)
+                contents = RunContents(self.dataset, [], self._select_items(), self._selection)
                 start_run(contents, store)
         if new and self.run.exists():
-            enter(self.run, answers)
+            replace_answers(self.run, answers)
             self._entered |= {person: events[person] for person in new}
             self._answers |= {person: len(given) for person, given in answers.items()}
         people = sum(map(bool, self._answers.values()))
+        if not people:
+            return None
         total = sum(self._answers.values())
-        return f"{number_of(total, 'answer')} of {people} people: {self.run.path}" if people else ""
+        return message(
+            "annotation.collected-answers", count=total, people=people, path=self.run.path
+        )
 
-    def _collect_ratings(self) -> str:
-        queue = self.queues.get("rating")
-        if not isinstance(queue, Rating):
-            return ""
-        return _written(self.people / "ratings.csv", queue.export(self.events), "ratings")
+    def _collect_ratings(self) -> Message | None:
+        queue, path = self.queues.get("rating"), self.people / "ratings.csv"
+        if isinstance(queue, Rating) and _write_table(path, queue.export(self.events)):
+            return message("annotation.collected-ratings", path=path)
+        return None
 
-    def _collect_verdicts(self) -> str:
+    def _collect_verdicts(self) -> Message | None:
         queue = self.queues.get("review")
         verdicts = list(queue.verdicts(self.events)) if isinstance(queue, Review) else []
         path = self.people / "verdicts.jsonl"
         if not verdicts and not path.exists():
-            return ""
+            return None
         write_verdicts(path, verdicts)
-        return f"{len(verdicts)} verdicts: {path}"
+        return message("annotation.collected-verdicts", count=len(verdicts), path=path)
 
-    def _collect_adjudicated(self) -> str:
-        queue = self.queues.get("adjudication")
-        if not isinstance(queue, Adjudication):
-            return ""
-        text = queue.export(self.events)
-        return _written(self.people / "adjudicated.csv", text, "decisions on unclear answers")
+    def _collect_adjudicated(self) -> Message | None:
+        queue, path = self.queues.get("adjudication"), self.people / "adjudicated.csv"
+        if isinstance(queue, Adjudication) and _write_table(path, queue.export(self.events)):
+            return message("annotation.collected-decisions", path=path)
+        return None
 
-    def _collect_authored(self) -> str:
+    def _collect_authored(self) -> Message | None:
         path = self.people / "authored"
         partial = self.people / ".authored"
         shutil.rmtree(partial, ignore_errors=True)
         count = self.authoring.export(self.events, partial)
         shutil.rmtree(path, ignore_errors=True)
         if not count:
-            return ""
+            return None
         partial.rename(path)
-        return f"{number_of(count, 'new item')}: {path}"
+        return message("annotation.collected-items", count=count, path=path)
 
-    def _tried(self, name: str, make: Callable[[], _T]) -> _T | None:
+    def _try_queue(self, name: str, make: Callable[[], _T]) -> _T | None:
         try:
             return make()
         except UsageError as error:
-            if name == "exam" and self.choice.selection is not None:
-                raise  # the user selected it explicitly
+            if name == "exam" and self.options.selection is not None:
+                raise  # The user selected the items explicitly.
             self.closed[name] = error.message
             return None
 
     @property
     def _selection(self) -> Selection:
-        return self.choice.selection or Selection()
+        return self.options.selection or Selection()
 
-    def _chosen(self) -> list[Item]:
+    def _select_items(self) -> list[Item]:
         return select(self._everything, self._selection, self.dataset.path)
 
-    def _exam(self) -> Exam:
+    def _make_exam(self) -> Exam:
         if not self.run.exists():
-            items = in_shard(self._chosen(), self._selection.shard)
-            way = self._selection.variants[0]
+            items = in_shard(self._select_items(), self._selection.shard)
+            variant = self._selection.variants[0]
         else:
             self.run.check_writable()
             manifest = self.run.manifest()
-            chosen = self.choice.selection
+            chosen = self.options.selection
             if chosen is not None and chosen.manifest_settings != manifest.settings:
                 raise UsageError(message("annotation.other-selection", run=self.run.path))
             if "image" not in manifest.input_settings:
                 raise UsageError(message("annotation.run-does-not-ask"))
             items = in_shard(self.run.items(), manifest.settings.get("shard"))
-            way = _way(manifest.settings)
+            variant = _read_variant(manifest.settings)
         references = [item for item in self._everything if item.split == "reference"]
-        return Exam(items, references, way)
+        return Exam(items, references, variant)
 
-    def _rating(self) -> Rating:
-        run = self._begun()
+    def _make_rating(self) -> Rating:
+        run = self._require_run()
         judged = answers_of(run, self._rubrics).judged
-        sample = draw_sample(judged, run, per_task=self.choice.per_task, seed=self.choice.seed)
-        return Rating(sample, self._rubrics, self.choice.seed)
+        sample = draw_sample(judged, run, per_task=self.options.per_task, seed=self.options.seed)
+        return Rating(sample, self._rubrics, self.options.seed)
 
-    def _review(self) -> Review:
+    def _make_review(self) -> Review:
         drafts = [item for item in self._everything if item.draft]
-        items = self._everything if self.choice.every or not drafts else drafts
+        items = self._everything if self.options.every or not drafts else drafts
         return Review(items, self._form)
 
-    def _adjudication(self) -> Adjudication:
-        queue = Adjudication(self._begun())
-        if not queue.subjects(""):
+    def _make_adjudication(self) -> Adjudication:
+        queue = Adjudication(self._require_run())
+        if not queue.list_subjects(""):
             raise UsageError(message("annotation.no-answer-unclear-rule"))
         return queue
 
-    def _begun(self) -> RunFolder:
+    def _require_run(self) -> RunFolder:
         if not self.run.exists():
             raise UsageError(message("annotation.run-no-answers-models"))
         return self.run
 
 
-def _opened(what: Path, out: Path | None) -> tuple[RunFolder, Dataset]:
-    if (what / "run.json").is_file():
-        run = RunFolder.open(what)
+def _open_run(path: Path, out: Path | None) -> tuple[RunFolder, Dataset]:
+    if (path / "run.json").is_file():
+        run = RunFolder.open(path)
         manifest = run.manifest()
         place = run.path / manifest.dataset_path
         if not manifest.dataset_path or not (place / "dataset.json").is_file():
-            raise UsageError(message("annotation.dataset-moved", run=what, place=place))
+            raise UsageError(message("annotation.dataset-moved", run=path, place=place))
         dataset = Dataset.open(place)
         if dataset.manifest.hash != manifest.dataset_hash:
-            raise UsageError(message("annotation.not-the-dataset", dataset=place, run=what))
+            raise UsageError(message("annotation.not-the-dataset", dataset=place, run=path))
         return run, dataset
-    dataset = Dataset.open(what)
+    dataset = Dataset.open(path)
     if out is None:
-        raise UsageError(message("annotation.out-missing", dataset=what))
+        raise UsageError(message("annotation.out-missing", dataset=path))
     run = RunFolder(out)
     if run.exists():
         if run.manifest().dataset_hash != dataset.manifest.hash:
             raise UsageError(message("annotation.run-of-other-dataset", run=out))
-    elif out.exists() and not _takes_people(out):
+    elif out.exists() and not _is_usable(out):
         raise UsageError(message("annotation.not-a-run", out=out))
     return run, dataset
 
 
-def _takes_people(out: Path) -> bool:
-    """Whether a directory is empty, or one where people began, even if a full disk ended it."""
+def _is_usable(out: Path) -> bool:
+    """Whether a directory is empty, or contains only people's answers, even if a write failed."""
     if not out.is_dir():
         return False
     return (out / "people" / "acts.sqlite").is_file() or all(
@@ -272,15 +280,16 @@ def _takes_people(out: Path) -> bool:
     )
 
 
-def _way(settings: Mapping[str, str]) -> RequestVariant:
+def _read_variant(settings: Mapping[str, str]) -> RequestVariant:
     """The prompt variant of a run: the image, with the wording that was chosen."""
-    way = {"script": settings.get("scripts", "released"), "boxes": settings.get("boxes", "")}
-    return msgspec.convert(way, RequestVariant)
+    fields = {"script": settings.get("scripts", "released"), "boxes": settings.get("boxes", "")}
+    return msgspec.convert(fields, RequestVariant)
 
 
-def _written(path: Path, text: str, what: str) -> str:
-    rows: Sequence[str] = text.split("\n", 1)
-    if not rows[1] and not path.exists():
-        return ""
+def _write_table(path: Path, text: str) -> bool:
+    """Write a CSV file, unless it has no rows and does not exist; return whether it was written."""
+    _, rows = text.split("\n", 1)
+    if not rows and not path.exists():
+        return False
     write_atomic(path, text)
-    return f"{what}: {path}"
+    return True

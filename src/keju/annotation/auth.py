@@ -1,9 +1,9 @@
-"""Access control: requests need the token, the right Host header and our own origin.
+"""`AccessControl`: a request needs the token, an allowed Host header and our own origin.
 
-The token of the address keeps out other people and programs on the network or the machine. It
-starts a session, whose signed cookie is checked from then on. The check of the Host header keeps
-out pages of other sites whose name resolves to this machine (DNS rebinding); the check of the
-Origin header keeps such pages from sending forms.
+The token of the address excludes other people and programs on the network or the machine. It starts
+a session, whose signed cookie is checked in later requests. The check of the Host header excludes
+pages of other sites whose name resolves to this machine (DNS rebinding). The check of the Origin
+header prevents such pages from sending forms.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from keju.annotation.pages import get_language
 from keju.annotation.sessions import Session, Sessions
 from keju.annotation.signing import Signer
+from keju.messages import Message, message
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -33,17 +35,15 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_OPEN_AGAIN = (
-    "This address has no token or an old one, or the session has ended. Open the whole address "
-    "that keju serve printed, from http to the end of the token."
-)
+_HTML = {"en": "en", "zh": "zh-Hans"}
 _ENTER = (
-    '<!doctype html><html lang=en><meta charset=utf-8><meta http-equiv=refresh content="0;url={0}">'
-    '<title>keju</title><p><a href="{0}">Open the pages</a></p>'
+    "<!doctype html><html lang={lang}><meta charset=utf-8>"
+    '<meta http-equiv=refresh content="0;url={address}"><title>keju</title>'
+    '<p><a href="{address}">{label}</a></p>'
 )
-_REFUSED = (
-    "<!doctype html><html lang=en><meta charset=utf-8><title>keju: no entry</title>"
-    "<h1>No entry</h1><p>{}</p>"
+_REJECTED = (
+    "<!doctype html><html lang={lang}><meta charset=utf-8><title>keju: {title}</title>"
+    "<h1>{title}</h1><p>{text}</p>"
 )
 
 
@@ -52,9 +52,9 @@ class AccessControl:
 
     Args:
         signer: signs the cookies.
-        token: what the address must contain at the first visit.
-        host: the address that the server listens on.
-        port: its port, which also distinguishes the cookies of two servers.
+        token: the token that the address of the first visit must contain.
+        host: the address on which the server listens.
+        port: the port, which distinguishes the cookies of several servers.
     """
 
     def __init__(self, signer: Signer, token: str, host: str, port: int) -> None:
@@ -66,14 +66,14 @@ class AccessControl:
     @web.middleware
     async def __call__(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Check one request, and remove the token from the address."""
-        if why := self._foreign_reason(request):
-            return _refusal(request, why)
+        if reason := self._find_foreign_reason(request):
+            return _reject(request, reason)
         shown = request.query.get("t")
         session = self.sessions.read(request.cookies.get(self._cookie, ""))
         if shown is not None and self._is_token(shown):
-            response = self._entered(request, session)
+            response = self._start_session(request, session)
         elif shown is not None or session is None:
-            return _refusal(request, _OPEN_AGAIN)
+            return _reject(request, message("annotation.session-missing"))
         else:
             self.sessions.attach(request, session)
             try:
@@ -87,33 +87,36 @@ class AccessControl:
 
     def set_session(self, response: web.StreamResponse, session: Session) -> None:
         """Set the cookie of a session."""
-        self.sessions.put(response, self._cookie, session)
+        self.sessions.set_cookie(response, self._cookie, session)
 
-    def _entered(self, request: web.Request, before: Session | None) -> web.StreamResponse:
+    def _start_session(self, request: web.Request, before: Session | None) -> web.StreamResponse:
         """Start a session for the same person, and remove the token from the address."""
-        rest = own_path(str(request.rel_url.without_query_params("t")))
+        rest = make_local_path(str(request.rel_url.without_query_params("t")))
         if request.headers.get("Sec-Fetch-Site") == "cross-site":
             # Browsers follow a redirect that started at another site without SameSite=Strict
             # cookies.
-            response = web.Response(text=_ENTER.format(escape(rest)), content_type="text/html")
+            language = get_language(request)
+            label = message("annotation.open-pages").render(language)
+            text = _ENTER.format(lang=_HTML[language], address=escape(rest), label=escape(label))
+            response = web.Response(text=text, content_type="text/html")
         else:
             response = web.Response(status=303, headers={"Location": rest})
-        self.set_session(response, self.sessions.new(before.person if before else ""))
+        self.set_session(response, self.sessions.start(before.person if before else ""))
         return response
 
     def _is_token(self, shown: str) -> bool:
         return hmac.compare_digest(shown.encode("utf-8", "replace"), self._token.encode())
 
-    def _foreign_reason(self, request: web.Request) -> str:
-        """Why a request does not come from one of our own pages; empty where it does."""
-        name = _name(request.headers.get("Host", ""))
+    def _find_foreign_reason(self, request: web.Request) -> Message | None:
+        """The reason why a request is not from one of our own pages, or None if it is."""
+        name = _parse_host(request.headers.get("Host", ""))
         if not self._is_ours(name):
-            return "This server does not go by the name that it was asked for."
+            return message("annotation.other-host-name")
         origin = request.headers.get("Origin")
         if request.method in {"GET", "HEAD"} or origin is None:
-            return ""
-        ours = origin.partition("://")[2] == request.headers.get("Host")
-        return "" if ours else "This form comes from another site."
+            return None
+        is_ours = origin.partition("://")[2] == request.headers.get("Host")
+        return None if is_ours else message("annotation.form-of-other-site")
 
     def _is_ours(self, name: str) -> bool:
         if name in {"localhost", self._host}:
@@ -125,13 +128,13 @@ class AccessControl:
         return address.is_loopback or not is_loopback(self._host)
 
 
-def by_script(request: web.Request) -> bool:
+def is_script_request(request: web.Request) -> bool:
     """Whether our own script sent the request; it expects JSON."""
     return request.headers.get("X-Keju") == "script"
 
 
-def own_path(address: str) -> str:
-    """A path of this server; two leading slashes would lead browsers to another site."""
+def make_local_path(address: str) -> str:
+    """Make a path of this server; two leading slashes would lead browsers to another site."""
     return "/" + address.lstrip("/\\")
 
 
@@ -145,7 +148,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _name(host: str) -> str:
+def _parse_host(host: str) -> str:
     """The name in a Host header, without the port."""
     try:
         return (urlsplit(f"//{host}").hostname or "").lower()
@@ -153,9 +156,11 @@ def _name(host: str) -> str:
         return ""
 
 
-def _refusal(request: web.Request, why: str) -> web.Response:
-    if by_script(request):
-        return web.json_response({"error": why}, status=403, headers=_HEADERS)
-    return web.Response(
-        status=403, text=_REFUSED.format(why), content_type="text/html", headers=_HEADERS
-    )
+def _reject(request: web.Request, reason: Message) -> web.Response:
+    language = get_language(request)
+    text = reason.render(language)
+    if is_script_request(request):
+        return web.json_response({"error": text}, status=403, headers=_HEADERS)
+    title = message("annotation.no-access").render(language)
+    html = _REJECTED.format(lang=_HTML[language], title=escape(title), text=escape(text))
+    return web.Response(status=403, text=html, content_type="text/html", headers=_HEADERS)

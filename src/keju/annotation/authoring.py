@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from keju.annotation.events import EventLog
-from keju.annotation.fields import boxes_of
-from keju.annotation.queue import Form, lines_of, text_of
+from keju.annotation.fields import parse_boxes
+from keju.annotation.queue import Form, read_lines, read_text
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import prompt_of, tasks
 from keju.definitions.catalogue import box_format
@@ -22,10 +22,14 @@ STEP = "authoring"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-class Kind(msgspec.Struct, frozen=True):
-    """A kind of question that can be written: a task, one of its queries, and its form."""
+class QuestionKind(msgspec.Struct, frozen=True):
+    """A kind of question that can be written: a task, one of its queries, and its form.
 
-    spelled: str
+    `name` is the task's id, with the query if there is one: ``recognition/Where``. `blanks` are the
+    fields of the prompt that the author fills in.
+    """
+
+    name: str
     name_en: str
     name_zh: str
     benchmark: str
@@ -34,10 +38,10 @@ class Kind(msgspec.Struct, frozen=True):
     template: str
 
 
-def kinds() -> tuple[Kind, ...]:
-    """Every kind that can be written about one image; pairs need more than one."""
+def list_kinds() -> tuple[QuestionKind, ...]:
+    """All kinds of questions about one image; questions about pairs of images are excluded."""
     return tuple(
-        Kind(
+        QuestionKind(
             f"{each.id}/{query.name}".rstrip("/"), each.name_en, each.name_zh, each.benchmark,
             query.form,
             tuple(b for b in ("term", "character", "book") if f"{{{b}}}" in query.template),
@@ -50,9 +54,9 @@ def kinds() -> tuple[Kind, ...]:
 
 
 class Authoring:
-    """New items, stored as events.
+    """The authoring queue: new items, stored as events.
 
-    Each is the latest version that its author saved under its id.
+    An item is the latest version that its author saved under its id.
     """
 
     name = "authoring"
@@ -62,7 +66,7 @@ class Authoring:
         self.images: dict[str, ImageRef] = {}
         self._groups: dict[str, str] = {}
         self._lines: dict[str, str] = {}
-        self._taken = {item.id for item in items}
+        self._used_ids = {item.id for item in items}
         for item in items:
             for ref in item.images:
                 self.images.setdefault(ref.sha256, ref)
@@ -71,43 +75,43 @@ class Authoring:
             if len(item.images) == 1 and item.transcription:
                 self._lines.setdefault(item.images[0].sha256, item.transcription)
 
-    def transcription(self, sha256: str) -> str:
-        """The known transcription of an image."""
+    def find_transcription(self, sha256: str) -> str:
+        """The transcription of an image in the dataset, or ""."""
         return self._lines.get(sha256, "")
 
     def read(self, person: str, subject: str, form: Form) -> Item:
-        """The item that a person wrote.
+        """Read the item that a person wrote.
 
         Args:
             person: the author.
-            subject: the id of the card, from which the item's id is made.
-            form: the fields.
+            subject: the id of the item.
+            form: the fields of the form.
 
         Raises:
-            UsageError: something is missing or not valid; the message is for the person.
+            UsageError: a field is missing or not valid; the message is for the person.
         """
         image = self.images.get(form.get("image", ""))
         if image is None:
             raise UsageError(message("annotation.please-choose-an-image"))
-        kind = next((each for each in kinds() if each.spelled == form.get("kind")), None)
+        kind = next((each for each in list_kinds() if each.name == form.get("kind")), None)
         if kind is None:
             raise UsageError(message("annotation.please-choose-a-task"))
-        task_id, _, query = kind.spelled.partition("/")
-        options = lines_of(form, "options")
+        task_id, _, query = kind.name.partition("/")
+        options = read_lines(form, "options")
         options = options if kind.form == "letter" else ()
-        boxes = boxes_of(form) if kind.form == "boxes" else ()
+        boxes = parse_boxes(form) if kind.form == "boxes" else ()
         item = Item(
             id=subject,
             benchmark=kind.benchmark,
             task=task_id,
             query=query,
             images=(image,),
-            question=text_of(form, "question"),
-            fields={name: text_of(form, name) for name in kind.blanks},
+            question=read_text(form, "question"),
+            fields={name: read_text(form, name) for name in kind.blanks},
             options=options,
-            answer="" if kind.form == "boxes" else _answer(form, kind, options),
+            answer="" if kind.form == "boxes" else _read_answer(form, kind, options),
             boxes=boxes,
-            transcription=text_of(form, "transcription") or None,
+            transcription=read_text(form, "transcription") or None,
             group=self._groups.get(image.sha256, ""),
             provenance=(Provenance(step=STEP, tool="keju serve", person=person),),
             draft=True,
@@ -122,27 +126,27 @@ class Authoring:
             item = msgspec.structs.replace(item, transcription=item.answer)
         return item
 
-    def subject(self, person: str, ticket: str) -> str:
-        """A new id that no item of the dataset has."""
+    def make_subject(self, person: str, ticket: str) -> str:
+        """A new id, which no item of the dataset has."""
         name = hashlib.sha256(f"{person}\0{ticket}".encode()).hexdigest()
-        length = next(n for n in range(8, 65) if f"new-{name[:n]}" not in self._taken)
+        length = next(n for n in range(8, 65) if f"new-{name[:n]}" not in self._used_ids)
         return f"new-{name[:length]}"
 
-    def written(self, events: EventLog, person: str | None = None) -> Iterator[tuple[str, Item]]:
-        """The current new items, each with its author."""
-        for (author, _), event in events.progress(self.name, person).items():
+    def list_items(self, events: EventLog, person: str | None = None) -> Iterator[tuple[str, Item]]:
+        """The current new items, each after its author."""
+        for (author, _), event in events.find_latest(self.name, person).items():
             if event.kind == "answer":
                 yield author, msgspec.json.decode(event.value, type=Item)
 
     def export(self, events: EventLog, out: Path) -> int:
-        """Write the new items as a dataset, including images; return how many there are.
+        """Write the new items and their images as a dataset; return the number of items.
 
         Raises:
-            UsageError: the directory contains something else.
+            UsageError: the directory is not empty.
             DataError: an image is damaged, or the disk is full.
         """
         about = self.dataset.manifest
-        items = [item for _, item in self.written(events)]
+        items = [item for _, item in self.list_items(events)]
         if not items:
             return 0
         with DatasetWriter(
@@ -162,8 +166,8 @@ class Authoring:
         return len(items)
 
 
-def _answer(form: Form, kind: Kind, options: tuple[str, ...]) -> str:
-    answer = text_of(form, "answer", needed="annotation.reference-missing")
+def _read_answer(form: Form, kind: QuestionKind, options: tuple[str, ...]) -> str:
+    answer = read_text(form, "answer", needed="annotation.reference-missing")
     if kind.form != "letter":
         return answer
     if len(options) < 2 or len(options) > len(_LETTERS):

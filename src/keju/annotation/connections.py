@@ -1,8 +1,8 @@
-"""Connection limits: the number of open connections, and how long one may be without a request.
+"""`Connections`: limits of the number of open connections and of the time without a request.
 
-aiohttp waits for the rest of a request without a limit. Here a connection whose request does not
-arrive in time is closed, and beyond the limit a new connection replaces the one that has waited
-longest.
+aiohttp waits for the rest of a request without a limit. This module closes a connection whose
+request does not arrive in time. If the maximum number is reached, a new connection replaces the one
+that has waited longest.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ MOST, LEAST = 512, 32
 """Bounds of the number of connections."""
 
 HEADER_SECONDS = 10.0
-"""Maximum seconds from the start of a connection, or the first byte of a request, until the request
-is complete."""
+"""Maximum seconds from the start of a connection, or the first byte of a request, to its end."""
 
 IDLE_SECONDS = 75.0
 """Seconds for which a connection is kept open after a response."""
@@ -45,18 +44,20 @@ class Connections:
         header_seconds: float = HEADER_SECONDS,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
-        self.most = most or _most_connections()
+        self.most = most or _find_limit()
         self.header_seconds = header_seconds
         self.idle_seconds = idle_seconds
         self.open: dict[asyncio.BaseTransport, _Connection] = {}
 
-    def factory(self, server: Callable[[], asyncio.Protocol]) -> Callable[[], asyncio.Protocol]:
-        """The protocol factory of a server, within these limits."""
+    def make_factory(
+        self, server: Callable[[], asyncio.Protocol]
+    ) -> Callable[[], asyncio.Protocol]:
+        """Make the protocol factory of a server with these limits."""
         return lambda: _Connection(self, server())
 
     @web.middleware
     async def track(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """A middleware that keeps the connection open while its request is handled."""
+        """Middleware: keep the connection open while its request is handled."""
         connection = self.open.get(request.transport) if request.transport else None
         if connection is None:
             return await handler(request)
@@ -67,7 +68,11 @@ class Connections:
             connection.end()
 
     def admit(self, transport: asyncio.Transport, connection: _Connection) -> bool:
-        """Whether there is room for a connection; the one that has waited longest may be closed."""
+        """Add a connection if possible, and close the one that has waited longest if necessary.
+
+        Returns:
+            Whether it was added.
+        """
         if len(self.open) >= self.most:
             waiting = next((each for each in self.open.values() if each.waits), None)
             if waiting is None:
@@ -92,7 +97,7 @@ class _Connection(asyncio.Protocol):
     @property
     def waits(self) -> bool:
         """Whether it waits for a request and has nothing left to send."""
-        return not self._busy and not self._left()
+        return not self._busy and not self._count_unsent()
 
     def begin(self) -> None:
         """Record that a request is complete."""
@@ -143,20 +148,20 @@ class _Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._protocol.resume_writing()
 
-    def _left(self) -> int:
+    def _count_unsent(self) -> int:
         return self._transport.get_write_buffer_size() if self._transport else 0
 
     def _start(self, seconds: float) -> None:
         self._stop()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._expired)
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._handle_timeout)
 
     def _stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _expired(self) -> None:
-        left = self._left()
+    def _handle_timeout(self) -> None:
+        left = self._count_unsent()
         if left and left != self._unsent:
             # A long response to a slow reader is still being sent.
             self._unsent = left
@@ -165,21 +170,21 @@ class _Connection(asyncio.Protocol):
             self.abort()
 
 
-def quiet_logger() -> logging.Logger:
-    """The log of the server: without malformed requests, and with a limited number of errors."""
+def get_logger() -> logging.Logger:
+    """The logger of the server, which omits malformed requests and limits the number of errors."""
     found = logging.getLogger("keju.annotation.http")
     if not found.filters:
-        found.addFilter(_Faults())
+        found.addFilter(_ErrorLimit())
     return found
 
 
 def ignore_exhaustion(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-    """An exception handler of the event loop that is silent when the system has no socket left."""
+    """Exception handler of the event loop that ignores errors of the operating system."""
     if not isinstance(context.get("exception"), OSError):
         loop.default_exception_handler(context)
 
 
-class _Faults(logging.Filter):
+class _ErrorLimit(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
         self._count = 0
@@ -193,7 +198,7 @@ class _Faults(logging.Filter):
         return self._count <= _MOST_TRACEBACKS
 
 
-def _most_connections() -> int:
+def _find_limit() -> int:
     try:
         import resource  # noqa: PLC0415 - exists on Unix only
     except ImportError:

@@ -1,8 +1,8 @@
 """Event log of the annotation app: an append-only SQLite file.
 
 An event is a row: which person did what about which subject in which queue. Undoing is an event
-too. A row is on disk (WAL, ``synchronous=FULL``) before the browser is told that it was saved, so
-that neither kill -9 nor a power loss loses what was submitted.
+too. A row is on disk (WAL, ``synchronous=FULL``) before the browser gets the
+response, so that neither kill -9 nor a power loss loses a submission.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CREATE TRIGGER IF NOT EXISTS acts_last BEFORE DELETE ON acts
 CREATE TABLE IF NOT EXISTS house (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 _COLUMNS = "id, at, person, desk, subject, kind, value, seconds"
-_STANDING = "kind != 'undo' AND id NOT IN (SELECT undoes FROM acts WHERE undoes IS NOT NULL)"
+_VALID = "kind != 'undo' AND id NOT IN (SELECT undoes FROM acts WHERE undoes IS NOT NULL)"
 
 _INSERT = """
 INSERT INTO acts (at, person, desk, subject, kind, value, seconds, undoes, ticket)
@@ -64,7 +64,7 @@ lost and the browser repeats the request. A different answer from an earlier pag
 
 
 class Event(NamedTuple):
-    """One event. `value` is JSON, `at` UTC, `seconds` the time that the page was displayed."""
+    """One event: `value` is JSON, `at` UTC, `seconds` the time that the page was displayed."""
 
     id: int
     at: str
@@ -80,7 +80,7 @@ class EventLog:
     """The open event log. One process writes; its threads take turns.
 
     Raises:
-        DataError: it is another kind of file, or it cannot be written.
+        DataError: the file is not an event log, or it cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -129,23 +129,22 @@ class EventLog:
         seconds: float = 0.0,
         ticket: str = "",
     ) -> bool:
-        """Store an event; on return it is on disk.
+        """Store an event; it is on disk when this function returns.
 
         Args:
             person: the person.
             queue: the queue.
             subject: the id of the card.
             value: the content, as JSON.
-            kind: an answer, or that it is left for later.
-            seconds: the time taken.
-            ticket: of the page it was sent from; the same event sent twice from one page counts
-                once.
+            kind: ``answer``, or ``skip`` for a card that is left for later.
+            seconds: the time that the page was displayed.
+            ticket: the ticket of the page; the same event sent twice from one page counts once.
 
         Returns:
-            False if it was sent before.
+            False if the page had sent the same event before.
 
         Raises:
-            DataError: it cannot be written to disk.
+            DataError: the event cannot be written to disk.
         """
         return self._insert(person, queue, subject, kind, value, seconds, None, ticket)
 
@@ -154,11 +153,11 @@ class EventLog:
 
         If one page sends the same request twice, it undoes one event and returns it twice.
         """
-        if (first := self._undone(person, queue, ticket)) is not None:
+        if (first := self._find_undone(person, queue, ticket)) is not None:
             return first
         with self._turn:
             row = self._file.execute(
-                f"SELECT {_COLUMNS} FROM acts WHERE desk = ? AND person = ? AND {_STANDING} "  # noqa: S608
+                f"SELECT {_COLUMNS} FROM acts WHERE desk = ? AND person = ? AND {_VALID} "  # noqa: S608
                 "ORDER BY id DESC LIMIT 1",
                 (queue, person),
             ).fetchone()
@@ -168,9 +167,9 @@ class EventLog:
         if self._insert(person, queue, last.subject, "undo", "null", 0.0, last.id, ticket):
             return last
         # Another window, or a repeated request of this page, undid it in between.
-        return self._undone(person, queue, ticket) or last
+        return self._find_undone(person, queue, ticket) or last
 
-    def _undone(self, person: str, queue: str, ticket: str) -> Event | None:
+    def _find_undone(self, person: str, queue: str, ticket: str) -> Event | None:
         """The event that a page undid, if that is the last event from the page."""
         if not ticket:
             return None
@@ -180,7 +179,7 @@ class EventLog:
                 "ORDER BY id DESC LIMIT 1) WHERE undoes IS NOT NULL AND desk = ? AND person = ?",
                 (ticket, queue, person),
             ).fetchone()
-        return self.event(row[0]) if row else None
+        return self.get_event(row[0]) if row else None
 
     def _insert(self, *row: object) -> bool:
         *rest, ticket = row
@@ -194,14 +193,14 @@ class EventLog:
             raise DataError(why, file=self.path) from None
         return done.rowcount == 1
 
-    def progress(self, queue: str, person: str | None = None) -> dict[tuple[str, str], Event]:
+    def find_latest(self, queue: str, person: str | None = None) -> dict[tuple[str, str], Event]:
         """Current event of each person and subject of a queue: the last one that was not undone.
 
         Its seconds are those of all events about that subject, including undone ones.
         """
         found: dict[tuple[str, str], Event] = {}
         spent: dict[tuple[str, str], float] = {}
-        rows, undone = self._rows(queue, person), set()
+        rows, undone = self._select_rows(queue, person), set()
         for event, undoes in rows:
             place = (event.person, event.subject)
             spent[place] = spent.get(place, 0.0) + event.seconds
@@ -213,7 +212,7 @@ class EventLog:
                 found[place] = event._replace(seconds=spent[place])
         return found
 
-    def _rows(self, queue: str, person: str | None) -> list[tuple[Event, int | None]]:
+    def _select_rows(self, queue: str, person: str | None) -> list[tuple[Event, int | None]]:
         whose, values = ("AND person = ?", (queue, person)) if person else ("", (queue,))
         with self._turn:
             rows = self._file.execute(
@@ -222,7 +221,7 @@ class EventLog:
             ).fetchall()
         return [(Event(*row), undoes) for *row, undoes in rows]
 
-    def event(self, number: int) -> Event | None:
+    def get_event(self, number: int) -> Event | None:
         """The event with that number."""
         with self._turn:
             row = self._file.execute(
@@ -231,7 +230,7 @@ class EventLog:
             ).fetchone()
         return Event(*row) if row else None
 
-    def people(self, queue: str) -> dict[str, int]:
+    def count_by_person(self, queue: str) -> dict[str, int]:
         """All people with events in a queue, in order of their first, with the number of events."""
         with self._turn:
             rows = self._file.execute(
@@ -240,7 +239,7 @@ class EventLog:
             ).fetchall()
         return dict(rows)
 
-    def sent_last(self, person: str, queue: str, subject: str, ticket: str) -> bool:
+    def was_sent_last(self, person: str, queue: str, subject: str, ticket: str) -> bool:
         """Whether a person's last event about a subject was sent from the page of a ticket."""
         with self._turn:
             row = self._file.execute(
@@ -256,15 +255,15 @@ class EventLog:
             (number,) = self._file.execute("SELECT count(*) FROM acts").fetchone()
         return int(number)
 
-    def token(self, *, anew: bool = False) -> str:
+    def get_token(self, *, renew: bool = False) -> str:
         """The access token; kept over restarts unless a new one is requested."""
-        return self._secret("token", anew=anew)
+        return self._get_secret("token", renew=renew)
 
-    def key(self) -> str:
+    def get_key(self) -> str:
         """The key that signs pages and cookies; kept over restarts."""
-        return self._secret("key")
+        return self._get_secret("key")
 
-    def dataset(self, hash_now: str) -> str:
+    def bind_dataset(self, hash_now: str) -> str:
         """The hash of the dataset of the exam's answers; the given one if there are no answers."""
         with self._turn:
             self._file.execute(
@@ -277,9 +276,9 @@ class EventLog:
             (stored,) = found.fetchone()
         return str(stored)
 
-    def _secret(self, name: str, *, anew: bool = False) -> str:
+    def _get_secret(self, name: str, *, renew: bool = False) -> str:
         with self._turn:
-            if anew:
+            if renew:
                 self._file.execute("DELETE FROM house WHERE name = ?", (name,))
             self._file.execute(
                 "INSERT INTO house VALUES (?, ?) ON CONFLICT DO NOTHING",

@@ -8,7 +8,7 @@ from functools import cached_property
 import msgspec
 
 from keju.annotation.events import Event
-from keju.annotation.fields import Given, given_of, rows_of
+from keju.annotation.fields import HumanAnswer, format_boxes, parse_answer
 from keju.annotation.queue import Form
 from keju.definitions import options_of, query_of, task
 from keju.errors import DataError
@@ -26,17 +26,17 @@ class Exam:
     Args:
         items: the items, in the run's order.
         references: labelled items for the examples, one for each kind of question.
-        way: the prompt variant.
+        variant: the prompt variant.
     """
 
     name = "exam"
 
     def __init__(
-        self, items: Sequence[Item], references: Iterable[Item], way: RequestVariant
+        self, items: Sequence[Item], references: Iterable[Item], variant: RequestVariant
     ) -> None:
-        self._way = way
-        self._items = {place_of(item): item for item in items}
-        self._examples = dict(_examples(items, references, way))
+        self._variant = variant
+        self._items = {make_item_key(item): item for item in items}
+        self._examples = dict(_choose_examples(items, references, variant))
 
     @cached_property
     def _subjects(self) -> list[str]:
@@ -44,36 +44,36 @@ class Exam:
         for item in self._items.values():
             first = 1 if task(item.task).of_pairs else 0
             places = range(first, first + request_count(item))
-            found += [subject_of(item, candidate) for candidate in places]
+            found += [make_subject(item, candidate) for candidate in places]
         return found
 
-    def subjects(self, person: str) -> Sequence[str]:
+    def list_subjects(self, person: str) -> Sequence[str]:
         """The cards, the same for everybody."""
         del person
         return self._subjects
 
     def request(self, subject: str) -> tuple[Item, Request]:
-        """The item and the request of a card.
+        """Find the item and the request of a card.
 
         Raises:
-            KeyError: there is no such card.
+            KeyError: the card does not exist.
         """
         if example := self._examples.get(subject):
-            return example, next(requests_for(example, self._way))
+            return example, next(requests_for(example, self._variant))
         *place, candidate = msgspec.json.decode(subject, type=tuple[str, str, str, int])
         item = self._items[place[0], place[1], place[2]]
         return item, next(
-            each for each in requests_for(item, self._way) if each.candidate == candidate
+            each for each in requests_for(item, self._variant) if each.candidate == candidate
         )
 
-    def shown(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
+    def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """The request as a model gets it; for an answered example also the answer."""
         item, request = self.request(subject)
         asks = task(item.task)
         example = subject in self._examples
-        before = given_by(event)
+        before = decode_answer(event)
         return {
-            "asked": request,
+            "request": request,
             "in_chinese": any(map(is_han, request.prompt)),
             "options": options_of(item),
             "images": request.images,
@@ -83,56 +83,58 @@ class Exam:
             "query": item.query,
             "example": example,
             "before": before,
-            "boxes": rows_of(before.boxes) if before else [],
-            "truth": _truth(item, request) if example and before is not None else None,
-            "truth_boxes": rows_of(item.boxes) if example and before is not None else [],
+            "boxes": format_boxes(before.boxes) if before else [],
+            "reference": _get_reference(item, request) if example and before is not None else None,
+            "reference_boxes": format_boxes(item.boxes) if example and before is not None else [],
         }
 
-    def content(self, subject: str) -> object:
+    def get_content(self, subject: str) -> object:
         """The request, the options, and the answer that an example shows afterwards."""
         item, request = self.request(subject)
-        truth = (_truth(item, request), item.boxes) if subject in self._examples else None
-        return request, options_of(item), truth
+        reference = None
+        if subject in self._examples:
+            reference = (_get_reference(item, request), item.boxes)
+        return request, options_of(item), reference
 
-    def read(self, subject: str, form: Form) -> Given:
-        """The person's answer.
+    def read(self, subject: str, form: Form) -> HumanAnswer:
+        """Read the person's answer.
 
         Raises:
             UsageError: it is not a valid answer to that question.
         """
-        return given_of(self.request(subject)[1], form)
+        return parse_answer(self.request(subject)[1], form)
 
     def is_shown_again(self, subject: str) -> bool:
-        """An example is shown once more, with its answer."""
+        """Whether the card is an example, which is shown once more with its answer."""
         return subject in self._examples
 
 
-def place_of(item: Item) -> tuple[str, str, str]:
-    """The key that distinguishes an item from all others of a run."""
+def make_item_key(item: Item) -> tuple[str, str, str]:
+    """The task, the query and the id of an item, which are unique in a run."""
     return item.task, item.query, item.id
 
 
-def subject_of(item: Item, candidate: int) -> str:
-    """The id of a card of the exam; it has one answer."""
-    return msgspec.json.encode((*place_of(item), candidate)).decode()
+def make_subject(item: Item, candidate: int) -> str:
+    """The id of a card of the exam: an item and a candidate."""
+    return msgspec.json.encode((*make_item_key(item), candidate)).decode()
 
 
-def given_by(event: Event | None) -> Given | None:
-    """The answer in an event; None where it has none."""
+def decode_answer(event: Event | None) -> HumanAnswer | None:
+    """The answer in an event, or None if it contains none."""
     if event is None or event.kind != "answer":
         return None
-    return msgspec.json.decode(event.value, type=Given)
+    return msgspec.json.decode(event.value, type=HumanAnswer)
 
 
-def _examples(
-    items: Sequence[Item], references: Iterable[Item], way: RequestVariant
+def _choose_examples(
+    items: Sequence[Item], references: Iterable[Item], variant: RequestVariant
 ) -> Iterable[tuple[str, Item]]:
     """The first labelled item of each kind of question in the exam."""
-    wanted = {_kind(item) for item in items}
+    wanted = {_classify(item) for item in items}
     for item in references:
         try:
-            kind = _kind(item)
-            request_for(item, way)
+            kind = _classify(item)
+            request_for(item, variant)
         except DataError:
             continue
         if kind in wanted and not task(item.task).of_pairs:
@@ -140,11 +142,11 @@ def _examples(
             yield f"{WARM_UP}{item.id}", item
 
 
-def _kind(item: Item) -> tuple[str, str, bool]:
+def _classify(item: Item) -> tuple[str, str, bool]:
     return item.benchmark, query_of(item).form, task(item.task).of_pairs
 
 
-def _truth(item: Item, request: Request) -> str:
+def _get_reference(item: Item, request: Request) -> str:
     if request.form == "boxes":
         return ""
     return item.answer or item.answer_simplified

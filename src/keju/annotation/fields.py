@@ -7,7 +7,7 @@ from string import ascii_uppercase
 
 import msgspec
 
-from keju.annotation.queue import Form, text_of
+from keju.annotation.queue import Form, read_text
 from keju.errors import UsageError
 from keju.items import Box, Record, Request
 from keju.messages import message
@@ -17,8 +17,8 @@ MOST_BOXES = 2000
 _EMPTY = "annotation.answer-missing"
 
 
-class Given(Record, frozen=True, kw_only=True):
-    """One answer: its text as a model would have written it; empty where the person did not know.
+class HumanAnswer(Record, frozen=True, kw_only=True):
+    """One answer: its text as a model would write it; empty if the person did not know.
 
     `boxes` are the drawn boxes, in pixels of the image.
     """
@@ -27,49 +27,49 @@ class Given(Record, frozen=True, kw_only=True):
     boxes: tuple[Box, ...] = ()
 
 
-def given_of(request: Request, form: Form) -> Given:
-    """A person's answer to a request.
+def parse_answer(request: Request, form: Form) -> HumanAnswer:
+    """Parse a person's answer to a request.
 
     Raises:
-        UsageError: it does not have the form that the request asks for.
+        UsageError: the answer does not have the form that the request needs.
     """
     if form.get("act") == "unknown":
-        return Given()
+        return HumanAnswer()
     if request.form == "boxes":
-        boxes = boxes_of(form)
-        return Given(text=_written(boxes, request), boxes=boxes)
-    return Given(text=_text(request, form))
+        boxes = parse_boxes(form)
+        return HumanAnswer(text=_write_boxes(boxes, request), boxes=boxes)
+    return HumanAnswer(text=_parse_text(request, form))
 
 
-def _text(request: Request, form: Form) -> str:
+def _parse_text(request: Request, form: Form) -> str:
     match request.form:
         case "letter":
-            return one_of(form, request.choices or tuple(ascii_uppercase[:6]))
+            return parse_choice(form, request.choices or tuple(ascii_uppercase[:6]))
         case "yes-no":
-            return one_of(form, ("Yes", "No"))
+            return parse_choice(form, ("Yes", "No"))
         case "probability":
-            return _plain(_number(form, 100) / 100)
+            return _format_number(_parse_number(form, 100) / 100)
         case "number":
-            return f"{_number(form, 1_000_000, whole=True):.0f}"
-    return text_of(form, "answer", needed=_EMPTY)
+            return f"{_parse_number(form, 1_000_000, whole=True):.0f}"
+    return read_text(form, "answer", needed=_EMPTY)
 
 
-def one_of(form: Form, choices: tuple[str, ...]) -> str:
+def parse_choice(form: Form, choices: tuple[str, ...]) -> str:
     """The selected choice.
 
     Raises:
-        UsageError: it is not one of the choices.
+        UsageError: it is not one of `choices`.
     """
-    if (said := form.get("answer", "")) in choices:
-        return said
+    if (answer := form.get("answer", "")) in choices:
+        return answer
     raise UsageError(message(_EMPTY))
 
 
-def boxes_of(form: Form) -> tuple[Box, ...]:
-    """The drawn boxes, with sorted edges and without those of no area.
+def parse_boxes(form: Form) -> tuple[Box, ...]:
+    """The drawn boxes, with sorted edges; boxes without area are dropped.
 
     Raises:
-        UsageError: they cannot be parsed.
+        UsageError: the field cannot be parsed.
     """
     try:
         rows = msgspec.json.decode(form.get("boxes") or "[]", type=list[tuple[float, ...]])
@@ -85,31 +85,30 @@ def boxes_of(form: Form) -> tuple[Box, ...]:
     )
 
 
-def rows_of(boxes: tuple[Box, ...]) -> list[list[float]]:
-    """Boxes in the format of the page."""
+def format_boxes(boxes: tuple[Box, ...]) -> list[list[float]]:
+    """The edges of boxes, as the pages store them: left, top, right, bottom."""
     return [[box.x0, box.y0, box.x1, box.y1] for box in boxes]
 
 
-def _number(form: Form, most: int, *, whole: bool = False) -> float:
-    said = form.get("answer", "").strip()
+def _parse_number(form: Form, most: int, *, whole: bool = False) -> float:
+    text = form.get("answer", "").strip()
     try:
-        number = float(int(said)) if whole else float(said)
+        number = float(int(text)) if whole else float(text)
     except (ValueError, OverflowError):
-        empty = not said
-        raise UsageError(message(_EMPTY if empty else "annotation.number-missing")) from None
+        raise UsageError(message("annotation.number-missing" if text else _EMPTY)) from None
     if not 0 <= number <= most:
         raise UsageError(message("annotation.number-not-possible"))
     return number
 
 
-def _written(boxes: tuple[Box, ...], request: Request) -> str:
+def _write_boxes(boxes: tuple[Box, ...], request: Request) -> str:
     convention = box_convention(request.box_convention or "xyxy")
     ref = request.images[0]
-    rows = from_pixels(rows_of(boxes), convention, width=ref.width, height=ref.height).tolist()
-    said = (", ".join(map(_plain, row)) for row in rows)
-    return f"[{', '.join(f'[{row}]' for row in said)}]"
+    rows = from_pixels(format_boxes(boxes), convention, width=ref.width, height=ref.height).tolist()
+    texts = (", ".join(map(_format_number, row)) for row in rows)
+    return f"[{', '.join(f'[{text}]' for text in texts)}]"
 
 
-def _plain(number: float) -> str:
-    """A number without an exponent, up to the sixth decimal."""
+def _format_number(number: float) -> str:
+    """A number without an exponent, with at most six decimals."""
     return f"{number:.6f}".rstrip("0").rstrip(".")

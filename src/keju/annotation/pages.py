@@ -1,4 +1,4 @@
-"""Page templates: everything is escaped, in the language of the reader."""
+"""`render`: page templates, filled with escaped values, in the language of the reader."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import jinja2
 import msgspec
+from aiohttp import web
 
 from keju.translations import Words
 
 LANGUAGES = ("en", "zh")
-_ROOM = "keju.annotation"
+_PACKAGE = "keju.annotation"
 _TEXT_OF_SCRIPT = re.compile(r'say\("([a-z0-9.-]+)"')
 _SHARED = {"tokens.css": "keju"}
 _TYPES = {
@@ -49,54 +50,59 @@ QUEUE_TEXTS = {
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _make_environment() -> jinja2.Environment:
     return jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        loader=jinja2.FunctionLoader(lambda name: _read(_ROOM, name).decode()),
+        loader=jinja2.FunctionLoader(lambda name: _read(_PACKAGE, name).decode()),
         trim_blocks=True,
         lstrip_blocks=True,
     )
 
 
-def render(template: str, language: str, **shown: object) -> str:
-    """Render one page.
+def get_language(request: web.Request) -> str:
+    """The language of the pages: as chosen in the browser, else as the browser prefers."""
+    chosen = request.cookies.get("keju-lang", "")
+    if chosen in LANGUAGES:
+        return chosen
+    return "zh" if request.headers.get("Accept-Language", "").lower().startswith("zh") else "en"
 
-    Texts of people, models and datasets are escaped, or data and never markup.
-    """
-    words = words_in(language)
-    shown = {"error": "", "person": "", "boxes": [], "truth_boxes": [], **shown}
-    return _environment().get_template(template).render(
+
+def render(template: str, language: str, **values: object) -> str:
+    """Render one page; texts of people, models and datasets are escaped."""
+    words = load_words(language)
+    values = {"error": "", "person": "", "boxes": [], "reference_boxes": [], **values}
+    return _make_environment().get_template(template).render(
         _=words,
         text=words.text,
         language=language,
-        script_words=msgspec.json.encode(_script_texts(words)).decode(),
-        **shown,
+        script_words=msgspec.json.encode(_collect_script_texts(words)).decode(),
+        **values,
     )  # fmt: skip
 
 
 @cache
-def words_in(language: str) -> Words:
-    """The texts of the pages in a language."""
+def load_words(language: str) -> Words:
+    """Load the texts of the pages in a language."""
     return Words(language, ("annotation", "stored"))
 
 
-def _script_texts(words: Words) -> dict[str, str]:
-    script = _read(_ROOM, "queue.js").decode()
+def _collect_script_texts(words: Words) -> dict[str, str]:
+    script = _read(_PACKAGE, "queue.js").decode()
     return {name: words.source(name) for name in _TEXT_OF_SCRIPT.findall(script)}
 
 
-def asset(name: str) -> tuple[bytes, str] | None:
-    """A static file of the pages and its type; None if there is none with that name."""
+def read_asset(name: str) -> tuple[bytes, str] | None:
+    """Read a static file of the pages; return its bytes and type, or None if it does not exist."""
     kind = _TYPES.get(name.rpartition(".")[2])
     if kind is None or "/" in name or "\\" in name or name.startswith("."):
         return None
     try:
-        return _read(_SHARED.get(name, _ROOM), name), kind
+        return _read(_SHARED.get(name, _PACKAGE), name), kind
     except (OSError, ValueError):
         return None
 
 
 @cache
-def _read(room: str, name: str) -> bytes:
-    return files(room).joinpath("assets", name).read_bytes()
+def _read(package: str, name: str) -> bytes:
+    return files(package).joinpath("assets", name).read_bytes()

@@ -1,7 +1,7 @@
 """`Queue`, the protocol of annotation queues: a person works through cards one after the other.
 
-Exam, rating, review and adjudication are queues: each deals every person cards in that person's
-order, shows one at a time and reads the answer. Cards left for later come again at the end.
+Exam, rating, review and adjudication are queues. A queue shows each person its cards one at a time,
+in that person's order, and reads the answers. Postponed cards are shown again at the end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from keju.errors import UsageError
 from keju.messages import message
 
 LONGEST = 300_000
-"""The maximum length of one field in characters; a page of a book has a thousand."""
+"""The maximum length of one field in characters; a page of a book has about a thousand."""
 _LONGEST_NAME = 60
 _LONGEST_TIME = 24 * 3600.0
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800")
@@ -29,23 +29,30 @@ class Queue(Protocol):
 
     name: str
 
-    def subjects(self, person: str) -> Sequence[str]:
-        """The cards, in the order of this person."""
+    def list_subjects(self, person: str) -> Sequence[str]:
+        """The ids of the cards, in the order of this person."""
 
-    def shown(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
-        """The content of one card's page; `event` is this person's earlier event about it."""
+    def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
+        """The values that the template of a card shows.
 
-    def content(self, subject: str) -> object:
-        """Everything from dataset, run and settings that a card shows, for hashing with msgspec.
+        Args:
+            subject: the id of the card.
+            event: the person's earlier event about the card, or None.
+            language: ``en`` or ``zh``.
+        """
 
-        A submission is rejected if this has changed since its page was made.
+    def get_content(self, subject: str) -> object:
+        """All values of the dataset, the run and the settings that a card shows.
+
+        They are hashed with msgspec. A submission is rejected if they have changed since its page
+        was made.
         """
 
     def read(self, subject: str, form: Form) -> object:
-        """A person's submission, in the stored form.
+        """Read a submission; return the record to store.
 
         Raises:
-            UsageError: it is not a valid answer; the message is for the person.
+            UsageError: the submission is not valid; the message is for the person.
         """
 
     def is_shown_again(self, subject: str) -> bool:
@@ -53,9 +60,9 @@ class Queue(Protocol):
 
 
 class Progress(NamedTuple):
-    """A person's progress in a queue: the number of all, of answered and of postponed cards.
+    """A person's progress in a queue: the number of cards, of answered and of postponed cards.
 
-    `next` is the number of the next card, from 1 on; None when all are answered.
+    `next` is the number of the next card, from 1; None if all cards are answered.
     """
 
     cards: int
@@ -64,25 +71,30 @@ class Progress(NamedTuple):
     next: int | None
 
 
-def progress_of(events: EventLog, queue: Queue, person: str) -> Progress:
-    """A person's progress: first cards never shown, then those left for later, oldest first."""
-    subjects = queue.subjects(person)
-    said = {subject: event for (_, subject), event in events.progress(queue.name, person).items()}
-    there = [(number, said.get(subject)) for number, subject in enumerate(subjects, start=1)]
-    answered = sum(event is not None and event.kind == "answer" for _, event in there)
-    left = [
-        (event.id, number) for number, event in there if event is not None and event.kind == "skip"
+def find_progress(events: EventLog, queue: Queue, person: str) -> Progress:
+    """A person's progress in a queue.
+
+    The next card is the first one without an event, otherwise the one that was postponed first.
+    """
+    subjects = queue.list_subjects(person)
+    latest = {
+        subject: event for (_, subject), event in events.find_latest(queue.name, person).items()
+    }
+    cards = [(number, latest.get(subject)) for number, subject in enumerate(subjects, start=1)]
+    answered = sum(event is not None and event.kind == "answer" for _, event in cards)
+    postponed = [
+        (event.id, number) for number, event in cards if event is not None and event.kind == "skip"
     ]
-    fresh = next((number for number, event in there if event is None), None)
-    later = min(left)[1] if left else None
-    return Progress(len(subjects), answered, len(left), fresh or later)
+    new = next((number for number, event in cards if event is None), None)
+    later = min(postponed)[1] if postponed else None
+    return Progress(len(subjects), answered, len(postponed), new or later)
 
 
-def person_of(name: str) -> str:
-    """A name in its stored form: NFC, with single spaces.
+def normalize_name(name: str) -> str:
+    """Normalise a person's name: NFC, with single spaces.
 
     Raises:
-        UsageError: it is empty, too long, or contains invisible characters.
+        UsageError: the name is empty, too long, or contains invisible characters.
     """
     plain = " ".join(unicodedata.normalize("NFC", name).split())
     if not plain:
@@ -95,8 +107,8 @@ def person_of(name: str) -> str:
     return plain
 
 
-def seconds_of(form: Form) -> float:
-    """The time that a page reports as displayed; 0 if it reports no valid number."""
+def parse_seconds(form: Form) -> float:
+    """The time in seconds for which a page was displayed; 0 if the form has no valid number."""
     try:
         seconds = float(form.get("seconds", ""))
     except ValueError:
@@ -104,11 +116,16 @@ def seconds_of(form: Form) -> float:
     return round(seconds, 1) if 0 <= seconds <= _LONGEST_TIME else 0.0
 
 
-def text_of(form: Form, field: str, *, needed: str = "") -> str:
-    """A text of a form, with uniform line ends.
+def read_text(form: Form, field: str, *, needed: str = "") -> str:
+    """A text of a form, stripped, with uniform line ends.
+
+    Args:
+        form: the form.
+        field: the name of the field.
+        needed: the id of the error message for an empty text; "" if the text may be empty.
 
     Raises:
-        UsageError: it is too long, or empty although `needed`, the id of the message, is given.
+        UsageError: the text is too long, contains half a character, or is empty.
     """
     text = form.get(field, "").replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(text) > LONGEST:
@@ -120,10 +137,10 @@ def text_of(form: Form, field: str, *, needed: str = "") -> str:
     return text
 
 
-def lines_of(form: Form, field: str) -> tuple[str, ...]:
-    """The lines of a text of a form that are not empty.
+def read_lines(form: Form, field: str) -> tuple[str, ...]:
+    """The lines of a text of a form, stripped, without empty ones.
 
     Raises:
-        UsageError: as `text_of`.
+        UsageError: as for `read_text`.
     """
-    return tuple(line.strip() for line in text_of(form, field).split("\n") if line.strip())
+    return tuple(line.strip() for line in read_text(form, field).split("\n") if line.strip())

@@ -24,8 +24,8 @@ from keju.messages import message
 COLUMNS = (CODE, "task", "query", "rater", "score", "seconds")
 
 
-class Rated(Record, frozen=True, kw_only=True):
-    """One rating."""
+class RatedScore(Record, frozen=True, kw_only=True):
+    """One stored rating."""
 
     score: float
 
@@ -36,7 +36,7 @@ class Rating:
     Args:
         sample: the answers.
         rubrics: the instructions for raters.
-        seed: of the orders.
+        seed: the seed of the raters' orders.
     """
 
     name = "rating"
@@ -45,23 +45,23 @@ class Rating:
         self._judged = {code_of(each): each for each in sample}
         self._rubrics = rubrics
         self._seed = seed
-        self._order = cache(self._shuffled)
+        self._order = cache(self._shuffle)
 
-    def subjects(self, person: str) -> Sequence[str]:
+    def list_subjects(self, person: str) -> Sequence[str]:
         """The codes of the answers, shuffled by seed and name."""
         return self._order(person)
 
-    def _shuffled(self, person: str) -> list[str]:
+    def _shuffle(self, person: str) -> list[str]:
         codes = list(self._judged)
         random.Random(sha256_bytes(f"{self._seed}:{person}:order".encode())).shuffle(codes)  # noqa: S311
         return codes
 
-    def shown(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
+    def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """Question, reference and answer, and the rubric; not the model."""
         judged = self._judged[subject]
         item, asks = judged.item, task(judged.item.task)
         rubric = self._rubrics.rubric(item.task, item.query)
-        rated = _rated(event)
+        rated = _decode_score(event)
         return {
             "task": asks.name_zh if language == "zh" else asks.name_en,
             "task_id": asks.id,
@@ -78,15 +78,15 @@ class Rating:
             "most": MOST,
         }
 
-    def content(self, subject: str) -> object:
+    def get_content(self, subject: str) -> object:
         """The item, the answer, and the rubric."""
         judged = self._judged[subject]
         rubric = self._rubrics.rubric(judged.item.task, judged.item.query)
-        told = (rubric.title, rubric.says) if rubric else None
-        return judged.item, prompt_of(judged.item), judged.text, told
+        texts = (rubric.title, rubric.says) if rubric else None
+        return judged.item, prompt_of(judged.item), judged.text, texts
 
-    def read(self, subject: str, form: Form) -> Rated:
-        """The score.
+    def read(self, subject: str, form: Form) -> RatedScore:
+        """Read the score.
 
         Raises:
             UsageError: it is not a number from 0 to 10.
@@ -98,7 +98,7 @@ class Rating:
             score = -1.0
         if not LEAST <= score <= MOST:
             raise UsageError(message("annotation.please-give-number-from"))
-        return Rated(score=score)
+        return RatedScore(score=score)
 
     def is_shown_again(self, subject: str) -> bool:
         """A rated card is not shown again."""
@@ -108,22 +108,22 @@ class Rating:
     def export(self, events: EventLog) -> str:
         """The ratings in the format of ``keju judge align``, one row per rating, by rater.
 
-        An answer is identified by its code, which its run can resolve: the sheet names no model.
+        An answer is identified by its code, which the run can resolve, so no model is named.
         """
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for (person, code), event in events.progress(self.name).items():
-            judged, rated = self._judged.get(code), _rated(event)
+        for (person, code), event in events.find_latest(self.name).items():
+            judged, rated = self._judged.get(code), _decode_score(event)
             if judged is None or rated is None:
                 continue
-            told = (f"{rated.score:g}", f"{event.seconds:.1f}")
-            writer.writerow((code, judged.id.task, judged.id.query, cell_text(person), *told))
-        # The byte order mark tells spreadsheets that the file is UTF-8.
+            values = (f"{rated.score:g}", f"{event.seconds:.1f}")
+            writer.writerow((code, judged.id.task, judged.id.query, cell_text(person), *values))
+        # Without the byte order mark, spreadsheets do not read the file as UTF-8.
         return "\ufeff" + stream.getvalue()
 
 
-def _rated(event: Event | None) -> Rated | None:
+def _decode_score(event: Event | None) -> RatedScore | None:
     if event is None or event.kind != "answer":
         return None
-    return msgspec.json.decode(event.value, type=Rated)
+    return msgspec.json.decode(event.value, type=RatedScore)

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import structs
 
 from keju.annotation.events import Event, EventLog
-from keju.annotation.fields import boxes_of, rows_of
-from keju.annotation.queue import Form, lines_of, text_of
+from keju.annotation.fields import format_boxes, parse_boxes
+from keju.annotation.queue import Form, read_lines, read_text
 from keju.building.drafting.templates import collect_known_facts
 from keju.building.review_form import ReviewForm, Scale, review_form
 from keju.building.reviewing import Corrections, Decision, Verdict, compute_seal, unify_texts
@@ -27,7 +27,7 @@ class Review:
 
     Args:
         items: the items to review.
-        form: the scales on which people may mark each item, by default keju's own.
+        form: the scales on which people may mark each item; default: keju's own.
     """
 
     name = "review"
@@ -36,15 +36,15 @@ class Review:
         self._items = {item.id: item for item in items}
         self._form = form or review_form()
 
-    def subjects(self, person: str) -> Sequence[str]:
+    def list_subjects(self, person: str) -> Sequence[str]:
         """The items in the dataset's order."""
         del person
         return list(self._items)
 
-    def shown(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
+    def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """All fields of the item, as they are or as this person corrected them before."""
         item, asks = self._items[subject], task(self._items[subject].task)
-        verdict = _verdict(event)
+        verdict = _decode_verdict(event)
         corrected = {} if verdict is None else verdict.corrections.fields()
         now = structs.replace(item, **corrected)
         return {
@@ -53,33 +53,33 @@ class Review:
             "query": item.query,
             "images": item.images,
             "item": now,
-            "prompt": _prompt(item),
+            "prompt": _build_prompt(item),
             "options": "\n".join(now.options),
-            "has_boxes": bool(item.boxes) or _form(item) == "boxes",
-            "boxes": rows_of(now.boxes),
+            "has_boxes": bool(item.boxes) or _find_form(item) == "boxes",
+            "boxes": format_boxes(now.boxes),
             "known": collect_known_facts(item),
             "verdict": verdict,
-            "scales": [_asked(scale, verdict, language) for scale in self._form.scale],
+            "scales": [_build_scale(scale, verdict, language) for scale in self._form.scale],
             "provenance": item.provenance,
         }
 
-    def content(self, subject: str) -> object:
+    def get_content(self, subject: str) -> object:
         """The item, its sources, and the scales."""
         item = self._items[subject]
-        return item, _prompt(item), collect_known_facts(item), self._form.scale
+        return item, _build_prompt(item), collect_known_facts(item), self._form.scale
 
     def read(self, subject: str, form: Form) -> Verdict:
-        """The decision; unchanged fields are not included.
+        """Read the verdict; unchanged fields are not corrections.
 
         Raises:
-            UsageError: it is not a decision, corrects nothing, rejects without a reason, or
-                contains an unknown mark.
+            UsageError: the decision is missing, a correction changes nothing, a rejection has no
+                reason, or a mark is unknown.
         """
         try:
             decision = Decision(form.get("act", ""))
         except ValueError:
             raise UsageError(message("annotation.decision-missing")) from None
-        reason = text_of(form, "reason")
+        reason = read_text(form, "reason")
         if len(reason) > LONGEST_REASON:
             raise UsageError(message("annotation.reason-too-long"))
         if decision == Decision.REJECT and not reason:
@@ -96,7 +96,7 @@ class Review:
             decision=decision,
             corrections=corrections,
             reason=reason,
-            marks=self._marks(form),
+            marks=self._read_marks(form),
             seal=compute_seal(item),
         )
         if fault := verdict.find_fault():
@@ -107,16 +107,16 @@ class Review:
             raise UsageError(message("annotation.answer-transcription-one-text")) from None
         return verdict
 
-    def _marks(self, form: Form) -> dict[str, int]:
-        given: dict[str, int] = {}
+    def _read_marks(self, form: Form) -> dict[str, int]:
+        chosen: dict[str, int] = {}
         for scale in self._form.scale:
-            said = form.get(scale.key, "")
+            value = form.get(scale.key, "")
             marks = {str(mark): mark for mark in range(1, len(scale.marks) + 1)}
-            if said and said not in marks:
+            if value and value not in marks:
                 raise UsageError(message("annotation.please-choose-one-marks"))
-            if said:
-                given[scale.name] = marks[said]
-        return given
+            if value:
+                chosen[scale.name] = marks[value]
+        return chosen
 
     def is_shown_again(self, subject: str) -> bool:
         """A decided card is not shown again."""
@@ -124,21 +124,21 @@ class Review:
         return False
 
     def verdicts(self, events: EventLog) -> Iterator[Verdict]:
-        """Every current verdict, in the format of ``keju build review``."""
-        for (person, subject), event in events.progress(self.name).items():
-            verdict = _verdict(event)
+        """All current verdicts, in the format of ``keju build review``."""
+        for (person, subject), event in events.find_latest(self.name).items():
+            verdict = _decode_verdict(event)
             if verdict is not None and subject in self._items:
                 yield structs.replace(verdict, person=person)
 
 
-def _verdict(event: Event | None) -> Verdict | None:
+def _decode_verdict(event: Event | None) -> Verdict | None:
     if event is None or event.kind != "answer":
         return None
     return msgspec.json.decode(event.value, type=Verdict)
 
 
-def _asked(scale: Scale, verdict: Verdict | None, language: str) -> dict[str, object]:
-    """A scale for the page, with the earlier mark, unless that is of a form with more marks."""
+def _build_scale(scale: Scale, verdict: Verdict | None, language: str) -> dict[str, object]:
+    """The values of a scale for the page, with the person's earlier mark if the scale has it."""
     mark = verdict.marks.get(scale.name, 0) if verdict else 0
     return {
         "key": scale.key,
@@ -152,33 +152,33 @@ def _asked(scale: Scale, verdict: Verdict | None, language: str) -> dict[str, ob
 def _read_corrections(item: Item, form: Form) -> Corrections:
     values: dict[str, object] = {}
     for field in ("question", "answer", "transcription"):
-        text = text_of(form, field)
-        if field in form and text != _plain(getattr(item, field) or ""):
+        text = read_text(form, field)
+        if field in form and text != _normalize(getattr(item, field) or ""):
             values[field] = text
     if "options" in form:
-        options = lines_of(form, "options")
-        if options != tuple(map(_plain, item.options)):
+        options = read_lines(form, "options")
+        if options != tuple(map(_normalize, item.options)):
             values["options"] = options
     if "boxes" in form:
-        boxes = boxes_of(form)
-        if rows_of(boxes) != rows_of(item.boxes):
+        boxes = parse_boxes(form)
+        if format_boxes(boxes) != format_boxes(item.boxes):
             values["boxes"] = boxes
     return structs.replace(Corrections(), **values)
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return text.replace("\r\n", "\n").strip()
 
 
-def _form(item: Item) -> str:
+def _find_form(item: Item) -> str:
     try:
         return query_of(item).form
     except DataError:
         return ""
 
 
-def _prompt(item: Item) -> str:
-    """The item's prompt; empty where the draft does not make a prompt yet."""
+def _build_prompt(item: Item) -> str:
+    """The prompt of the item, or "" if the draft is not complete enough for a prompt."""
     try:
         return prompt_of(item)
     except DataError:

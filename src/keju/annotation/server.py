@@ -8,31 +8,31 @@ from contextlib import suppress
 
 from aiohttp import web
 
-from keju.annotation.app import DESKS, AnnotationApp
-from keju.annotation.auth import AccessControl, Handler, by_script, own_path
+from keju.annotation.app import QUEUES, AnnotationApp
+from keju.annotation.auth import AccessControl, Handler, is_script_request, make_local_path
 from keju.annotation.author_pages import AuthorPages
 from keju.annotation.http import (
     ask_name,
-    form_of,
-    message_page,
-    out_of_date,
-    page,
-    person_at,
-    picture,
-    refused,
-    remember,
-    said_to,
-    see,
-    translated,
+    get_person,
+    read_form,
+    redirect,
+    render_message,
+    render_page,
+    respond_image,
+    respond_out_of_date,
+    respond_rejected,
+    set_cookie,
+    translate,
+    translate_error,
 )
-from keju.annotation.pages import QUEUE_TEXTS, asset
-from keju.annotation.queue import person_of, progress_of
+from keju.annotation.pages import QUEUE_TEXTS, read_asset
+from keju.annotation.queue import find_progress, normalize_name
 from keju.annotation.queue_pages import QueuePages
-from keju.annotation.sessions import session_of
+from keju.annotation.sessions import get_session
 from keju.annotation.signed_forms import OutOfDateError
 from keju.errors import KejuError, UsageError
 from keju.images import thumbnail
-from keju.messages import message
+from keju.messages import Message, message
 
 BODY_BYTES = 4 << 20
 """The maximum size of a form: three bytes per character, with reserve."""
@@ -46,90 +46,94 @@ OLD_FORM = "annotation.old-form"
 
 
 class Server:
-    """The aiohttp application of a `AnnotationApp`; `trouble` is why the last export failed."""
+    """The aiohttp application of an `AnnotationApp`.
 
-    def __init__(self, pages: AnnotationApp, access: AccessControl) -> None:
-        self.pages = pages
+    `exported` has a line for each exported file; `export_error` is the reason why the last export
+    failed, or "".
+    """
+
+    def __init__(self, annotation: AnnotationApp, access: AccessControl) -> None:
+        self.annotation = annotation
         self._access = access
-        self.kept: list[str] = []
-        self.trouble = ""
-        self._seen = -1
-        self._turn = asyncio.Lock()
+        self.exported: list[Message] = []
+        self.export_error = ""
+        self._exported_count = -1
+        self._lock = asyncio.Lock()
         self._thumbs: dict[str, bytes] = {}
         self.app = web.Application(
-            middlewares=[access.__call__, _settings], client_max_size=BODY_BYTES
+            middlewares=[access.__call__, _handle_errors], client_max_size=BODY_BYTES
         )
         self.app.add_routes(
             [
-                web.get("/", self.start),
-                web.get("/who", self.who),
-                web.post("/who", self.be),
+                web.get("/", self.show_start),
+                web.get("/who", self.show_name_form),
+                web.post("/who", self.set_name),
                 web.post("/collect", self.collect_now),
-                web.get("/files/{name}", self.file),
-                web.get("/assets/{name}", self.asset),
-                web.get("/image/{sha256}", self.image),
-                web.get("/thumb/{sha256}", self.thumb),
-                *AuthorPages(pages).routes,
-                *QueuePages(pages).routes,
+                web.get("/files/{name}", self.send_file),
+                web.get("/assets/{name}", self.send_asset),
+                web.get("/image/{sha256}", self.send_image),
+                web.get("/thumb/{sha256}", self.send_thumbnail),
+                *AuthorPages(annotation).routes,
+                *QueuePages(annotation).routes,
             ]
         )
-        self.app.cleanup_ctx.append(self._collecting)
+        self.app.cleanup_ctx.append(self._collect_periodically)
 
-    async def start(self, request: web.Request) -> web.Response:
-        """The start page: the person's name, and the available queues."""
-        person = person_at(request)
+    async def show_start(self, request: web.Request) -> web.Response:
+        """Show the start page: the person's name, and the available queues."""
+        person = get_person(request)
         if not person:
             return ask_name(request, "/")
-        pages, queues = self.pages, []
-        count = len(list(pages.authoring.written(pages.events, person)))
-        for name in (*DESKS[:3], "authoring", *DESKS[3:]):
-            said, queue = QUEUE_TEXTS[name], pages.queues.get(name)
+        app, queues = self.annotation, []
+        count = len(list(app.authoring.list_items(app.events, person)))
+        for name in (*QUEUES[:3], "authoring", *QUEUES[3:]):
+            texts, queue = QUEUE_TEXTS[name], app.queues.get(name)
             queues.append({
-                "name": name, **said._asdict(), "closed": pages.closed.get(name, ""),
-                "progress": progress_of(pages.events, queue, person) if queue else None,
+                "name": name, **texts._asdict(), "closed": app.closed.get(name, ""),
+                "progress": find_progress(app.events, queue, person) if queue else None,
                 "count": count,
             })  # fmt: skip
-        return page(
-            request, "start.html.j2", asks_name=False, about=pages.dataset.manifest, queues=queues,
-            kept=self.kept, trouble=self.trouble, next="/",
-            files=[name for name in _FILES if (pages.people / name).is_file()],
+        return render_page(
+            request, "start.html.j2", asks_name=False, about=app.dataset.manifest, queues=queues,
+            exported=self.exported, export_error=self.export_error, next="/",
+            files=[name for name in _FILES if (app.people / name).is_file()],
         )  # fmt: skip
 
-    async def who(self, request: web.Request) -> web.Response:
-        """The page for changing the person."""
+    async def show_name_form(self, request: web.Request) -> web.Response:
+        """Show the form for changing the name."""
         return ask_name(request, "/")
 
-    async def be(self, request: web.Request) -> web.StreamResponse:
+    async def set_name(self, request: web.Request) -> web.StreamResponse:
         """Set the person's name."""
-        form = await form_of(request)
+        form = await read_form(request)
         there = form.get("next", "/")
         # Only a path of our own: "//other" would be another site.
         ours = there.startswith("/") and not there.startswith(("//", "/\\"))
         there = there if ours and there.isascii() and there.isprintable() else "/"
-        sessions, session = self._access.sessions, session_of(request)
+        sessions, session = self._access.sessions, get_session(request)
         if not sessions.has_ticket(session, form.get("ticket", "")):
-            return ask_name(request, there, translated(request, message(OLD_FORM)), 409)
+            return ask_name(request, there, translate(request, message(OLD_FORM)), 409)
         try:
-            person = person_of(form.get("name", ""))
+            person = normalize_name(form.get("name", ""))
         except UsageError as error:
-            return ask_name(request, there, said_to(request, error), 400)
-        response = see(there)
-        self._access.set_session(response, sessions.renamed(session, person))
+            return ask_name(request, there, translate_error(request, error), 400)
+        response = redirect(there)
+        self._access.set_session(response, sessions.rename(session, person))
         return response
 
     async def collect_now(self, request: web.Request) -> web.StreamResponse:
         """Export everything."""
         del request
         await self._collect()
-        return see("/")
+        return redirect("/")
 
-    async def file(self, request: web.Request) -> web.StreamResponse:
-        """An exported file as a download, up to date."""
+    async def send_file(self, request: web.Request) -> web.StreamResponse:
+        """Send an exported file as a download, after a new export."""
         name = request.match_info["name"]
         if name not in _FILES:
             raise web.HTTPNotFound
         await self._collect()
-        path = self.pages.people / name
+        path = self.annotation.people / name
         if not path.is_file():
             raise web.HTTPNotFound
         return web.Response(
@@ -138,20 +142,20 @@ class Server:
             content_type="application/octet-stream",
         )
 
-    async def asset(self, request: web.Request) -> web.Response:
-        """A style sheet, a script or the seal."""
-        found = asset(request.match_info["name"])
+    async def send_asset(self, request: web.Request) -> web.Response:
+        """Send a style sheet, a script or the icon."""
+        found = read_asset(request.match_info["name"])
         if found is None:
             raise web.HTTPNotFound
         return web.Response(body=found[0], content_type=found[1], charset="utf-8",
                             headers={"Cache-Control": "no-cache"})  # fmt: skip
 
-    async def image(self, request: web.Request) -> web.Response:
-        """An image, byte for byte; one that browsers do not display is converted to JPEG."""
-        ref = self.pages.images.get(request.match_info["sha256"])
+    async def send_image(self, request: web.Request) -> web.Response:
+        """Send an image unchanged; formats that browsers do not display are converted to JPEG."""
+        ref = self.annotation.images.get(request.match_info["sha256"])
         if ref is None:
             raise web.HTTPNotFound
-        data = await asyncio.to_thread(self.pages.dataset.image_bytes, ref)
+        data = await asyncio.to_thread(self.annotation.dataset.image_bytes, ref)
         kind = ref.path.rpartition(".")[2]
         if kind not in _SHOWN_AS_IS:
             side = max(ref.width, ref.height)
@@ -159,25 +163,23 @@ class Server:
                 thumbnail, data, name=ref.path, max_side=side, quality=92
             )
             kind = "jpg"
-        return picture(data, "jpeg" if kind == "jpg" else kind)
+        return respond_image(data, "jpeg" if kind == "jpg" else kind)
 
-    async def thumb(self, request: web.Request) -> web.Response:
-        """A small copy of an image."""
-        ref = self.pages.images.get(request.match_info["sha256"])
+    async def send_thumbnail(self, request: web.Request) -> web.Response:
+        """Send a thumbnail of an image."""
+        ref = self.annotation.images.get(request.match_info["sha256"])
         if ref is None:
             raise web.HTTPNotFound
         if ref.sha256 not in self._thumbs:
-            data = await asyncio.to_thread(self.pages.dataset.image_bytes, ref)
+            data = await asyncio.to_thread(self.annotation.dataset.image_bytes, ref)
             small = await asyncio.to_thread(thumbnail, data, name=ref.path, max_side=_THUMB)
             if len(self._thumbs) >= _THUMBS:
                 self._thumbs.clear()
             self._thumbs[ref.sha256] = small
-        return picture(self._thumbs[ref.sha256], "jpeg")
+        return respond_image(self._thumbs[ref.sha256], "jpeg")
 
-    # Export.
-
-    async def _collecting(self, app: web.Application) -> AsyncIterator[None]:
-        """Export what is new every half minute, and once more at the end."""
+    async def _collect_periodically(self, app: web.Application) -> AsyncIterator[None]:
+        """Export new events every half minute, and once more at the end."""
         del app
 
         async def go() -> None:
@@ -193,39 +195,39 @@ class Server:
         await self._collect()
 
     async def _collect(self) -> None:
-        async with self._turn:
+        async with self._lock:
             try:
-                count = self.pages.events.count()
-                if count == self._seen:
+                count = self.annotation.events.count()
+                if count == self._exported_count:
                     return
-                self.kept = await asyncio.to_thread(self.pages.collect)
+                self.exported = await asyncio.to_thread(self.annotation.collect)
             except Exception as error:  # noqa: BLE001 - else nothing would be written out any more
                 # Submissions are safe in acts.sqlite; the page shows the error, and the export is
                 # retried.
-                self.trouble = str(error) or type(error).__name__
+                self.export_error = str(error) or type(error).__name__
             else:
-                self._seen, self.trouble = count, ""
+                self._exported_count, self.export_error = count, ""
 
 
 @web.middleware
-async def _settings(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def _handle_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Store the language of an address in a cookie; turn rejections and errors into pages."""
     if request.method == "GET" and (language := request.query.get("lang")) is not None:
-        response = see(own_path(str(request.rel_url.without_query_params("lang"))))
-        remember(response, "lang", language)
+        response = redirect(make_local_path(str(request.rel_url.without_query_params("lang"))))
+        set_cookie(response, "lang", language)
         return response
     try:
         return await handler(request)
     except OutOfDateError as stale:
-        return out_of_date(request, stale)
+        return respond_out_of_date(request, stale)
     except web.HTTPNotFound:
         title, text = message("annotation.not-found"), message("annotation.no-such-page")
-        return message_page(request, 404, title, text)
+        return render_message(request, 404, title, text)
     except web.HTTPRequestEntityTooLarge:
         error: KejuError = UsageError(message("annotation.text-too-long"))
         status, title = 413, message("annotation.too-long")
     except KejuError as raised:
         error, status, title = raised, 500, message("annotation.data-damaged")
-    if by_script(request):
-        return refused(request, error, status=status)
-    return message_page(request, status, title, said_to(request, error))
+    if is_script_request(request):
+        return respond_rejected(request, error, status=status)
+    return render_message(request, status, title, translate_error(request, error))

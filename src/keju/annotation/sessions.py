@@ -1,4 +1,4 @@
-"""Sessions: a signed cookie that names the person, and the ticket that a change of person needs.
+"""`Sessions`: signed cookies with the person, and the ticket that a change of the name needs.
 
 The cookie does not contain the token of the address, because browsers send a cookie of 127.0.0.1 to
 the services on all its ports.
@@ -26,7 +26,7 @@ _VISIT: Any = getattr(web, "RequestKey", lambda name, _: name)("keju-visit", tup
 
 
 class Session(Record, frozen=True, kw_only=True):
-    """One browser's session. `person` is empty until a name was given; `started` is Unix time."""
+    """The session of a browser: `person` is "" before a name was given; `started` is Unix time."""
 
     id: str
     started: int
@@ -37,8 +37,8 @@ class Sessions:
     """Makes and reads session cookies.
 
     Args:
-        signer: signs them.
-        token: of the address; a new token ends all sessions.
+        signer: signs the cookies.
+        token: the token of the address; a new token ends all sessions.
         now: the clock, in seconds.
     """
 
@@ -47,47 +47,47 @@ class Sessions:
         self._purpose = f"session {sha256_bytes(token.encode())}"
         self._now = now
 
-    def new(self, person: str = "") -> Session:
-        """A session that starts now."""
+    def start(self, person: str = "") -> Session:
+        """Start a session."""
         return Session(id=secrets.token_hex(16), started=int(self._now()), person=person)
 
-    def renamed(self, session: Session, person: str) -> Session:
-        """The session of another person, which ends when the first one would have ended."""
+    def rename(self, session: Session, person: str) -> Session:
+        """Change the person of a session; the new session ends at the same time."""
         return replace(session, id=secrets.token_hex(16), person=person)
 
     def read(self, cookie: str) -> Session | None:
-        """The session of a cookie; None if it is not signed here, or has ended."""
+        """Read the session of a cookie; None if the signature is not valid or the session ended."""
         session = self._signer.read(self._purpose, cookie, Session)
         if session is None or not 0 <= self._now() - session.started + 60 < LIFETIME + 60:
             return None
         return session
 
-    def put(self, response: web.StreamResponse, name: str, session: Session) -> None:
-        """Set the cookie. ``SameSite=Strict``: links and forms of other sites come without it."""
+    def set_cookie(self, response: web.StreamResponse, name: str, session: Session) -> None:
+        """Set the cookie. With ``SameSite=Strict``, requests from other sites do not have it."""
         response.set_cookie(
             name, self._signer.sign(self._purpose, session),
             httponly=True, samesite="Strict", path="/", max_age=LIFETIME,
         )  # fmt: skip
 
     def attach(self, request: web.Request, session: Session) -> None:
-        """Keep the session with its request."""
-        request[_VISIT] = (session, self.ticket(session))
+        """Store the session in its request."""
+        request[_VISIT] = (session, self.make_ticket(session))
 
-    def ticket(self, session: Session) -> str:
-        """The field in the form of a name by which only a page of this session can send it."""
+    def make_ticket(self, session: Session) -> str:
+        """The signed field that allows only pages of this session to send a name."""
         return self._signer.sign("name", session.id)
 
     def has_ticket(self, session: Session, ticket: str) -> bool:
-        """Whether a form was made for this session."""
+        """Whether the ticket of a form belongs to this session."""
         return self._signer.read("name", ticket, str) == session.id
 
 
-def session_of(request: web.Request) -> Session:
-    """The session that access control found."""
+def get_session(request: web.Request) -> Session:
+    """The session that access control stored in the request."""
     session: Session = request[_VISIT][0]
     return session
 
 
-def ticket_of(request: web.Request) -> str:
+def get_ticket(request: web.Request) -> str:
     """The ticket of the request's session."""
     return str(request[_VISIT][1])

@@ -1,14 +1,14 @@
-"""Signed form fields that bind a submission to the person and the content that the page showed."""
+"""`PageBinding`: a signed form field that binds a submission to the page's person and content."""
 
 from __future__ import annotations
 
 from keju.annotation.queue import Form, Queue
-from keju.annotation.signing import Signer, content_hash
+from keju.annotation.signing import Signer, hash_content
 from keju.items import Record
 from keju.messages import message
 
 FIELD = "shown"
-"""The form field that contains the signed `Shown`."""
+"""The name of the form field that contains the signed `PageBinding`."""
 
 CURRENT_CARD = "annotation.open-current-card"
 TITLE = "annotation.page-out-of-date"
@@ -20,8 +20,8 @@ UNSIGNED = "annotation.page-not-signed"
 _PURPOSE = "shown"
 
 
-class Shown(Record, frozen=True, kw_only=True):
-    """Content of a page: the queue, the card by its id, the hash of its content, and the person."""
+class PageBinding(Record, frozen=True, kw_only=True):
+    """The person, queue and card to which a page is bound, with the hash of the card's content."""
 
     person: str
     queue: str
@@ -30,10 +30,10 @@ class Shown(Record, frozen=True, kw_only=True):
 
 
 class OutOfDateError(Exception):
-    """A submission belongs to another person or card than the stored one; answered with 409.
+    """The page of a submission was for another person or card, or is old; answered with 409.
 
-    `link` leads to the current page; `person` and `subject` are those of the submitted page, where
-    it was shown to another person.
+    `link` leads to the current page. `person` and `subject` are those of the submitted page if it
+    was shown to another person.
     """
 
     def __init__(self, why: str, link: str, person: str = "", subject: str = "") -> None:
@@ -44,36 +44,43 @@ class OutOfDateError(Exception):
         self.subject = subject
 
 
-def bound(signer: Signer, shown: Shown) -> str:
+def sign_binding(signer: Signer, binding: PageBinding) -> str:
     """The value of the form field."""
-    return signer.sign(_PURPOSE, shown)
+    return signer.sign(_PURPOSE, binding)
 
 
-def shown_in(signer: Signer, form: Form, queue: str, person: str, link: str) -> Shown:
-    """What the page of a form showed to this person in this queue.
+def read_binding(signer: Signer, form: Form, queue: str, person: str, link: str) -> PageBinding:
+    """Read the binding of a submitted page, and check its person and queue.
+
+    Args:
+        signer: the signer of the run.
+        form: the submitted form.
+        queue: the name of the queue to which the form was sent.
+        person: the person who sent it.
+        link: the address of the current page, for errors.
 
     Raises:
-        OutOfDateError: the form is not signed, or it was shown to another person.
+        OutOfDateError: the form is not signed, or the page was shown to another person.
     """
-    shown = signer.read(_PURPOSE, form.get(FIELD, ""), Shown)
-    if shown is None or shown.queue != queue:
+    binding = signer.read(_PURPOSE, form.get(FIELD, ""), PageBinding)
+    if binding is None or binding.queue != queue:
         raise OutOfDateError(message(UNSIGNED), link)
-    if shown.person != person:
-        why = message(OTHER_PERSON, person=shown.person)
-        raise OutOfDateError(why, link, shown.person, shown.subject)
-    return shown
+    if binding.person != person:
+        why = message(OTHER_PERSON, person=binding.person)
+        raise OutOfDateError(why, link, binding.person, binding.subject)
+    return binding
 
 
-def card_of(queue: Queue, shown: Shown) -> int:
-    """The current number of a page's card, from 1 on.
+def find_card(queue: Queue, binding: PageBinding) -> int:
+    """Find the current number of a page's card, from 1.
 
     Raises:
         OutOfDateError: the card does not exist any more, or its content has changed.
     """
-    subjects = queue.subjects(shown.person)
-    if shown.subject not in subjects:
+    subjects = queue.list_subjects(binding.person)
+    if binding.subject not in subjects:
         raise OutOfDateError(message(GONE), f"/{queue.name}")
-    number = list(subjects).index(shown.subject) + 1
-    if content_hash(queue.content(shown.subject)) != shown.content:
+    number = list(subjects).index(binding.subject) + 1
+    if hash_content(queue.get_content(binding.subject)) != binding.content:
         raise OutOfDateError(message(CHANGED), f"/{queue.name}/{number}")
     return number

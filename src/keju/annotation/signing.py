@@ -1,4 +1,4 @@
-"""Signed values: data in pages and cookies that a browser cannot change."""
+"""`Signer`: signed values in pages and cookies, which a browser cannot change."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class Signer:
     """Signs JSON values with HMAC-SHA256.
 
     Args:
-        key: the secret of the run, without which a signed value cannot be made or changed.
+        key: the secret of the run.
     """
 
     def __init__(self, key: str) -> None:
         self._key = key.encode()
 
     def sign(self, purpose: str, value: object) -> str:
-        """The value and its signature as one ASCII text; `purpose` is signed too."""
+        """Sign a value for a purpose; return the value and its signature as one ASCII text."""
         body = urlsafe_b64encode(msgspec.json.encode(value)).decode()
         return f"{body}.{self._signature(purpose, body)}"
 
     def read(self, purpose: str, text: str, kind: type[_T]) -> _T | None:
-        """The value of a signed text; None if it was not signed here for this purpose."""
+        """Read the value of a signed text; None if the signature is not valid for the purpose."""
         body, _, signature = text.rpartition(".")
         expected = self._signature(purpose, body)
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), expected.encode()):
@@ -44,7 +44,7 @@ class Signer:
         return hmac.digest(self._key, signed, "sha256").hex()
 
 
-def content_hash(content: object) -> str:
+def hash_content(content: object) -> str:
     """The hash of what a page shows: 32 hexadecimal digits.
 
     Args:

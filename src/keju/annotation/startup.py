@@ -13,10 +13,10 @@ from aiohttp import web
 
 from keju.annotation.app import AnnotationApp
 from keju.annotation.auth import AccessControl
-from keju.annotation.connections import Connections, ignore_exhaustion, quiet_logger
+from keju.annotation.connections import Connections, get_logger, ignore_exhaustion
 from keju.annotation.server import Server
 from keju.errors import UsageError
-from keju.messages import message
+from keju.messages import Message, message
 
 LOOPBACK = "127.0.0.1"
 _BACKLOG = 128
@@ -28,16 +28,16 @@ def serve(
     host: str = LOOPBACK,
     port: int = 0,
     new_token: bool = False,
-    tell: Callable[[str], None] = lambda _: None,
-) -> list[str]:
+    report: Callable[[str], None] = lambda _: None,
+) -> list[Message]:
     """Serve until Ctrl-C or SIGTERM, then export everything.
 
     Args:
-        app: the annotation app's state; closed at the end.
-        host: the address to listen on; one that is not loopback is reachable from other machines.
-        port: 0 selects any free port.
-        new_token: make a new token, so that earlier addresses are no longer valid.
-        tell: gets the address as soon as the server answers.
+        app: the annotation app; it is closed at the end.
+        host: the address to listen on. Other machines can reach an address that is not loopback.
+        port: the port; 0 selects a free one.
+        new_token: whether to make a new token, so that earlier addresses stop working.
+        report: the function that receives the access URL once the server accepts requests.
 
     Returns:
         A line for each exported file.
@@ -49,20 +49,26 @@ def serve(
     try:
         listening = _listen(host, port)
         with listening:
-            bound = int(listening.getsockname()[1])
-            token = app.events.token(anew=new_token)
-            server = Server(app, AccessControl(app.signer, token, host, bound))
-            shown = f"[{host}]" if ":" in host else host
-            asyncio.run(_go(server, listening, lambda: tell(f"http://{shown}:{bound}/?t={token}")))
+            actual_port = int(listening.getsockname()[1])
+            token = app.events.get_token(renew=new_token)
+            server = Server(app, AccessControl(app.signer, token, host, actual_port))
+            name = f"[{host}]" if ":" in host else host
+            asyncio.run(
+                _run_until_stopped(
+                    server, listening, lambda: report(f"http://{name}:{actual_port}/?t={token}")
+                )
+            )
         return app.collect()
     finally:
         app.close()
 
 
-async def _go(server: Server, listening: socket.socket, ready: Callable[[], None]) -> None:
+async def _run_until_stopped(
+    server: Server, listening: socket.socket, ready: Callable[[], None]
+) -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     loop.set_exception_handler(ignore_exhaustion)
-    runner, doors = await open_doors(server, listening)
+    runner, listener = await open_server(server, listening)
     try:
         for each in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError, RuntimeError, ValueError):
@@ -70,23 +76,23 @@ async def _go(server: Server, listening: socket.socket, ready: Callable[[], None
         ready()
         await stop.wait()
     finally:
-        doors.close()
+        listener.close()
         await runner.cleanup()
 
 
-async def open_doors(
+async def open_server(
     server: Server, listening: socket.socket, limits: Connections | None = None
 ) -> tuple[web.AppRunner, asyncio.Server]:
     """Serve on a socket, within the connection limits."""
     limits = limits or Connections()
     server.app.middlewares.insert(0, limits.track)
     runner = web.AppRunner(
-        server.app, access_log=None, handle_signals=False, logger=quiet_logger(),
+        server.app, access_log=None, handle_signals=False, logger=get_logger(),
         keepalive_timeout=limits.idle_seconds,
     )  # fmt: skip
     await runner.setup()
     assert runner.server is not None
-    factory = limits.factory(runner.server)
+    factory = limits.make_factory(runner.server)
     loop = asyncio.get_running_loop()
     return runner, await loop.create_server(factory, sock=listening, backlog=_BACKLOG)
 

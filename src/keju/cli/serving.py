@@ -81,7 +81,7 @@ def serve(
     Answers of the exam are stored in the run as human:NAME, which `score` and `report` treat like a
     model. Ratings, verdicts, decisions and new items are stored in RUN/people. See docs/serving.md
     """
-    from keju.annotation import AnnotationApp, Choice, is_loopback
+    from keju.annotation import AnnotationApp, AppOptions, is_loopback
     from keju.annotation import serve as serve_pages
     from keju.running import Selection
     from keju.running.box_conventions import parse_boxes
@@ -94,7 +94,7 @@ def serve(
         seed=seed if sample else 0, scripts=(script,), boxes=for_all,
     )  # fmt: skip
     selection = None if chosen == Selection() else chosen
-    pages = AnnotationApp(what, out, Choice(selection, per_task, seed, rubrics, every, scales))
+    pages = AnnotationApp(what, out, AppOptions(selection, per_task, seed, rubrics, every, scales))
     if collect:
         try:
             lines = pages.collect()
@@ -103,7 +103,7 @@ def serve(
     else:
         if not is_loopback(host):
             note(message("terminal.open-to-others", host=host))
-        lines = serve_pages(pages, host=host, port=port, new_token=new_token, tell=_print_address)
+        lines = serve_pages(pages, host=host, port=port, new_token=new_token, report=_print_address)
     for line in lines or [message("terminal.nothing-to-write")]:
         say(line)
 

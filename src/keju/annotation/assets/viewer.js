@@ -125,7 +125,7 @@ function boxesOn(root, zoom, onBoxes) {
   let current = null;
 
   const all = () => [...picture.querySelectorAll("button.box")];
-  const tell = () => onBoxes(all().map((box) => box.edges.map((n) => Math.round(n * 10) / 10)));
+  const report = () => onBoxes(all().map((box) => box.edges.map((n) => Math.round(n * 10) / 10)));
   const within = (n, most) => Math.min(most, Math.max(0, n));
   function at(event) {
     const frame = image.getBoundingClientRect();
@@ -165,19 +165,19 @@ function boxesOn(root, zoom, onBoxes) {
       (next || root).focus();
     } else return;
     event.preventDefault(); event.stopPropagation();
-    tell();
+    report();
   }
   function moved([x0, y0, x1, y1], dx, dy) {
     const right = Math.max(-x0, Math.min(width - x1, dx)), down = Math.max(-y0, Math.min(height - y1, dy));
     return [x0 + right, y0 + down, x1 + right, y1 + down];
   }
   for (const edges of JSON.parse(picture.dataset.boxes || "[]")) make(edges);
-  for (const edges of JSON.parse(picture.dataset.truth || "[]")) {
+  for (const edges of JSON.parse(picture.dataset.reference || "[]")) {
     const box = make(edges), still = document.createElement("div");
-    still.className = "box true"; still.style.cssText = box.style.cssText;
+    still.className = "box reference-box"; still.style.cssText = box.style.cssText;
     box.replaceWith(still);
   }
-  tell();
+  report();
 
   return {
     busy: () => current !== null,
@@ -204,12 +204,12 @@ function boxesOn(root, zoom, onBoxes) {
       // A click that drew nothing leaves nothing.
       const small = 4 / zoom();
       if (how === "new" && (box.edges[2] - box.edges[0] < small || box.edges[3] - box.edges[1] < small)) box.remove();
-      tell();
+      report();
     },
     drop() {
       if (current && current.how === "new") current.box.remove();
       current = null;
-      tell();
+      report();
     },
     addAt(x, y) {
       const frame = root.getBoundingClientRect();
@@ -218,8 +218,8 @@ function boxesOn(root, zoom, onBoxes) {
       const box = make(moved([cx - half, cy - half, cx + half, cy + half], 0, 0));
       set(box, box.edges.map((n, i) => within(n, i % 2 ? height : width)));
       box.focus({ preventScroll: true });
-      tell();
+      report();
     },
-    clear() { all().forEach((box) => box.remove()); tell(); },
+    clear() { all().forEach((box) => box.remove()); report(); },
   };
 }
