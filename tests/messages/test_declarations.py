@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from pathlib import Path
+
+import keju
 from keju.judging.asking import OUTPUT_RULE as JUDGEMENT_RULE
 from keju.messages import templates
 from keju.models import model_kinds
 from keju.running.plan_records import OUTPUT_RULE, TEXT_RULE
 from keju.scoring.aggregate import one_sided_note
+
+PACKAGE = Path(keju.__file__).parent
 
 
 def _of(kind: str) -> set[str]:
@@ -27,6 +34,26 @@ def test_every_note_on_one_sided_tasks_has_an_entry() -> None:
     assert _of("one-sided") == {one_sided_note(yes=True), one_sided_note(yes=False)}
 
 
-def test_every_entry_is_of_one_of_these_kinds() -> None:
-    names = {name.split("-")[0] for name in templates("declarations", "en")}
-    assert names == {"model", "estimate", "one"}
+WORD = re.compile(r"[A-Za-z]{2,}")
+
+
+def _words_of_modules() -> list[set[str]]:
+    """For each module and table of the program, the words in its strings."""
+    found = []
+    for path in PACKAGE.rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+        strings = [each.value for each in nodes if isinstance(each, ast.Constant)]
+        found.append(set(WORD.findall(" ".join(map(str, strings)))))
+    tables = [PACKAGE / "models/kinds.toml", PACKAGE / "judging/probes.toml"]
+    return [*found, *(set(WORD.findall(path.read_text("utf-8"))) for path in tables)]
+
+
+def test_the_words_of_every_entry_are_in_one_module() -> None:
+    modules = _words_of_modules()
+    missing = []
+    for name, entry in templates("declarations", "en").items():
+        text = re.sub(r"\{\w+:([^}|]+)\|[^}]*\}", r"\1", entry.text.source)
+        words = set(WORD.findall(re.sub(r"\{[^}]*\}", " ", text)))
+        if not any(words <= each for each in modules):
+            missing.append(name)
+    assert missing == []

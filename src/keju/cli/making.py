@@ -94,6 +94,7 @@ def import_(
     """
     from keju.building.sources import SOURCES
     from keju.cli.import_progress import import_display
+    from keju.cli.output.console import translate
     from keju.datasets.readers import FORMATS, import_dataset
     from keju.datasets.readers.words import shell_word
 
@@ -114,7 +115,7 @@ def import_(
             options=options,
         )
     for each in done.notes:
-        note(message("terminal.note", text=each))
+        note(message("terminal.note", text=translate(each)))
     made = done.manifest
     say(
         message(
@@ -158,10 +159,11 @@ def export(
     ],
 ) -> None:
     """Write a dataset in the format of another program. A note counts what is lost."""
+    from keju.cli.output.console import translate
     from keju.datasets.writers import export_dataset
 
     for each in export_dataset(form, dataset, folder):
-        note(message("terminal.note", text=each))
+        note(message("terminal.note", text=translate(each)))
     say(message("terminal.exported-dataset", format=form, folder=folder))
 
 

@@ -178,10 +178,12 @@ def _installed() -> list[str]:
 
 
 def _show_import(taken: TakenScans, work: Path) -> None:
+    from keju.cli.output.console import translate
+
     for each in taken.changed:
         note(message("terminal.scans-changed", change=each))
     for each in taken.notes:
-        note(message("terminal.note", text=each))
+        note(message("terminal.note", text=translate(each)))
     note(message("terminal.work-folder", work=work, dataset=taken.dataset))
 
 

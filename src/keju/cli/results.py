@@ -78,6 +78,7 @@ def score(
     Answer_Simplified and Response. The scores of a run are kept in RUN/scores.
     """
     from keju.analysis.blank_pages import invented_in, with_blank_pages
+    from keju.cli.output.console import translate
     from keju.cli.output.reading_lines import reading_lines
     from keju.cli.output.score_tables import more_tables, scores_tables, summary_lines
     from keju.definitions import without_official
@@ -132,7 +133,7 @@ def score(
     of_run = _lines_of_run(what, adjudicated) if what.is_dir() else []
     readings = reading_lines(results, RunFolder.open(what) if what.is_dir() else None)
     for line in [*readings, *of_run, *summary_lines(summaries)]:
-        say(line)
+        say(translate(line))
     if json_out is not None:
         say(message("terminal.all-numbers", file=json_out))
     if any(summary.strays for summary in summaries):

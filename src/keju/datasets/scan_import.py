@@ -189,16 +189,23 @@ def _files(scans: Path) -> dict[str, tuple[int, int]]:
 
 def _changed(before: _Files, now: _Files) -> tuple[str, ...]:
     """The changes of files as text, e.g. ``2 changed: book1/p1.txt, book2/p1.txt``."""
-    kinds = {
-        "changed": [name for name in now if name in before and now[name] != before[name]],
-        "new": [name for name in now if name not in before],
-        "gone": [name for name in before if name not in now],
-    }
-    return tuple(
-        f"{len(names)} {kind}: {', '.join(names[:_NAMED])}{' …' if len(names) > _NAMED else ''}"
-        for kind, names in kinds.items()
-        if names
-    )
+    changed = [name for name in now if name in before and now[name] != before[name]]
+    new = [name for name in now if name not in before]
+    gone = [name for name in before if name not in now]
+    lines = []
+    if changed:
+        shown = _first_names(changed)
+        lines.append(message("terminal.import-files-changed", count=len(changed), names=shown))
+    if new:
+        lines.append(message("terminal.import-files-new", count=len(new), names=_first_names(new)))
+    if gone:
+        shown = _first_names(gone)
+        lines.append(message("terminal.import-files-gone", count=len(gone), names=shown))
+    return tuple(lines)
+
+
+def _first_names(names: list[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
 
 
 def _form(scans: Path, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:

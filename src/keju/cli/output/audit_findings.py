@@ -26,6 +26,7 @@ from keju.published import (
     summarise_audit,
 )
 from keju.reporting.audit_words import (
+    claim_place,
     finding_text,
     kind_text,
     place_text,
@@ -77,14 +78,22 @@ def _lines(audit: Audit, benchmark: str, *, paper: bool) -> tuple[str, ...]:
 def _block(section: Section) -> Iterator[RenderableType]:
     """One finding: title, kind and size, text, then its places with a few cells each."""
     main = section.main
-    yield Text("\n" + printable(title_text(main, _chosen())), style="bold")
-    lines = [f"{kind_text(section, 'en')}; {size_text(section.size, 'en')}"]
+    chosen = _chosen()
+    yield Text("\n" + printable(translate(title_text(main, chosen))), style="bold")
+    separator = words(chosen).semicolon
+    lines = [f"{kind_text(section, chosen)}{separator}{size_text(section.size, chosen)}"]
     if main.title:
-        lines.append(finding_text(main, _chosen()))
+        lines.append(_text_of(main, chosen))
     elif main.consequence:
-        lines.append(main.consequence)
+        lines.append(translate(main.consequence))
     lines += [f"- {line}" for line in _places(section)]
     yield from (Padding(format_literal(line), (0, 0, 0, 3), expand=False) for line in lines)
+
+
+def _text_of(finding: Finding, chosen: Literal["en", "zh"]) -> str:
+    if chosen == "zh" and not finding.says_zh:
+        return translate(finding.says) + translate(finding.consequence)
+    return finding_text(finding, chosen)
 
 
 def _places(section: Section) -> Iterator[str]:
@@ -122,7 +131,8 @@ def _claims(claims: list[ClaimDecision]) -> Iterator[RenderableType]:
             yield Text("\n" + message("terminal.claims-of-verdict", verdict=name), style="bold")
         for claim in found:
             line = " → ".join(filter(None, (claim.states, claim.note)))
-            yield Padding(format_literal(f"- {claim.place}: {line}"), (0, 0, 0, 3), expand=False)
+            place = claim.place if _chosen() == "en" else claim_place(claim.place, "zh")
+            yield Padding(format_literal(f"- {place}: {line}"), (0, 0, 0, 3), expand=False)
 
 
 def _confirmed_table(audit: Audit, benchmark: str) -> Table:
