@@ -27,8 +27,8 @@ from rich.console import Console
 from rich.table import Table
 
 from keju.building.engine import Engine
-from keju.building.running import Work, run_step
-from keju.building.standardising.pictures import Measure, Picture, standardise
+from keju.building.running import StepCall, run_step
+from keju.building.standardising.pictures import ImageJob, ImageTarget, standardise_image
 from keju.building.standardising.step import STEP, StandardiseSettings
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.files import sha256_bytes
@@ -120,8 +120,8 @@ def peak_mb() -> float:
 def by_pool(dataset: Dataset, out: Path) -> Cost:
     out.mkdir()
     refs = [item.images[0] for item in dataset.items()]
-    rows = [Picture(str(dataset.image_path(ref)), ref.path, str(out)) for ref in refs]
-    work = partial(standardise, measure=Measure(PIXELS, 90))
+    rows = [ImageJob(str(dataset.image_path(ref)), ref.path, str(out)) for ref in refs]
+    work = partial(standardise_image, measure=ImageTarget(PIXELS, 90))
     cpu, wall = tree_cpu(os.getpid()), time.perf_counter()
     with multiprocessing.get_context("spawn").Pool(os.cpu_count()) as pool:
         made = pool.map(work, rows, chunksize=8)
@@ -134,7 +134,9 @@ def by_step(given: Path, out: Path, engine: str) -> Cost:
     """The step in this process; Daft takes one runner a process, so each engine has its own."""
     dataset = Dataset.open(given)
     cpu, wall = tree_cpu(os.getpid()), time.perf_counter()
-    run_step(Work(STEP, StandardiseSettings(pixels=PIXELS), dataset), out, engine=Engine(engine))
+    run_step(
+        StepCall(STEP, StandardiseSettings(pixels=PIXELS), dataset), out, engine=Engine(engine)
+    )
     return Cost(tree_cpu(os.getpid()) - cpu, time.perf_counter() - wall, peak_mb())
 
 

@@ -238,14 +238,14 @@ def test_a_recipe_uses_source_reader_and_step_of_a_file(file, tmp_path, keju):
     assert record["plugins"][0]["name"] == "mine.py"
     made = package.load(build / "dataset").manifest.made["plugins"]
     assert made.count("mine.py") == 1
-    assert keju(*command, "--plugin", file).stdout.count("stood already") == 4
+    assert keju(*command, "--plugin", file).stdout.count("up to date") == 4
     gone = keju(*command).stderr
     for name in ("no form 'single'", "no step 'keep-answers'"):
         (line,) = [line for line in gone.splitlines() if name in line]
         assert f"An earlier build in {build} used the plug-in mine.py (sha256 " in line
         assert line.endswith("). Load it with --plugin FILE.py")
     file.write_text(FILE + "\n# changed\n", "utf-8")
-    assert "stood already" not in keju(*command, "--plugin", file).stdout
+    assert "up to date" not in keju(*command, "--plugin", file).stdout
 
 
 def test_a_step_whose_name_is_a_list_is_one_line(tmp_path, keju):

@@ -1,7 +1,7 @@
 """`Settings`: typed settings of commands, build steps, sources and readers.
 
 A declaration is a class with one annotated field per setting. Its options, their help, defaults and
-validation are derived from it. `settings_from` converts a table of a recipe and reports
+validation are derived from it. `convert_settings` converts a table of a recipe and reports
 all errors at once.
 """
 
@@ -57,7 +57,7 @@ class FaultsError(UsageError):
 
 
 @contextmanager
-def gathering(faults: list[str], place: str = "") -> Iterator[None]:
+def collect_errors(faults: list[str], place: str = "") -> Iterator[None]:
     """Collect errors raised inside, each with its place, and continue after it."""
     try:
         yield
@@ -67,7 +67,7 @@ def gathering(faults: list[str], place: str = "") -> Iterator[None]:
         faults.append(f"{place}: {error}" if place else str(error))
 
 
-def settings_from(
+def convert_settings(
     table: Mapping[str, object],
     shape: type[S],
     *,
@@ -98,7 +98,7 @@ def settings_from(
 
     def whole(kind: type, value: object) -> object:
         if kind is Path and isinstance(value, str):
-            with gathering(addresses):
+            with collect_errors(addresses):
                 check_local(value)
             return Path(value) if base is None else base / value
         # In msgspec's wording, so that one place rewrites both.
@@ -108,7 +108,7 @@ def settings_from(
     for name, field in known.items():
         if name not in given:
             if field.required:
-                faults.append(f"{place}: it needs {name} = …{_said_of(field)}")
+                faults.append(f"{place}: it needs {name} = …{_describe_field(field)}")
             continue
         try:
             found[name] = msgspec.convert(
@@ -126,39 +126,39 @@ def settings_from(
         raise FaultsError([f"{place}: {error}"]) from None
 
 
-def in_words(said: str, kind: object) -> str:
-    """The error of a value, without the parser's notation of places and types."""
-    at = _AT.search(said)
-    what = said[: at.start()] if at else said
+def in_words(text: str, kind: object) -> str:
+    """Describe the error of a value, without the parser's notation of places and types."""
+    at = _AT.search(text)
+    what = text[: at.start()] if at else text
     where = at["key"].replace("[...]", "") if at else ""
     if wrong := _ENUM.fullmatch(what):
         name = "key" if at and at["of_keys"] else "value"
         return (
             f"{where}: {unknown_name(wrong['name'], sorted(map(str, allowed_values(kind))), name)}"
         )
-    told = _TYPE.sub(lambda found: _worded(found[1]), what)
-    return f"{where}: {told[0].lower()}{told[1:]}"
+    worded = _TYPE.sub(lambda found: _name_types(found[1]), what)
+    return f"{where}: {worded[0].lower()}{worded[1:]}"
 
 
-def _worded(kinds: str) -> str:
+def _name_types(kinds: str) -> str:
     names = [_WORDS.get(kind, kind) for kind in kinds.split(" | ") if kind != "null"]
     return " or ".join(names)
 
 
 def allowed_values(kind: object) -> list[object]:
-    """The values that a type lists literally, at any depth."""
+    """List the values that a type names literally, at any depth."""
     if get_origin(kind) is Literal:
         return list(get_args(kind))
     return [value for part in get_args(kind) for value in allowed_values(part)]
 
 
-def _said_of(field: msgspec.structs.FieldInfo) -> str:
-    told = description(field.type)
-    return f" ({told})" if told else ""
+def _describe_field(field: msgspec.structs.FieldInfo) -> str:
+    text = get_description(field.type)
+    return f" ({text})" if text else ""
 
 
-def description(kind: object) -> str:
-    """The description in a setting's annotation, on one line; empty where it has none."""
+def get_description(kind: object) -> str:
+    """Return the description in a setting's annotation, on one line; empty if it has none."""
     metas = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Meta)]
     return " ".join(meta.description for meta in metas if meta.description)
 
@@ -172,7 +172,7 @@ def list_options(shape: type[Struct]) -> dict[str, str]:
 
     ``skip_missing`` is the option ``skip-missing``; a table ``field`` is the family ``field.NAME``.
     """
-    return {option_name(each): description(each.type) for each in msgspec.structs.fields(shape)}
+    return {option_name(each): get_description(each.type) for each in msgspec.structs.fields(shape)}
 
 
 def option_name(field: FieldInfo) -> str:

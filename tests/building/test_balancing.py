@@ -10,7 +10,7 @@ import pytest
 
 from keju.building.engine import Engine
 from keju.building.filtering.balancing import STEP, BalanceSettings, compute_allowance, draw_items
-from keju.building.running import Done, Work, run_step
+from keju.building.running import StepCall, StepResult, run_step
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from tests.support.making import page_item
@@ -34,8 +34,8 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "d"
 
 
-def done(source: Path, out: Path, settings: BalanceSettings, seed: int = 0) -> Done:
-    return run_step(Work(STEP, settings, Dataset.open(source), seed), out, engine=Engine())
+def done(source: Path, out: Path, settings: BalanceSettings, seed: int = 0) -> StepResult:
+    return run_step(StepCall(STEP, settings, Dataset.open(source), seed), out, engine=Engine())
 
 
 def test_a_large_book_does_not_crowd_out_the_small_ones(source: Path, tmp_path: Path) -> None:

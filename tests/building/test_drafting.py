@@ -27,7 +27,7 @@ from keju.building.drafting.templates import (
 )
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
-from keju.building.running import Done, Work, run_step
+from keju.building.running import StepCall, StepResult, run_step
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
@@ -70,8 +70,8 @@ def settings(chat: Chat, *kinds: str, **more: object) -> DraftSettings:
     )
 
 
-def done(source: Dataset, out: Path, asked: DraftSettings) -> Done:
-    return run_step(Work(STEP, asked, source), out, engine=Engine())
+def done(source: Dataset, out: Path, asked: DraftSettings) -> StepResult:
+    return run_step(StepCall(STEP, asked, source), out, engine=Engine())
 
 
 def rules(
@@ -394,7 +394,7 @@ def test_a_step_that_was_cut_off_goes_on_and_pays_for_nothing_twice(
     whole = settings(chat, "translation")
     first = done(source, tmp_path / "out", whole)
     assert chat.stats()["requests"] == 3
-    assert done(source, tmp_path / "out", whole).anew is False
+    assert done(source, tmp_path / "out", whole).built is False
     kept = settings(chat, "translation", answers=str(tmp_path / "out.asked"))
     again = done(source, tmp_path / "elsewhere", kept)
     assert chat.stats()["requests"] == 3

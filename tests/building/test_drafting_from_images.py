@@ -13,7 +13,7 @@ from keju.building.drafting.asking import DraftSettings
 from keju.building.drafting.step import STEP
 from keju.building.drafting.templates import read_templates
 from keju.building.engine import Engine
-from keju.building.running import Done, Work, run_step
+from keju.building.running import StepCall, StepResult, run_step
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
 from keju.definitions import prompt_of
@@ -53,9 +53,9 @@ def make(path: Path, *, read: bool) -> Dataset:
     return Dataset.open(path)
 
 
-def draft(chat: Chat, source: Dataset, out: Path, *kinds: str, **more: object) -> Done:
+def draft(chat: Chat, source: Dataset, out: Path, *kinds: str, **more: object) -> StepResult:
     asked = DraftSettings(model="openai:drafter", kinds=kinds, base_url=chat.url, **more)
-    return run_step(Work(STEP, asked, source), out, engine=Engine())
+    return run_step(StepCall(STEP, asked, source), out, engine=Engine())
 
 
 def sent(chat: Chat) -> list[tuple[str, list[str]]]:

@@ -24,7 +24,7 @@ def build(tmp_path: Path, text: str, *, head: str = "") -> list[str]:
     file.write_text(f'name = "r"\n{head}\n{text}')
     lines: list[str] = []
     pipeline.build(read_recipe(file), tmp_path / "BUILD", engine=Engine(), say=lines.append)
-    return [*lines, *pipeline.last_words(tmp_path / "BUILD")]
+    return [*lines, *pipeline.describe_next_steps(tmp_path / "BUILD")]
 
 
 def drafts(tmp_path: Path, **changes: object) -> None:
@@ -66,9 +66,9 @@ def test_a_release_that_somebody_put_there_is_left_alone(tmp_path: Path) -> None
 def test_items_that_wait_are_to_be_drafted_or_written(tmp_path: Path) -> None:
     drafts(tmp_path, answer="", transcription="天地")
     assert build(tmp_path, SOURCE)[-2:] == [
-        "Next: 2 items wait for their answer. A model drafts it: keju build draft "
+        "Next: 2 items have no answer yet. Draft with a model: keju build draft "
         f"{tmp_path / 'BUILD/dataset'} --out NEW --model MODEL",
-        f"      Or people write it: keju build review export {tmp_path / 'BUILD/dataset'} "
+        f"      Or let people write: keju build review export {tmp_path / 'BUILD/dataset'} "
         "--out sheet.csv",
     ]
 
@@ -76,7 +76,7 @@ def test_items_that_wait_are_to_be_drafted_or_written(tmp_path: Path) -> None:
 def test_answered_drafts_are_to_be_reviewed(tmp_path: Path) -> None:
     drafts(tmp_path)
     last = build(tmp_path, SOURCE)[-1]
-    assert last.startswith("Next: 2 items are drafts until people accept that: keju build review")
+    assert last.startswith("Next: 2 items are drafts. Have people review them: keju build review")
 
 
 def test_drafts_without_answers_are_released_where_that_is_said(tmp_path: Path) -> None:

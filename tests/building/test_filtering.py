@@ -16,7 +16,7 @@ from keju.building.filtering.limits import MEASURES, FilterSettings, MeasureSett
 from keju.building.filtering.pictures import ImageMeasures, measure_grey
 from keju.building.filtering.step import FILTER, MEASURE
 from keju.building.filtering.texts import TextMeasures, collect_texts, measure_texts, read_words
-from keju.building.running import Done, Work, run_step
+from keju.building.running import StepCall, StepResult, run_step
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.images import open_image
@@ -52,9 +52,9 @@ def make(path: Path, pictures: dict[str, Image.Image], **fields: object) -> Path
     return path
 
 
-def done(path: Path, out: Path, settings: FilterSettings | MeasureSettings) -> Done:
+def done(path: Path, out: Path, settings: FilterSettings | MeasureSettings) -> StepResult:
     step = FILTER if isinstance(settings, FilterSettings) else MEASURE
-    return run_step(Work(step, settings, Dataset.open(path)), out, engine=Engine())
+    return run_step(StepCall(step, settings, Dataset.open(path)), out, engine=Engine())
 
 
 def rows(out: Path, name: str) -> list[dict[str, str]]:

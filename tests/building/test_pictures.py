@@ -18,16 +18,16 @@ from PIL import Image, ImageCms
 from keju.building.standardising import bands as bands_module
 from keju.building.standardising.pictures import (
     JPEG_SIDE,
-    Measure,
-    Picture,
-    Standard,
-    standardise,
-    target_size,
+    ImageJob,
+    ImageTarget,
+    StandardImage,
+    compute_target_size,
+    standardise_image,
 )
 from keju.errors import DataError
 
 BUDGET = 30_000
-MEASURE = Measure(BUDGET, 95)
+MEASURE = ImageTarget(BUDGET, 95)
 RED, GREEN, BLUE, WHITE = (200, 30, 30), (20, 150, 60), (30, 40, 190), (250, 250, 250)
 
 
@@ -175,10 +175,12 @@ BROKEN: dict[str, tuple[bytes, str]] = {
 }
 
 
-def made(data: bytes, tmp_path: Path, measure: Measure = MEASURE) -> tuple[Standard, Image.Image]:
+def made(
+    data: bytes, tmp_path: Path, measure: ImageTarget = MEASURE
+) -> tuple[StandardImage, Image.Image]:
     file = tmp_path / "given.bin"
     file.write_bytes(data)
-    found = standardise(Picture(str(file), "scan.jpg", str(tmp_path)), measure=measure)
+    found = standardise_image(ImageJob(str(file), "scan.jpg", str(tmp_path)), measure=measure)
     image = Image.open(tmp_path / found.file if found.file else file)
     assert (image.format, image.size) == ("JPEG", (found.width, found.height))
     return found, image.convert("RGB")
@@ -235,21 +237,21 @@ def test_broken_pictures_are_refused_by_name(kind, tmp_path):
 
 
 def test_a_jpeg_within_the_budget_stays_byte_for_byte(tmp_path):
-    found, _ = made(JPEG, tmp_path, Measure(480 * 320, 95))
+    found, _ = made(JPEG, tmp_path, ImageTarget(480 * 320, 95))
     assert (found.file, found.width, found.size) == ("", 480, len(JPEG))
-    found, _ = made(JPEG, tmp_path, Measure(480 * 320, 95, recode=True))
+    found, _ = made(JPEG, tmp_path, ImageTarget(480 * 320, 95, recode=True))
     assert found.file
 
 
 def test_a_picture_is_never_enlarged(tmp_path):
-    found, _ = made(PNG, tmp_path, Measure(10_000_000, 95))
+    found, _ = made(PNG, tmp_path, ImageTarget(10_000_000, 95))
     assert (found.width, found.height) == (480, 320)
 
 
 @pytest.mark.parametrize("size", [(73_668, 1_640), (1_640, 73_668), (66_000, 1), (3, 2), (1, 1)])
 @pytest.mark.parametrize("pixels", [0, 1_365_984, 1])
 def test_any_size_fits_the_budget_and_a_jpeg(size, pixels):
-    width, height = target_size(*size, pixels)
+    width, height = compute_target_size(*size, pixels)
     assert min(width, height) >= 1
     assert max(width, height) <= JPEG_SIDE
     if pixels > 66_000:
@@ -310,7 +312,7 @@ def test_bands_are_the_picture(kind, tmp_path, small_bands):
     file = tmp_path / "picture"
     file.write_bytes(data)
     whole = Image.open(file)
-    parts = bands_module.bands(Image.open(file), file)
+    parts = bands_module.iter_bands(Image.open(file), file)
     assert parts is not None, "it has bands"
     found = [np.asarray(part.convert("RGBA") if part.mode == "P" else part) for part in parts]
     assert len(found) > 5
@@ -320,7 +322,7 @@ def test_bands_are_the_picture(kind, tmp_path, small_bands):
 
 @pytest.mark.parametrize("kind", ["tiff RGB tiff_lzw", "png RGB", "png RGBA", "tiff 1 group4"])
 def test_bands_come_out_right(kind, tmp_path, small_bands):
-    _, image = made((tiffs() | pngs())[kind], tmp_path, Measure(3_000, 95))
+    _, image = made((tiffs() | pngs())[kind], tmp_path, ImageTarget(3_000, 95))
     wanted = np.asarray(quarters().convert("1" if "tiff 1" in kind else "RGB").convert("RGB"))
     place = [(80, 120), (80, 360), (240, 120), (240, 360)]
     means = [tuple(wanted[y - 60 : y + 60, x - 60 : x + 60].mean((0, 1))) for y, x in place]
@@ -350,8 +352,8 @@ def test_a_rotten_band_is_refused(tmp_path, small_bands):
 def test_what_has_no_bands_is_refused_beyond_what_is_decoded_whole(tmp_path, small_bands):
     data = encoded(Image.new("L", (1200, 1000)), "BMP")
     with pytest.raises(DataError, match="only be decoded in one piece"):
-        made(data, tmp_path, Measure(BUDGET, 90, whole=1))
-    made(data, tmp_path, Measure(BUDGET, 90, whole=2))
+        made(data, tmp_path, ImageTarget(BUDGET, 90, whole=1))
+    made(data, tmp_path, ImageTarget(BUDGET, 90, whole=2))
 
 
 LARGE = {
@@ -366,10 +368,12 @@ LARGE = {
 PEAK = """
 import resource, sys
 from keju.building.engine import Engine
-from keju.building.standardising.pictures import Measure, Picture, Standard, standardise
+from keju.building.standardising.pictures import ImageJob, ImageTarget, StandardImage
+from keju.building.standardising.pictures import standardise_image
 from functools import partial
-rows = [Picture(sys.argv[1], "scroll", sys.argv[2])] * 2
-out = Engine().map("large", rows, partial(standardise, measure=Measure(1_365_984, 90)), Standard)
+rows = [ImageJob(sys.argv[1], "scroll", sys.argv[2])] * 2
+work = partial(standardise_image, measure=ImageTarget(1_365_984, 90))
+out = Engine().map("large", rows, work, StandardImage)
 print(out[0].width, out[0].height, out[0].error)
 # The high-water mark of this program: ru_maxrss would count the parent that it was forked from.
 print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])

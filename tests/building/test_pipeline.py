@@ -16,7 +16,7 @@ from keju.building.recipe import read_recipe
 from keju.building.step import Settings
 from keju.datasets.store import Dataset
 from keju.errors import DataError, KejuError, UsageError
-from keju.settings import settings_from
+from keju.settings import convert_settings
 from tests.support.builds import keju
 from tests.support.making import make_dataset, page_item
 
@@ -79,7 +79,7 @@ def test_what_stands_is_not_done_again(recipe, tmp_path):
     stamp = (tmp_path / "b" / "steps" / "01-select" / "items.parquet").stat().st_mtime_ns
     again, lines = built(recipe, tmp_path / "b")
     assert again == first
-    assert sum("stood already" in line for line in lines) == 5
+    assert sum("up to date" in line for line in lines) == 5
     assert (tmp_path / "b" / "steps" / "01-select" / "items.parquet").stat().st_mtime_ns == stamp
 
 
@@ -106,11 +106,11 @@ def test_a_damaged_step_does_not_pass_for_one_that_stands(recipe, tmp_path, dama
 def test_a_changed_step_is_done_anew_and_all_after_it(recipe, tmp_path):
     built(recipe, tmp_path / "b")
     recipe.write_text(RECIPE.replace("limit = 3", "limit = 1"))
-    parts = list(pipeline.plan(read_recipe(recipe), tmp_path / "b"))
-    assert [part.stands for part in parts] == [True, True, True, False, False]
-    assert [part.perhaps for part in parts] == [False, False, False, False, True]
+    parts = list(pipeline.plan_build(read_recipe(recipe), tmp_path / "b"))
+    assert [part.exists for part in parts] == [True, True, True, False, False]
+    assert [part.may_change for part in parts] == [False, False, False, False, True]
     record, lines = built(recipe, tmp_path / "b")
-    assert sum("stood already" in line for line in lines) == 3
+    assert sum("up to date" in line for line in lines) == 3
     assert record.steps[-1].items == 1
 
 
@@ -122,11 +122,11 @@ def test_a_plan_says_perhaps_where_a_source_may_come_out_the_same(recipe, tmp_pa
     told = [line.partition(": ")[2].split(",")[0] for line in done.stdout.splitlines()]
     assert told == ["pending", "up to date", *["may need rebuilding"] * 3]
     _, lines = built(recipe, tmp_path / "trial")
-    assert sum("stood already" in line for line in lines) == 4, "it did come out the same"
+    assert sum("up to date" in line for line in lines) == 4, "it did come out the same"
     recipe.write_text(RECIPE.replace('"trial"', '"trial"\nversion = "2"'))
-    parts = list(pipeline.plan(read_recipe(recipe), tmp_path / "trial"))
-    assert [part.stands for part in parts] == [True, True, False, False, False]
-    assert not any(part.perhaps for part in parts)
+    parts = list(pipeline.plan_build(read_recipe(recipe), tmp_path / "trial"))
+    assert [part.exists for part in parts] == [True, True, False, False, False]
+    assert not any(part.may_change for part in parts)
 
 
 def test_a_build_is_called_after_its_recipe_and_is_no_other_s(recipe, tmp_path):
@@ -151,7 +151,7 @@ def test_what_the_recipe_has_no_more_is_taken_away_at_the_end(recipe, tmp_path):
     (tmp_path / "b" / "steps" / "09-mine").mkdir()
     recipe.write_text(RECIPE.rpartition("[[step]]")[0])
     record, lines = built(recipe, tmp_path / "b")
-    assert lines[-1] == "steps/02-select: taken away; the recipe has it no more"
+    assert lines[-1] == "steps/02-select: removed, because the recipe does not contain it any more"
     left = sorted(path.name for path in (tmp_path / "b" / "steps").iterdir())
     assert left == ["00-join", "01-select", "09-mine"]
     assert Dataset.open(tmp_path / "b" / "dataset").manifest.hash == record.hash
@@ -258,7 +258,9 @@ def test_one_pair_of_brackets_is_named(recipe, tmp_path):
     recipe.write_text(RECIPE.rpartition("[[step]]")[0].replace("[[step]]", "[step]"))
     with pytest.raises(UsageError) as error:
         read_recipe(recipe)
-    assert str(error.value) == f"{recipe}: [step]: write [[step]]: there may be several"
+    assert (
+        str(error.value) == f"{recipe}: [step]: write [[step]], because a recipe can have several"
+    )
 
 
 @pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "big5"])
@@ -288,7 +290,7 @@ def test_a_folder_with_something_else_is_left_alone(recipe, tmp_path):
 
 
 def test_one_build_at_a_time(recipe, tmp_path):
-    with pipeline._locked(tmp_path / "b"):
+    with pipeline._lock(tmp_path / "b"):
         done = keju("build", recipe, "--out", tmp_path / "b")
     assert done.returncode == 2
     assert "another build is writing there" in done.stderr
@@ -341,7 +343,7 @@ def test_settings_take_paths_from_the_recipe_s_folder(tmp_path):
         here: Path
         there: Path | None = None
 
-    found = settings_from({"here": "a", "there": os.sep + "b"}, Two, place="x", base=tmp_path)
+    found = convert_settings({"here": "a", "there": os.sep + "b"}, Two, place="x", base=tmp_path)
     assert found == Two(here=tmp_path / "a", there=Path(os.sep + "b"))
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from keju.building.engine import Engine
 from keju.building.markdown import format_table
 from keju.building.releasing.release import STEP, ReleaseSettings, write_release
-from keju.building.running import Work, run_step
+from keju.building.running import StepCall, run_step
 from keju.datasets import mini
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset, DatasetWriter
@@ -217,13 +217,13 @@ def test_names_from_data_are_no_markup() -> None:
 
 def test_the_last_step_of_a_recipe_writes_the_release_beside_its_items(tmp_path: Path) -> None:
     source = Dataset.open(make_dataset(tmp_path / "d", pages=3))
-    done = run_step(Work(STEP, ReleaseSettings(), source), tmp_path / "out", engine=Engine())
+    done = run_step(StepCall(STEP, ReleaseSettings(), source), tmp_path / "out", engine=Engine())
     assert done.manifest.hash == source.manifest.hash
     assert list(validate(tmp_path / "out/release")) == []
-    again = run_step(Work(STEP, ReleaseSettings(), source), tmp_path / "out", engine=Engine())
-    assert not again.anew
+    again = run_step(StepCall(STEP, ReleaseSettings(), source), tmp_path / "out", engine=Engine())
+    assert not again.built
     next_step = run_step(
-        Work(STEP, ReleaseSettings(), Dataset.open(tmp_path / "out/release")),
+        StepCall(STEP, ReleaseSettings(), Dataset.open(tmp_path / "out/release")),
         tmp_path / "from-release", engine=Engine(),
     )  # fmt: skip
     assert next_step.manifest.hash == source.manifest.hash

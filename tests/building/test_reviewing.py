@@ -28,7 +28,7 @@ from keju.building.reviewing.forms import export_review, read_review
 from keju.building.reviewing.returned_cells import RowMatcher, is_converted
 from keju.building.reviewing.sheets import format_mark_head
 from keju.building.reviewing.step import STEP, ReviewSettings
-from keju.building.running import Work, run_step
+from keju.building.running import StepCall, run_step
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item
@@ -71,7 +71,7 @@ def reviewed(
     given: Dataset, out: Path, *files: Path, **settings
 ) -> tuple[dict[str, Item], Dataset]:
     told = ReviewSettings(reviewed=files, **settings)
-    run_step(Work(STEP, told, given), out, engine=Engine())
+    run_step(StepCall(STEP, told, given), out, engine=Engine())
     made = Dataset.open(out)
     return items_of(made), made
 

@@ -81,7 +81,7 @@ def test_a_picture_beside_a_table_that_changes_is_read_anew(tmp_path):
         assert dataset.image_bytes(item.images[0]) == picture(seed)
     (tmp_path / "something else.png").write_bytes(picture(3))
     recipe = read_recipe(tmp_path / "recipe.toml")
-    assert all(each.stands for each in pipeline.plan(recipe, tmp_path / "build"))
+    assert all(each.exists for each in pipeline.plan_build(recipe, tmp_path / "build"))
 
 
 def test_a_sidecar_of_a_single_page_that_changes_is_read_anew(tmp_path):

@@ -18,7 +18,7 @@ from keju.building.releasing.splitting import (
     divide_units,
     list_units,
 )
-from keju.building.running import Done, Work, run_step
+from keju.building.running import StepCall, StepResult, run_step
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
@@ -36,8 +36,8 @@ def item(name: str, group: str, *images: str, task: str = "T1") -> Item:
     )
 
 
-def done(dataset: Path, out: Path, seed: int = 0, share: float = 0.2) -> Done:
-    work = Work(STEP, SplitSettings(reference=share), Dataset.open(dataset), seed)
+def done(dataset: Path, out: Path, seed: int = 0, share: float = 0.2) -> StepResult:
+    work = StepCall(STEP, SplitSettings(reference=share), Dataset.open(dataset), seed)
     return run_step(work, out, engine=Engine())
 
 

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from PIL import Image
 
 from keju.building.engine import Engine
-from keju.building.running import Work, run_step
+from keju.building.running import StepCall, run_step
 from keju.building.standardising.step import LEAST_PIXELS, STEP, StandardiseSettings
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item, Line
-from keju.settings import settings_from
+from keju.settings import convert_settings
 from tests.support.builds import keju
 from tests.support.making import page_item, picture
 
@@ -49,7 +49,7 @@ def given(tmp_path) -> Dataset:
 
 
 def done(given: Dataset, out: Path, settings: StandardiseSettings = SETTINGS) -> dict[str, Item]:
-    run_step(Work(STEP, settings, given), out, engine=Engine())
+    run_step(StepCall(STEP, settings, given), out, engine=Engine())
     return {item.id: item for item in Dataset.open(out).items()}
 
 
@@ -108,7 +108,7 @@ def test_the_command_says_what_it_did(given, tmp_path):
     asked = ("build", "standardise", given.path, "-o", tmp_path / "out", "--pixels", "2500")
     told = keju(*asked, "--tiny")
     assert told.returncode == 0, told.stderr
-    assert "2 of 3 pictures made anew" in told.stdout
+    assert "2 of 3 images converted" in told.stdout
     assert Dataset.open(tmp_path / "out").items() == list(done(given, tmp_path / "two").values())
 
 
@@ -116,22 +116,22 @@ def test_a_side_given_for_pixels_is_refused_before_anything_is_done(given, tmp_p
     told = keju("build", "standardise", given.path, "-o", tmp_path / "out", "--pixels", "2000")
     assert told.returncode == 2
     shown = " ".join(told.stderr.split())
-    assert "pixels = 2000 is width x height, not a side: pictures of about 44x44" in shown
+    assert "pixels = 2000 is width x height, not a side: images of about 44x44" in shown
     assert "Traceback" not in told.stderr
     assert not (tmp_path / "out").exists()
     place = "recipe.toml: step 1 (standardise)"
-    with pytest.raises(UsageError, match=r"step 1 \(standardise\): pixels = 49999 .* or say tiny"):
-        settings_from({"pixels": 49_999}, StandardiseSettings, place=place)
+    with pytest.raises(UsageError, match=r"step 1 \(standardise\): pixels = 49999 .* or set tiny"):
+        convert_settings({"pixels": 49_999}, StandardiseSettings, place=place)
     for fine in ({"pixels": LEAST_PIXELS}, {"pixels": 0}, {"pixels": 100, "tiny": True}):
-        assert settings_from(fine, StandardiseSettings, place=place).pixels == fine["pixels"]
+        assert convert_settings(fine, StandardiseSettings, place=place).pixels == fine["pixels"]
 
 
 def test_it_is_said_when_most_pictures_lose_more_than_half_of_their_sides(given, tmp_path):
     def notes(pixels: int) -> list[str]:
-        work = Work(STEP, StandardiseSettings(pixels=pixels, tiny=True), given)
+        work = StepCall(STEP, StandardiseSettings(pixels=pixels, tiny=True), given)
         done = run_step(work, tmp_path / f"{pixels}", engine=Engine())
         return [line for line in done.record.notes if "less than half" in line]
 
     (line,) = notes(700)
-    assert line.startswith("2 of 3 pictures are less than half as wide and high as they were")
+    assert line.startswith("2 of 3 images have less than half of their former width")
     assert notes(1_500) == [], "one of three is not most"

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from keju.building.engine import Engine
-from keju.building.running import Work, run_step
-from keju.building.standardising.texts import STEP, TextSettings, standard
+from keju.building.running import StepCall, run_step
+from keju.building.standardising.texts import STEP, TextSettings, standardise_item
 from keju.datasets.store import Dataset
 from keju.items import Item
 from tests.support.making import make_dataset, page_item
@@ -23,36 +23,36 @@ TOLD = Item(id="told", benchmark="MCS-Bench", task="T2", answer="這本書,講�
 
 
 def test_marks_are_mended_where_they_are_ours():
-    assert standard(MCQ, TextSettings()).question == "“愠”的意思是？"
-    assert standard(MCQ, TextSettings()).options == ("羞愧，慚愧", "怨怒")
-    assert standard(MARKED, TextSettings()).answer == "學而時習之，不亦說乎？"
-    assert standard(MCQ, TextSettings(punctuation=False)).question == MCQ.question
+    assert standardise_item(MCQ, TextSettings()).question == "“愠”的意思是？"
+    assert standardise_item(MCQ, TextSettings()).options == ("羞愧，慚愧", "怨怒")
+    assert standardise_item(MARKED, TextSettings()).answer == "學而時習之，不亦說乎？"
+    assert standardise_item(MCQ, TextSettings(punctuation=False)).question == MCQ.question
 
 
 def test_what_a_picture_shows_and_verbatim_prompts_stay():
-    new = standard(OCR, TextSettings(script="simplified"))
+    new = standardise_item(OCR, TextSettings(script="simplified"))
     assert (new.answer, new.question) == (OCR.answer, OCR.question)
 
 
 def test_answers_get_their_simplified_form_as_the_official_script_makes_it():
-    assert standard(TOLD, TextSettings()).answer_simplified == "这本书，讲的是学问。"
-    assert standard(MCQ, TextSettings()).answer_simplified == "B"
+    assert standardise_item(TOLD, TextSettings()).answer_simplified == "这本书，讲的是学问。"
+    assert standardise_item(MCQ, TextSettings()).answer_simplified == "B"
     given = Item(id="g", benchmark="MCS-Bench", task="T2", answer="後", answer_simplified="后.")
-    assert standard(given, TextSettings()).answer_simplified == "后。"
-    assert standard(TOLD, TextSettings(simplified_answers=False)).answer_simplified == ""
+    assert standardise_item(given, TextSettings()).answer_simplified == "后。"
+    assert standardise_item(TOLD, TextSettings(simplified_answers=False)).answer_simplified == ""
 
 
 def test_a_version_in_another_script_leaves_the_text_s_own_characters():
     simple = TextSettings(script="simplified")
-    assert standard(MCQ, simple).options == ("羞愧，惭愧", "怨怒")
-    assert standard(TOLD, simple).answer == "这本书，讲的是学问。"
-    assert standard(MARKED, simple).answer == "學而時習之，不亦說乎？"
-    assert standard(MCQ, simple).answer == "B"
+    assert standardise_item(MCQ, simple).options == ("羞愧，惭愧", "怨怒")
+    assert standardise_item(TOLD, simple).answer == "这本书，讲的是学问。"
+    assert standardise_item(MARKED, simple).answer == "學而時習之，不亦說乎？"
+    assert standardise_item(MCQ, simple).answer == "B"
 
 
 def test_every_change_is_listed(tmp_path: Path):
     given = Dataset.open(make_dataset(tmp_path / "given", [MCQ, OCR, MARKED, TOLD]))
-    run_step(Work(STEP, TextSettings(), given), tmp_path / "out", engine=Engine())
+    run_step(StepCall(STEP, TextSettings(), given), tmp_path / "out", engine=Engine())
     rows = pl.read_csv(tmp_path / "out" / "tables" / "changes.csv").rows()
     assert ("mcq", "question", '"愠"的意思是?', "“愠”的意思是？") in rows
     assert {row[0] for row in rows} == {"mcq", "ocr", "marked", "told"}
@@ -63,5 +63,5 @@ def test_every_change_is_listed(tmp_path: Path):
 
 def test_twice_is_as_once():
     for item in (MCQ, OCR, MARKED, TOLD):
-        once = standard(item, TextSettings(script="simplified"))
-        assert standard(once, TextSettings(script="simplified")) == once
+        once = standardise_item(item, TextSettings(script="simplified"))
+        assert standardise_item(once, TextSettings(script="simplified")) == once

@@ -71,7 +71,7 @@ def test_filter_drops_by_match_and_leaves_other_questions_unasked(folder, tmp_pa
     from keju.building.engine import Engine
     from keju.building.filtering.limits import FilterSettings
     from keju.building.filtering.step import FILTER
-    from keju.building.running import Work, run_step
+    from keju.building.running import StepCall, run_step
     from keju.datasets.store import Dataset, DatasetWriter
     from tests.support.making import page_item, picture
 
@@ -85,7 +85,7 @@ def test_filter_drops_by_match_and_leaves_other_questions_unasked(folder, tmp_pa
 
     def kept(out: str, **limits: object) -> list[str]:
         settings = FilterSettings(clip=folder, **off, **limits)
-        run_step(Work(FILTER, settings, source), tmp_path / out, engine=Engine())
+        run_step(StepCall(FILTER, settings, source), tmp_path / out, engine=Engine())
         return [item.id for item in Dataset.open(tmp_path / out).items()]
 
     assert kept("a") == ["t0", "t1", "t2", "ocr"]

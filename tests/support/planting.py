@@ -14,7 +14,7 @@ from keju.building.dedup.images import DedupImagesSettings
 from keju.building.dedup.texts import STEP as TEXTS
 from keju.building.dedup.texts import DedupTextsSettings
 from keju.building.engine import Engine
-from keju.building.running import Work, run_step
+from keju.building.running import StepCall, run_step
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item
 from keju.text.scripts import in_script
@@ -81,10 +81,10 @@ def outcome(kind: Planted, originals: int, folder: Path) -> Outcome:
             if kind.page:
                 image = writer.add_image(kind.page(at), f"{at} copied")
             writer.add(replace(kind.change(item, at), id=f"copy{at}", images=(image,)))
-    marked = Work(IMAGES, DedupImagesSettings(), Dataset.open(folder / "given"))
+    marked = StepCall(IMAGES, DedupImagesSettings(), Dataset.open(folder / "given"))
     run_step(marked, folder / "marked", engine=Engine())
     settings = DedupTextsSettings(simplify=kind.simplify)
-    work = Work(TEXTS, settings, Dataset.open(folder / "marked"))
+    work = StepCall(TEXTS, settings, Dataset.open(folder / "marked"))
     run_step(work, folder / "out", engine=Engine())
     kept = {item.id for item in Dataset.open(folder / "out").items()}
     left = [len({f"item{at}", f"copy{at}"} & kept) for at in range(originals)]

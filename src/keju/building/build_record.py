@@ -9,7 +9,7 @@ from msgspec import field
 from keju.items import Record
 
 
-class Stage(Record, frozen=True, kw_only=True, omit_defaults=False):
+class StageRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A source or a step in build.json: its directory, its result, and its notes."""
 
     name: str
@@ -28,20 +28,20 @@ class BuildRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
     recipe: str
     seed: int
     engine: str
-    sources: list[Stage]
-    steps: list[Stage]
+    sources: list[StageRecord]
+    steps: list[StageRecord]
     hash: str
     finished: bool = True
 
 
-class Planned(NamedTuple):
+class PlannedStage(NamedTuple):
     """A part of a build, and whether it exists already.
 
-    `perhaps`: an earlier part will be built again; if its result does not change, this part is
+    `may_change`: an earlier part will be built again; if its result does not change, this part is
     kept.
     """
 
     name: str
     folder: str
-    stands: bool
-    perhaps: bool = False
+    exists: bool
+    may_change: bool = False

@@ -72,7 +72,7 @@ class Engine:
         self._console = console
 
     def within(self, scratch: Path) -> Engine:
-        """The same engine with another directory for finished chunks."""
+        """Return the same engine with another directory for finished chunks."""
         return Engine(self.name, scratch=scratch, address=self.address, console=self._console)
 
     def map(
@@ -106,21 +106,21 @@ class Engine:
         size = chunk or max(256, _ROWS_A_CORE * (os.cpu_count() or 1))
         done: list[Out] = []
         schema = make_schema(outward)
-        guarded = _Guarded(function, inward, outward)
-        for start in self._shown(name, len(rows), size):
+        guarded = _RowFunction(function, inward, outward)
+        for start in self._iter_starts(name, len(rows), size):
             some = rows[start : start + size]
             table = make_table(some, inward)
-            part = self._part(name, table)
+            part = self._get_part(name, table)
             found = read_part(part, schema) if part else None
             if found is None:
-                found = self._computed(table, guarded, schema)
+                found = self._compute(table, guarded, schema)
                 if part:
                     write_part(part, found)
             done += read_rows(found, outward)
         return done
 
-    def _part(self, name: str, table: pa.Table) -> Path | None:
-        """The path of a chunk's results: a file named by the hash of its input."""
+    def _get_part(self, name: str, table: pa.Table) -> Path | None:
+        """Return the path of a chunk's results: a file named by the hash of its input."""
         if self._scratch is None:
             return None
         import pyarrow as pa  # noqa: PLC0415 - heavy
@@ -133,10 +133,10 @@ class Engine:
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{digest}.parquet"
 
-    def _computed(self, table: pa.Table, guarded: _Guarded, schema: pa.Schema) -> pa.Table:
+    def _compute(self, table: pa.Table, guarded: _RowFunction, schema: pa.Schema) -> pa.Table:
         import pyarrow as pa  # noqa: PLC0415 - heavy
 
-        daft = self._daft()
+        daft = self._start_daft()
         returned = daft.DataType.struct(
             {each.name: daft.DataType.from_arrow_type(each.type) for each in schema}
         )
@@ -150,7 +150,7 @@ class Engine:
         found = frame.select(daft.col(_ROW), apply(*columns)).to_arrow()
         return found.sort_by(_ROW).drop_columns([_ROW]).cast(schema)
 
-    def _daft(self) -> Any:  # noqa: ANN401 - the module
+    def _start_daft(self) -> Any:  # noqa: ANN401 - the module
         os.environ.update(_QUIET)
         try:
             import daft  # noqa: PLC0415 - heavy, optional
@@ -166,8 +166,8 @@ class Engine:
                 raise UsageError(message("building.other-engine-running", name=self.name)) from None
         return daft
 
-    def _shown(self, name: str, rows: int, size: int) -> Iterator[int]:
-        """The start of each chunk; on a terminal with a progress bar."""
+    def _iter_starts(self, name: str, rows: int, size: int) -> Iterator[int]:
+        """Yield the start of each chunk; on a terminal with a progress bar."""
         starts = range(0, rows, size)
         if self._console is None or not self._console.is_terminal:
             yield from starts
@@ -182,7 +182,7 @@ class Engine:
                 bar.update(task, completed=min(rows, start + size))
 
 
-class _Guarded:
+class _RowFunction:
     """Function as Daft calls it, with a row's columns; a `KejuError` becomes the row's error."""
 
     # Without a __dict__, which Daft would copy and send in addition to `__getstate__`.
@@ -198,8 +198,8 @@ class _Guarded:
         """Plug-in files are sent along: a worker on another machine cannot import them."""
         parts = (self.function, self.inward, self.outward)
         if sources := list_plugin_sources():
-            return _unpickled, (sources, _pickled(parts))
-        return _Guarded, parts
+            return _unpickle, (sources, _pickle(parts))
+        return _RowFunction, parts
 
     def __call__(self, *values: object) -> dict[str, Any]:
         given = dict(zip(self.inward.__struct_fields__, values, strict=True))
@@ -211,16 +211,16 @@ class _Guarded:
         return {name: getattr(found, name) for name in self.outward.__struct_fields__}
 
 
-def _pickled(parts: tuple[Any, ...]) -> bytes:
-    """Functions and types by their modules, which `load_sources` imports again."""
+def _pickle(parts: tuple[Any, ...]) -> bytes:
+    """Pickle functions and types by their modules, which `load_sources` imports again."""
     import daft.pickle  # noqa: PLC0415 - heavy, optional
 
     return bytes(daft.pickle.dumps(parts))
 
 
-def _unpickled(sources: tuple[PluginSource, ...], parts: bytes) -> _Guarded:
+def _unpickle(sources: tuple[PluginSource, ...], parts: bytes) -> _RowFunction:
     load_sources(sources)
-    return _Guarded(*pickle.loads(parts))  # noqa: S301 - what `_pickled` made
+    return _RowFunction(*pickle.loads(parts))  # noqa: S301 - what `_pickle` made
 
 
 def _check(outward: type[Struct]) -> None:

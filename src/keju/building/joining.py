@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju.building.releasing.licences import describe_unusual, explain_conflict
-from keju.building.running import Head
+from keju.building.running import DatasetInfo
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError, number_of
 from keju.items import Provenance
@@ -26,7 +26,7 @@ class SourcePart(NamedTuple):
 
 
 def join_sources(
-    parts: Sequence[SourcePart], head: Head, out: Path
+    parts: Sequence[SourcePart], head: DatasetInfo, out: Path
 ) -> tuple[DatasetManifest, list[str]]:
     """Write the items of all parts, in their order, into one dataset.
 

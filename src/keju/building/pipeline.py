@@ -20,22 +20,22 @@ from pathlib import Path
 from typing import Any
 
 from keju import __version__
-from keju.building.build_record import BuildRecord, Planned, Stage
+from keju.building.build_record import BuildRecord, PlannedStage, StageRecord
 from keju.building.engine import Engine
 from keju.building.joining import SourcePart, join_sources
 from keju.building.recipe import PlannedSource, Recipe
 from keju.building.releasing import RELEASE
 from keju.building.running import (
     RECORD,
-    Done,
-    Head,
+    DatasetInfo,
+    StepCall,
     StepRecord,
-    Work,
-    finished,
+    StepResult,
+    load_finished,
     run_step,
-    shown,
+    settings_to_json,
 )
-from keju.building.settings import fingerprint, paths_in
+from keju.building.settings import compute_fingerprint, list_paths
 from keju.building.sources import SOURCES
 from keju.building.sources.base import Site, SourceForm
 from keju.building.step_context import SCRATCH
@@ -76,18 +76,18 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
         DataError: a source or a step fails.
     """
     _check_apart(recipe, out)
-    with _locked(out):
-        _check_own(recipe, out)
+    with _lock(out):
+        _check_owner(recipe, out)
         parts, sources = [], []
         for planned in recipe.sources:
-            done = _source(planned, out, engine)
-            sources.append(_told(planned.folder, planned.form.name, "sources", done, say))
-            parts.append(_part(planned, out))
+            done = _build_source(planned, out, engine)
+            sources.append(_report_stage(planned.folder, planned.form.name, "sources", done, say))
+            parts.append(_open_part(planned, out))
         last = out / "steps" / _JOIN
-        done = _joined(parts, recipe.head, last)
-        steps = [_told(_JOIN, "join", "steps", done, say)]
+        done = _build_join(parts, recipe.head, last)
+        steps = [_report_stage(_JOIN, "join", "steps", done, say)]
         for step in recipe.steps:
-            work = Work(step.step, step.settings, Dataset.open(last), recipe.seed, recipe.head)
+            work = StepCall(step.step, step.settings, Dataset.open(last), recipe.seed, recipe.head)
             last = out / "steps" / step.folder
             _clear(last, work.fingerprint)
             try:
@@ -98,9 +98,9 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
                         "building.step-fault", file=recipe.file, number=step.number, error=error
                     )
                 ) from None
-            steps.append(_told(step.folder, step.step.name, "steps", done, say))
-        _point(out / "dataset", last)
-        _point_to_release(recipe, out)
+            steps.append(_report_stage(step.folder, step.step.name, "steps", done, say))
+        _update_symlink(out / "dataset", last)
+        _update_release_link(recipe, out)
         record = BuildRecord(
             format=FORMAT,
             keju=__version__,
@@ -112,50 +112,59 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
             hash=steps[-1].hash,
         )
         write_json(out / _BUILD, record)
-        _tidy(out, record, say)
+        _remove_old(out, record, say)
         return record
 
 
-def plan(recipe: Recipe, out: Path) -> Iterator[Planned]:
-    """What a build would do and what exists already; nothing is written. Raises as `build`."""
-    _check_own(recipe, out)
+def plan_build(recipe: Recipe, out: Path) -> Iterator[PlannedStage]:
+    """List the parts of a build, and whether each exists already; nothing is written.
+
+    Raises as `build`.
+    """
+    _check_owner(recipe, out)
     parts: list[SourcePart] | None = []
     for source in recipe.sources:
         folder = out / "sources" / source.folder
-        stands = finished(folder, _source_mark(source)) is not None
-        yield Planned(source.form.name, f"sources/{source.folder}", stands)
-        if stands and parts is not None:
-            parts.append(_part(source, out))
+        exists = load_finished(folder, _fingerprint_source(source)) is not None
+        yield PlannedStage(source.form.name, f"sources/{source.folder}", exists)
+        if exists and parts is not None:
+            parts.append(_open_part(source, out))
         else:
             parts = None
     last = out / "steps" / _JOIN
-    stands = parts is not None and finished(last, _join_mark(parts, recipe.head)) is not None
+    exists = (
+        parts is not None and load_finished(last, _fingerprint_join(parts, recipe.head)) is not None
+    )
     # The result of anything built again may be the same; with another name it cannot.
-    named = _as_named(last, recipe.head)
-    made = all(_manifest(out / "sources" / source.folder) for source in recipe.sources)
-    perhaps = named and made and parts is None and _as_told(last, "join", 1, {})
-    yield Planned("join", f"steps/{_JOIN}", stands, perhaps)
+    named = _has_info(last, recipe.head)
+    made = all(_read_manifest(out / "sources" / source.folder) for source in recipe.sources)
+    may_change = named and made and parts is None and _is_same_step(last, "join", 1, {})
+    yield PlannedStage("join", f"steps/{_JOIN}", exists, may_change)
     for step in recipe.steps:
         folder = out / "steps" / step.folder
-        perhaps = (
-            not stands
+        may_change = (
+            not exists
             and named
-            and _as_told(
-                folder, step.step.name, step.step.version, shown(step.settings), recipe.seed
+            and _is_same_step(
+                folder,
+                step.step.name,
+                step.step.version,
+                settings_to_json(step.settings),
+                recipe.seed,
             )
         )
-        if stands:
+        if exists:
             given = Dataset.open(last)
-            work = Work(step.step, step.settings, given, recipe.seed, recipe.head)
-            stands = finished(folder, work.fingerprint) is not None
-        yield Planned(step.step.name, f"steps/{step.folder}", stands, perhaps)
+            work = StepCall(step.step, step.settings, given, recipe.seed, recipe.head)
+            exists = load_finished(folder, work.fingerprint) is not None
+        yield PlannedStage(step.step.name, f"steps/{step.folder}", exists, may_change)
         last = folder
 
 
-def _as_told(
+def _is_same_step(
     folder: Path, name: str, version: int, settings: dict[str, Any], seed: int = 0
 ) -> bool:
-    """Whether a finished step has the same settings, whatever its input was."""
+    """Return whether a finished step has the same settings, whatever its input was."""
     if not (folder / "dataset.json").is_file() or not (folder / RECORD).is_file():
         return False
     try:
@@ -166,15 +175,15 @@ def _as_told(
     return made == (name, version, settings, seed)
 
 
-def _as_named(folder: Path, head: Head) -> bool:
-    """Whether the dataset in a directory has the name and other values that a head sets."""
-    made = _manifest(folder)
+def _has_info(folder: Path, head: DatasetInfo) -> bool:
+    """Return whether the dataset in a directory has the name and other values of a recipe."""
+    made = _read_manifest(folder)
     return made is not None and all(
         getattr(head, name) in {"", getattr(made, name)} for name in head.__struct_fields__
     )
 
 
-def _manifest(folder: Path) -> DatasetManifest | None:
+def _read_manifest(folder: Path) -> DatasetManifest | None:
     if not (folder / "dataset.json").is_file():
         return None
     try:
@@ -183,9 +192,9 @@ def _manifest(folder: Path) -> DatasetManifest | None:
         return None
 
 
-def _check_own(recipe: Recipe, out: Path) -> None:
+def _check_owner(recipe: Recipe, out: Path) -> None:
     """Check that a build belongs to a recipe of this name; another would remove its parts."""
-    made = _manifest(out / "steps" / _JOIN)
+    made = _read_manifest(out / "steps" / _JOIN)
     if made is not None and made.name != recipe.head.name:
         raise UsageError(
             message(
@@ -198,8 +207,8 @@ def _check_own(recipe: Recipe, out: Path) -> None:
         )
 
 
-def _tidy(out: Path, record: BuildRecord, say: Say) -> None:
-    """Remove what an earlier form of the recipe made and this one does not have."""
+def _remove_old(out: Path, record: BuildRecord, say: Say) -> None:
+    """Remove the parts of an earlier version of the recipe that this one does not have."""
     kept = {stage.folder for stage in (*record.sources, *record.steps)}
     for within in ("sources", "steps"):
         for folder in sorted((out / within).iterdir()):
@@ -207,13 +216,13 @@ def _tidy(out: Path, record: BuildRecord, say: Say) -> None:
             ours = any((folder / mark).exists() for mark in (RECORD, "dataset.json", UNFINISHED))
             if name not in kept and _NUMBERED.fullmatch(folder.name) and ours:
                 shutil.rmtree(folder)
-                say(f"{name}: taken away; the recipe has it no more")
+                say(f"{name}: removed, because the recipe does not contain it any more")
 
 
 def _check_apart(recipe: Recipe, out: Path) -> None:
     """Check that no source contains the build: a second run would read what the first one wrote."""
     for planned in recipe.sources:
-        for key, path in paths_in(planned.settings):
+        for key, path in list_paths(planned.settings):
             if path.is_dir() and out.resolve().is_relative_to(path.resolve()):
                 raise UsageError(
                     message(
@@ -227,10 +236,10 @@ def _check_apart(recipe: Recipe, out: Path) -> None:
                 )
 
 
-def _source(planned: PlannedSource, out: Path, engine: Engine) -> Done:
+def _build_source(planned: PlannedSource, out: Path, engine: Engine) -> StepResult:
     folder = out / "sources" / planned.folder
-    mark = _source_mark(planned)
-    if done := finished(folder, mark):
+    mark = _fingerprint_source(planned)
+    if done := load_finished(folder, mark):
         return done
     # A source is read again after an interruption; fetched files and processed rows are kept.
     shutil.rmtree(folder, ignore_errors=True)
@@ -251,43 +260,43 @@ def _source(planned: PlannedSource, out: Path, engine: Engine) -> Done:
         fingerprint=mark,
         given="",
         seed=0,
-        settings=shown(planned.settings),
+        settings=settings_to_json(planned.settings),
         notes=notes,
-        plugins=_plugins(planned.form),
+        plugins=_list_plugins(planned.form),
     )
     write_json(folder / RECORD, record)
     shutil.rmtree(scratch, ignore_errors=True)
-    return Done(record, manifest, anew=True)
+    return StepResult(record, manifest, built=True)
 
 
-def _part(planned: PlannedSource, out: Path) -> SourcePart:
+def _open_part(planned: PlannedSource, out: Path) -> SourcePart:
     name = getattr(planned.settings, "name", "") or planned.folder
     dataset = Dataset.open(out / "sources" / planned.folder)
-    plugins = (*plugins_in(dataset.manifest), *map(str, _plugins(planned.form)))
+    plugins = (*plugins_in(dataset.manifest), *map(str, _list_plugins(planned.form)))
     return SourcePart(planned.form.name, name, dataset, plugins)
 
 
-def _source_mark(planned: PlannedSource) -> str:
+def _fingerprint_source(planned: PlannedSource) -> str:
     form, settings = planned.form, planned.settings
-    return fingerprint(
-        form.name, form.version, settings, form.stat_extra_files(settings), *_plugins(form)
+    return compute_fingerprint(
+        form.name, form.version, settings, form.stat_extra_files(settings), *_list_plugins(form)
     )
 
 
-def _plugins(form: SourceForm[Any]) -> tuple[Plugin, ...]:
-    """The plug-in that provides a form of source, if one does."""
+def _list_plugins(form: SourceForm[Any]) -> tuple[Plugin, ...]:
+    """List the plug-in that provides a form of source, if one does."""
     plugin = SOURCES.get_plugin(form.name) or FORMATS.get_plugin(form.name)
     return (plugin,) if plugin else ()
 
 
-def _join_mark(parts: list[SourcePart], head: Head) -> str:
+def _fingerprint_join(parts: list[SourcePart], head: DatasetInfo) -> str:
     given = [(part.form, part.name, part.dataset.manifest) for part in parts]
-    return fingerprint("join", head, given)
+    return compute_fingerprint("join", head, given)
 
 
-def _joined(parts: list[SourcePart], head: Head, out: Path) -> Done:
-    mark = _join_mark(parts, head)
-    if done := finished(out, mark):
+def _build_join(parts: list[SourcePart], head: DatasetInfo, out: Path) -> StepResult:
+    mark = _fingerprint_join(parts, head)
+    if done := load_finished(out, mark):
         return done
     shutil.rmtree(out, ignore_errors=True)
     manifest, notes = join_sources(parts, head, out)
@@ -296,22 +305,22 @@ def _joined(parts: list[SourcePart], head: Head, out: Path) -> Done:
         step="join", version=1, fingerprint=mark, given=given, seed=0, settings={}, notes=notes
     )
     write_json(out / RECORD, record)
-    return Done(record, manifest, anew=True)
+    return StepResult(record, manifest, built=True)
 
 
 def _clear(folder: Path, mark: str) -> None:
     """Remove a finished step that differs from this one; an unfinished one is resumed."""
-    if (folder / "dataset.json").exists() and finished(folder, mark) is None:
+    if (folder / "dataset.json").exists() and load_finished(folder, mark) is None:
         shutil.rmtree(folder)
 
 
-def _told(folder: str, name: str, within: str, done: Done, say: Say) -> Stage:
+def _report_stage(folder: str, name: str, within: str, done: StepResult, say: Say) -> StageRecord:
     made: DatasetManifest = done.manifest
     what = f"{number_of(made.items, 'item')}, {number_of(made.images, 'image')}"
-    say(f"{within}/{folder}: {what}{'' if done.anew else ' (stood already)'}")
+    say(f"{within}/{folder}: {what}{'' if done.built else ' (up to date)'}")
     for line in done.record.notes:
         say(f"    {line}")
-    return Stage(
+    return StageRecord(
         name=name,
         folder=f"{within}/{folder}",
         items=made.items,
@@ -321,7 +330,7 @@ def _told(folder: str, name: str, within: str, done: Done, say: Say) -> Stage:
     )
 
 
-def _point(link: Path, target: Path) -> None:
+def _update_symlink(link: Path, target: Path) -> None:
     """Link BUILD/dataset to the last step's dataset, so that every recipe's result has one name."""
     fresh = link.with_name(f".{link.name}")
     fresh.unlink(missing_ok=True)
@@ -339,19 +348,19 @@ def _point(link: Path, target: Path) -> None:
         ) from None
 
 
-def _point_to_release(recipe: Recipe, out: Path) -> None:
+def _update_release_link(recipe: Recipe, out: Path) -> None:
     """Link BUILD/release to the last release that the recipe writes; keep a directory there."""
     link = out / RELEASE
     made = [out / "steps" / each.folder / RELEASE for each in recipe.steps]
     made = [folder for folder in made if folder.is_dir()]
     if made and not (link.is_dir() and not link.is_symlink()):
-        _point(link, made[-1])
+        _update_symlink(link, made[-1])
     elif link.is_symlink():
         link.unlink()
 
 
-def last_words(out: Path) -> Iterator[str]:
-    """The paths of a finished build's dataset and release, and what to do next."""
+def describe_next_steps(out: Path) -> Iterator[str]:
+    """Describe a finished build: the paths of its dataset and release, and the next commands."""
     made = out / "dataset"
     dataset, release = Dataset.open(made), out / RELEASE
     manifest = dataset.manifest
@@ -363,18 +372,18 @@ def last_words(out: Path) -> Iterator[str]:
     waiting = int(((drafts["answer"] == "") & (drafts["boxes"].list.len() == 0)).sum())
     review = f"keju build review export {made} --out sheet.csv"
     if waiting:
-        wait = number_of(waiting, "item waits for its answer", "items wait for their answer")
-        yield f"Next: {wait}. A model drafts it: keju build draft {made} --out NEW --model MODEL"
-        yield f"      Or people write it: {review}"
+        wait = number_of(waiting, "item has no answer yet", "items have no answer yet")
+        yield f"Next: {wait}. Draft with a model: keju build draft {made} --out NEW --model MODEL"
+        yield f"      Or let people write: {review}"
     elif drafts.height:
-        said = number_of(drafts.height, "item is a draft", "items are drafts")
-        yield f"Next: {said} until people accept that: {review}"
+        count = number_of(drafts.height, "item is a draft", "items are drafts")
+        yield f"Next: {count}. Have people review them: {review}"
     else:
         yield f"Next: keju data validate {release if release.is_symlink() else made}"
 
 
 @contextmanager
-def _locked(out: Path) -> Iterator[None]:
+def _lock(out: Path) -> Iterator[None]:
     """Lock a build directory, so that only one build writes to it; check that it is a build's."""
     check_local(out)
     if out.exists() and not out.is_dir():

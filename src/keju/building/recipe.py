@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta, Struct
 
 from keju.building.earlier import describe_recorded_plugin
-from keju.building.running import Head
+from keju.building.running import DatasetInfo
 from keju.building.settings import check_paths
 from keju.building.sources import SourceForm, get_source_form, list_source_names
 from keju.building.step import Step
@@ -18,10 +18,10 @@ from keju.building.steps import STEPS
 from keju.errors import UsageError
 from keju.files import read_toml
 from keju.messages import message
-from keju.settings import FaultsError, gathering, settings_from
+from keju.settings import FaultsError, collect_errors, convert_settings
 
 
-class _Page(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _RecipeFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A recipe as it is written in TOML."""
 
     name: Annotated[str, Meta(min_length=1)]
@@ -65,7 +65,7 @@ class Recipe(NamedTuple):
     """A recipe, read and checked; `head` has the names of its datasets."""
 
     file: Path
-    head: Head
+    head: DatasetInfo
     seed: int
     sources: tuple[PlannedSource, ...]
     steps: tuple[PlannedStep, ...]
@@ -90,25 +90,25 @@ def read_recipe(file: Path, out: Path | None = None) -> Recipe:
     faults: list[str] = []
     for name in ("source", "step"):
         if isinstance(raw.get(name), dict):
-            faults.append(f"{file}: [{name}]: write [[{name}]]: there may be several")
+            faults.append(f"{file}: [{name}]: write [[{name}]], because a recipe can have several")
             raw[name] = [raw[name]]
-    page = _Page(name="?")
-    with gathering(faults):
-        page = settings_from(raw, _Page, place=str(file))
+    page = _RecipeFile(name="?")
+    with collect_errors(faults):
+        page = convert_settings(raw, _RecipeFile, place=str(file))
     if not raw.get("source"):
-        faults.append(f"{file}: no [[source]]: say what the dataset is made of")
+        faults.append(f"{file}: no [[source]]. Add the material of the dataset as [[source]]")
     base, made = file.parent, out or Path(page.name)
     sources: list[PlannedSource] = []
     steps: list[PlannedStep] = []
-    for number, table in enumerate(_tables(raw, "source"), 1):
-        with gathering(faults), _with_plugin(made, table.get("form")):
-            sources.append(_source(file, base, number, table))
-    for number, table in enumerate(_tables(raw, "step"), 1):
-        with gathering(faults), _with_plugin(made, table.get("do")):
-            steps.append(_step(file, base, number, table))
+    for number, table in enumerate(_list_tables(raw, "source"), 1):
+        with collect_errors(faults), _add_plugin_hint(made, table.get("form")):
+            sources.append(_read_source(file, base, number, table))
+    for number, table in enumerate(_list_tables(raw, "step"), 1):
+        with collect_errors(faults), _add_plugin_hint(made, table.get("do")):
+            steps.append(_read_step(file, base, number, table))
     if faults:
         raise FaultsError(faults)
-    head = Head(
+    head = DatasetInfo(
         name=page.name,
         version=page.version,
         licence=page.licence,
@@ -120,7 +120,7 @@ def read_recipe(file: Path, out: Path | None = None) -> Recipe:
 
 
 @contextmanager
-def _with_plugin(made: Path, name: object) -> Iterator[None]:
+def _add_plugin_hint(made: Path, name: object) -> Iterator[None]:
     """Add to an error about an unknown name the plug-in that provided it in an earlier build."""
     try:
         yield
@@ -132,37 +132,37 @@ def _with_plugin(made: Path, name: object) -> Iterator[None]:
         raise UsageError(f"{str(error).partition('. There are:')[0]}. {hint}") from None
 
 
-def _tables(raw: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+def _list_tables(raw: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     found = raw.get(name)
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def _source(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> PlannedSource:
+def _read_source(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> PlannedSource:
     place = f"{file}: source {number}"
-    form = get_source_form(_named(table, "form", list_source_names(), place), place=place)
+    form = get_source_form(_get_name(table, "form", list_source_names(), place), place=place)
     place = f"{place} ({form.name})"
     rest = {key: value for key, value in table.items() if key != "form"}
-    settings = settings_from(rest, form.settings, place=place, base=base)
+    settings = convert_settings(rest, form.settings, place=place, base=base)
     check_paths(settings, place)
     faults: list[str] = []
-    with gathering(faults, place):
+    with collect_errors(faults, place):
         form.check(settings)
     if faults:
         raise FaultsError(faults)
     return PlannedSource(number, form, settings)
 
 
-def _step(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> PlannedStep:
+def _read_step(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> PlannedStep:
     place = f"{file}: step {number}"
-    step = STEPS.find(_named(table, "do", STEPS, place), place=place)
+    step = STEPS.find(_get_name(table, "do", STEPS, place), place=place)
     place = f"{place} ({step.name})"
     rest = {key: value for key, value in table.items() if key != "do"}
-    settings = settings_from(rest, step.settings, place=place, base=base)
+    settings = convert_settings(rest, step.settings, place=place, base=base)
     check_paths(settings, place)
     return PlannedStep(number, step, settings)
 
 
-def _named(table: Mapping[str, Any], key: str, known: Iterable[str], place: str) -> str:
+def _get_name(table: Mapping[str, Any], key: str, known: Iterable[str], place: str) -> str:
     name = table.get(key)
     if not isinstance(name, str):
         raise UsageError(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from keju.building.engine import Engine
-from keju.building.settings import check_paths, fingerprint
+from keju.building.settings import check_paths, compute_fingerprint
 from keju.building.step import Step
 from keju.building.step_context import SCRATCH, StepContext
 from keju.building.steps import STEPS
@@ -25,7 +25,7 @@ RECORD = "step.json"
 """The file beside a step's dataset.json: what was done, and the fingerprint that identifies it."""
 
 
-class Head(Record, frozen=True, kw_only=True):
+class DatasetInfo(Record, frozen=True, kw_only=True):
     """The names of the datasets of a build; an empty value is copied from the input."""
 
     name: str = ""
@@ -53,27 +53,30 @@ class StepRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
     plugins: tuple[Plugin, ...] = ()
 
 
-class Done(NamedTuple):
-    """A finished step: its record and its dataset's manifest; `anew` unless it existed already."""
+class StepResult(NamedTuple):
+    """The result of a step: its record, its dataset's manifest, and whether it was built now.
+
+    `built` is False if the result existed already.
+    """
 
     record: StepRecord
     manifest: DatasetManifest
-    anew: bool
+    built: bool
 
 
-class Work(NamedTuple):
+class StepCall(NamedTuple):
     """A step with everything that determines its result."""
 
     step: Step[Any]
     settings: Struct
     given: Dataset
     seed: int = 0
-    head: Head = Head()
+    head: DatasetInfo = DatasetInfo()
 
     @property
     def fingerprint(self) -> str:
         """The hash that identifies the result."""
-        return fingerprint(
+        return compute_fingerprint(
             self.step.name,
             self.step.version,
             self.settings,
@@ -90,8 +93,8 @@ class Work(NamedTuple):
         return (plugin,) if plugin else ()
 
 
-def finished(out: Path, mark: str) -> Done | None:
-    """The finished step with that fingerprint in a directory; None where it is another, or none.
+def load_finished(out: Path, mark: str) -> StepResult | None:
+    """Load the finished step with that fingerprint from a directory; None if there is none.
 
     Raises:
         DataError: its record or its dataset.json is damaged, or files are missing.
@@ -110,18 +113,18 @@ def finished(out: Path, mark: str) -> Done | None:
     if not whole:
         raise DataError(message("building.step-files-missing"), file=out, hint=again)
     shutil.rmtree(out / SCRATCH, ignore_errors=True)
-    return Done(record, given.manifest, anew=False)
+    return StepResult(record, given.manifest, built=False)
 
 
 def _has_images(given: Dataset) -> bool:
-    """Whether the directory has as many images as recorded; their bytes are not read."""
+    """Return whether the directory has as many images as recorded; their bytes are not read."""
     if given.packed or not given.manifest.images:
         return True
     folder = given.path / "images"
     return folder.is_dir() and len(list(folder.iterdir())) >= given.manifest.images
 
 
-def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
+def run_step(work: StepCall, out: Path, *, engine: Engine) -> StepResult:
     """Run a step in a directory, unless its result exists already.
 
     Tables are written first, then step.json, then dataset.json, so that a directory with
@@ -138,15 +141,16 @@ def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
         DataError: the step fails.
     """
     mark = work.fingerprint
-    if done := finished(out, mark):
+    if done := load_finished(out, mark):
         return done
     check_paths(work.settings, work.step.name)
     manifest = work.given.manifest
     head = {
-        name: getattr(work.head, name) or getattr(manifest, name) for name in Head.__struct_fields__
+        name: getattr(work.head, name) or getattr(manifest, name)
+        for name in DatasetInfo.__struct_fields__
     }
     with DatasetWriter(out, **head, synthetic=manifest.synthetic) as writer:
-        _take_scratch(out, mark)
+        _prepare_scratch(out, mark)
         writer.declare(**manifest.made)
         writer.declare_plugins(work.plugins)
         context = StepContext(work.step.name, work.given, writer, engine=engine, seed=work.seed)
@@ -165,18 +169,18 @@ def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
             fingerprint=mark,
             given=manifest.hash,
             seed=work.seed,
-            settings=shown(work.settings),
+            settings=settings_to_json(work.settings),
             notes=context.notes,
             plugins=work.plugins,
         )
         write_json(out / RECORD, record)
         made = writer.close()
     shutil.rmtree(out / SCRATCH, ignore_errors=True)
-    return Done(record, made, anew=True)
+    return StepResult(record, made, built=True)
 
 
-def shown(settings: Struct) -> dict[str, Any]:
-    """Settings as JSON values; paths as they were given."""
+def settings_to_json(settings: Struct) -> dict[str, Any]:
+    """Convert settings to JSON values; paths as they were given."""
 
     def plain(value: object) -> object:
         if isinstance(value, Path):
@@ -185,13 +189,13 @@ def shown(settings: Struct) -> dict[str, Any]:
             return [plain(each) for each in value]
         if isinstance(value, Mapping):
             return {str(key): plain(each) for key, each in value.items()}
-        return shown(value) if isinstance(value, Struct) else value
+        return settings_to_json(value) if isinstance(value, Struct) else value
 
     return {name: plain(getattr(settings, name)) for name in settings.__struct_fields__}
 
 
-def _take_scratch(out: Path, mark: str) -> None:
-    """Keep an earlier run's scratch only if it is this step's, and remove its incomplete tables."""
+def _prepare_scratch(out: Path, mark: str) -> None:
+    """Prepare the scratch directory: keep it if it is this step's, and remove incomplete tables."""
     scratch = out / SCRATCH
     of = scratch / "fingerprint"
     if not of.is_file() or of.read_text("utf-8") != mark:

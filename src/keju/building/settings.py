@@ -15,8 +15,8 @@ from keju.files import sha256_file
 from keju.settings import FaultsError
 
 
-def paths_in(settings: msgspec.Struct) -> Iterator[tuple[str, Path]]:
-    """The paths in settings, each with its key."""
+def list_paths(settings: msgspec.Struct) -> Iterator[tuple[str, Path]]:
+    """List the paths in settings, each with its key."""
     for each in msgspec.structs.fields(settings):
         value = getattr(settings, each.name)
         for path in value if isinstance(value, tuple | list) else (value,):
@@ -31,7 +31,7 @@ def check_paths(settings: msgspec.Struct, place: str) -> None:
         FaultsError: a path does not exist, or is not a valid path.
     """
     faults = []
-    for key, path in paths_in(settings):
+    for key, path in list_paths(settings):
         try:
             there = path.exists()
         except OSError:
@@ -42,26 +42,26 @@ def check_paths(settings: msgspec.Struct, place: str) -> None:
         raise FaultsError(faults)
 
 
-def fingerprint(*parts: object) -> str:
-    """SHA-256 of anything that consists of JSON values, settings and paths.
+def compute_fingerprint(*parts: object) -> str:
+    """Compute the SHA-256 of anything that consists of JSON values, settings and paths.
 
     A path counts by its content: a file by its bytes, a directory by the names, sizes and times of
     its files.
     """
-    return hashlib.sha256(json.dumps(parts, default=_plain, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(parts, default=_to_json, sort_keys=True).encode()).hexdigest()
 
 
-def _plain(value: object) -> object:
+def _to_json(value: object) -> object:
     if isinstance(value, msgspec.Struct):
         return {name: getattr(value, name) for name in value.__struct_fields__}
     if isinstance(value, Path):
-        return _content(value)
+        return _fingerprint_path(value)
     if isinstance(value, set | frozenset):
         return sorted(value)
-    raise TypeError(f"nothing that has a fingerprint: {type(value).__name__}")
+    raise TypeError(f"a value without a fingerprint: {type(value).__name__}")
 
 
-def _content(path: Path) -> list[Any]:
+def _fingerprint_path(path: Path) -> list[Any]:
     if path.is_file():
         return ["file", sha256_file(path)]
     if not path.is_dir():

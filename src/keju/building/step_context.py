@@ -84,8 +84,8 @@ class StepContext:
         for ref in item.images:
             if not self.writer.has_image(ref):
                 self.writer.link_image(self.image_path(ref), ref)
-        told = bool(note or tool or person)
-        if told or item != self._by_id.get(item.id):
+        described = bool(note or tool or person)
+        if described or item != self._by_id.get(item.id):
             done = Provenance(step=self._step, tool=tool, person=person, note=note)
             item = replace(item, provenance=(*item.provenance, done))
         self.writer.add(item)

@@ -10,13 +10,13 @@ from keju.building.step import Step
 from keju.registry import Plugin, Registry, guard_function
 
 
-def _step(name: str, found: object) -> Step[Any]:
+def _check_step(name: str, found: object) -> Step[Any]:
     if not isinstance(found, Step) or found.name != name:
         raise TypeError(f"expected a Step named {name!r}")
     return found
 
 
-def _guarded(found: Step[Any], plugin: Plugin) -> Step[Any]:
+def _guard_step(found: Step[Any], plugin: Plugin) -> Step[Any]:
     return replace(found, run=guard_function(found.run, plugin, f"step {found.name!r}"))
 
 
@@ -40,8 +40,8 @@ STEPS: Registry[Step[Any]] = Registry(
         "dedup-images": "keju.building.dedup.images:STEP",
         "dedup-texts": "keju.building.dedup.texts:STEP",
     },
-    _step,
-    guard=_guarded,
+    _check_step,
+    guard=_guard_step,
     elsewhere=synthetic.STEPS,
 )
 """Every kind of step by its name."""

@@ -51,5 +51,5 @@ def write_table(
     )
     texts = pl.col(pl.String)
     as_text = as_text.with_columns(texts.map_elements(cell_text, return_dtype=pl.String))
-    # The byte order mark tells spreadsheets that the file is UTF-8.
+    # By the byte order mark spreadsheets recognise UTF-8.
     write_atomic(folder / f"{name}.csv", as_text.write_csv(include_bom=True))

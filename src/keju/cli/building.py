@@ -33,7 +33,7 @@ from keju.messages import message
 from keju.registry import PluginError
 
 if TYPE_CHECKING:
-    from keju.building.build_record import Planned
+    from keju.building.build_record import PlannedStage
     from keju.building.engine import EngineName
     from keju.building.sources.base import SourceForm
     from keju.building.sources.keys import Key
@@ -150,18 +150,18 @@ def recipe(
     read = read_recipe(file, out)
     folder = out or _folder_named(read.head.name)
     if plan:
-        for part in pipeline.plan(read, folder):
+        for part in pipeline.plan_build(read, folder):
             say(_describe_state(part))
         return
     pipeline.build(read, folder, engine=Engine(engine, address=ray_address, console=err), say=say)
-    for line in pipeline.last_words(folder):
+    for line in pipeline.describe_next_steps(folder):
         say(line)
 
 
-def _describe_state(part: Planned) -> str:
-    if part.stands:
+def _describe_state(part: PlannedStage) -> str:
+    if part.exists:
         return message("terminal.step-complete", folder=part.folder)
-    if part.perhaps:
+    if part.may_change:
         return message("terminal.step-may-change", folder=part.folder)
     return message("terminal.step-pending", folder=part.folder)
 
@@ -235,11 +235,11 @@ def synth(
     from keju.building.sources import get_source_form
     from keju.building.sources.base import Site
     from keju.datasets.store import Dataset
-    from keju.settings import settings_from
+    from keju.settings import convert_settings
 
     place = "keju build synth"
     form = get_source_form("synth", place=place)
-    settings = settings_from({"path": str(recipe)}, form.settings, place=place)
+    settings = convert_settings({"path": str(recipe)}, form.settings, place=place)
     for note in form.make(settings, Site(dataset, dataset, Engine(console=err))):
         say(note)
     made = Dataset.open(dataset).manifest
@@ -270,19 +270,19 @@ def _command(step: Step[Any]) -> Callable[..., None]:
         **given: str | bool | list[str] | None,
     ) -> None:
         from keju.building.engine import Engine
-        from keju.building.running import Work, run_step
+        from keju.building.running import StepCall, run_step
         from keju.datasets.store import Dataset
-        from keju.settings import settings_from
+        from keju.settings import convert_settings
 
         table = {name: value for name, value in given.items() if value not in (None, [])}
-        settings: Settings = settings_from(
+        settings: Settings = convert_settings(
             table, step.settings, place=f"keju build {step.name}", spelled=True
         )
-        work = Work(step, settings, Dataset.open(dataset), seed)
+        work = StepCall(step, settings, Dataset.open(dataset), seed)
         done = run_step(work, out, engine=Engine(engine, address=ray_address, console=err))
         for line in done.record.notes:
             say(line)
-        say_built(done.manifest, out, existed=not done.anew)
+        say_built(done.manifest, out, existed=not done.built)
 
     fixed: dict[str, tuple[Any, Any]] = {
         "dataset": (DatasetPath, inspect.Parameter.empty),

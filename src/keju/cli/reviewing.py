@@ -101,14 +101,16 @@ def import_(
     """Apply the decisions of people to the items; tables list agreement and disputes."""
     from keju.building.engine import Engine
     from keju.building.reviewing.step import STEP, ReviewSettings
-    from keju.building.running import Work, run_step
+    from keju.building.running import StepCall, run_step
     from keju.datasets.store import Dataset
 
     settings = ReviewSettings(
         reviewed=tuple(reviewed), person=person, people=tuple(people or ()), need=need,
         judge=judge, rejected=rejected, scales=scales, least_mark=least_mark, below=below,
     )  # fmt: skip
-    done = run_step(Work(STEP, settings, Dataset.open(dataset)), out, engine=Engine(console=err))
+    done = run_step(
+        StepCall(STEP, settings, Dataset.open(dataset)), out, engine=Engine(console=err)
+    )
     for line in done.record.notes:
         say(line)
     say_built(done.manifest, out)

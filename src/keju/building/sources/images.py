@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
-from keju.building.standardising.pictures import Picture, Standard, probe
+from keju.building.standardising.pictures import ImageJob, StandardImage, probe_file
 from keju.building.step_context import TABLES
 from keju.building.tables import write_table
 from keju.datasets.readers.base import image_files
@@ -45,8 +45,8 @@ def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
     files = list(image_files(settings.path)) if settings.path.is_dir() else []
     if not files:
         raise DataError(message("building.images-folder-expected"), file=settings.path)
-    rows = [Picture(str(file), str(file), "") for file in files]
-    facts = site.engine.map("probe", rows, probe, Standard)
+    rows = [ImageJob(str(file), str(file), "") for file in files]
+    facts = site.engine.map("probe", rows, probe_file, StandardImage)
     if all(each.error for each in facts):
         raise DataError(message("building.no-sound-image", error=facts[0].error))
     seen: set[str] = set()
@@ -98,7 +98,7 @@ SOURCE = SourceForm(
 )
 
 
-def _describe_rejected(refused: int, facts: list[Standard]) -> Iterator[str]:
+def _describe_rejected(refused: int, facts: list[StandardImage]) -> Iterator[str]:
     if refused:
         yield (
             f"{number_of(refused, 'file is not a valid image', 'files are not valid images')}; "

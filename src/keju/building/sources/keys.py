@@ -12,7 +12,7 @@ import msgspec
 from keju.building.sources import SOURCES, get_source_form
 from keju.building.sources.saved_pages import Sidecar
 from keju.datasets.readers import FORMATS
-from keju.settings import description
+from keju.settings import get_description
 
 _WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
 
@@ -39,7 +39,7 @@ class Key(NamedTuple):
 def list_keys(settings: type[msgspec.Struct]) -> list[Key]:
     """List the keys of a table of settings; required ones first."""
     found = [
-        Key(each.name, _name_type(each.type), _format_default(each), description(each.type))
+        Key(each.name, _name_type(each.type), _format_default(each), get_description(each.type))
         for each in msgspec.structs.fields(settings)
     ]
     return sorted(found, key=lambda key: key.default is not None)

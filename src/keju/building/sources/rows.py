@@ -28,7 +28,7 @@ from keju.definitions import Task, options_in, prompt_of, task
 from keju.errors import DataError, UsageError, english_problem, number_of, shortened, unknown_name
 from keju.items import Item, Provenance
 from keju.messages import message
-from keju.settings import FaultsError, gathering
+from keju.settings import FaultsError, collect_errors
 
 _BLANK = re.compile(r"\{(\w+)\}")
 
@@ -173,7 +173,7 @@ def _describe_dropped(rows: int, left: list[Dropped], blind: int) -> Iterator[st
 
 def _check(settings: RowsSettings) -> None:
     faults: list[str] = []
-    with gathering(faults):
+    with collect_errors(faults):
         for kind in _load_tasks(settings).values():
             faults += _list_unfilled(kind, settings)
     if settings.options and settings.answer_is == "text":
@@ -184,7 +184,7 @@ def _check(settings: RowsSettings) -> None:
         faults.append('web pages require both pages = "FOLDER" and columns = { page = "COLUMN" }')
     elif settings.pages and not settings.pages.is_dir():
         faults.append(f"pages: {settings.pages} is not a directory")
-    with gathering(faults):
+    with collect_errors(faults):
         _check_columns(settings, read_table(settings.path))
     if faults:
         raise FaultsError(faults)

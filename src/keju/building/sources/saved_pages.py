@@ -17,7 +17,7 @@ from keju.files import read_toml
 from keju.images import probe_image
 from keju.items import Provenance
 from keju.messages import message
-from keju.settings import settings_from
+from keju.settings import convert_settings
 
 _SIDECAR = ".toml"
 
@@ -80,7 +80,7 @@ def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> Save
     beside = get_sidecar_path(file)
     known = Sidecar()
     if beside.is_file():
-        known = settings_from(read_toml(beside, dict[str, object]), Sidecar, place=str(beside))
+        known = convert_settings(read_toml(beside, dict[str, object]), Sidecar, place=str(beside))
     if not (known.licence or licence):
         raise DataError(message("building.page-without-licence", name=beside.name))
     if not (known.address or address):

@@ -42,19 +42,19 @@ _BITS = 258
 _MOST_BAND_PIXELS = 24_000_000
 
 
-def bands(image: Image.Image, file: Path) -> Iterator[Image.Image] | None:
-    """The bands of an opened but not decoded image; None where its kind has none.
+def iter_bands(image: Image.Image, file: Path) -> Iterator[Image.Image] | None:
+    """Yield the bands of an opened but not decoded image; None if its format has none.
 
     Each band is decoded and has the image's palette and transparency, but is not yet RGB.
     """
     if image.format == "PNG":
-        return _png_bands(file)
+        return _iter_png_bands(file)
     if isinstance(image, TiffImagePlugin.TiffImageFile):
-        return _tiff_bands(image, file)
+        return _iter_tiff_bands(image, file)
     return None
 
 
-def _png_bands(file: Path) -> Iterator[Image.Image] | None:
+def _iter_png_bands(file: Path) -> Iterator[Image.Image] | None:
     with file.open("rb") as stream:
         head = stream.read(33)
     width, height, depth, kind, _, _, interlaced = struct.unpack(">IIBBBBB", head[16:29])
@@ -62,10 +62,10 @@ def _png_bands(file: Path) -> Iterator[Image.Image] | None:
     if interlaced or pixel not in _KIND_OF_BYTES:
         return None
     row = (width * _CHANNELS[kind] * depth + 7) // 8
-    return _png_rows(file, (width, height, depth, kind), row, pixel)
+    return _iter_png_rows(file, (width, height, depth, kind), row, pixel)
 
 
-def _png_rows(
+def _iter_png_rows(
     file: Path, size: tuple[int, int, int, int], row: int, pixel: int
 ) -> Iterator[Image.Image]:
     width, height, depth, kind = size
@@ -75,56 +75,58 @@ def _png_rows(
     inflated = bytearray()
     inflate = zlib.decompressobj()
     with file.open("rb") as stream:
-        for name, piece in _png_pieces(stream):
+        for name, piece in _iter_png_pieces(stream):
             if name != b"IDAT":
-                kept.append(_png_chunk(name, piece))
+                kept.append(_make_png_chunk(name, piece))
                 continue
             while piece and done < height:
                 want = min(rows, height - done)
                 inflated += inflate.decompress(piece, want * (row + 1) - len(inflated))
                 piece = inflate.unconsumed_tail  # noqa: PLW2901 - what is left of it
                 if len(inflated) == want * (row + 1):
-                    raw = _unfiltered(bytes(inflated), before, row, pixel)
+                    raw = _unfilter(bytes(inflated), before, row, pixel)
                     inflated.clear()
                     before, done = raw[-1].tobytes(), done + want
-                    yield _png_band(raw, (width, want, depth, kind), kept)
+                    yield _decode_png_band(raw, (width, want, depth, kind), kept)
     if done < height:
         raise OSError("pixels are missing")
 
 
-def _unfiltered(rows: bytes, before: bytes, row: int, pixel: int) -> np.ndarray:
-    """Rows of a PNG as their bytes: decoded as an image whose pixels have as many bytes."""
+def _unfilter(rows: bytes, before: bytes, row: int, pixel: int) -> np.ndarray:
+    """Unfilter rows of a PNG: decode them as an image whose pixels have as many bytes."""
     count = len(rows) // (row + 1)
     # The previous row goes first, unfiltered, since the first row may refer to it.
     data = b"\0" + before + rows
-    whole = _png_file(row // pixel, count + 1, 8, _KIND_OF_BYTES[pixel], data, [])
+    whole = _make_png(row // pixel, count + 1, 8, _KIND_OF_BYTES[pixel], data, [])
     return np.asarray(whole, np.uint8).reshape(count + 1, row)[1:]
 
 
-def _png_band(raw: np.ndarray, size: tuple[int, int, int, int], kept: list[bytes]) -> Image.Image:
+def _decode_png_band(
+    raw: np.ndarray, size: tuple[int, int, int, int], kept: list[bytes]
+) -> Image.Image:
     width, height, depth, kind = size
     data = np.zeros((height, raw.shape[1] + 1), np.uint8)
     data[:, 1:] = raw
-    return _png_file(width, height, depth, kind, data.tobytes(), kept)
+    return _make_png(width, height, depth, kind, data.tobytes(), kept)
 
 
-def _png_file(
+def _make_png(
     width: int, height: int, depth: int, kind: int, data: bytes, kept: list[bytes]
 ) -> Image.Image:
     head = struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, 0)
-    parts = [_PNG_HEAD, _png_chunk(b"IHDR", head), *kept]
-    parts += [_png_chunk(b"IDAT", zlib.compress(data, 0)), _png_chunk(b"IEND", b"")]
+    parts = [_PNG_HEAD, _make_png_chunk(b"IHDR", head), *kept]
+    parts += [_make_png_chunk(b"IDAT", zlib.compress(data, 0)), _make_png_chunk(b"IEND", b"")]
     image = Image.open(io.BytesIO(b"".join(parts)), formats=("PNG",))
     image.load()
     return image
 
 
-def _png_chunk(name: bytes, body: bytes) -> bytes:
+def _make_png_chunk(name: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
 
 
-def _png_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    """The data of a PNG: pixels in parts, palette and transparency, with checksums verified."""
+def _iter_png_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the data of a PNG: pixels in parts, palette and transparency; verify checksums."""
     stream.seek(len(_PNG_HEAD))
     while len(head := stream.read(8)) == 8:
         length, name = struct.unpack(">I4s", head)
@@ -144,7 +146,9 @@ def _png_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
             yield name, bytes(whole)
 
 
-def _tiff_bands(image: TiffImagePlugin.TiffImageFile, file: Path) -> Iterator[Image.Image] | None:
+def _iter_tiff_bands(
+    image: TiffImagePlugin.TiffImageFile, file: Path
+) -> Iterator[Image.Image] | None:
     tags = image.tag_v2
     width, height = int(tags[_WIDTH]), int(tags[_HEIGHT])
     tiled = _TILES in tags
@@ -165,10 +169,10 @@ def _tiff_bands(image: TiffImagePlugin.TiffImageFile, file: Path) -> Iterator[Im
         return None
     pieces = list(zip(offsets, sizes, strict=True))
     places = [pieces[n * across : (n + 1) * across] for n in range(down)]
-    return _tiff_rows(image, file, places, rows)
+    return _iter_tiff_rows(image, file, places, rows)
 
 
-def _tiff_rows(
+def _iter_tiff_rows(
     image: TiffImagePlugin.TiffImageFile,
     file: Path,
     places: list[list[tuple[int, int]]],
@@ -186,18 +190,18 @@ def _tiff_rows(
                 if len(parts[-1]) < size:
                     raise OSError("pixels are missing")
             tall = min(together * rows, height - start * rows)
-            yield _tiff_band(image.tag_v2, parts, tall, rows)
+            yield _decode_tiff_band(image.tag_v2, parts, tall, rows)
 
 
-def _tiff_band(
+def _decode_tiff_band(
     tags: TiffImagePlugin.ImageFileDirectory_v2, parts: list[bytes], tall: int, rows: int
 ) -> Image.Image:
-    """Some strips or rows of tiles as a TIFF of their own."""
+    """Decode some strips or rows of tiles as a TIFF of their own."""
     tiled = _TILES in tags
     sizes = [len(part) for part in parts]
     places = list(accumulate(sizes[:-1], initial=8))
     made: dict[int, tuple[int, Sequence[int] | bytes]] = {
-        tag: (tags.tagtype[tag], _values(tags[tag])) for tag in _COPIED_TAGS if tag in tags
+        tag: (tags.tagtype[tag], _get_values(tags[tag])) for tag in _COPIED_TAGS if tag in tags
     }
     made[_WIDTH], made[_HEIGHT] = (_LONG, (tags[_WIDTH],)), (_LONG, (tall,))
     if tiled:
@@ -207,27 +211,27 @@ def _tiff_band(
         made[_ROWS_PER_STRIP] = (_LONG, (rows,))
     made[_TILES if tiled else _STRIPS] = (_LONG, places)
     made[_TILE_SIZES if tiled else _STRIP_SIZES] = (_LONG, sizes)
-    end = _endian(tags)
+    end = _get_byte_order(tags)
     body = b"".join(parts)
     body += bytes(len(body) % 2)
     order = b"II" if end == "<" else b"MM"
     head = order + struct.pack(f"{end}HL", 42, 8 + len(body))
-    data = head + body + _directory(made, end, 8 + len(body))
+    data = head + body + _make_directory(made, end, 8 + len(body))
     image = Image.open(io.BytesIO(data), formats=("TIFF",))
     image.load()
     return image
 
 
-def _values(value: object) -> Sequence[int] | bytes:
+def _get_values(value: object) -> Sequence[int] | bytes:
     if isinstance(value, bytes):
         return value
     return value if isinstance(value, tuple) else (int(str(value)),)
 
 
-def _directory(
+def _make_directory(
     entries: Mapping[int, tuple[int, Sequence[int] | bytes]], end: str, place: int
 ) -> bytes:
-    """The directory of a TIFF's tags, for a position in the file."""
+    """Make the directory of a TIFF's tags, for a position in the file."""
     table, rest = bytearray(struct.pack(f"{end}H", len(entries))), bytearray()
     after = place + 2 + 12 * len(entries) + 4
     for tag, (kind, values) in sorted(entries.items()):
@@ -245,5 +249,5 @@ def _directory(
     return bytes(table) + bytes(4) + bytes(rest)
 
 
-def _endian(tags: TiffImagePlugin.ImageFileDirectory_v2) -> str:
+def _get_byte_order(tags: TiffImagePlugin.ImageFileDirectory_v2) -> str:
     return "<" if tags.prefix == b"II" else ">"

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from PIL import Image, Jpeg2KImagePlugin
 
-from keju.building.standardising.bands import bands
+from keju.building.standardising.bands import iter_bands
 from keju.errors import DataError
 from keju.files import sha256_bytes, sha256_file
 from keju.images import (
@@ -52,7 +52,7 @@ _TURNS = {
 _SIDEWAYS = frozenset({5, 6, 7, 8})
 
 
-class Picture(Struct, frozen=True):
+class ImageJob(Struct, frozen=True):
     """An image to standardise: its file, its name in errors, and the target directory."""
 
     file: str
@@ -60,7 +60,7 @@ class Picture(Struct, frozen=True):
     folder: str
 
 
-class Standard(Struct, frozen=True):
+class StandardImage(Struct, frozen=True):
     """The result for an image.
 
     `file` is empty where it was standard already. `frames` counts pages, of which the first is
@@ -81,7 +81,7 @@ class Standard(Struct, frozen=True):
     error: str = ""
 
 
-class Measure(NamedTuple):
+class ImageTarget(NamedTuple):
     """The target: at most this number of pixels (0: any), JPEG of that quality.
 
     `recode`: JPEGs that fit already are encoded again too. `whole`: megapixels up to which an image
@@ -94,7 +94,7 @@ class Measure(NamedTuple):
     whole: int = WHOLE
 
 
-def standardise(picture: Picture, *, measure: Measure) -> Standard:
+def standardise_image(picture: ImageJob, *, measure: ImageTarget) -> StandardImage:
     """Standardise an image and write it into its directory, named by its hash.
 
     Raises:
@@ -104,27 +104,27 @@ def standardise(picture: Picture, *, measure: Measure) -> Standard:
     with decoding(file, picture.name):
         image = open_header(file, name=picture.name)
         if image.width * image.height <= _LARGE:
-            return _standard(image, file, picture, measure)
+            return _convert(image, file, picture, measure)
         with _ONE_AT_A_TIME:
-            return _standard(image, file, picture, measure)
+            return _convert(image, file, picture, measure)
 
 
-def probe(picture: Picture) -> Standard:
+def probe_file(picture: ImageJob) -> StandardImage:
     """Decode an image once, in little memory, and describe it; nothing is written.
 
     Raises:
-        DataError: as `standardise`.
+        DataError: as `standardise_image`.
     """
     file = Path(picture.file)
     with decoding(file, picture.name):
         image = open_header(file, name=picture.name)
-        facts = _facts(image, picture.name)
+        facts = _read_facts(image, picture.name)
         limit = _Limit(picture.name, WHOLE)
         if image.width * image.height <= _LARGE:
-            _decoded(image, file, image.size, limit)
+            _decode(image, file, image.size, limit)
         else:
             with _ONE_AT_A_TIME:
-                _decoded(image, file, target_size(*image.size, _LARGE), limit)
+                _decode(image, file, compute_target_size(*image.size, _LARGE), limit)
     return replace(
         facts,
         sha256=sha256_file(file),
@@ -134,25 +134,27 @@ def probe(picture: Picture) -> Standard:
     )
 
 
-def target_size(width: int, height: int, pixels: int) -> tuple[int, int]:
-    """The size within a budget: same aspect, never enlarged, no side above JPEG's limit."""
+def compute_target_size(width: int, height: int, pixels: int) -> tuple[int, int]:
+    """Compute the size within a budget: same aspect, never enlarged, no side above JPEG's limit."""
     scale = min(1.0, JPEG_SIDE / max(width, height))
     if pixels:
         scale = min(scale, sqrt(pixels / (width * height)))
     return max(1, floor(width * scale)), max(1, floor(height * scale))
 
 
-def _standard(image: Image.Image, file: Path, picture: Picture, measure: Measure) -> Standard:
-    facts = _facts(image, picture.name)
-    turn, mode, old = _turn(image), image.mode, image.size
-    wanted = target_size(*old, measure.pixels)
+def _convert(
+    image: Image.Image, file: Path, picture: ImageJob, measure: ImageTarget
+) -> StandardImage:
+    facts = _read_facts(image, picture.name)
+    turn, mode, old = _read_orientation(image), image.mode, image.size
+    wanted = compute_target_size(*old, measure.pixels)
     fits = image.format == "JPEG" and mode in {"RGB", "L"} and turn == 1 and wanted == old
     if fits and not measure.recode:
         image.load()
         size = file.stat().st_size
         return replace(facts, sha256=sha256_file(file), size=size, width=old[0], height=old[1])
     profile = image.info.get("icc_profile") if mode in {"RGB", "RGBA"} else None
-    small = _decoded(image, file, wanted, _Limit(picture.name, measure.whole))
+    small = _decode(image, file, wanted, _Limit(picture.name, measure.whole))
     if small.size != wanted:
         # An image decoded smaller by a whole number ends at the image's edge, not at a whole pixel.
         shrunk = round(max(old) / max(small.size))
@@ -163,7 +165,7 @@ def _standard(image: Image.Image, file: Path, picture: Picture, measure: Measure
     out = io.BytesIO()
     small.save(out, "JPEG", quality=measure.quality, subsampling=0, icc_profile=profile)
     data = out.getvalue()
-    name = _kept(Path(picture.folder), data, picture.file)
+    name = _write(Path(picture.folder), data, picture.file)
     return replace(
         facts,
         file=name,
@@ -174,11 +176,11 @@ def _standard(image: Image.Image, file: Path, picture: Picture, measure: Measure
     )
 
 
-def _facts(image: Image.Image, name: str) -> Standard:
-    turn = _turn(image)
+def _read_facts(image: Image.Image, name: str) -> StandardImage:
+    turn = _read_orientation(image)
     frames = frames_of(image, name=name)
     width, height = image.size[::-1] if turn in _SIDEWAYS else image.size
-    return Standard(
+    return StandardImage(
         form=extension_of(image),
         mode=image.mode,
         old_width=width,
@@ -188,8 +190,8 @@ def _facts(image: Image.Image, name: str) -> Standard:
     )
 
 
-def _turn(image: Image.Image) -> int:
-    """EXIF orientation 1..8.
+def _read_orientation(image: Image.Image) -> int:
+    """Read the EXIF orientation 1..8.
 
     It is read before the pixels of a large PNG, which is not decoded for it.
     """
@@ -199,7 +201,7 @@ def _turn(image: Image.Image) -> int:
     return orientation_of(image)
 
 
-def _kept(folder: Path, data: bytes, origin: str) -> str:
+def _write(folder: Path, data: bytes, origin: str) -> str:
     """Write an image named by its hash, only when complete; two images may be the same."""
     path = folder / f"{sha256_bytes(data)}.jpg"
     if not path.is_file():
@@ -230,8 +232,8 @@ class _Limit(NamedTuple):
             )
 
 
-def _decoded(image: Image.Image, file: Path, wanted: tuple[int, int], limit: _Limit) -> Image.Image:
-    """The image as RGB, at least of the wanted size, but not much larger if it was large."""
+def _decode(image: Image.Image, file: Path, wanted: tuple[int, int], limit: _Limit) -> Image.Image:
+    """Decode an image as RGB, at least of the wanted size, but not much larger if it was large."""
     if image.format in {"JPEG", "MPO"}:
         if image.info.get("progressive"):
             # Its coefficients are held in memory completely, at any scale.
@@ -240,19 +242,19 @@ def _decoded(image: Image.Image, file: Path, wanted: tuple[int, int], limit: _Li
         image.load()
         return as_rgb(image)
     if isinstance(image, Jpeg2KImagePlugin.Jpeg2KImageFile):
-        return _wavelets(image, file, wanted, limit)
-    if image.width * image.height > _LARGE and (parts := bands(image, file)) is not None:
-        return _reduced(parts, image.size, wanted)
+        return _decode_jpeg2000(image, file, wanted, limit)
+    if image.width * image.height > _LARGE and (parts := iter_bands(image, file)) is not None:
+        return _reduce_bands(parts, image.size, wanted)
     limit.check(image)
     check_sums(file, image, name=limit.name)
     image.load()
     return as_rgb(image)
 
 
-def _wavelets(
+def _decode_jpeg2000(
     image: Jpeg2KImagePlugin.Jpeg2KImageFile, file: Path, wanted: tuple[int, int], limit: _Limit
 ) -> Image.Image:
-    """A JPEG 2000 at the smallest of its own sizes that is large enough."""
+    """Decode a JPEG 2000 at the smallest of its own sizes that is large enough."""
     most = min(image.width / wanted[0], image.height / wanted[1])
     for fewer in range(int(log2(most)) if most >= 2 else 0, 0, -1):
         small = open_header(file, name=limit.name)
@@ -269,16 +271,16 @@ def _wavelets(
     return as_rgb(image)
 
 
-def _reduced(
+def _reduce_bands(
     parts: Iterator[Image.Image], size: tuple[int, int], wanted: tuple[int, int]
 ) -> Image.Image:
-    """Bands as one image, each reduced by a whole number that leaves twice the wanted size."""
+    """Join bands, each reduced by a whole number that leaves twice the wanted size."""
     factor = max(1, int(min(size[0] / wanted[0], size[1] / wanted[1]) / 2))
     small = Image.new("RGB", (-(-size[0] // factor), -(-size[1] // factor)))
     left: Image.Image | None = None
     place = 0
     for part in parts:
-        band = _stacked(left, as_rgb(part))
+        band = _stack(left, as_rgb(part))
         whole = band.height - band.height % factor
         if whole:
             small.paste(band.crop((0, 0, band.width, whole)).reduce(factor), (0, place))
@@ -289,7 +291,7 @@ def _reduced(
     return small
 
 
-def _stacked(upper: Image.Image | None, lower: Image.Image) -> Image.Image:
+def _stack(upper: Image.Image | None, lower: Image.Image) -> Image.Image:
     if upper is None:
         return lower
     both = Image.new("RGB", (lower.width, upper.height + lower.height))

@@ -11,7 +11,12 @@ import PIL
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.standardising.pictures import Measure, Picture, Standard, standardise
+from keju.building.standardising.pictures import (
+    ImageJob,
+    ImageTarget,
+    StandardImage,
+    standardise_image,
+)
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.errors import DataError, number_of
@@ -31,23 +36,23 @@ class StandardiseSettings(Settings, frozen=True):
     pixels: Annotated[
         int,
         Meta(
-            description="At most so many pixels a picture: width x height, e.g. 1365984, not a "
-            "side; 0: as many as it has.",
+            description="Maximum pixels of an image: width x height, e.g. 1365984, not a side; "
+            "0: no limit.",
             ge=0,
         ),
     ] = PIXEL_BUDGET
     tiny: Annotated[
-        bool, Meta(description="Allow fewer than 50,000 pixels, in which no page can be read.")
+        bool, Meta(description="Allow fewer than 50,000 pixels, at which pages are not legible.")
     ] = False
-    quality: Annotated[int, Meta(description="Of the JPEGs, 1 to 95.", ge=1, le=95)] = 90
+    quality: Annotated[int, Meta(description="JPEG quality, 1 to 95.", ge=1, le=95)] = 90
     recode: Annotated[
-        bool, Meta(description="Write JPEGs anew that fit already, instead of byte for byte.")
+        bool, Meta(description="Encode JPEGs again that fit already, instead of copying them.")
     ] = False
     whole: Annotated[
         int,
         Meta(
-            description="Megapixels up to which a picture is decoded in one piece where its kind "
-            "leaves no other way; each takes about 4 MB of memory.",
+            description="Maximum megapixels of an image that can only be decoded in one piece; "
+            "each takes about 4 MB of memory.",
             ge=1,
             le=400,
         ),
@@ -61,13 +66,13 @@ class StandardiseSettings(Settings, frozen=True):
         """
         if 0 < self.pixels < LEAST_PIXELS and not self.tiny:
             raise ValueError(
-                f"pixels = {self.pixels} is width x height, not a side: pictures of about "
-                f"{isqrt(self.pixels)}x{isqrt(self.pixels)}. Give at least {LEAST_PIXELS} "
-                f"(a side of 2000 is about {2000 * 1500}), or say tiny if it is meant"
+                f"pixels = {self.pixels} is width x height, not a side: images of about "
+                f"{isqrt(self.pixels)}x{isqrt(self.pixels)}. Use at least {LEAST_PIXELS} "
+                f"(a side of 2000 is about {2000 * 1500}), or set tiny if that is intended"
             )
 
 
-class PictureRow(Struct, frozen=True):
+class ImageChange(Struct, frozen=True):
     """The result for an input image: a row of the table ``pictures``."""
 
     image: str
@@ -104,11 +109,13 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
     refs = list({ref.path: ref for item in items for ref in item.images}.values())
     folder = context.scratch("pictures")
     rows = [
-        Picture(file=str(context.image_path(ref)), name=ref.path, folder=str(folder))
+        ImageJob(file=str(context.image_path(ref)), name=ref.path, folder=str(folder))
         for ref in refs
     ]
-    measure = Measure(settings.pixels, settings.quality, settings.recode, settings.whole)
-    made = context.engine.map("pictures", rows, partial(standardise, measure=measure), Standard)
+    measure = ImageTarget(settings.pixels, settings.quality, settings.recode, settings.whole)
+    made = context.engine.map(
+        "pictures", rows, partial(standardise_image, measure=measure), StandardImage
+    )
     done = dict(zip((ref.path for ref in refs), made, strict=True))
     dropped: list[Dropped] = []
     for item in items:
@@ -116,46 +123,52 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
         if broken:
             dropped.append(Dropped(item.id, broken.path, done[broken.path].error))
             continue
-        new = tuple(_stored(context, ref, done[ref.path]) for ref in item.images)
+        new = tuple(_store(context, ref, done[ref.path]) for ref in item.images)
         if new == item.images:
             context.keep(item)
         else:
-            note = f"{len(new)} pictures" if len(new) > 1 else _told(done[item.images[0].path])
-            context.keep(_scaled(item, new), note=note, tool=f"Pillow {PIL.__version__}")
+            note = (
+                f"{len(new)} pictures"
+                if len(new) > 1
+                else _describe_change(done[item.images[0].path])
+            )
+            context.keep(_scale(item, new), note=note, tool=f"Pillow {PIL.__version__}")
     if len(dropped) == len(items):
         raise DataError(message("building.no-item-with-sound-picture", error=dropped[0].error))
-    context.table("pictures", [_row(ref, done[ref.path]) for ref in refs], PictureRow)
+    context.table("pictures", [_make_row(ref, done[ref.path]) for ref in refs], ImageChange)
     context.table("dropped", dropped, Dropped)
     context.note(
-        f"{sum(bool(each.file) for each in made)} of {len(refs)} pictures made anew, "
-        f"{sum(each.frames > 1 for each in made)} of several pages (the first taken)"
+        f"{sum(bool(each.file) for each in made)} of {len(refs)} images converted, "
+        f"{sum(each.frames > 1 for each in made)} with several pages (the first is used)"
     )
-    if small := _far_smaller(made):
+    if small := _count_much_smaller(made):
         context.note(
-            f"{small} of {len(refs)} pictures are less than half as wide and high as they were: "
-            f"pixels = {settings.pixels} is width x height. See tables/pictures.csv"
+            f"{small} of {len(refs)} images have less than half of their former width and height, "
+            f"because pixels = {settings.pixels} is width x height. See tables/pictures.csv"
         )
     if dropped:
-        context.note(f"{number_of(len(dropped), 'item')} left out: tables/dropped.csv says why")
+        context.note(
+            f"{number_of(len(dropped), 'item')} dropped; for the reasons see tables/dropped.csv"
+        )
 
 
 STEP = Step(
     "standardise",
-    "Make every picture an upright JPEG within a budget of pixels.",
+    "Convert every image to an upright JPEG with a limited number of pixels.",
     StandardiseSettings,
     standardise_all,
 )
 
 
-def _far_smaller(made: Sequence[Standard]) -> int:
-    """Number of images that lost more than half of their sides; 0 unless they are most of them."""
+def _count_much_smaller(made: Sequence[StandardImage]) -> int:
+    """Count the images that lost more than half of their sides; 0 unless they are the majority."""
     sound = [each for each in made if not each.error]
     small = sum(2 * max(each.width, each.height) < max(each.old_width, each.old_height)
                 for each in sound)  # fmt: skip
     return small if 2 * small > len(sound) else 0
 
 
-def _stored(context: StepContext, ref: ImageRef, made: Standard) -> ImageRef:
+def _store(context: StepContext, ref: ImageRef, made: StandardImage) -> ImageRef:
     if not made.file:
         return ref
     new = ImageRef(
@@ -170,7 +183,7 @@ def _stored(context: StepContext, ref: ImageRef, made: Standard) -> ImageRef:
     return new
 
 
-def _told(made: Standard) -> str:
+def _describe_change(made: StandardImage) -> str:
     turned = ", turned" if made.turned else ""
     return (
         f"{made.form} {made.mode} {made.old_width}x{made.old_height}{turned} to "
@@ -178,23 +191,23 @@ def _told(made: Standard) -> str:
     )
 
 
-def _scaled(item: Item, new: tuple[ImageRef, ...]) -> Item:
-    """The item with its images, its boxes and outlines scaled as the first image was."""
+def _scale(item: Item, new: tuple[ImageRef, ...]) -> Item:
+    """Set the images of an item, and scale its boxes and outlines as the first image."""
     across, down = new[0].width / item.images[0].width, new[0].height / item.images[0].height
     boxes = tuple(
         Box(x0=box.x0 * across, y0=box.y0 * down, x1=box.x1 * across, y1=box.y1 * down)
         for box in item.boxes
     )
-    lines = tuple(_line(line, across, down) for line in item.lines)
+    lines = tuple(_scale_line(line, across, down) for line in item.lines)
     return replace(item, images=new, boxes=boxes, lines=lines)
 
 
-def _line(line: Line, across: float, down: float) -> Line:
+def _scale_line(line: Line, across: float, down: float) -> Line:
     return replace(line, polygon=tuple((x * across, y * down) for x, y in line.polygon))
 
 
-def _row(ref: ImageRef, made: Standard) -> PictureRow:
-    return PictureRow(
+def _make_row(ref: ImageRef, made: StandardImage) -> ImageChange:
+    return ImageChange(
         image=ref.path,
         form=made.form,
         mode=made.mode,

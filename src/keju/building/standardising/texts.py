@@ -30,25 +30,25 @@ class TextSettings(Settings, frozen=True):
     """The target form of texts."""
 
     punctuation: Annotated[
-        bool, Meta(description="Half-width marks in Chinese text become full-width.")
+        bool, Meta(description="Convert half-width punctuation in Chinese text to full-width.")
     ] = True
     quotes: Annotated[
-        Quotes, Meta(description="What straight quotes become: curly “” or corner 「」.")
+        Quotes, Meta(description="Replacement of straight quotes: curly “” or corner 「」.")
     ] = "curly"
     simplified_answers: Annotated[
         bool,
-        Meta(description="Give every answer its simplified form too, where it has none."),
+        Meta(description="Add the simplified form of every answer that has none."),
     ] = True
     script: Annotated[
         Literal["as-is", "simplified", "traditional"],
         Meta(
-            description="Questions, options and answers in that script. Transcriptions, prompts "
-            "given verbatim, and answers in the text's own characters stay as they are."
+            description="Script of questions, options and answers. Transcriptions, verbatim "
+            "prompts, and answers in the text's own characters are not changed."
         ),
     ] = "as-is"
 
 
-class Change(Struct, frozen=True):
+class TextChange(Struct, frozen=True):
     """A part of an item that was changed: a row of the table ``changes``."""
 
     item: str
@@ -63,14 +63,14 @@ def standardise_texts(context: StepContext, settings: TextSettings) -> None:
     Text of an image is never changed: transcriptions, lines, and answers that repeat them. Neither
     are verbatim prompts, text that is not Chinese, or known facts about an item.
     """
-    changes: list[Change] = []
+    changes: list[TextChange] = []
     for item in context.items():
-        new = standard(item, settings)
-        changed = _changes(item, new)
+        new = standardise_item(item, settings)
+        changed = _list_changes(item, new)
         changes += changed
         parts = ", ".join(dict.fromkeys(change.part for change in changed))
         context.keep(new, note=parts)
-    context.table("changes", changes, Change)
+    context.table("changes", changes, TextChange)
     touched = len({change.item for change in changes})
     context.note(
         f"{number_of(len(changes), 'text')} of {touched} items changed: tables/changes.csv"
@@ -79,16 +79,16 @@ def standardise_texts(context: StepContext, settings: TextSettings) -> None:
 
 STEP = Step(
     "standardise-texts",
-    "Full-width punctuation in Chinese text, simplified and traditional forms.",
+    "Convert Chinese texts to full-width punctuation, and add simplified forms.",
     TextSettings,
     standardise_texts,
 )
 
 
-def standard(item: Item, settings: TextSettings) -> Item:
-    """An item with its texts in the form of the settings."""
+def standardise_item(item: Item, settings: TextSettings) -> Item:
+    """Convert the texts of an item to the form of the settings."""
     form = query_of(item).form
-    marks, script = _marks(settings), _script(settings)
+    marks, script = _make_punctuation_converter(settings), _make_script_converter(settings)
 
     def worded(text: str) -> str:
         return script(marks(text))
@@ -118,29 +118,29 @@ def standard(item: Item, settings: TextSettings) -> Item:
     )
 
 
-def _marks(settings: TextSettings) -> Callable[[str], str]:
+def _make_punctuation_converter(settings: TextSettings) -> Callable[[str], str]:
     if not settings.punctuation:
         return str
     return lambda text: chinese_punctuation(text, settings.quotes)
 
 
-def _script(settings: TextSettings) -> Callable[[str], str]:
+def _make_script_converter(settings: TextSettings) -> Callable[[str], str]:
     wanted = settings.script
     return str if wanted == "as-is" else lambda text: in_script(text, wanted)
 
 
-def _changes(old: Item, new: Item) -> list[Change]:
+def _list_changes(old: Item, new: Item) -> list[TextChange]:
     found = [
-        Change(old.id, part, getattr(old, part), getattr(new, part))
+        TextChange(old.id, part, getattr(old, part), getattr(new, part))
         for part in ("question", "answer", "answer_simplified")
     ]
     found += [
-        Change(old.id, f"fields.{blank}", text, new.fields[blank])
+        TextChange(old.id, f"fields.{blank}", text, new.fields[blank])
         for blank, text in old.fields.items()
     ]
     for part, before, after in (
         ("options", old.options, new.options),
         ("also_accepted", old.also_accepted, new.also_accepted),
     ):
-        found += [Change(old.id, part, *pair) for pair in zip(before, after, strict=True)]
+        found += [TextChange(old.id, part, *pair) for pair in zip(before, after, strict=True)]
     return [change for change in found if change.before != change.after]
