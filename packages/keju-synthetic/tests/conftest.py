@@ -1,4 +1,4 @@
-"""What the tests of keju-synthetic share with those of keju, from its tests/support."""
+"""Fixtures that the tests of keju-synthetic share with those of keju (tests/support)."""
 
 from __future__ import annotations
 

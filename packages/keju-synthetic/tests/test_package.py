@@ -125,5 +125,5 @@ def test_without_it_keju_names_the_package_and_how_to_install_it(point, tmp_path
 @pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
 def test_the_steps_and_sources_are_in_the_docs(point):
     page = (ROOT / "docs/building.md").read_text("utf-8")
-    told = f" {point.load().summary} |" if point.group == "keju.steps" else ""
-    assert f"| `{point.name}` |{told}" in page
+    summary = f" {point.load().summary} |" if point.group == "keju.steps" else ""
+    assert f"| `{point.name}` |{summary}" in page

@@ -76,7 +76,7 @@ def test_every_maker_makes_items_of_a_catalogued_task():
 
 
 def whole(name: str, **changes) -> DrawnPage:
-    """A plate on which a passage stands whole, in columns of ten."""
+    """A page with a whole passage, in columns of ten."""
     passage = load_passages()[name]
     text = "".join(run.text for runs in split_paragraphs(passage) for run in runs)
     lines = tuple(Line(id=str(at), text=text[at : at + 10]) for at in range(0, len(text), 10))

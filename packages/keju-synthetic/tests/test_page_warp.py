@@ -20,10 +20,10 @@ def test_a_bent_box_lies_where_its_pixels_went(seed: int):
     flat = Image.new("L", (SIZE[0] * 2, SIZE[1] * 2), 0)
     ImageDraw.Draw(flat).rectangle((400, 180, 519, 1199), fill=255)
     moved = np.asarray(bend.warp_image(flat, scale=2).reduce(2)) > 127
-    told = Image.new("L", SIZE, 0)
+    outlines = Image.new("L", SIZE, 0)
     outline = bend.warp_box(box)
-    ImageDraw.Draw(told).polygon([(x - 0.5, y - 0.5) for x, y in outline], fill=1)
-    claimed = np.asarray(told) > 0
+    ImageDraw.Draw(outlines).polygon([(x - 0.5, y - 0.5) for x, y in outline], fill=1)
+    claimed = np.asarray(outlines) > 0
     assert (moved & claimed).sum() / (moved | claimed).sum() > 0.97
     still = np.zeros_like(moved)
     still[90:600, 200:260] = True

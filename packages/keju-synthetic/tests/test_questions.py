@@ -1,4 +1,4 @@
-"""What is known to ask: data with a schema, about passages that exist."""
+"""Questions are data with a schema, about passages that exist."""
 
 from __future__ import annotations
 

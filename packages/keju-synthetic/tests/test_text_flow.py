@@ -1,4 +1,4 @@
-"""Running text in columns: double-row notes stand in place, and truth is what was placed."""
+"""Running text in columns: double-row notes are in place, and the reference is the placed text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_long_note_fills_the_column_in_two_rows_and_goes_on_in_the_next():
     one = flow()
     one.add_paragraph([Run("main", "子曰學"), Run("note", "甲乙丙丁戊己庚")])
     assert placed(one)[1:] == [("note", "甲乙"), ("note", "丙丁"), ("note", "戊己"), ("note", "庚")]
-    assert one.lines[3].box.x1 < one.lines[2].box.x0, "the next column stands to the left"
+    assert one.lines[3].box.x1 < one.lines[2].box.x0, "the next column is to the left"
 
 
 def test_smaller_notes_take_fewer_rows_and_the_text_resumes_on_the_grid():

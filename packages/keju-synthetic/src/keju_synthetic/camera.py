@@ -20,7 +20,7 @@ _MAT = np.array([0.21, 0.20, 0.19], np.float32)
 
 
 class Layers(NamedTuple):
-    """What lies on the sheet, each 0..1 and of the picture's size.
+    """The layers on a sheet, each 0..1 and of the image's size.
 
     `black` and `red` are ink, `behind` the ink of the other side, `holes` where the paper is gone,
     `sheet` where there is paper at all.
@@ -34,7 +34,7 @@ class Layers(NamedTuple):
 
 
 def compose_layers(paper: Picture, layers: Layers, wear: Wear) -> Picture:
-    """Paper with everything on it, lying on what it lies on."""
+    """Paper with all layers, on the dark mat that is visible beside it."""
     page = paper * (1 - (layers.behind * wear.show * 0.55)[..., None] * (1 - _INK))
     page = _blend(page, layers.red * (1 - 0.5 * wear.fade), _CINNABAR)
     page = _blend(page, layers.black * (1 - wear.fade), _INK)
@@ -68,7 +68,7 @@ def shade(page: Picture, sheet: Plane, gutters: list[float], rng: np.random.Gene
 
 
 def expose(page: Picture, wear: Wear, scan: Scan, rng: np.random.Generator) -> Image.Image:
-    """What the scanner makes of it.
+    """Simulate the scanner: resolution, blur and noise.
 
     Args:
         page: the lit page.

@@ -1,4 +1,4 @@
-"""What every family of pictures works with: the recipe, fonts, passages, chance, and the shelf."""
+"""`DrawingContext`: the recipe, fonts, passages, random numbers and the dataset to write."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from keju_synthetic.texts import Passage
 
 
 class DrawingContext:
-    """Where a recipe's pictures are drawn.
+    """Everything that the families of a recipe need to draw their images.
 
     Args:
-        recipe: what is asked for.
+        recipe: the recipe of the set.
         passages: the texts that can be written, by id.
-        writer: the dataset that is being made.
+        writer: the writer of the dataset.
 
     Raises:
         PrerequisiteError: a font of the recipe is not installed.
@@ -43,7 +43,7 @@ class DrawingContext:
         self._writer = writer
 
     def rng(self, *names: str) -> np.random.Generator:
-        """Chance of its own for these names, so that adding a picture changes no other one."""
+        """A random generator for these names, so that a new image does not change another one."""
         return make_generator(self.recipe.seed, *names)
 
     def find_hand(self, name: str, *, asked_by: str) -> HandSpec:
@@ -55,12 +55,12 @@ class DrawingContext:
         return self.recipe.find_hand(name, asked_by=asked_by)
 
     def find_font(self, hand: str, characters: str, what: str) -> Font:
-        """The font of a hand, known to have an outline for each of `characters`.
+        """The font of a hand, which has an outline for each of `characters`.
 
         Args:
             hand: the hand's name in the recipe.
-            characters: all that is to be drawn with it.
-            what: the picture's id, for the message.
+            characters: all characters to be drawn with it.
+            what: the image's id, for the error.
 
         Raises:
             DataError: no such hand, or a character without an outline.
@@ -83,11 +83,11 @@ class DrawingContext:
             raise DataError(problem, item=asked_by) from None
 
     def add_image(self, picture: Image.Image | bytes, name: str) -> ImageRef:
-        """Put a picture on the dataset's shelf.
+        """Add an image to the dataset.
 
         Args:
-            picture: drawn pixels, stored as JPEG of the recipe's quality, or bytes stored as such.
-            name: the picture's id.
+            picture: pixels, stored as JPEG of the recipe's quality, or the bytes of a file.
+            name: the image's id.
         """
         data = picture if isinstance(picture, bytes) else encode_jpeg(picture, self.quality)
         ref = self._writer.add_image(data, f"{name}.jpg")
@@ -95,9 +95,9 @@ class DrawingContext:
         return ref
 
     def list_font_records(self) -> dict[str, FontRecord]:
-        """What is known about the font of each hand."""
+        """The record of each hand's font, by the name of the hand."""
         return {name: font.record for name, (_, font) in self.fonts.items()}
 
 
 Family = Callable[[DrawingContext], Iterator[Item]]
-"""Reads its section of the recipe at once; then draws its pictures and asks about them."""
+"""Reads its section of the recipe at once, then draws its images and yields their items."""

@@ -1,4 +1,4 @@
-"""System fonts: found by name, described for the record, checked by outline."""
+"""System fonts: found by name, recorded, and checked for missing characters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SUFFIXES = {".ttf", ".ttc", ".otf", ".otc"}
 
 
 class FontRecord(Record, frozen=True, kw_only=True):
-    """What a dataset says about a font that drew it; where the file lay is not part of it."""
+    """A font that drew a dataset, as the dataset stores it, without the path of the file."""
 
     family: str
     style: str
@@ -169,7 +169,7 @@ def find_missing_characters(font: Font, text: str) -> str:
 
 
 def check_coverage(font: Font, text: str, *, what: str) -> None:
-    """Refuse a text that the font cannot draw whole.
+    """Check that the font has an outline for every character of a text.
 
     Raises:
         DataError: names the characters without an outline.

@@ -1,4 +1,4 @@
-"""Pictures that show one thing, and items about them of each shape that tasks ask for."""
+"""`ItemMaker`: items about the image of one work or object, in each answer form of the tasks."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ class StoredImage(NamedTuple):
 
 
 class ItemMaker:
-    """Makes items, and spreads the right answers of each task evenly over the letters."""
+    """Makes items, and distributes the correct answers of each task evenly over the letters."""
 
     def __init__(self) -> None:
         self._asked: Counter[tuple[str, Split]] = Counter()
 
     def make_transcription(self, exhibit: StoredImage, task_id: str, lines: Sequence[Line]) -> Item:
-        """What stands in the picture is to be read: its `transcription`."""
+        """An item whose answer is the `transcription` of the image."""
         item = self._make_item(exhibit, task_id, exhibit.transcription)
         return structs.replace(item, lines=tuple(lines), transcription=None)
 
     def make_open_question(self, exhibit: StoredImage, task_id: str, answer: str) -> Item:
-        """A free answer; `answer` is the reference, of some sentences."""
+        """An item with a free answer; `answer` is the reference, a few sentences."""
         return self._make_item(exhibit, task_id, answer)
 
     def make_choice(
         self, exhibit: StoredImage, task_id: str, right: str, wrong: Sequence[str]
     ) -> Item:
-        """One right option among wrong ones, at the letter whose turn it is.
+        """An item with one correct option among wrong ones; its letter changes from item to item.
 
         Raises:
-            DataError: an option stands twice, or there is none to choose from.
+            DataError: an option occurs twice, or there is no wrong option.
         """
         place = self._asked[task_id, exhibit.split] % (len(wrong) + 1)
         return self.make_listed_choice(
@@ -63,10 +63,10 @@ class ItemMaker:
     def make_listed_choice(
         self, exhibit: StoredImage, task_id: str, right: str, options: Sequence[str]
     ) -> Item:
-        """One right option of a list whose order is part of the question.
+        """An item with one correct option of a list in a fixed order.
 
         Raises:
-            DataError: an option stands twice, or the right one is not among them.
+            DataError: an option occurs twice, or the correct one is not among them.
         """
         if len(set(options)) != len(options) or right not in options or len(options) < 2:
             problem = message(

@@ -1,4 +1,4 @@
-"""Pictures with writing: drawn from their layout, with the truth about every line."""
+"""Images of pages: drawn from their layout, with the reference of every line."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class PassageSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class DrawnPage(NamedTuple):
-    """A stored picture, or several that follow one another, with the truth about them.
+    """A stored image, or several consecutive ones, with their reference.
 
-    `lines` are the text of each picture in reading order, then what stands around it; `script` is
+    `lines` are the text of each image in reading order, then the lines around it; `script` is
     the name of the script style in simplified Chinese.
     """
 
@@ -104,15 +104,15 @@ def make_drawn_page(
     brushed: bool = False,
     metadata: Mapping[str, str],
 ) -> DrawnPage:
-    """Draw composed pictures that follow one another, and put them on the dataset's shelf.
+    """Draw consecutive layouts and add their images to the dataset.
 
     Args:
-        studio: where they are drawn.
-        spec: what the recipe says about them.
-        layouts: what stands where, a picture each.
-        scan: how they are photographed.
-        brushed: written with the brush and not printed from a block.
-        metadata: what else is worth knowing about them.
+        studio: the drawing context.
+        spec: the recipe's entry.
+        layouts: the composed layouts, one for each image.
+        scan: colour, grey or bitonal.
+        brushed: whether the page is written with a brush and not printed from a block.
+        metadata: further metadata of the items.
 
     Raises:
         DataError: no such hand or kind of wear, or a character without an outline.
@@ -157,10 +157,10 @@ def draw_page_image(layout: Layout, style: DrawingStyle, seed: int, name: str) -
     """Draw a layout; the same arguments give the same bytes.
 
     Args:
-        layout: what stands where.
+        layout: the composed layout.
         style: fonts, wear and scan.
         seed: the recipe's.
-        name: the picture's id, which gives it chance of its own.
+        name: the image's id, from which its random numbers follow.
     """
     size = (layout.width, layout.height)
     wear = style.wear
@@ -177,7 +177,7 @@ def draw_page_image(layout: Layout, style: DrawingStyle, seed: int, name: str) -
         sheet=_warp_plane(to_plane(_draw_sheet(layout, rng)), bend),
     )
     paper = make_paper(shape, wear, rng)
-    # Chance of their own: what harms a page a little stands among what harms it more.
+    # Separate generators, so that the damage of a lower difficulty is part of that of a higher one.
     add_foxing(paper, wear, make_generator(seed, name, "foxing"))
     add_stains(paper, wear, make_generator(seed, name, "stains"))
     page, seals = _press_seals(
@@ -254,12 +254,12 @@ def _compute_unit_size(layout: Layout) -> float:
 
 
 def _increase_wear(wear: Wear, starve: float) -> Wear:
-    """Wear of the frame, which stands at the block's edge and takes ink badly."""
+    """Wear of the frame, which is at the block's edge and takes ink badly."""
     return msgspec.structs.replace(wear, starve=wear.starve + starve, rough=wear.rough + 0.12)
 
 
 def _draw_sheet(layout: Layout, rng: np.random.Generator) -> Image.Image:
-    """Where paper lies: its edge wavers a little, and beyond the picture there is more of it."""
+    """The mask of the paper, with a slightly wavering edge; it extends beyond the image."""
     mask = make_blank_mask(layout)
     far = 400
     wide, high = mask.size

@@ -1,4 +1,4 @@
-"""From finished plates to items: one maker a task."""
+"""Items about drawn pages, with one maker for each task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keju_synthetic.questions import Choice, Questions
 from keju_synthetic.texts import count_characters, restore_punctuation
 
 Maker = Callable[[DrawnPage, Questions], Iterator[Item]]
-"""Makes a task's items about a plate."""
+"""Makes a task's items about a page."""
 
 
 def _make_item(plate: DrawnPage, task_id: str, number: int = 0) -> Item:
@@ -35,7 +35,7 @@ def _make_item(plate: DrawnPage, task_id: str, number: int = 0) -> Item:
 
 
 def _make_metadata(plate: DrawnPage, benchmark: str) -> dict[str, str]:
-    """AncientDoc's pages are told apart by kind of book, dynasty, and regular or cursive script."""
+    """Metadata of an item; AncientDoc's also have category, dynasty and script."""
     if benchmark != "AncientDoc":
         return plate.metadata
     passage = plate.passage
@@ -174,14 +174,14 @@ MAKERS: Mapping[str, Maker] = {
     "knowledge_qa": _build_open_question_maker("knowledge_qa", "knowledge"),
     "linguistic_variant_qa": _build_open_question_maker("linguistic_variant_qa", "linguistic"),
 }
-"""The tasks that a plate can be asked about, in the order in which they stand."""
+"""The maker of each task about a page, in the order of the items."""
 
 
 def make_page_items(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
-    """The items of a plate, in the order of the makers.
+    """The items about a page, in the order of the makers.
 
     Raises:
-        DataError: the plate asks for a task that has no maker, or a task finds nothing to ask.
+        DataError: a task has no maker, or no question about this page.
     """
     for wanted in plate.asks:
         if wanted not in MAKERS:

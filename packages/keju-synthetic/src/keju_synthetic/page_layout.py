@@ -1,4 +1,4 @@
-"""Where everything stands on a page before it is drawn: pure geometry.
+"""`Layout`: the place of every character, line and rule of a page: pure geometry.
 
 Lengths are in pixels of the finished picture, before skew and warp; y grows downwards.
 """
@@ -37,7 +37,7 @@ class Glyph(NamedTuple):
 
 
 class PlacedLine(NamedTuple):
-    """A line of text as it stands, with the box of its characters.
+    """A line of text at its place, with the box of its characters.
 
     `lean` is by how many pixels the line moves to the right for each pixel downwards, around the
     middle of its box.
@@ -52,8 +52,8 @@ class PlacedLine(NamedTuple):
 class Layout(NamedTuple):
     """A composed picture.
 
-    `lines` stand in reading order, those around the text after those of the text. `paper` is the
-    visible paper, the rest of the picture is what it lies on. `bars` and `shapes` are printed
+    `lines` are in reading order, the lines around the text after those of the text. `paper` is the
+    visible paper; the rest of the image is the mat below it. `bars` and `shapes` are printed
     with `line_ink`; `rules` are thin and print badly. `gutters` are the x of book gutters.
     """
 

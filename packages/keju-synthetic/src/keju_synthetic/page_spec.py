@@ -1,4 +1,4 @@
-"""What a recipe says about a page."""
+"""`PageSpec`: a page of a recipe, and the images that follow from it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from keju_synthetic.page_layout import Ink
 from keju_synthetic.recipe import Height, Places, Ratio, Scan
 
 PageForm = Literal["half-a", "half-b", "sheet", "opening"]
-"""What of a folded leaf is seen: its front half, its back half, the unfolded sheet with the centre
-column in the middle, or an opened book (back half of one leaf, front half of the next)."""
+"""The visible part of a folded leaf: its front half, its back half, the unfolded sheet with the
+centre column in the middle, or an opened book (back half of one leaf, front half of the next)."""
 
 
 class HeadNoteSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -64,7 +64,8 @@ _NEXT: dict[PageForm, tuple[PageForm, int, int]] = {
     "sheet": ("sheet", 2, 1),
     "opening": ("opening", 2, 1),
 }
-"""What is seen when a leaf is turned: the form, and how many half leaves and leaves further on."""
+"""The next image after turning a leaf: its form, and by how many half leaves and leaves it
+advances."""
 
 
 def list_page_specs(spec: PageSpec) -> Iterator[PageSpec]:

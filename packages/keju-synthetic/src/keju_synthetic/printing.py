@@ -20,14 +20,14 @@ def press(
     """Print a mask.
 
     Args:
-        mask: what stands out on the block, white on black.
+        mask: the raised parts of the block, white on black.
         wear: how worn the block is and how well it took ink.
-        rng: where chance comes from.
+        rng: the random generator.
         unit_size: pixels of the mask for one pixel of a picture 1200 pixels high.
         weight: thickens (> 0) or thins the strokes.
 
     Returns:
-        How much ink lies where, 0..1, of the mask's size.
+        The ink coverage, 0..1, of the mask's size.
     """
     shape, u = (mask.height, mask.width), unit_size
     radius = (0.6 + 0.65 * wear.bleed) * u

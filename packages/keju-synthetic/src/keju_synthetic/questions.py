@@ -1,4 +1,4 @@
-"""What is known to ask about the passages, read from data."""
+"""Questions about the passages, with their answers, read from data."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class OpenQuestion(Record, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Questions(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is known to ask about the passages."""
+    """All questions about the passages, by kind."""
 
     words: tuple[Choice, ...]
     sources: tuple[Choice, ...]

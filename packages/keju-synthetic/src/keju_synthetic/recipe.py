@@ -1,8 +1,8 @@
-"""The recipe of a synthetic set: what is to be drawn, as TOML in one file or with parts beside it.
+"""The recipe of a synthetic set, as TOML in one file or with parts beside it.
 
 A recipe has a head (name, licence, seed …), hands, and one section for each family of pictures.
-What a section's entries may say is the family's own affair: it declares a `PictureSpec` and reads
-its part with `Recipe.read_section`.
+A family declares the keys of its entries as a `PictureSpec` and reads
+its section with `Recipe.read_section`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ S = TypeVar("S", bound="PictureSpec")
 
 
 class PictureSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every picture of a recipe has: an id, unlike all others, and a split."""
+    """The fields of every image of a recipe: a unique id, and a split."""
 
     id: PictureId
     split: Split = "test"
@@ -83,7 +83,7 @@ class _Head(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class _Entry(NamedTuple):
-    """One picture as it stands in a file, not yet read by its family."""
+    """One entry of a file, not yet read by its family."""
 
     file: Path
     place: str
@@ -93,8 +93,8 @@ class _Entry(NamedTuple):
 class Recipe(NamedTuple):
     """A whole synthetic set.
 
-    `sections` are the pictures asked for, by family, in the order in which they stand; `files`
-    the SHA-256 of the recipe and of its parts, by the name that the recipe calls them.
+    `sections` are the entries by family, in their order in the files; `files` is the SHA-256 of the
+    recipe and of its parts, by the names that the recipe uses.
     """
 
     name: str
@@ -130,12 +130,12 @@ def read_recipe(path: Path, sections: Iterable[str]) -> Recipe:
     """Read a recipe and the parts that it includes.
 
     Args:
-        path: the recipe; its parts lie beside it or beneath its folder.
+        path: the recipe; its parts are in its folder or below it.
         sections: the names of the sections that some family reads.
 
     Raises:
-        DataError: not a recipe of this format, a section that nobody reads, a hand or an id that
-            stands twice, or a part that is missing or lies elsewhere.
+        DataError: the file is not a recipe of this format, a section is unknown, a hand or an id
+            occurs twice, or a part is missing or outside the recipe's folder.
     """
     known = frozenset(sections)
     whole = read_toml(path, dict[str, Any])

@@ -1,4 +1,4 @@
-"""Source ``synth``: a synthetic set, drawn by a recipe of its own."""
+"""Source ``synth``: a synthetic set that is drawn from its own recipe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ class SynthSettings(Settings, frozen=True, kw_only=True):
     """A recipe of ``keju build synth``, which contains its own licence."""
 
     path: Annotated[Path, Meta(description="The recipe, a TOML file.")]
-    name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
+    name: Annotated[
+        str, Meta(description="Prefix of its item ids, if an earlier source has the same ids.")
+    ] = ""
 
 
 def _draw(settings: SynthSettings, site: Site) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""Building a synthetic set from a recipe: every picture drawn, every answer known."""
+"""Build a synthetic set from a recipe: every image is drawn, every answer is known."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ FAMILIES: Mapping[str, Family] = {
     "illustrations": draw_illustrations,
     **BONES,
 }
-"""Who draws which section of a recipe, in the order in which they are drawn."""
+"""The function that draws each section of a recipe, in drawing order."""
 
 
 class Making(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What decides a synthetic set's bytes besides keju itself.
+    """Everything besides keju itself that decides the bytes of a synthetic set.
 
     `recipe` is the recipe's file name, `files` the SHA-256 of it and of each part that it
     includes. Another font file or another release of Pillow (with its FreeType and libjpeg) may
@@ -59,7 +59,7 @@ class Making(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class BuildReport(NamedTuple):
-    """What was built: the manifest as written, how it was made, and the size of all pictures."""
+    """The manifest as written, the record of the fonts and versions, and the size of all images."""
 
     manifest: DatasetManifest
     making: Making
@@ -76,9 +76,9 @@ def build_synth(recipe: Path, out: Path) -> BuildReport:
         out: the dataset's folder; new or empty.
 
     Raises:
-        DataError: the recipe is not sound, or a font lacks the outline of a character.
+        DataError: the recipe is not valid, or a font lacks the outline of a character.
         PrerequisiteError: a font is not installed.
-        UsageError: `out` holds something else.
+        UsageError: `out` is not empty.
     """
     plan = read_recipe(recipe, FAMILIES)
     passages = load_passages()

@@ -16,7 +16,7 @@ _ALMOST = 1e-6
 class Grid(NamedTuple):
     """Columns of a page in reading order, by their middle, with a common top and length.
 
-    The first `hidden` columns stand on leaves before what is seen.
+    The first `hidden` columns are on leaves before the visible part.
     """
 
     middles: list[float]
@@ -28,9 +28,9 @@ class Grid(NamedTuple):
 
 
 class TextFlow:
-    """Fills a grid from the first column on; what doesn't fit is left out.
+    """Fills a grid from the first column on; text that does not fit is dropped.
 
-    Truth is what was placed where it is seen: `glyphs` and `lines` in reading order.
+    The reference is the visible text: `glyphs` and `lines` in reading order.
     """
 
     def __init__(self, grid: Grid, main: Setting, note: Setting, *, indent: int = 0) -> None:

@@ -50,7 +50,7 @@ def load_passages(path: Path = DATA / "passages.toml") -> dict[str, Passage]:
     """All passages of a file by id.
 
     Raises:
-        DataError: an id stands twice, or a note is not closed.
+        DataError: two entries have the same id, or a note is not closed.
     """
     passages: dict[str, Passage] = {}
     for passage in read_toml(path, _Passages).passages:
@@ -87,7 +87,7 @@ def split_paragraphs(passage: Passage) -> Iterator[list[Run]]:
 
 
 def count_characters(passage: Passage) -> int:
-    """How many characters of a passage are drawn: text and notes, without heading."""
+    """The number of drawn characters of a passage: text and notes, without heading."""
     return sum(len(run.text) for runs in split_paragraphs(passage) for run in runs)
 
 
@@ -99,7 +99,7 @@ def restore_punctuation(passage: Passage, drawn: str) -> str:
         drawn: all of its characters in reading order, as they are drawn.
 
     Raises:
-        DataError: the passage has notes, which stand beside the text and not in it.
+        DataError: the passage has notes.
     """
     if _OPEN in passage.text:
         raise DataError(message("synthetic.notes-not-punctuated"), item=passage.id)

@@ -15,7 +15,7 @@ from keju_synthetic.texts import DATA
 
 
 class Wear(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Amounts of wear; what each means stands beside its values in ``data/wear.toml``."""
+    """Amounts of each kind of wear; ``data/wear.toml`` explains them beside their values."""
 
     rough: float
     chips: float

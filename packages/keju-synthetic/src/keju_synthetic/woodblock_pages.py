@@ -41,7 +41,7 @@ class _Panel(NamedTuple):
 
 
 class _Centre(NamedTuple):
-    """A centre column (版心): its full extent, of which only what lies on the paper is seen."""
+    """A centre column (版心): its full extent, of which only the part on the paper is visible."""
 
     x0: float
     x1: float
@@ -49,7 +49,7 @@ class _Centre(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """What stands where, from left to right; panels in reading order."""
+    """The parts of a page from left to right; panels in reading order."""
 
     width: float
     paper: Rect
@@ -60,7 +60,7 @@ class _Plan(NamedTuple):
 
 
 def compose_page(spec: PageSpec, passage: Passage, hand_of: Callable[[str], HandSpec]) -> Layout:
-    """Set a passage on a page; text that doesn't fit is left out, and truth is what is placed.
+    """Set a passage on a page; text that does not fit is not part of the reference.
 
     Args:
         spec: the page.
@@ -115,7 +115,7 @@ class _Sizes(NamedTuple):
 
 def _make_plan(spec: PageSpec) -> _Plan:
     high = float(spec.height)
-    # Longer columns hold smaller characters, which stand closer together.
+    # Longer columns have smaller characters, which are closer together.
     text = high * _COLUMN * spec.columns * math.sqrt(18 / max(spec.rows, 18))
     sizes = _Sizes(text, high * _SIDE, high * _MAT, high * _CENTRE, high)
     return _FORMS[spec.form](sizes, spec.leaf)
@@ -319,7 +319,7 @@ def _make_fishtail(centre: _Centre, top: float, depth: float) -> list[Point]:
 
 
 def _clip_to_paper(line: PlacedLine, paper: Rect) -> PlacedLine:
-    """A line cut to what lies on the paper: a folded leaf shows half of its centre column."""
+    """A line clipped to the paper: a folded leaf shows half of its centre column."""
     box = line.box
     cut = Rect(
         max(box.x0, paper.x0), max(box.y0, paper.y0), min(box.x1, paper.x1), min(box.y1, paper.y1)

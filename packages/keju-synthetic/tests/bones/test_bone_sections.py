@@ -1,4 +1,4 @@
-"""From a recipe to items: each task's layout, and truths that the pictures bear out."""
+"""From a recipe to items: the layout of each task, and references that the images confirm."""
 
 from __future__ import annotations
 

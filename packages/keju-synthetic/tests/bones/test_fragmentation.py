@@ -61,7 +61,7 @@ def test_parts_are_connected_cover_the_piece_and_touch_whom_they_say(kind, seed,
             if (a, b) in torn.neighbours:
                 assert shared >= 2
             elif shared:
-                # A corner in common is no join.
+                # A common corner is not a join.
                 assert shared < 0.5 * even**0.5
 
 

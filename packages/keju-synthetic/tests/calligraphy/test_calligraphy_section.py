@@ -170,8 +170,8 @@ def test_what_is_known_about_works_is_sound():
         ):
             assert len({right, *others}) == 1 + len(others)
             assert len(others) in (0, 3)
-        for told, least in ((work.introduction, 150), (work.appreciation, 400)):
-            assert told == "" or least <= len(told) <= 700, work.id
+        for text, least in ((work.introduction, 150), (work.appreciation, 400)):
+            assert text == "" or least <= len(text) <= 700, work.id
 
 
 def test_a_couplet_is_read_from_the_right_strip():

@@ -1,4 +1,4 @@
-"""Characters stand in columns from right to left, and the truth follows them."""
+"""Characters are in columns from right to left, and the reference follows them."""
 
 from __future__ import annotations
 

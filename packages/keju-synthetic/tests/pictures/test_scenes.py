@@ -1,4 +1,4 @@
-"""What a scene says that it shows is what it shows."""
+"""A scene draws exactly the things that it counts."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_zither_has_as_many_strings_as_are_counted():
     graver = Graver(400, 560, make_generator(1, "zither"))
     strings = object_scenes.draw_zither(graver)["strings"]
     mask = np.asarray(graver.mask) > 128
-    # A straight cut across the board, aslant as it lies: the strings lie between its two edges.
+    # A straight cut across the board, slanted like it: the strings are between its two edges.
     middle, along = np.array([400.0, 582.0]), np.array([0.883, 0.469])
     cut = [middle + along * step / 2 for step in range(-340, 341)]
     ink = np.array([mask[round(y), round(x)] for x, y in cut])

@@ -1,4 +1,4 @@
-"""What is asked about a picture can be known from it."""
+"""Every question about an image can be answered from the image."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def written(work: Work) -> str:
     return simplified_reference("".join(w.text for w in work.writings)).replace("\n", "")
 
 
-def asked(work: Work) -> list[str]:
+def list_asked_tasks(work: Work) -> list[str]:
     tasks = [choice.task for choice in work.choices] + [short.task for short in work.shorts]
     return tasks + [*work.texts] + ([work.reads] if work.reads else [])
 
@@ -41,7 +41,7 @@ def asked(work: Work) -> list[str]:
 def test_a_work_names_a_scene_and_tasks_of_its_domain(family: str, work: Work):
     _, domain, scenes, _ = FAMILIES[family]
     assert work.scene in scenes
-    for name in asked(work):
+    for name in list_asked_tasks(work):
         assert task(name).domain == domain
 
 
@@ -82,7 +82,7 @@ def test_mini_asks_enough_of_every_task(family: str):
     recipe = tomllib.loads((RECIPES / f"{family}.toml").read_text("utf-8"))
     tests, references = Counter(), Counter()
     for entry in recipe[family]:
-        for name in asked(works[entry.get("work", entry["id"])]):
+        for name in list_asked_tasks(works[entry.get("work", entry["id"])]):
             (references if entry.get("split") == "reference" else tests)[name] += 1
     for number in numbers:
         name = f"T{number}"

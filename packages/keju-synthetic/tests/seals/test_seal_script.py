@@ -94,7 +94,7 @@ def test_a_model_that_is_not_sound_is_named(
 
 
 def test_strokes_that_should_meet_do_meet():
-    """What makes 日 a closed box: its chain ends where it began."""
+    """日 is a closed box: its chain ends where it began."""
     for sign in "日口囗田目":
         chains = SCRIPT.build_figure(sign).strokes
         points = list(itertools.chain.from_iterable(chains))

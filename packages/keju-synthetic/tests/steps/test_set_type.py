@@ -29,7 +29,7 @@ def fonts():
 
 
 @pytest.fixture(scope="module")
-def given(shared, tmp_path_factory):
+def source_pages(shared, tmp_path_factory):
     """One page of each of two editions."""
     folder = tmp_path_factory.mktemp("src")
     for edition in PAGES:
@@ -41,20 +41,20 @@ def given(shared, tmp_path_factory):
     return folder / "given"
 
 
-def built(given, out, step=STEP, settings=None, seed=0):
-    context = bench_over(given, out, step.name, seed=seed)
+def built(source_pages, out, step=STEP, settings=None, seed=0):
+    context = bench_over(source_pages, out, step.name, seed=seed)
     with context.writer:
         step.run(context, settings or SetTypeSettings(**SMALL))
     return Dataset.open(out)
 
 
 @pytest.fixture(scope="module")
-def set_pages(given, tmp_path_factory):
-    return built(given, tmp_path_factory.mktemp("out") / "set")
+def set_pages(source_pages, tmp_path_factory):
+    return built(source_pages, tmp_path_factory.mktemp("out") / "set")
 
 
-def test_each_page_has_a_picture_and_sound_truth(given, set_pages):
-    before = {item.id: item for item in Dataset.open(given).items()}
+def test_each_page_has_a_picture_and_sound_truth(source_pages, set_pages):
+    before = {item.id: item for item in Dataset.open(source_pages).items()}
     items = set_pages.items()
     assert [item.id for item in items] == list(before)
     assert not [str(f) for f in validate(set_pages.path) if f.severity == "error"]
@@ -83,10 +83,10 @@ def test_ink_stands_where_the_truth_says(set_pages):
     item = set_pages.items()[0]
     with Image.open(set_pages.image_path(item.images[0])) as picture:
         grey = np.asarray(picture.convert("L"), dtype=float)
-    told = Image.new("L", (grey.shape[1], grey.shape[0]))
+    outlines = Image.new("L", (grey.shape[1], grey.shape[0]))
     for line in item.lines:
-        ImageDraw.Draw(told).polygon(list(line.polygon), fill=1)
-    inside = np.asarray(told) > 0
+        ImageDraw.Draw(outlines).polygon(list(line.polygon), fill=1)
+    inside = np.asarray(outlines) > 0
     assert grey[inside].mean() < grey[~inside].mean() - 15
 
 
@@ -97,13 +97,15 @@ def test_what_was_left_out_is_a_table_and_so_are_the_fonts(set_pages):
     assert left.columns == ["item", "line", "text", "why"]
 
 
-def test_the_same_seed_gives_the_same_pages_and_another_seed_others(given, set_pages, tmp_path):
-    assert built(given, tmp_path / "again").manifest.hash == set_pages.manifest.hash
-    assert built(given, tmp_path / "other", seed=1).manifest.hash != set_pages.manifest.hash
+def test_the_same_seed_gives_the_same_pages_and_another_seed_others(
+    source_pages, set_pages, tmp_path
+):
+    assert built(source_pages, tmp_path / "again").manifest.hash == set_pages.manifest.hash
+    assert built(source_pages, tmp_path / "other", seed=1).manifest.hash != set_pages.manifest.hash
 
 
-def test_a_control_looks_like_its_original(given, tmp_path):
-    built(given, tmp_path / "controls", CONTROLS,
+def test_a_control_looks_like_its_original(source_pages, tmp_path):
+    built(source_pages, tmp_path / "controls", CONTROLS,
           ControlSettings(kinds=("blanked",), items=1))  # fmt: skip
     items = built(tmp_path / "controls", tmp_path / "set").items()
     (control,) = [item for item in items if "control" in item.metadata]
@@ -124,10 +126,10 @@ def test_what_is_no_page_is_refused(tmp_path):
     assert caught.value.id == "errors.unknown-name"
 
 
-def test_a_page_without_a_line_that_is_asked_for_is_left_out(given, tmp_path):
-    whole = Dataset.open(given).items()
+def test_a_page_without_a_line_that_is_asked_for_is_left_out(source_pages, tmp_path):
+    whole = Dataset.open(source_pages).items()
     notes = SetTypeSettings(**SMALL, text="notes")
-    made = built(given, tmp_path / "notes", settings=notes)
+    made = built(source_pages, tmp_path / "notes", settings=notes)
     with_notes = [item.id for item in whole if any(line.kind == "note" for line in item.lines)]
     assert [item.id for item in made.items()] == with_notes
     assert all(item.answer for item in made.items())

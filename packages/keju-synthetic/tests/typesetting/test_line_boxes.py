@@ -1,4 +1,4 @@
-"""Where a line of type lies."""
+"""The box of a line of type."""
 
 from __future__ import annotations
 

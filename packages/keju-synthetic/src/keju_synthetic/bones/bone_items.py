@@ -19,7 +19,7 @@ from keju_synthetic.recipe import Split
 
 BENCHMARK = "OBI-Bench"
 SOURCE = {"source": "synthetic"}
-"""What every item's metadata say first: none of these bones was ever dug out."""
+"""The first metadata of every item: the bones are synthetic, not excavated."""
 
 _PIECES: Mapping[PieceKind, str] = {
     "scapula": "ox shoulder blade",
@@ -30,7 +30,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 class InscriptionImage(NamedTuple):
-    """A picture of an inscribed piece, or of what is none: then without boxes and text.
+    """A stored image of an inscribed piece, or of something else, without boxes and text.
 
     `boxes` are the characters' in reading order, `text` theirs, one column a line.
     """
@@ -45,7 +45,7 @@ class InscriptionImage(NamedTuple):
 
 
 def make_recognition_items(shown: InscriptionImage) -> Iterator[Item]:
-    """What, Yes-or-No, How and Where about an inscription; only Yes-or-No about anything else."""
+    """Items for the queries What, Yes-or-No, How and Where; for a negative only Yes-or-No."""
     pattern = Item(
         id=f"{shown.id}-recognition",
         benchmark=BENCHMARK,
@@ -66,7 +66,7 @@ def make_recognition_items(shown: InscriptionImage) -> Iterator[Item]:
 
 
 def describe_inscription(kind: PieceKind, ground: str, characters: int, columns: int) -> str:
-    """What is to be seen, as a reference for the query What."""
+    """Describe an inscribed piece in English: the reference of the query What."""
     look = "An inked rubbing" if ground == "rubbing" else "A photograph"
     signs = f"{_spell_number(characters)} oracle bone character{'s' if characters > 1 else ''}"
     rows = f"{_spell_number(columns)} vertical column{'s' if columns > 1 else ''}"
@@ -84,12 +84,12 @@ def make_sign_items(
 
     Args:
         exhibit: the picture; its transcription is the sign.
-        sign: what is known of it.
-        asks: of T28, T29 and deciphering.
+        sign: the sign with its facts.
+        asks: tasks among T28, T29 and deciphering.
         examiner: makes the items of MCS-Bench.
 
     Raises:
-        DataError: a task that is not about signs, or one that needs words that are not known.
+        DataError: a task is not about signs, or the sign lacks the text that it needs.
     """
     for name in asks:
         if name == "T28":
@@ -126,7 +126,7 @@ def _make_deciphering_items(exhibit: StoredImage, sign: Sign) -> Iterator[Item]:
 
 
 def describe_sign(sign: Sign) -> dict[str, str]:
-    """What is known of a sign, by the subsets in which OBI-Bench's deciphering is divided."""
+    """Metadata of a sign, including the subset that OBI-Bench uses for deciphering."""
     return SOURCE | {
         "character": sign.char,
         "subset": sign.kind,

@@ -78,7 +78,7 @@ class BonePicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class NegativePicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A picture that is no inscription of bones, for recognition's Yes-or-No."""
+    """An image without an inscribed bone: a negative of recognition's query Yes-or-No."""
 
     thing: Literal["seal", "crane"]
     legend: str = ""

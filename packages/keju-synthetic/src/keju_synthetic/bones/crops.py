@@ -122,7 +122,7 @@ def _draw_neighbour(
     rng: np.random.Generator,
     signs: Mapping[str, Sign],
 ) -> Plane:
-    """The edge of the sign above or below, as far as it stands in the crop."""
+    """The visible edge of the sign above or below the crop's own sign."""
     names = list(signs)
     other = signs[names[int(rng.integers(0, len(names)))]]
     mask = draw_sign_mask(write_sign(other, writer, rng, signs=signs), height, writer)

@@ -107,7 +107,7 @@ def _cut_out(
 
 def _rotate_part(kept: Plane, degrees: float) -> tuple[Affine, tuple[int, int]]:
     """The map of a picture that holds the turned fragment, and that picture's size."""
-    # Rounded, so that the last bit of a machine's sine is nobody's difference.
+    # Rounded, because the last bit of a sine differs between machines.
     cos = round(math.cos(math.radians(degrees)), _DIGITS)
     sin = round(math.sin(math.radians(degrees)), _DIGITS)
     rows, columns = np.nonzero(kept > 0.5)

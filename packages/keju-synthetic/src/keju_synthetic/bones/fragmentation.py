@@ -1,8 +1,8 @@
-"""Breaking a piece: one map of labels for all its parts, so that neighbours share their edge.
+"""Fragmentation of a piece: one map of labels for all parts, so that neighbours share an edge.
 
-The fracture of two parts is one line of midpoint displacement, and every pixel lies on one side of
-it. What wears the edges afterwards wears each part by itself, so that outlines no longer fit
-exactly, as those of bones that lay in the earth for three thousand years.
+The fracture between two parts is one line made by midpoint displacement; every pixel is on one side
+of it. Erosion is applied to each part separately, so that outlines no longer fit exactly, as with
+bones that were buried for three thousand years.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TRIES = 24
 
 
 class Fragmentation(NamedTuple):
-    """Parts of a piece and which of them touch.
+    """The parts of a piece, and which of them touch.
 
     `neighbours` are pairs of part numbers, the smaller first.
     """
@@ -48,7 +48,7 @@ class Fragmentation(NamedTuple):
 def fragment_mask(
     mask: Plane, parts: int, rng: np.random.Generator, *, rough: float = _ROUGH, least: float = 0.3
 ) -> Fragmentation:
-    """Break what a mask covers into parts.
+    """Divide the area of a mask into parts.
 
     The largest part is broken again and again, each time across its longer side.
 
@@ -177,7 +177,7 @@ def _find_runs(where: NDArray[np.bool_]) -> Runs:
 def _find_touching_runs(
     rows: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of runs of which one lies upon the other."""
+    """Pairs of runs in neighbouring rows that overlap."""
     upper = 0
     for lower in range(rows.size):
         while rows[upper] < rows[lower] - 1 or (
@@ -259,7 +259,7 @@ def cut_fragment(
 def break_off_parts(
     piece: Piece, kept: NDArray[np.bool_], gone: NDArray[np.bool_], *, depth: float
 ) -> Piece:
-    """What is kept of a piece, with its broken edge where the rest is gone.
+    """The part of a piece that is kept, with a broken edge where the rest is missing.
 
     Args:
         piece: the whole piece.

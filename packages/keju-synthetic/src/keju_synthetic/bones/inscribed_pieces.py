@@ -1,4 +1,4 @@
-"""Whole pieces with their inscriptions, and pictures of them and of things that are none."""
+"""Inscribed pieces, images of them, and images of negatives without an inscription."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _LEAST = 11
 
 
 class PiecePlan(NamedTuple):
-    """What a piece is, before chance has a say.
+    """The properties of a piece that are not drawn at random.
 
     `size` is width and height in pixels, `side` how high characters are against the piece,
-    `cracks` how many crack signs it bears, `leftwards` whether columns follow to the left,
+    `cracks` the number of its crack signs, `leftwards` whether columns follow to the left,
     `lost` how many parts have broken off.
     """
 
@@ -57,7 +57,7 @@ class InscribedPiece(NamedTuple):
 def inscribe_piece(
     name: str, look: PiecePlan, texts: Sequence[str], rng: np.random.Generator
 ) -> InscribedPiece:
-    """A piece with all its texts in one writer's hand, as large as they find room.
+    """Draw a piece with all its texts by one writer, as large as they fit.
 
     Args:
         name: the picture's id, for messages.
@@ -119,7 +119,7 @@ def draw_piece(
 def draw_negative(
     thing: Literal["seal", "crane"], height: int, rng: np.random.Generator, *, legend: str
 ) -> Image.Image:
-    """A picture that might be taken for an inscription and is none."""
+    """Draw a negative: an image that could be taken for an inscription."""
     if thing == "seal":
         wear = compute_wear(0.3, {}, item=legend)
         cut = SealDesign(legend=legend)

@@ -110,7 +110,7 @@ def _find_room(
     *,
     leftwards: bool,
 ) -> Block | None:
-    """A place where the whole passage stands on free ground, tried with longer columns first."""
+    """A block in which the whole passage is on free ground; long columns are tried first."""
     room = _FreeArea(free)
     if room.width < 1 or not free.any():
         return None

@@ -1,4 +1,4 @@
-"""What a piece looks like: rubbed with ink, photographed, or a sign copied by hand."""
+"""Renderings of a piece: ink rubbing, photograph, and copies of signs by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BACKDROPS = np.array([[0.055, 0.055, 0.06], [0.62, 0.62, 0.61], [0.89, 0.89, 0.
 def draw_rubbing(
     piece: Piece, rng: np.random.Generator, *, wear: float, grain: float, lift: float = 0.3
 ) -> Image.Image:
-    """An inked rubbing: the surface black and grainy, all that lies deeper white.
+    """Draw an ink rubbing: the surface is black and grainy, everything deeper is white.
 
     Args:
         piece: what is rubbed.

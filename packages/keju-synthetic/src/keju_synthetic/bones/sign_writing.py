@@ -24,13 +24,13 @@ _SUPER = 3
 
 
 class Writer(NamedTuple):
-    """What one writer does alike in all signs; lengths in parts of the sign's side.
+    """The habits of one writer, the same for all signs; lengths in parts of the sign's side.
 
     `slant` shears to the right, `wide` is the proportion, `bend` how far the whole sign is drawn
     out of shape, `shake` how far single points stray, `over` how far cuts run past their ends.
     `width` is the breadth of a cut and `tip` what is left of it at a cut's end. A curve is made of
-    `facets` straight pieces from point to point. `turn` and `leave_out` are chances: that a sign
-    stands mirrored, and that a cut is missing.
+    `facets` straight pieces from point to point. `turn` is the probability that a sign is mirrored,
+    `leave_out` that a cut is missing.
     """
 
     slant: float

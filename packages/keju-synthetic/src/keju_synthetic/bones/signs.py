@@ -66,7 +66,7 @@ def load_signs(path: Path = DATA / "bones.toml") -> dict[str, Sign]:
     """The signs of a file by their modern character.
 
     Raises:
-        DataError: a sign stands twice, or a model is not written as it should be.
+        DataError: two entries have the same sign, or a model is not valid.
     """
     signs: dict[str, Sign] = {}
     for sign in read_toml(path, _Signs).signs:

@@ -48,7 +48,7 @@ class WritingBrush(NamedTuple):
 
 
 class Ink(NamedTuple):
-    """Ink as it lies, 0..1, at the oversized scale: how much, and how dry the brush was there."""
+    """Ink coverage and dryness of the brush, each 0..1, at the oversized scale."""
 
     cover: Plane
     dry: Plane
@@ -69,8 +69,8 @@ def write_characters(
         brush: hand and font; every sign has an outline in it.
         size: width and height of the finished picture.
         rng: chance.
-        joined: how often the brush goes on to the next character of a column without leaving the
-            paper (0 to 1).
+        joined: probability, 0 to 1, that the brush continues to the next character of a column
+            without leaving the paper.
     """
     wide, high = size[0] * SCALE, size[1] * SCALE
     mask = Image.new("L", (wide, high), 0)
@@ -174,7 +174,7 @@ def _draw_thread(
 def _lay_ink(
     mask: Image.Image, dry: Plane, u: float, weight: float, rng: np.random.Generator
 ) -> Plane:
-    """How much ink lies where: bleeding where wet, streaks along the strokes where dry."""
+    """The ink coverage: bleeding where wet, streaks along the strokes where dry."""
     shape = (mask.height, mask.width)
     soft = to_plane(mask.filter(ImageFilter.GaussianBlur(1.3 * u)))
     fibre = make_noise(rng, shape, 2.2 * u) * 0.5 + make_noise(rng, shape, 5 * u) * 0.5 - 0.5

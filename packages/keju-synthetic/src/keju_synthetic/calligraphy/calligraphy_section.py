@@ -65,8 +65,9 @@ class SheetPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields
     """A work of ``data/calligraphy.toml`` as it is to be drawn.
 
     `length` characters of its text are written in `columns` columns. A couplet has one column a
-    strip. `signature` stands below the last column, or beside it where there is no room; `joined`
-    is how often the brush goes on from one character to the next without leaving the paper.
+    strip. `signature` is written below the last column, or beside it where there is no room;
+    `joined` is the probability that the brush continues to the next character without leaving
+    the paper.
     """
 
     work: str
@@ -115,7 +116,7 @@ def load_works(path: Path = DATA / "calligraphy.toml") -> dict[str, Work]:
     """The known works by id.
 
     Raises:
-        DataError: an id stands twice, or a script or school has another name than tasks use.
+        DataError: two entries have the same id, or a script or school is unknown.
     """
     works: dict[str, Work] = {}
     for work in read_toml(path, _Works).works:
@@ -221,15 +222,15 @@ def _make_item(
         "T12": (work.title, work.other_titles),
     }
     listed = {"T13": (work.script, _SCRIPTS), "T14": (work.school, _SCHOOLS)}
-    told = {"T9": work.appreciation, "T15": work.introduction}
+    texts = {"T9": work.appreciation, "T15": work.introduction}
     if name == "T8":
         return examiner.make_transcription(exhibit, name, lines)
     if name in chosen:
         return examiner.make_choice(exhibit, name, *chosen[name])
     if name in listed:
         return examiner.make_listed_choice(exhibit, name, *listed[name])
-    if told.get(name):
-        return examiner.make_open_question(exhibit, name, told[name])
+    if texts.get(name):
+        return examiner.make_open_question(exhibit, name, texts[name])
     raise DataError(
         message("synthetic.work-without-data", work=work.title, task=name), item=exhibit.id
     )
@@ -287,7 +288,7 @@ def _place_text(
 
 
 def _shrink_for_signature(scene: _Scene, inner: Rect) -> Rect:
-    """What is left of a sheet for the text where a signature stands beside it."""
+    """The area of a sheet for the text, reduced where a signature is beside it."""
     if not scene.spec.signature or scene.made.form == "couplet":
         return inner
     return inner._replace(x0=inner.x0 + (inner.x1 - inner.x0) * 0.14)

@@ -1,4 +1,4 @@
-"""Where each character of a work stands on its sheet: pure geometry.
+"""Placement of each character of a work on its sheet: pure geometry.
 
 Lengths are pixels of the finished picture; y grows downwards; columns go from right to left.
 """
@@ -43,7 +43,7 @@ class TextColumn(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A seal where it stands, `turn` in degrees."""
+    """A seal at its place; `turn` in degrees."""
 
     cut: SealDesign
     box: Rect

@@ -1,4 +1,4 @@
-"""What calligraphy is written on and mounted in: scrolls, album leaves, couplets, fans, stone."""
+"""Sheets and mountings of calligraphy: scrolls, album leaves, couplets, fans, rubbings."""
 
 from __future__ import annotations
 

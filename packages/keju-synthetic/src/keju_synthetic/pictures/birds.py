@@ -117,7 +117,7 @@ def draw_crane(
 def draw_standing_crane(
     pen: Pen, x: float, foot: float, size: float, *, flip: bool = False
 ) -> None:
-    """A crane that stands and looks back."""
+    """A standing crane that looks back."""
     f = Frame(x, foot, size, flip=flip)
     for dx in (-0.06, 0.05):
         pen.stroke(f((dx, -0.42), (dx * 1.3, 0.0)), 1.4, tone=0.85, profile=EVEN)

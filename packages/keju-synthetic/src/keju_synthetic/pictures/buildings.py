@@ -1,4 +1,4 @@
-"""What people build: huts, pavilions, towers, gates, bridges."""
+"""Buildings: huts, pavilions, towers, gates, bridges."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def draw_pagoda(
 def draw_gate_roof(
     pen: Pen, x: float, eave: float, wide: float, tiles: Colour
 ) -> tuple[Point, Point]:
-    """The roof of a palace gate rising from below; returns where birds may stand on its ends."""
+    """The roof of a palace gate rising from below; returns the places for birds on its ends."""
     f = Frame(x, eave, wide)
     draw_eaves(pen, f, 0.50, 0.0, -0.13, 1.6, colour=tiles)
     for side in (-1, 1):

@@ -1,4 +1,4 @@
-"""What people wear on their heads and hold in their hands."""
+"""Hats, and poles and fans that people hold."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ HATS: Mapping[Hat, Callable[[Pen, Frame, float], None]] = {
 
 
 def draw_held_pole(pen: Pen, f: Frame, held: Held, w: float) -> None:
-    """A pole held upright, with what it bears at its end."""
+    """A pole held upright, with a blade or tassel at its end."""
     pen.stroke(
         f((0.275, 0.0), (0.275, -1.02)),
         w * (4.0 if held == "cudgel" else 2.6),

@@ -55,7 +55,7 @@ SCENES: Mapping[str, Callable[[Pen], Counts]] = {
     "garden-pavilion": object_scenes.draw_garden_pavilion,
     "lotus-plant": object_scenes.draw_lotus_plant,
 }
-"""What can be cut."""
+"""The scenes of illustrations, by name."""
 
 _MARGIN = 34
 
@@ -63,7 +63,7 @@ _MARGIN = 34
 class Print(Work, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A woodblock print.
 
-    `book` is the book that it stands in, in simplified Chinese. `head`, `edge` and `below` are
+    `book` is the book that contains it, in simplified Chinese. `head`, `edge` and `below` are
     pixels inside the frame for a heading above the picture, a running title at its right and text
     under it (上圖下文); `ruled` parts the columns of that text.
     """
@@ -83,7 +83,7 @@ def load_prints(path: Path = DATA / "illustrations.toml") -> Mapping[str, Print]
     """The known illustrations by id.
 
     Raises:
-        DataError: the file is not sound, or an id stands twice.
+        DataError: the file is not sound, or two entries have the same id.
     """
     return index_by_id(read_toml(path, _Prints).works, path.name)
 
@@ -161,7 +161,7 @@ def _fill_in_book(item: Item, book: str) -> Item:
 
 
 def _draw_block(work: Print, size: tuple[int, int], place: Rect, scene: Image.Image) -> Image.Image:
-    """The whole block: frame, rules, the scene, and the boxes that captions stand in."""
+    """The whole block: frame, rules, scene, and the boxes of captions."""
     mask = Image.new("L", (size[0] * SCALE, size[1] * SCALE), 0)
     mask.paste(scene, (round(place.x0 * SCALE), round(place.y0 * SCALE)))
     pen = ImageDraw.Draw(mask)

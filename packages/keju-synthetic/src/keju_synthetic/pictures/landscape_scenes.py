@@ -29,7 +29,7 @@ from keju_synthetic.pictures.plants import (
 )
 
 Counts = dict[str, int]
-"""How many of what stands in a picture, by the names that questions use."""
+"""The number of each thing in an image, by the names that questions use."""
 
 _SNOW: Colour = (1.14, 1.15, 1.16)
 

@@ -32,7 +32,7 @@ def set_writings(
     place: Rect,
     slip: Rect | None,
 ) -> Layout:
-    """Where every character of a work's writing stands.
+    """Compose the layout of a work's writing.
 
     Args:
         studio: whose hands write.

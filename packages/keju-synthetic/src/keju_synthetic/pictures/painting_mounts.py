@@ -1,4 +1,4 @@
-"""What a painting stands on and in: paper or silk, and the mounting of a scroll, leaf or fan."""
+"""Grounds and mountings of paintings: paper or silk, and scroll, leaf or fan."""
 
 from __future__ import annotations
 

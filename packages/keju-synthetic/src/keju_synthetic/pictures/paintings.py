@@ -57,7 +57,7 @@ SCENES: Mapping[str, Callable[[Brush], Counts]] = {
     "line-poet": nature_scenes.draw_line_poet,
     "ink-grapes": nature_scenes.draw_ink_grapes,
 }
-"""What can be painted."""
+"""The scenes of paintings, by name."""
 
 
 class Painting(Work, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -77,7 +77,7 @@ def load_paintings(path: Path = DATA / "paintings.toml") -> Mapping[str, Paintin
     """The known paintings by id.
 
     Raises:
-        DataError: the file is not sound, or an id stands twice.
+        DataError: the file is not sound, or two entries have the same id.
     """
     return index_by_id(read_toml(path, _Paintings).works, path.name)
 

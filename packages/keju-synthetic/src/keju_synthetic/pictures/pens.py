@@ -47,7 +47,7 @@ _BLOCK = 2
 
 
 class Pen(Protocol):
-    """What a motif is drawn with."""
+    """A tool that draws motifs: a brush or a graver."""
 
     rng: np.random.Generator
     width: int
@@ -86,7 +86,7 @@ class Pen(Protocol):
         soft: float = 0.0,
         fade: Span | None = None,
     ) -> None:
-        """Hide what lies under `outline`, with bare paper or with body colour."""
+        """Hide everything under `outline`, with bare paper or with body colour."""
 
 
 def get_direction(degrees: float) -> Point:
@@ -274,7 +274,7 @@ class Brush:
         soft: float = 0.0,
         fade: Span | None = None,
     ) -> None:
-        """Hide what lies below; see `Pen`."""
+        """Hide everything below; see `Pen`."""
         placed = self._draw_mask(outline, soft)
         if placed is None:
             return
@@ -285,7 +285,7 @@ class Brush:
         region += mask * np.asarray(colour, np.float32)
 
     def add_mist(self, y: float, depth: float, *, strength: float = 1.0) -> None:
-        """Let a band of mist drift over the sheet: what lies around `y` dissolves."""
+        """Draw a band of mist over the sheet, in which the drawing around `y` fades."""
         down = np.arange(self.height, dtype=np.float32)[:, None]
         drift = (make_noise(self.rng, (self.height, self.width), 120) - 0.5) * 1.4
         near = ramp(1 - np.abs(down - y) / depth + drift, 0.0, 0.8) * strength

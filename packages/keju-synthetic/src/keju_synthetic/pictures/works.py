@@ -1,4 +1,4 @@
-"""What is known of a picture: what it shows and bears, and what may be asked about it."""
+"""`Work`: the content, writing, seals and questions of a picture, and items about it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Writing(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `at` is the middle of the first column's top in parts of the picture's field, `em` the size of
     a character in pixels, `leading` from column to column in ems. `across` sets each line as a row
-    from right to left. `boxed` stands in a frame of its own. A `label` is written in the other hand
+    from right to left. `boxed` adds a frame around it. A `label` is written in the other hand
     and, on a mounting, on the slip.
     """
 
@@ -111,7 +111,7 @@ def index_by_id(works: Iterable[W], file: str) -> dict[str, W]:
     """Works by their ids.
 
     Raises:
-        DataError: an id stands twice in `file`.
+        DataError: two entries of `file` have the same id.
     """
     found: dict[str, W] = {}
     for work in works:

@@ -1,4 +1,4 @@
-"""What relics are made of: bronze with its patina, glazes, earthenware, jade, stone."""
+"""Materials of relics: bronze with its patina, glazes, earthenware, jade, stone."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def shade_surface(
 
 
 def _bend_normals(surface: Surface, strength: float, scale: float) -> NDArray[np.float32]:
-    """The normals, bent by what stands out of the surface."""
+    """The normals, bent by the relief of the surface."""
     soft = to_plane(to_image(surface.relief).filter(ImageFilter.GaussianBlur(0.9 * scale)))
     right, up = compute_slopes(soft)
     normal = surface.normal.copy()
@@ -148,7 +148,7 @@ def _colour_celadon(surface: Surface, rng: np.random.Generator, scale: float) ->
     shape = surface.shape
     cloud = make_noise(rng, shape, 120 * scale) * 0.7 + make_noise(rng, shape, 40 * scale) * 0.3
     colour = _mix(_rgb(0.52, 0.70, 0.60), _rgb(0.64, 0.79, 0.69), cloud)
-    # Glaze is thin where the body stands out, and pools where it lies deep.
+    # Glaze is thin on raised parts and pools in the hollows.
     colour = _mix(colour, _rgb(0.80, 0.84, 0.74), ramp(surface.relief - 0.5, 0.1, 0.5) * 0.6)
     return _mix(colour, _rgb(0.42, 0.60, 0.50), ramp(0.5 - surface.relief, 0.05, 0.5) * 0.6)
 

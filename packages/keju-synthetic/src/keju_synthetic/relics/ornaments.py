@@ -1,4 +1,4 @@
-"""Ornaments drawn flat, white where they stand out or are painted: bands that run around a vessel.
+"""Ornaments as flat masks, white where raised or painted: bands that run around a vessel.
 
 Every pattern fills a rectangle of a mask, repeated so many times across it.
 """
@@ -254,7 +254,7 @@ def _draw_net(mask: Image.Image, rect: Rect, count: int) -> None:
 
 
 def _draw_flanges(mask: Image.Image, rect: Rect, count: int) -> None:
-    """Ridges that stand out from the wall (扉棱), notched."""
+    """Notched ridges on the wall (扉棱)."""
     pen = ImageDraw.Draw(mask)
     wide = (rect.x1 - rect.x0) * 0.012
     for cell in _divide_into_cells(rect, count):

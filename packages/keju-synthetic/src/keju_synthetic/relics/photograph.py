@@ -1,4 +1,4 @@
-"""A relic as a museum photographs it: its ground, its shadow, a scale bar, a label."""
+"""A museum photograph of a relic: backdrop, shadow, scale bar, label."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STEPS = (1, 2, 5, 10, 20, 50)
 
 
 class Staging(NamedTuple):
-    """How a thing is shown.
+    """The presentation of a relic.
 
     `height` is the picture's in pixels; `centimetres` the thing's own, for the scale bar (0: none);
     `label` the words of the card before it, a line each (empty: none).
@@ -59,19 +59,19 @@ def photograph_relic(
     font: Font | None,
     rng: np.random.Generator,
 ) -> RelicPhoto:
-    """Photograph a thing.
+    """Draw a photograph of a relic.
 
     Args:
-        shape: what.
-        staging: how.
-        wear: of the photograph.
+        shape: its shape.
+        staging: its presentation.
+        wear: wear of the photograph.
         font: for characters on the thing, the scale bar and the label; needed if there are any.
         rng: where chance comes from.
     """
     high = staging.height
     foot = 0.20 if staging.label else 0.13
     # A wide mouth seen from above reaches higher than the thing's height.
-    lift = 1.0 if shape.lies else 1 + TILT * shape.aspect / 2
+    lift = 1.0 if shape.from_above else 1 + TILT * shape.aspect / 2
     thing = high * (0.93 - foot) / lift
     wide = round(max(thing * shape.aspect + high * 0.20, high * 0.62))
     surface = Surface(wide * SCALE, high * SCALE)
@@ -82,8 +82,8 @@ def photograph_relic(
     whole = Image.fromarray((surface.cover * 255 + 0.5).astype(np.uint8))
     soft = whole.filter(ImageFilter.GaussianBlur(0.9))
     cover = to_plane(soft.reduce(SCALE))
-    page = _draw_backdrop((high, wide), staging.ground, high * (1 - foot), shape.lies, rng)
-    page = _add_shadow(page, cover, shape.lies, high)
+    page = _draw_backdrop((high, wide), staging.ground, high * (1 - foot), shape.from_above, rng)
+    page = _add_shadow(page, cover, shape.from_above, high)
     page = page * (1 - cover[..., None]) + _reduce_page(lit * to_plane(soft)[..., None])
     image = Image.fromarray((np.clip(page, 0, 1) * 255 + 0.5).astype(np.uint8))
     if staging.centimetres and font is not None:
@@ -100,7 +100,7 @@ def _reduce_page(page: Picture) -> Picture:
 
 
 def _draw_backdrop(
-    shape: tuple[int, int], ground: Ground, floor: float, lies: bool, rng: np.random.Generator
+    shape: tuple[int, int], ground: Ground, floor: float, from_above: bool, rng: np.random.Generator
 ) -> Picture:
     """A sweep of paper: light behind the thing, falling off to the corners."""
     height, width = shape
@@ -109,7 +109,7 @@ def _draw_backdrop(
     x = np.arange(width, dtype=np.float32)[None, :] / height - width / height / 2
     far = x * x * 0.9 + (y - 0.42) * (y - 0.42) * 1.3
     part = ramp(far, 0.0, 0.42)
-    if not lies:
+    if not from_above:
         table = ramp(y - floor / height + 0.10, 0.0, 0.16)
         part = np.clip(part - 0.22 * table + 0.06 * (1 - table), 0, 1)
     part = part + (make_noise(rng, shape, 3) - 0.5) * 0.012
@@ -117,9 +117,9 @@ def _draw_backdrop(
     return page.astype(np.float32)
 
 
-def _add_shadow(page: Picture, cover: Plane, lies: bool, high: int) -> Picture:
+def _add_shadow(page: Picture, cover: Plane, from_above: bool, high: int) -> Picture:
     mask = Image.fromarray((cover * 255 + 0.5).astype(np.uint8))
-    if lies:
+    if from_above:
         near = to_plane(mask.filter(ImageFilter.GaussianBlur(high * 0.012)))
         shade = np.roll(near, (round(high * 0.012), round(high * 0.010)), axis=(0, 1)) * 0.55
         page = page * (1 - shade)[..., None]

@@ -1,4 +1,4 @@
-"""The family of relics: a thing a picture, named, dated, placed and told about (T32 to T36)."""
+"""The section ``relics``: images of one relic each, and items of T32 to T36."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RelicPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Relic(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is known about a relic or a type of relic, in simplified Chinese.
+    """The facts about a relic or a type of relic, in simplified Chinese.
 
     `shape` is one of ``data/relic_shapes.toml``, `centimetres` its height; `other_…` are wrong
     options. A type that many museums have has no `collection`.
@@ -71,7 +71,7 @@ def load_relics(path: Path = DATA / "relics.toml") -> dict[str, Relic]:
     """The known relics by id.
 
     Raises:
-        DataError: an id stands twice, or a shape is unknown.
+        DataError: two entries have the same id, or a shape is unknown.
     """
     relics: dict[str, Relic] = {}
     for relic in read_toml(path, _Relics).relics:

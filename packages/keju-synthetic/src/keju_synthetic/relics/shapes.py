@@ -50,7 +50,7 @@ class Letter(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Ring(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A raised circle on a flat piece, or knobs that stand on one."""
+    """A raised circle on a flat piece, or a circle of knobs."""
 
     radius: float
     width: float = 0.01
@@ -95,14 +95,14 @@ class Part(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Shape(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A thing: its material, its width in heights, its parts from behind to the front.
 
-    `lies` is true for what is seen from above and casts its shadow all around.
+    `from_above` is true for a thing that is seen from above and casts its shadow all around.
     """
 
     id: str
     material: Material
     aspect: Annotated[float, Meta(gt=0, le=6)]
     parts: tuple[Part, ...]
-    lies: bool = False
+    from_above: bool = False
 
 
 class _Shapes(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -114,7 +114,7 @@ def load_shapes(path: Path = DATA / "relic_shapes.toml") -> dict[str, Shape]:
     """The known shapes by id.
 
     Raises:
-        DataError: an id stands twice, or an ornament is unknown.
+        DataError: two entries have the same id, or an ornament is unknown.
     """
     shapes: dict[str, Shape] = {}
     for shape in read_toml(path, _Shapes).shapes:
@@ -129,7 +129,7 @@ def load_shapes(path: Path = DATA / "relic_shapes.toml") -> dict[str, Shape]:
 
 
 class Frame(NamedTuple):
-    """Where a shape stands: pixel of the middle of its foot, and its height in pixels."""
+    """The place of a shape: pixel of the middle of its foot, and its height in pixels."""
 
     x: float
     y: float
@@ -153,12 +153,12 @@ def list_letters(shape: Shape) -> str:
 
 
 def build_surface(surface: Surface, shape: Shape, frame: Frame, font: Font | None) -> None:
-    """Put a shape together.
+    """Add all parts of a shape to a surface.
 
     Args:
-        surface: where.
-        shape: what.
-        frame: at which place and size.
+        surface: the surface.
+        shape: the shape.
+        frame: its place and size.
         font: draws its regular characters, if it has any.
     """
     for part in shape.parts:
@@ -187,7 +187,7 @@ def _unroll_bands(part: Part, painted: bool) -> Image.Image | None:
     if not bands:
         return None
     wide, high = _UNROLLED
-    # What is not painted is bare; what does not stand out lies in the middle.
+    # Unpainted is 0; the level of a surface without relief is in the middle.
     mask = Image.new("L", _UNROLLED, 0 if painted else 128)
     for band in bands:
         rect = Rect(

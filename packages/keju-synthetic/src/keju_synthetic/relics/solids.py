@@ -26,10 +26,10 @@ Box = tuple[slice, slice]
 
 
 class Surface:
-    """What the camera sees, pixel by pixel; later parts hide earlier ones.
+    """The visible surface, pixel by pixel; later parts hide earlier ones.
 
     `cover` is 1 where there is something. `normal` points away from it: right, up, towards the
-    camera. `relief` is what stands out of it (1) or lies deep (0), `pigment` where it is painted,
+    camera. `relief` is 1 where it is raised and 0 where it is deep, `pigment` where it is painted,
     `light` how much of the light gets there.
     """
 
@@ -106,10 +106,10 @@ def revolve(
     """A solid turned on a wheel.
 
     Args:
-        surface: where it stands.
+        surface: the surface to add it to.
         foot: pixel of the middle of its foot.
         profile: radius and height, in pixels, from the foot up; heights don't fall.
-        relief: what stands out of half its surface, unrolled; from the rim down.
+        relief: the relief of half its surface, unrolled, from the rim down.
         pigment: what is painted on it, likewise.
         open_: whether one looks into its mouth.
     """

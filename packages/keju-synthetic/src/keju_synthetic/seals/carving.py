@@ -38,11 +38,11 @@ _MOST = 12
 
 
 class SealDesign(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a seal is cut.
+    """The design of a seal.
 
-    `legend` is in reading order; `columns` says how many characters stand in each column from the
-    right (empty: as even as can be). `soft` in 0..1 rounds the corners of strokes, `weight` is the
-    stroke's width in stroke distances, `worn` in 0..1 how far border and strokes have broken.
+    `legend` is in reading order; `columns` is the number of characters in each column from the
+    right (empty: as even as possible). `soft` in 0..1 rounds the corners of strokes, `weight`
+    is the stroke's width in stroke distances, `worn` in 0..1 how far border and strokes are broken.
     """
 
     legend: str
@@ -56,7 +56,7 @@ class SealDesign(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class CharacterCell(NamedTuple):
-    """A character and where it stands, in parts of the field (0..1 both ways)."""
+    """A character and its place, in parts of the field (0..1 both ways)."""
 
     sign: str
     column: int
@@ -92,7 +92,7 @@ def _divide_evenly(count: int, shape: Shape) -> tuple[int, ...]:
 
 
 def place_characters(cut: SealDesign, script: SealScript) -> list[CharacterCell]:
-    """Where each character stands, in reading order.
+    """The cells of all characters, in reading order.
 
     Columns go from right to left; a character that needs more strokes gets more of its column.
     """
@@ -137,7 +137,7 @@ def carve_seal(cut: SealDesign, height: int, rng: np.random.Generator) -> Image.
         rng: the cutter's hand.
 
     Returns:
-        A mask, white where paste will lie.
+        A mask, white where there is paste.
 
     Raises:
         DataError: a character has no model, or the layout does not fit the legend.
@@ -198,7 +198,7 @@ class _Canvas:
         white, mixed = self._cut.style == "baiwen", self._cut.style == "mixed"
         edge = side * (0.030 if not white else 0.055)
         ground = _make_warp(outline, bend, self._compute_wobble(side))
-        # A legend bends less than a round border does, and stands away from it.
+        # A legend bends less than a round border, and keeps away from it.
         field_of = _make_warp(
             _shrink(outline, 1 - 0.14 * bend), bend * 0.75, self._compute_wobble(side)
         )
@@ -255,7 +255,7 @@ def _compute_pitch(cell: CharacterCell, figure: Figure, outline: Rect) -> float:
 
 
 def _shrink_cell(place: Rect, pad: float, thick: float) -> Rect:
-    """What of its cell a character fills; more room at the border than between characters."""
+    """The part of its cell that a character fills; there is more room at the border."""
     gap = thick * 0.5 + 0.028
 
     def low(value: float) -> float:

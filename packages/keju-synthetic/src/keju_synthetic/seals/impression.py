@@ -16,7 +16,7 @@ from keju_synthetic.seals.carving import SealDesign, carve_seal
 from keju_synthetic.wear import Wear
 
 Ground = Literal["paper", "silk", "ruled"]
-"""What a seal is pressed on: plain paper, silk, or the ruled margin of a printed page."""
+"""The ground of an impression: plain paper, silk, or the ruled margin of a printed page."""
 
 _PASTES = (
     np.array([0.76, 0.17, 0.11], np.float32),
@@ -73,7 +73,7 @@ def press_seal(
 
 
 class Paste(NamedTuple):
-    """Seal paste as it lies: how much (0..1), and its colour."""
+    """Seal paste on a ground: its coverage (0..1) and its colour."""
 
     cover: Plane
     tone: Picture
@@ -137,9 +137,9 @@ def press_on_page(
     Args:
         page: the picture.
         cut: the seal.
-        middle: where it comes to stand, in pixels.
+        middle: the middle of the impression, in pixels.
         height: of the seal in pixels.
-        worn: 0..1, how unevenly the paste lies.
+        worn: 0..1, how uneven the paste is.
         rng: where chance comes from.
 
     Returns:
@@ -211,7 +211,7 @@ def _draw_rules(shape: tuple[int, int], rng: np.random.Generator) -> Plane:
 
 
 def _rotate_point(point: Point, turn: float, width: int, height: int) -> Point:
-    """Where a point of the flat picture lies after the turn (counter-clockwise as one looks)."""
+    """A point of the flat image after the rotation (counter-clockwise as seen)."""
     x, y = point[0] - width / 2, point[1] - height / 2
     level = math.sqrt(1 - turn * turn)
     x, y = x * level + y * turn, y * level - x * turn

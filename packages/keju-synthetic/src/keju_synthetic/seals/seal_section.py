@@ -1,4 +1,4 @@
-"""The family of seals: one impression a picture, read (T30) and ascribed to its owner (T31)."""
+"""The section ``seals``: images of one impression each, with items of T30 and T31."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SealPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class SealOwner(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A legend of history: whose it was, and who else may be thought of. `note` says how known."""
+    """A known legend: its owner, other owners as wrong options, and a note on the source."""
 
     legend: str
     owner: str
@@ -57,7 +57,7 @@ def load_owners(path: Path = DATA / "seals.toml") -> dict[str, SealOwner]:
     """The known owners by legend.
 
     Raises:
-        DataError: a legend stands twice.
+        DataError: two entries have the same legend.
     """
     owners: dict[str, SealOwner] = {}
     for seal in read_toml(path, _Seals).seals:

@@ -37,26 +37,32 @@ _PROBE, _STROKE = 32, 7
 
 
 class CompositeSettings(Settings, frozen=True):
-    """What is composed of how many crops."""
+    """The number, size and look of the inscriptions."""
 
-    pictures: Annotated[int, Meta(description="Inscriptions to be made.", ge=1)] = 20
-    fewest: Annotated[int, Meta(description="Characters of one, at least.", ge=1, le=60)] = 4
-    most: Annotated[int, Meta(description="Characters of one, at most.", ge=1, le=60)] = 14
-    classes: Annotated[int, Meta(description="Classes that are used, by lot; 0: all.", ge=0)] = 0
+    pictures: Annotated[int, Meta(description="Number of inscriptions.", ge=1)] = 20
+    fewest: Annotated[
+        int, Meta(description="Minimum number of characters of an inscription.", ge=1, le=60)
+    ] = 4
+    most: Annotated[
+        int, Meta(description="Maximum number of characters of an inscription.", ge=1, le=60)
+    ] = 14
+    classes: Annotated[
+        int, Meta(description="Number of classes, chosen at random; 0: all.", ge=0)
+    ] = 0
     sampling: Annotated[
         Literal["even", "natural"],
-        Meta(description="Classes as often as each other, or as often as they have crops."),
+        Meta(description="Frequency of classes: all equal, or as in the crops."),
     ] = "even"
-    ground: Annotated[
-        Literal["rubbing", "photo"], Meta(description="What the piece looks like.")
-    ] = "rubbing"
-    wear: Annotated[float, Meta(description="Of the surface, 0 to 1.", ge=0, le=1)] = 0.35
-    height: Annotated[int, Meta(description="Of a picture in pixels.", ge=200, le=3000)] = 640
-    quality: Annotated[int, Meta(description="Of the JPEG.", ge=1, le=95)] = 85
+    ground: Annotated[Literal["rubbing", "photo"], Meta(description="Rendering of the piece.")] = (
+        "rubbing"
+    )
+    wear: Annotated[float, Meta(description="Wear of the surface, 0 to 1.", ge=0, le=1)] = 0.35
+    height: Annotated[int, Meta(description="Height of an image in pixels.", ge=200, le=3000)] = 640
+    quality: Annotated[int, Meta(description="JPEG quality.", ge=1, le=95)] = 85
 
 
 class InscriptionPlan(Struct, frozen=True):
-    """An inscription to be made: its crops' files, and where chance comes from."""
+    """A planned inscription: the files of its crops, and the seeds of its random generator."""
 
     name: str
     kind: str
@@ -65,7 +71,7 @@ class InscriptionPlan(Struct, frozen=True):
 
 
 class Composite(Struct, frozen=True):
-    """A made inscription: JPEG, four numbers a box, and how many characters each column has."""
+    """A finished inscription: JPEG, four numbers for each box, and the length of each column."""
 
     data: bytes = b""
     boxes: list[float] = []
@@ -74,7 +80,7 @@ class Composite(Struct, frozen=True):
 
 
 class CompositePart(Struct, frozen=True):
-    """Which crop stands in which box of which picture."""
+    """The crop of one box of an image."""
 
     picture: str
     place: int
@@ -91,11 +97,11 @@ class Dropped(Struct, frozen=True):
 
 
 def make_composites(context: StepContext, settings: CompositeSettings) -> None:
-    """Make inscriptions of labelled crops; ask what, whether, how many and where.
+    """Make inscriptions of labelled crops, and items of recognition about them.
 
     Raises:
         UsageError: more classes are wanted than there are, or the fewest are more than the most.
-        DataError: no classes of crops, or no inscription finds room.
+        DataError: there are no classes of crops, or no inscription could be made.
     """
     if settings.fewest > settings.most:
         raise UsageError(
@@ -186,11 +192,11 @@ class _CropSampler:
 
     @property
     def unclear_count(self) -> int:
-        """How many of the crops that were looked at are left out."""
+        """The number of crops that were rejected."""
         return sum(not clear for clear in self._clear.values())
 
     def choose(self, rng: np.random.Generator) -> Crop:
-        """A crop by lot.
+        """A random crop.
 
         Raises:
             DataError: of many, none shows strokes alone.

@@ -1,4 +1,4 @@
-"""Where the thing stands in a picture: by its transparency, or by what stands out of the ground."""
+"""The mask of the main object in an image: by transparency, or by contrast to the background."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _SAME_GREY = 12
 
 
 def load_masked(data: bytes, *, name: str, most_side: int) -> tuple[Image.Image, Plane]:
-    """A picture in RGB and where in it the thing is, 0 or 1.
+    """An image in RGB, and the mask of its main object, 0 or 1.
 
     Args:
-        data: the bytes of the file; with transparency what is opaque is the thing, else the largest
-            that stands out of the ground along the rim.
+        data: the bytes of the file. With transparency the opaque part is the object, otherwise the
+            largest region that differs from the background along the rim.
         name: what an error calls it.
         most_side: larger pictures are made smaller.
 
     Raises:
-        DataError: no sound image, or nothing in it stands apart.
+        DataError: the image is damaged, or no object is found in it.
     """
     picture = open_image(data, name=name)
     alpha = _read_alpha(data, name)
@@ -50,7 +50,7 @@ def load_masked(data: bytes, *, name: str, most_side: int) -> tuple[Image.Image,
 
 
 def is_page(picture: Image.Image, mask: Plane) -> bool:
-    """Whether what stands out is no bone by its outline: a page, its frame, or its block of text.
+    """Whether the outline of the object is that of a page, its frame, or its block of text.
 
     That is a rectangle, turned or not; or nearly one, and inside for the most part the ground.
 

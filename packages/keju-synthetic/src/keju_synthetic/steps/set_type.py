@@ -1,7 +1,7 @@
-"""Step ``set-type``: transcriptions whose pictures nobody may share get pictures drawn anew.
+"""Step ``set-type``: new images for transcriptions whose own images may not be shared.
 
-Each line's text is set into its own outline, so that layouts are those of real books, and what the
-page says is known to the last character.
+The text of each line is set into its own outline, so that layouts are those of real books and the
+reference is exact.
 """
 
 from __future__ import annotations
@@ -45,27 +45,33 @@ class SetTypeSettings(Settings, frozen=True):
 
     typeface: Annotated[
         str,
-        Meta(description="song, ming, kai, brush, or by-book: one of the first three a book."),
+        Meta(
+            description="song, ming, kai, brush, or by-book: one of the first three for each book."
+        ),
     ] = BY_BOOK
     text: Annotated[
-        TextChoice, Meta(description="Lines that the answer holds: body, main, notes, all.")
+        TextChoice, Meta(description="Lines of the answer: body, main, notes, all.")
     ] = "body"
     missing: Annotated[
         Literal["mark", "line"],
-        Meta(description="A character without an outline: set □ for it, or leave the line out."),
+        Meta(
+            description="For a character without an outline: mark (set □), or line (drop the line)."
+        ),
     ] = "mark"
-    difficulty: Annotated[float, Meta(description="Wear, 0 to 1.", ge=0, le=1)] = 0.3
-    spread: Annotated[float, Meta(description="± of the difficulty by page.", ge=0, le=1)] = 0.15
-    scan: Annotated[Scan, Meta(description="colour, grey or bitonal.")] = "colour"
-    frames: Annotated[bool, Meta(description="Draw frames and rules.")] = True
+    difficulty: Annotated[float, Meta(description="Amount of wear, 0 to 1.", ge=0, le=1)] = 0.3
+    spread: Annotated[
+        float, Meta(description="Variation of the difficulty from page to page (±).", ge=0, le=1)
+    ] = 0.15
+    scan: Annotated[Scan, Meta(description="Kind of scan: colour, grey or bitonal.")] = "colour"
+    frames: Annotated[bool, Meta(description="Whether frames and rules are drawn.")] = True
     pixels: Annotated[
-        int, Meta(description="Size of a picture in pixels.", ge=100_000, le=20_000_000)
+        int, Meta(description="Size of an image in pixels.", ge=100_000, le=20_000_000)
     ] = 1_365_984
-    quality: Annotated[int, Meta(description="Of the JPEG.", ge=1, le=95)] = 80
+    quality: Annotated[int, Meta(description="JPEG quality.", ge=1, le=95)] = 80
 
 
 class Dropped(Struct, frozen=True):
-    """An item that was left out; or what of a line was not set: its characters, and why."""
+    """A dropped item, or dropped characters of a line, with the reason."""
 
     item: str
     line: str
@@ -103,7 +109,7 @@ class PageJob(Struct, frozen=True):
 
 
 class TypesetPage(Struct, frozen=True):
-    """A set page: JPEG, its lines as JSON, and of each thing left out the line, text and reason."""
+    """A typeset page: JPEG, its lines as JSON, and line, text and reason of everything dropped."""
 
     data: bytes = b""
     lines: bytes = b""
@@ -114,7 +120,7 @@ class TypesetPage(Struct, frozen=True):
 
 
 def typeset_pages(context: StepContext, settings: SetTypeSettings) -> None:
-    """Draw every page whose lines have outlines; list what was left out, of pages and of lines.
+    """Draw every page whose lines have outlines, and list the dropped pages and characters.
 
     Raises:
         UsageError: no such typeface.
@@ -193,7 +199,7 @@ def typeset_page(job: PageJob) -> TypesetPage:
 
 
 def _make_job(context: StepContext, settings: SetTypeSettings, item: Item) -> PageJob | str:
-    """What is to be drawn for an item, or why nothing is."""
+    """The job of an item, or the reason why it has none."""
     if query_of(item).form != "transcription":
         return "it asks for no transcription"
     if not any(line.polygon for line in item.lines):
@@ -231,15 +237,15 @@ def _find_page_size(item: Item) -> tuple[float, float] | None:
         return float(item.images[0].width), float(item.images[0].height)
     found = _SIZE.fullmatch(item.metadata.get("page_size", ""))
     wide, high = (int(found[1]), int(found[2])) if found else (0, 0)
-    # Beyond that a page is no page, and its picture would be a thread.
+    # Such a strip is not a page.
     return (wide, high) if wide and 1 / 50 < high / wide < 50 else None
 
 
 def _make_item(
     context: StepContext, item: Item, job: PageJob, page: TypesetPage, lines: tuple[Line, ...]
 ) -> Item:
-    """The item with its new picture and lines, and without what was said of another picture."""
-    told = {name: text for name, text in item.metadata.items() if name not in _OF_THE_SOURCE}
+    """The item with its new image and lines, without the metadata of its former image."""
+    kept = {name: text for name, text in item.metadata.items() if name not in _OF_THE_SOURCE}
     look = {
         "picture": "drawn",
         "typeface": job.typeface,
@@ -249,12 +255,12 @@ def _make_item(
     ref = context.writer.add_image(page.data, f"{item.id}.jpg")
     return replace(
         item, images=(ref,), lines=lines, answer_simplified="", also_accepted=(),
-        metadata=told | look,
+        metadata=kept | look,
     )  # fmt: skip
 
 
 _OF_THE_SOURCE = frozenset({"image", "page_size"})
-"""What is said of a picture that is not this one."""
+"""Metadata that describe the image of the source."""
 
 
 def _list_dropped(item: Item, page: TypesetPage) -> Iterator[Dropped]:
@@ -271,7 +277,7 @@ def _list_fonts(faces: set[str]) -> Iterator[FontUsed]:
 
 
 def _add_notes(context: StepContext, left: list[Dropped], kept: int) -> None:
-    context.note(f"{number_of(kept, 'page')} set, {len(context.items()) - kept} left out")
+    context.note(f"{number_of(kept, 'page')} set, {len(context.items()) - kept} dropped")
     counts = Counter(each.why for each in left if each.line)
     signs = Counter(sign for each in left if each.why == "no font has it" for sign in each.text)
     if counts:

@@ -1,4 +1,4 @@
-"""Step ``tear``: pictures of bones and shells broken into fragments, each asked what it joins."""
+"""Step ``tear``: images of bones and shells are broken into fragments, for items of rejoining."""
 
 from __future__ import annotations
 
@@ -32,26 +32,33 @@ _CHUNK = 32
 
 
 class TearSettings(Settings, frozen=True):
-    """How pieces break, and what a fragment is asked against."""
+    """The shape of the fragments, and the size of the galleries."""
 
-    parts: Annotated[int, Meta(description="Fragments of a piece.", ge=2, le=12)] = 2
+    parts: Annotated[int, Meta(description="Number of fragments of a piece.", ge=2, le=12)] = 2
     erosion: Annotated[
         float,
-        Meta(description="Depth of chips along a break, in sides of the piece.", ge=0.002, le=0.1),
+        Meta(
+            description="Depth of chips along a fracture, in sides of the piece.", ge=0.002, le=0.1
+        ),
     ] = 0.008
     rough: Annotated[
-        float, Meta(description="How far a break strays from a straight line.", ge=0.0, le=0.3)
+        float,
+        Meta(
+            description="Deviation of a fracture from a straight line, in parts of its length.",
+            ge=0.0,
+            le=0.3,
+        ),
     ] = 0.16
     turn: Annotated[
-        float, Meta(description="Degrees a fragment is turned at most.", ge=0, le=180)
+        float, Meta(description="Maximum rotation of a fragment in degrees.", ge=0, le=180)
     ] = 30.0
     gallery: Annotated[
-        int, Meta(description="Candidates a fragment is shown with; 0: all others.", ge=0)
+        int, Meta(description="Number of candidates for a fragment; 0: all others.", ge=0)
     ] = 40
     side: Annotated[
         int, Meta(description="Longest side of a piece in pixels.", ge=128, le=4000)
     ] = 640
-    quality: Annotated[int, Meta(description="Of the JPEG.", ge=1, le=95)] = 90
+    quality: Annotated[int, Meta(description="JPEG quality.", ge=1, le=95)] = 90
 
 
 class Fragment(Struct, frozen=True):
@@ -74,14 +81,14 @@ class Fragment(Struct, frozen=True):
 
 
 class Dropped(Struct, frozen=True):
-    """An item whose picture was not torn, and why."""
+    """An item whose image was not broken, with the reason."""
 
     item: str
     why: str
 
 
 class PieceImage(Struct, frozen=True):
-    """A picture to be torn."""
+    """An image to be broken."""
 
     item: str
     data: bytes
@@ -89,9 +96,9 @@ class PieceImage(Struct, frozen=True):
 
 
 class BrokenPiece(Struct, frozen=True):
-    """A torn piece: its map of labels, and of each part the JPEG, six numbers, what it joins.
+    """A broken piece: its map of labels, and for each part JPEG, six numbers and neighbours.
 
-    `page` says that its outline is a page's and no bone's.
+    `page` is true if its outline is that of a page.
     """
 
     labels: bytes = b""
@@ -104,7 +111,7 @@ class BrokenPiece(Struct, frozen=True):
 
 
 class _StoredFragment(NamedTuple):
-    """A fragment on the shelf."""
+    """A fragment whose image is stored in the dataset."""
 
     ref: ImageRef
     piece: Item
@@ -113,10 +120,10 @@ class _StoredFragment(NamedTuple):
 
 
 def fragment_pieces(context: StepContext, settings: TearSettings) -> None:
-    """Tear each picture once, and ask every fragment which of others it joins.
+    """Break each image once, and make an item of rejoining for every fragment.
 
     Raises:
-        DataError: no picture can be torn.
+        DataError: no image can be broken.
     """
     wholes, items = [], []
     seen: set[str] = set()
@@ -158,7 +165,7 @@ def fragment_pieces(context: StepContext, settings: TearSettings) -> None:
     )
     if pages := [item.id for item, piece in whole if piece.page]:
         context.note(
-            f"{len(pages)} of {len(whole)} pictures have no outline of a bone, what stands out is "
+            f"{len(pages)} of {len(whole)} pictures have no outline of a bone, but "
             f"a rectangle, such as a page or its frame: {', '.join(pages[:3])}"
             f"{' …' if len(pages) > 3 else ''}"
         )
@@ -175,7 +182,7 @@ STEP = Step(
 
 
 def fragment_piece(whole: PieceImage, settings: TearSettings) -> BrokenPiece:
-    """Tear one picture."""
+    """Break one image."""
     picture, mask = load_masked(whole.data, name=whole.item, most_side=settings.side)
     plan = FragmentationPlan(settings.parts, settings.erosion, settings.rough, settings.turn)
 
@@ -198,7 +205,7 @@ def fragment_piece(whole: PieceImage, settings: TearSettings) -> BrokenPiece:
 def _store_fragments(
     context: StepContext, item: Item, piece: BrokenPiece
 ) -> Iterator[tuple[_StoredFragment, Fragment]]:
-    """The fragments of a piece, their pictures on the dataset's shelf."""
+    """Add the images of a piece's fragments to the dataset; yield the fragments and their rows."""
     name = item.images[0].sha256
     write_atomic(context.out / LABELS / f"{name}.png", piece.labels)
     pairs = list(zip(piece.neighbours[::2], piece.neighbours[1::2], strict=True))
@@ -217,7 +224,7 @@ def _keep_items(
     place: int,
     mine: Sequence[int],
 ) -> None:
-    """The items about one fragment, if it joins any: `mine` are those that it joins."""
+    """Keep the items about one fragment, if it joins others; `mine` are the places of those."""
     own, gone = shelf[place], sorted((place, *mine))
     others = len(shelf) - len(gone)
     wanted = max(0, settings.gallery - len(mine)) if settings.gallery else others

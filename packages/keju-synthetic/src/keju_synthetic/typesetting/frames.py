@@ -1,4 +1,4 @@
-"""Frames and rules for a page whose source tells only where its lines are."""
+"""Frames and rules for a page whose source contains only the outlines of its lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keju.layout.order import group_columns
 from keju_synthetic.page_layout import READ, PlacedLine, Rect
 
 _GUTTER = 1.9
-"""Columns further apart than so many pitches, with nothing between, stand on two leaves."""
+"""Columns further apart than so many pitches, with nothing between, are on two leaves."""
 
 _PAD = 0.28
 """How far the frame stays off the text, in pitches."""
@@ -42,7 +42,7 @@ def make_frame(placed: Sequence[PlacedLine], width: int, height: int) -> FrameLi
     """A frame around the running text of each leaf, and rules between its columns.
 
     Where the columns leave a gap that a centre column fills, the frame goes around both sides; an
-    empty gap is a gutter. A rule is drawn only where no character stands.
+    empty gap is a gutter. A rule is drawn only where there is no character.
 
     Args:
         placed: every line of the page.

@@ -1,7 +1,7 @@
-"""Where a line of type lies: a box with a lean, measured on the outline that somebody drew.
+"""`LineBox`: the box of a line of type and its lean, measured on an annotated outline.
 
-Outlines are drawn by hand or by a program around ink that is gone here, and those of neighbours
-overlap. Type that is set anew needs ground of its own.
+Outlines are drawn by hand or by a program around the ink of the source, and those of neighbours
+overlap. New type needs boxes that do not overlap.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _cut_overlaps(beds: Sequence[LineBox | None]) -> list[LineBox | None]:
             if across <= 0 or down <= 0:
                 continue
             low, high = (0, 2) if across <= down else (1, 3)
-            # Which of the two comes first is told by their middles.
+            # Their middles decide which of the two comes first.
             first, last = (one, other) if a[low] + a[high] <= b[low] + b[high] else (other, one)
             ahead, behind = edges[first], edges[last]
             if ahead is not None and behind is not None:

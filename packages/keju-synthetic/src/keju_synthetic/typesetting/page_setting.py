@@ -1,4 +1,4 @@
-"""A page composed anew: each line of a transcription set into its own outline."""
+"""Typesetting of a page: each line of a transcription is set into its own outline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keju_synthetic.typesetting.line_boxes import LineBox, measure_box, separate
 from keju_synthetic.typesetting.typefaces import Typeface
 
 MARK = "□"
-"""What stands for a character that no font can draw; OCR scoring counts it as none."""
+"""The mark for a character that no font can draw; OCR scoring ignores it."""
 
 _BLANK = "\u3000"
 _CIRCLES = "○◯●◎□■△"
@@ -32,15 +32,15 @@ _SQUARER = 0.1
 """How much squarer cells must come out side by side before a line is taken for a level one."""
 
 Why = Literal["no place", "no room", "no text", "no printed sign", "no font has it"]
-"""The source gives no outline; a neighbour stands there; it gives no text; an editor's sign; a
-character that no font of the typeface draws."""
+"""The line has no outline; a neighbour occupies its place; it has no text; an editor's sign; a
+character that no font of the typeface can draw."""
 
 
 class TypesetSettings(NamedTuple):
-    """How a page is set.
+    """The settings of typesetting.
 
-    `framed` adds frame and rules. `marked` sets `MARK` for a character that no font can draw; else
-    its whole line is left out.
+    `framed` adds frame and rules. `marked` sets `MARK` for a character that no font can draw;
+    otherwise its whole line is dropped.
     """
 
     typeface: Typeface
@@ -55,7 +55,7 @@ _HEAVIEST = 0.4
 
 
 class UnsetText(NamedTuple):
-    """What of a source's line was not set: the characters, and why."""
+    """The characters of a source line that were not set, with the reason."""
 
     line: str
     text: str
@@ -63,14 +63,14 @@ class UnsetText(NamedTuple):
 
 
 class TypesetLayout(NamedTuple):
-    """A composed page, and what of its source does not stand on it."""
+    """A typeset page, and the parts of its source that it lacks."""
 
     layout: Layout
     unset: list[UnsetText]
 
 
 class _Fit(NamedTuple):
-    """How a text lies in its bed: from right to left if `level`, and how large it could be."""
+    """The fit of a text in its box: from right to left if `level`, and its largest em."""
 
     text: str
     kind: LineKind
@@ -84,8 +84,8 @@ def typeset_lines(
 ) -> TypesetLayout:
     """Set lines into their outlines.
 
-    What is set is what the page then says: its lines, in the order given, hold every character
-    that stands on it and no other. Outlines that overlap are parted, since type cannot overlap.
+    The lines of the result are in the given order and contain exactly the characters on the page.
+    Outlines that overlap are separated, because type cannot overlap.
 
     Args:
         lines: a page's lines in reading order, outlines in pixels of the source.
@@ -148,10 +148,10 @@ def embolden_small_type(layout: Layout, fonts: Fonts) -> dict[str, tuple[HandSpe
 
 
 def filter_settable(text: str) -> str:
-    """The characters of a transcription that a page of the time can bear.
+    """The characters of a transcription that a page of the time can contain.
 
-    Ideographs, kana, the wide space, and circles and squares that stand for characters; not an
-    editor's punctuation, Latin letters or digits.
+    These are ideographs, kana, the wide space, and circles and squares that represent characters;
+    not an editor's punctuation, Latin letters or digits.
     """
     return "".join(sign for sign in text if _is_printed(sign)).strip(_BLANK)
 
@@ -168,7 +168,7 @@ def _is_printed(sign: str) -> bool:
 def _select_text(
     line: Line, text: str, hands: Mapping[str, str], *, marked: bool
 ) -> tuple[str, list[UnsetText]]:
-    """What is set of a line, and what is not."""
+    """The text of a line that can be set, and the rest with reasons."""
     left = []
     dropped = "".join(sign for sign in line.text if not _is_printed(sign))
     if dropped:
@@ -181,7 +181,7 @@ def _select_text(
 
 
 def _find_boxes(lines: Sequence[Line], texts: Sequence[str], scale: float) -> list[LineBox | None]:
-    """Where each line that has a text and an outline lies in the picture, if there is room."""
+    """The box of each line that has a text and an outline, if there is room for it."""
     beds = [
         measure_box([(x * scale, y * scale) for x, y in line.polygon]) if text else None
         for line, text in zip(lines, texts, strict=True)

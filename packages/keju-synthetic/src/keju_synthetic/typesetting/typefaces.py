@@ -1,4 +1,4 @@
-"""Typefaces: chains of fonts, each asked for the characters that those before it cannot draw."""
+"""Typefaces: chains of fonts; each one draws the characters that those before it cannot draw."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class _Typefaces(_Hands, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Typeface(NamedTuple):
-    """The fonts of a chain that are installed, by the name of their hand, in order; and who isn't.
+    """The installed fonts of a chain, by the name of their hand, in order; and the missing ones.
 
-    The first font of a chain is always there.
+    The first font of a chain is always installed.
     """
 
     name: str
@@ -34,10 +34,10 @@ class Typeface(NamedTuple):
     absent: tuple[str, ...]
 
     def assign_hands(self, text: str) -> dict[str, str]:
-        """For each character of a text the hand that writes it; those that nobody can are left out.
+        """The hand for each character of a text, without the characters that none can write.
 
-        A character that the first hand writes in another form (its `forms`) is not its own: truth
-        is what the source says, so the next hand is asked.
+        A character that the first hand writes in another form (its `forms`) is left to the
+        next hand, because the reference is the source's form.
         """
         found: dict[str, str] = {}
         left = "".join(dict.fromkeys(text))
@@ -49,7 +49,7 @@ class Typeface(NamedTuple):
         return found
 
     def list_records(self) -> dict[str, FontRecord]:
-        """What is known about each font."""
+        """The record of each font, by the name of its hand."""
         return {name: font.record for name, (_, font) in self.fonts.items()}
 
 
