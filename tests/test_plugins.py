@@ -59,6 +59,24 @@ def read_answers(src, writer, options):
     return ["read by a plug-in"]
 
 
+class Typed(Settings, frozen=True, kw_only=True):
+    first: Annotated[int, Meta(description="number of the first item", ge=0)] = 1
+    field: Annotated[dict[str, str], Meta(description="column of NAME")] = {}
+    dry_run: Annotated[bool, Meta(description="yes: add nothing")] = False
+
+
+@keju.reader("typed", summary="typed options", settings=Typed)
+def read_typed(src, writer, settings):
+    writer.add(Item(id=str(settings.first), benchmark="mcs-bench", task="T2", answer="甲"))
+    return [f"{settings.field} {settings.dry_run}"]
+
+
+@keju.reader("texts", summary="options of texts", options={"first_item": "f", "field.NAME": "n"})
+def read_texts(src, writer, options):
+    writer.add(Item(id="1", benchmark="mcs-bench", task="T2", answer="甲"))
+    return [repr(sorted(options.items()))]
+
+
 class Kept(Settings, frozen=True, kw_only=True):
     text: Annotated[str, Meta(description="What an answer must contain.")]
 
@@ -220,6 +238,30 @@ def test_a_reader_of_a_file_imports_and_the_dataset_records_it(file, tmp_path, k
     assert keju("data", "stats", data).returncode == 0
     missing = keju("data", "import", "answers-tsv", source, "--out", tmp_path / "other")
     assert "no format 'answers-tsv'" in missing.stderr
+
+
+def test_a_reader_of_a_file_has_typed_options_or_options_of_texts(file, tmp_path, keju):
+    source = tmp_path / "answers.tsv"
+
+    def imported(form, *options):
+        given = [word for option in options for word in ("--option", option)]
+        out = tmp_path / f"{form}{len(options)}"
+        return keju("data", "import", form, source, "--out", out, *given, "--plugin", file).stderr
+
+    shown = keju("data", "formats", "typed", "--plugin", file).stdout
+    assert "--option first=…  number of the first item" in shown
+    assert "--option field.NAME=…  column of NAME" in shown
+    assert "--option dry-run=…  yes: add nothing" in shown
+    done = imported("typed", "first=7", "field.id=编号", "dry-run=yes")
+    assert done.splitlines()[0] == "note: {'id': '编号'} True"
+    wrong = imported("typed", "first=-1", "dry-run=perhaps")
+    assert "first=-1: use a whole number, 0 or more" in wrong
+    assert "dry-run=perhaps: use yes or no" in wrong
+    assert "--option first_item=…  f" in keju("data", "formats", "texts", "--plugin", file).stdout
+    done = imported("texts", "first_item=", "field.id=x", "encoding=Big5")
+    expected = [("encoding", "Big5"), ("field.id", "x"), ("first_item", "")]
+    assert done.splitlines()[0] == f"note: {expected}"
+    assert imported("texts").splitlines()[0] == "note: []"
 
 
 def test_a_recipe_uses_source_reader_and_step_of_a_file(file, tmp_path, keju):

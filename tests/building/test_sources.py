@@ -435,5 +435,9 @@ def test_formats_of_data_import_are_sources(tmp_path):
     source = 'form = "pages"\npath = "pages"\nlicence = "CC0-1.0"\nsource = "s"\n'
     (item,), _ = built(tmp_path, source + 'options = { task = "T1", skip-missing = true }')
     assert (item.task, item.answer, item.draft) == ("T1", "天地玄黃", False)
-    with pytest.raises(KejuError, match="source 1"):
-        built(tmp_path, source + 'options = { tusk = "T1" }')
+    with pytest.raises(FaultsError) as error:
+        built(tmp_path, source + 'options = { tusk = "T1", dpi = 0, texts = "maybe" }')
+    assert len(error.value.lines) == 3
+    for line, fault in zip(error.value.lines, ("'task'", "dpi=0", "texts=maybe"), strict=True):
+        assert "source 1" in line
+        assert fault in line

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from PIL import Image, ImageDraw
 
-from keju.datasets.readers.boxes import Canvas, Drawn, fit_boxes
+from keju.datasets.readers.boxes import NAMES, Canvas, Drawn, fit_boxes
+from keju.datasets.readers.boxes.settings import BoxForm
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, UsageError
 from keju.items import Box
@@ -88,6 +90,10 @@ def test_boxes_on_the_stored_image_are_turned_as_exif_turns_it(orientation):
         assert (found.x0, found.y0, found.x1, found.y1) == dark
 
 
+def test_the_option_form_has_every_format_of_boxes():
+    assert get_args(BoxForm) == ("", *NAMES)
+
+
 def test_images_turned_without_a_size_are_counted_in_a_note(read, tmp_path):
     put(tmp_path / "s/p.jpg", turned(6, (60, 40)))
     put(tmp_path / "s/p.txt", "0 0.5 0.5 0.5 0.5\n")
@@ -157,7 +163,7 @@ def test_images_without_boxes_are_negatives_where_that_is_declared(read, tmp_pat
         read("obi-recognition", src)
     done = read("obi-recognition", src, without_boxes="negative")
     assert [item.answer for item in done.items if "tree" in item.id] == ["no"]
-    with pytest.raises(UsageError, match="without-boxes=no: say error or negative"):
+    with pytest.raises(UsageError, match="without-boxes=no: use one of error, negative"):
         read("obi-recognition", src, without_boxes="no")
 
 

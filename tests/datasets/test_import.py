@@ -129,7 +129,7 @@ def test_the_texts_of_options_become_settings() -> None:
         ("pages", "dpi", "1234567890", "option-not-a-number", "a whole number, 1 or more"),
         ("alto", "dpi", "nan", "option-not-a-number", "a number, 1 to 100000"),
         ("alto", "dpi", "many", "option-not-a-number", "a number, 1 to 100000"),
-        ("alto", "order", "geometri", "option-not-one-of", "auto, document, geometry. Did you me"),
+        ("alto", "order", "geometri", "option-not-one-of", "one of auto, document, geometry"),
     ],
 )
 def test_a_wrong_value_is_one_line_with_option_value_and_what_is_allowed(

@@ -6,7 +6,6 @@ import pytest
 
 from keju.datasets.newlines import Newlines, has_literal_newline
 from keju.datasets.validate import validate
-from keju.errors import UsageError
 from keju.items import Item, Response
 from keju.scoring import score_answer
 from tests.support.layouts import ancientdoc
@@ -38,11 +37,6 @@ def test_what_is_converted_and_kept_is_counted():
     assert r"literal \n read as line breaks: 3 in 2 texts" in converted
     assert r"literal \n kept in 1 text" in kept
     assert list(Newlines().notes()) == []
-
-
-def test_an_unknown_choice_is_named():
-    with pytest.raises(UsageError, match="newlines=yes: use auto, literal or keep"):
-        Newlines("yes")
 
 
 def test_only_a_certain_line_break_is_certain():

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, get_args
+from typing import Literal
 
-from keju.errors import UsageError, number_of
-from keju.messages import message
+from keju.errors import number_of
 
 NewlineChoice = Literal["auto", "literal", "keep"]
 r"""``auto``: in a text in which at least one literal ``\n`` is followed by no Latin letter, every
 one is a line break; other texts (``\nabla``) are kept. ``literal``: in every text. ``keep``: in
 none."""
-
-OPTION = r"auto, literal or keep: whether \n in a text is a line break (default auto)"
-"""The help of the option ``newlines``."""
 
 _LITERAL = re.compile(r"(?:\\{1,2}r)?\\{1,2}n")
 _CLEAR = re.compile(r"\\n(?![A-Za-z])")
@@ -29,15 +25,10 @@ class Newlines:
     """Converts literal line breaks by one rule, and counts them.
 
     Args:
-        choice: `NewlineChoice`.
-
-    Raises:
-        UsageError: it is not one of them.
+        choice: the rule.
     """
 
-    def __init__(self, choice: str = "auto") -> None:
-        if choice not in get_args(NewlineChoice):
-            raise UsageError(message("datasets.newlines-option-invalid", choice=choice))
+    def __init__(self, choice: NewlineChoice = "auto") -> None:
         self._choice = choice
         self._converted = 0
         self._breaks = 0

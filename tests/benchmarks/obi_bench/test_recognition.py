@@ -89,7 +89,7 @@ def test_a_table_of_boxes_may_name_its_columns_otherwise_or_give_sizes(
     assert read("obi-recognition", tmp_path / "a", **named).items[-1].boxes == (
         Box(x0=2, y0=3, x1=10, y1=20),
     )
-    with pytest.raises(UsageError, match="boxes=yxyx: use xyxy or xywh"):
+    with pytest.raises(UsageError, match="boxes=yxyx: use one of xyxy, xywh"):
         read("obi-recognition", tmp_path / "a", boxes="yxyx")
 
 

@@ -109,7 +109,7 @@ def test_bones_are_by_name_in_one_folder_and_by_folder_in_several(read, tmp_path
     assert [len(item.relevant) for item in flat.items] == [len(i.relevant) for i in deep.items]
     with pytest.raises(DataError, match=r"5 fragments are not named after a bone: b1/1\.png"):
         read("obi-rejoining", tmp_path / "deep", adjacency="all", bones="name")
-    with pytest.raises(UsageError, match="bones=grave: say folder or name"):
+    with pytest.raises(UsageError, match="bones=grave: use one of folder, name"):
         read("obi-rejoining", tmp_path / "deep", adjacency="all", bones="grave")
 
 

@@ -72,7 +72,7 @@ def test_characters_and_images_are_drawn_in_the_number_asked_for(
 def test_more_characters_than_there_are_is_an_error(read, tmp_path: Path):
     with pytest.raises(DataError, match=r"4 characters; wanted are 9\. Ask for at most 4"):
         read("obi-deciphering", trees.hust(tmp_path), classes="9")
-    with pytest.raises(UsageError, match="undeciphered=all: choose no, yes or only"):
+    with pytest.raises(UsageError, match="undeciphered=all: use one of no, yes, only"):
         read("obi-deciphering", trees.hust(tmp_path / "b"), undeciphered="all")
 
 
@@ -222,7 +222,7 @@ def test_the_rule_for_copies_is_reported_and_can_be_chosen(read, tmp_path: Path)
     assert not any(item.metadata["file"] == "b/5.png" for item in kept.items)
     with pytest.raises(DataError, match=r"the same image as .*, which is of another class"):
         read("obi-classification", src, duplicates="error")
-    with pytest.raises(UsageError, match="duplicates=no: choose drop, keep-first or error"):
+    with pytest.raises(UsageError, match="duplicates=no: use one of drop, keep-first, error"):
         read("obi-classification", src, duplicates="no")
 
 

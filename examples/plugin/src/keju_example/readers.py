@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Annotated
 
 import keju
 from keju.plugins import (
@@ -12,7 +13,8 @@ from keju.plugins import (
     Detection,
     Item,
     Listing,
-    Options,
+    Meta,
+    Settings,
     inside,
     source_bytes,
     source_text,
@@ -30,19 +32,34 @@ def detect(listing: Listing) -> Detection | None:
     return None
 
 
-@keju.reader("pages-tsv", summary="a table of page images and texts", layout=LAYOUT, detect=detect)
-def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterable[str]:
+class PagesSettings(Settings, frozen=True, kw_only=True):
+    """The options of the format."""
+
+    skip_empty: Annotated[bool, Meta(description="yes: skip pages without a text (default no)")] = (
+        False
+    )
+
+
+@keju.reader(
+    "pages-tsv",
+    summary="a table of page images and texts",
+    layout=LAYOUT,
+    settings=PagesSettings,
+    detect=detect,
+)
+def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Iterable[str]:
     """Read a table of pages.
 
     Raises:
         DataError: a line does not have two columns, or its image is not below the folder.
     """
-    del options
     table = src / "pages.tsv"
     for number, line in enumerate(source_text(table).splitlines(), 1):
         name, tab, text = line.partition("\t")
         if not tab:
             raise DataError("expected two columns", file=table, item=f"line {number}")
+        if settings.skip_empty and not text.strip():
+            continue
         image = inside(src, name, file=table, item=f"line {number}")
         ref = writer.add_image(source_bytes(image), name)
         writer.add(

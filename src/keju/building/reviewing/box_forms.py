@@ -17,7 +17,7 @@ from keju.building.reviewing.exported_images import (
 )
 from keju.building.reviewing.verdicts import Corrections, Decision, Verdict
 from keju.datasets.readers.base import files_under, source_text
-from keju.datasets.readers.boxes import Drawn, boxes_of, keep_valid
+from keju.datasets.readers.boxes import BoxSettings, Drawn, boxes_of, keep_valid
 from keju.datasets.readers.records import Place
 from keju.datasets.store import Dataset
 from keju.errors import DataError
@@ -221,7 +221,7 @@ def _read_coco(src: Path, refs: Mapping[str, ImageRef]) -> _BoxesByHash:
 def _read_voc(src: Path, refs: Mapping[str, ImageRef]) -> _BoxesByHash:
     names = [path for path in files_under(src, {"xml"}) if _find_image(path.name, refs, path)]
     images = [path.with_suffix(".jpg") for path in names]
-    drawn = boxes_of(src, images, {})
+    drawn = boxes_of(src, images, BoxSettings())
     return {parse_hash(path.name): boxes for path, boxes in drawn.items()}
 
 

@@ -19,7 +19,7 @@ from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.option_texts import declare_texts, given_texts, settings_from_texts
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, shortened
 from keju.images import EXTENSIONS
 from keju.messages import message
 from keju.settings import Settings, list_options
@@ -36,6 +36,7 @@ MOST_TEXT = 256 << 20
 NO_OPTIONS: Options = MappingProxyType({})
 
 S = TypeVar("S", bound=Settings)
+S_contra = TypeVar("S_contra", bound=Settings, contravariant=True)
 
 Read = Callable[[Path, DatasetWriter, S], Iterable[str]]
 """Reads a source into a writer; returns notes for the user, one line each.
@@ -80,7 +81,7 @@ class Table(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tables(Generic[S]):
+class Tables(Generic[S_contra]):
     """The tables that an import can be given, for ``keju data scaffold``.
 
     `what` is a short description; `make` examines a source and returns the tables, filled in as far
@@ -88,7 +89,7 @@ class Tables(Generic[S]):
     """
 
     what: str
-    make: Callable[[Path, S], Iterable[Table]]
+    make: Callable[[Path, S_contra], Iterable[Table]]
 
 
 @dataclass(frozen=True)
@@ -147,40 +148,6 @@ class Reader(Generic[S]):
                 are several errors.
         """
         return settings_from_texts(options, self.settings, self.name, texts=self.texts)
-
-
-def parse_flag(options: Options, name: str, default: str = "no") -> bool:
-    """Whether a yes-or-no option is set.
-
-    Raises:
-        UsageError: its value is not valid.
-    """
-    value = options.get(name, default).casefold()
-    if value not in {"yes", "no", "true", "false", "1", "0"}:
-        raise UsageError(message("datasets.option-not-yes-or-no", name=name, value=options[name]))
-    return value in {"yes", "true", "1"}
-
-
-def parse_whole_number(options: Options, name: str, default: int) -> int:
-    """The value of an option that is a whole number, 1 or more.
-
-    Raises:
-        UsageError: its value is not one.
-    """
-    value = options.get(name, "")
-    if not value:
-        return default
-    if not (value.isascii() and value.isdigit() and len(value) < 10 and int(value)):
-        raise UsageError(
-            message(
-                "datasets.option-not-a-number",
-                name=name,
-                value=value,
-                kind=message("datasets.whole-number"),
-                limits=message("datasets.limits-from", low=1),
-            )
-        )
-    return int(value)
 
 
 def plain_file(path: Path) -> Path:

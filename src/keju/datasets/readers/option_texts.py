@@ -28,8 +28,8 @@ from keju.settings import (
 S = TypeVar("S", bound=Settings)
 
 _YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-_DIGITS = 10
-"""The number of characters from which a text is too long for a number."""
+_LONGEST = 9
+"""Maximum number of characters of a whole number."""
 
 
 def settings_from_texts(
@@ -126,14 +126,12 @@ def _value(option: str, text: str, field: FieldInfo) -> object:
 
 
 def _not_one_of(option: str, text: str, allowed: Iterable[str]) -> UsageError:
-    names = list(filter(None, allowed))
     return UsageError(
         message(
             "datasets.option-not-one-of",
             name=option,
             value=text,
-            names=", ".join(names),
-            similar=did_you_mean(nearest_names(text, names)),
+            names=", ".join(filter(None, allowed)),
         )
     )
 
@@ -145,7 +143,8 @@ def _number(option: str, text: str, field: FieldInfo) -> float:
         value = int(text) if whole else float(text)
     except ValueError:
         value = float("nan")
-    plain = text.isascii() and len(text) < _DIGITS and (not whole or text.lstrip("-").isdigit())
+    digits = text.removeprefix("-").isdigit() and len(text) <= _LONGEST
+    plain = text.isascii() and (digits or not whole)
     # A value that is not a number is outside of any limits.
     inside = (float("-inf") if low is None else low) <= value
     if plain and inside and value <= (float("inf") if high is None else high):

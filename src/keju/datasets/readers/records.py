@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options, join_names, source_bytes
+from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.image_lookup import ImageIndex, decoded_image
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
@@ -36,33 +36,36 @@ def map_fields(
     file: Path,
     records: Sequence[JsonObject],
     wanted: Mapping[str, Field],
-    options: Options | None = None,
+    given: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """The name of each required field in these records.
 
-    A name given with ``field.ROLE=NAME`` must exist; else the first known name that exists is used,
-    ignoring case, ``_`` and spaces. Without options no names can be given.
+    A given name must exist; else the first known name that exists is used, ignoring case, ``_`` and
+    spaces.
+
+    Args:
+        file: the file, for errors.
+        records: its records.
+        wanted: the fields that the reader needs, by role.
+        given: names by role, from the options ``field.ROLE=NAME``; None if there are no such
+            options.
 
     Raises:
-        UsageError: an option names a role that this format does not have.
+        UsageError: a name is given for a role that this format does not have.
         DataError: a required field is missing; the error shows expected and found.
     """
     keys = list(dict.fromkeys(key for record in records for key in record))
-    given = {
-        option.removeprefix(FIELD_OPTION): name
-        for option, name in (options or {}).items()
-        if option.startswith(FIELD_OPTION)
-    }
-    if unknown := sorted(set(given) - set(wanted)):
+    names = given or {}
+    if unknown := sorted(set(names) - set(wanted)):
         roles = ", ".join(wanted)
         raise UsageError(message("datasets.no-such-field", field=unknown[0], roles=roles))
     found: dict[str, str] = {}
     for role, field in wanted.items():
-        name = _name_among(keys, role, field, given)
+        name = _name_among(keys, role, field, names)
         if name is not None:
             found[role] = name
-        elif field.required or role in given:
-            looked_for = given.get(role) or " or ".join(field.names)
+        elif field.required or role in names:
+            looked_for = names.get(role) or " or ".join(field.names)
             raise DataError(
                 message(
                     "datasets.no-field-for-role",
@@ -72,23 +75,27 @@ def map_fields(
                 ),
                 file=file,
                 hint=message("datasets.call-it", name=field.names[0])
-                if options is None
+                if given is None
                 else message("datasets.give-field-name", option=FIELD_OPTION, role=role),
             )
     return found
 
 
-def image_roots(src: Path, file: Path, options: Options) -> list[Path]:
-    """Directories that may contain the images of a file of records: the option's, else beside it.
+def image_roots(src: Path, file: Path, images: Path | None) -> list[Path]:
+    """Directories that may contain the images of a file of records.
+
+    Args:
+        src: the source.
+        file: the file; without `images`, directories beside it and in `src` are returned.
+        images: the directory that the option ``images`` names.
 
     Raises:
-        UsageError: the option is not a directory.
+        UsageError: `images` is not a directory.
     """
-    if "images" in options:
-        root = Path(options["images"])
-        if not root.is_dir():
-            raise UsageError(message("datasets.images-option-no-folder", root=root))
-        return [root]
+    if images:
+        if not images.is_dir():
+            raise UsageError(message("datasets.images-option-no-folder", root=images))
+        return [images]
     base = src if src.is_dir() else file.parent
     return [file.parent, file.parent / "images", base, base / "images"]
 

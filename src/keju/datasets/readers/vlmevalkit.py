@@ -7,12 +7,13 @@ import binascii
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any, TextIO
+from typing import Annotated, TextIO
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
-from keju.datasets.readers.base import Detection, Options, Reader, files_under, source_bytes
+from keju.datasets.readers.base import Detection, Reader, files_under, source_bytes
 from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
 from keju.datasets.readers.image_lookup import image_below
 from keju.datasets.readers.import_log import import_log
@@ -26,6 +27,7 @@ from keju.definitions import Task, query_of, task, tasks
 from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef, Item
 from keju.messages import message
+from keju.settings import Settings
 
 LAYOUT = """\
 SRC                       a .tsv file, or a folder with .tsv files in it
@@ -35,18 +37,27 @@ An image is base64, a list of base64, or the index of the row that has it; image
 list of paths, from the table's folder or its folder images on. A table that keju exported gives
 the same items again; of any other, say the task: --option task=T7"""
 
-OPTIONS = {
-    "task": "the task that the table's questions are, where keju did not write it",
-    "query": "the query, where the task has several, e.g. What",
-    "images": "the folder that image_path starts from, if it is not that of the table",
-}
+
+class VLMEvalKitSettings(Settings, frozen=True, kw_only=True):
+    """What VLMEvalKit's tables do not state."""
+
+    task: Annotated[
+        str,
+        Meta(description="the task that the table's questions are, where keju did not write it"),
+    ] = ""
+    query: Annotated[str, Meta(description="the query, where the task has several, e.g. What")] = ""
+    images: Annotated[
+        Path | None,
+        Meta(description="the folder that image_path starts from, if it is not that of the table"),
+    ] = None
+
 
 _SHORTEST = 64
 """Minimum length of an image in a cell; a shorter one is the index of the row with the image, as in
 VLMEvalKit."""
 
 
-def read_vlmevalkit(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
+def read_vlmevalkit(src: Path, writer: DatasetWriter, settings: VLMEvalKitSettings) -> list[str]:
     """Read VLMEvalKit's rows as items: with verbatim prompts, or exactly as exported by keju.
 
     Raises:
@@ -58,11 +69,11 @@ def read_vlmevalkit(src: Path, writer: DatasetWriter, options: Options) -> list[
     if not files:
         raise DataError(message("datasets.vlmevalkit-no-tsv"), file=src)
     for file in files:
-        images = _Images(writer, image_roots(src, file, options))
+        images = _Images(writer, image_roots(src, file, settings.images))
         count = 0
         for row in _rows(file):
             refs = images.of(row)
-            writer.add(_item(row, refs, options))
+            writer.add(_item(row, refs, settings))
             count += 1
         if not count:
             raise DataError(message("datasets.table-without-rows"), file=file)
@@ -92,13 +103,13 @@ def detect_vlmevalkit(listing: Listing) -> Detection | None:
 
 _NEEDED = frozenset({"index", "question", "answer"})
 
-READER = Reader[Any](
+READER = Reader(
     "vlmevalkit-tsv",
     "VLMEvalKit's TSV",
     LAYOUT,
     read_vlmevalkit,
-    options=OPTIONS,
-    detect=detect_vlmevalkit,
+    VLMEvalKitSettings,
+    detect_vlmevalkit,
 )
 
 
@@ -230,16 +241,16 @@ def _listed(cell: str) -> list[str]:
     return [cell]
 
 
-def _item(row: Row, refs: tuple[ImageRef, ...], options: Options) -> Item:
+def _item(row: Row, refs: tuple[ImageRef, ...], settings: VLMEvalKitSettings) -> Item:
     place, cells = row
     said = {head: text_of(cells, head, place) for head in cells}
     if written := said.get("keju", ""):
         item = parse_item(written, f"{place.file}: {place.item}")
         _must_agree(item, said, place)
         return replace(item, images=refs)
-    if "task" not in options:
+    if not settings.task:
         raise UsageError(message("datasets.vlmevalkit-name-task", file=place.file))
-    return _foreign(said, refs, task(options["task"]), options.get("query", ""), place)
+    return _foreign(said, refs, task(settings.task), settings.query, place)
 
 
 def _must_agree(item: Item, said: Mapping[str, str], place: Place) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
 from keju.benchmarks.ancientdoc.reader.book_table import book_table
-from keju.benchmarks.ancientdoc.reader.columns import QA_TASKS, TEXT_TASKS, WIDE_FIELDS
 from keju.benchmarks.ancientdoc.reader.detecting import detect_ancientdoc
 from keju.benchmarks.ancientdoc.reader.images import (
     FOLDER,
@@ -20,13 +18,13 @@ from keju.benchmarks.ancientdoc.reader.images import (
     tree_images,
 )
 from keju.benchmarks.ancientdoc.reader.items import make_item, numbered
-from keju.benchmarks.ancientdoc.reader.long import FIELDS, embedded, long_items, page_of
+from keju.benchmarks.ancientdoc.reader.long import embedded, long_items, page_of
+from keju.benchmarks.ancientdoc.reader.settings import AncientDocSettings
 from keju.benchmarks.ancientdoc.reader.strata import Books, books_in, unprinted
 from keju.benchmarks.ancientdoc.reader.tables import Table, image_in, tables_in
 from keju.benchmarks.ancientdoc.reader.wide import WideTable
-from keju.datasets.newlines import OPTION as NEWLINES_OPTION
 from keju.datasets.newlines import Newlines
-from keju.datasets.readers.base import Options, Reader, Tables, join_names, parse_flag
+from keju.datasets.readers.base import Reader, Tables, join_names
 from keju.datasets.readers.records import Pictures, image_roots
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task as find_task
@@ -50,31 +48,21 @@ assumed: Translation, Reasoning Question 1, Reasoning Answer 1, Knowledge …, V
 Tasks without columns get no items and are reported. A literal \\n becomes a line break.
 --option books=FILE adds dynasty and script from a table with a row per book."""
 
-OPTIONS = {
-    "field.NAME": "the field that has the NAME, which is one of: "
-    f"{', '.join(FIELDS)}; of a wide table: {', '.join(WIDE_FIELDS)}, "
-    f"{', '.join(TEXT_TASKS)}, or of {', '.join(QA_TASKS)} TASK_question_1, TASK_answer_1 …",
-    "images": "the folder that the image paths start from, if it is not beside the table",
-    "books": "a table of books: book, dynasty, script, and other columns for metadata",
-    "newlines": NEWLINES_OPTION,
-    "skip-missing": "yes: skip questions whose image is missing (default no)",
-    "without-answers": "yes: import a tree of images that has no label.csv (default no)",
-}
 
-
-def read_ancientdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+def read_ancientdoc(
+    src: Path, writer: DatasetWriter, settings: AncientDocSettings
+) -> Iterator[str]:
     """Read AncientDoc's questions word for word; the book is the group.
 
     The text of a page's OCR becomes the transcription of all questions on that page.
 
     Raises:
-        UsageError: a field is mapped that this format does not have, or an option has no value
-            that it can have.
+        UsageError: a field is mapped that this format does not have.
         DataError: no table, a field, an image or a column is missing, an unknown task, a name
             that leads out of the folder.
     """
-    books = books_in(options)
-    reading = _Reading(src, writer, options)
+    books = books_in(settings.books)
+    reading = _Reading(src, writer, settings)
     items = list(reading.items())
     for item in numbered(items):
         writer.add(_with_book(item, books))
@@ -82,26 +70,25 @@ def read_ancientdoc(src: Path, writer: DatasetWriter, options: Options) -> Itera
     yield from _notes(items, books)
 
 
-READER = Reader[Any](
+READER = Reader(
     "ancientdoc",
     "AncientDoc: the release on Hugging Face, or JSON lines with page images",
     LAYOUT,
     read_ancientdoc,
-    options=OPTIONS,
-    detect=detect_ancientdoc,
-    tables=Tables[Any]("dynasty and script of books", partial(book_table, read=read_ancientdoc)),
+    AncientDocSettings,
+    detect_ancientdoc,
+    tables=Tables("dynasty and script of books", partial(book_table, read=read_ancientdoc)),
 )
 
 
 class _Reading:
     """One import: its source, what it writes to, and what is noted on the way."""
 
-    def __init__(self, src: Path, writer: DatasetWriter, options: Options) -> None:
+    def __init__(self, src: Path, writer: DatasetWriter, settings: AncientDocSettings) -> None:
         self._src = src
         self._writer = writer
-        self._options = options
-        self._newlines = Newlines(options.get("newlines", "auto"))
-        self._skip = parse_flag(options, "skip-missing")
+        self._settings = settings
+        self._newlines = Newlines(settings.newlines)
         self._notes: list[str] = []
 
     def items(self) -> Iterator[Item]:
@@ -113,18 +100,18 @@ class _Reading:
         wide: list[Table] = []
         inside: list[PageImage] = []
         empty = True
-        for table in tables_in(self._src, self._options):
+        for table in tables_in(self._src, self._settings):
             empty = False
             if table.kind == "images":
                 inside += self._embedded(table)
             elif table.kind == "long":
                 yield from self._long(table)
             elif image_in(table.rows[0].cells):
-                yield from self._wide(table, PageImages([]), strict=not self._skip)
+                yield from self._wide(table, PageImages([]), strict=not self._settings.skip_missing)
             else:
                 wide.append(table)
         if empty:
-            _check_tree(self._src, self._options)
+            _check_tree(self._src, without_answers=self._settings.without_answers)
         if wide or inside or empty:
             yield from self._pages(wide, inside)
 
@@ -134,12 +121,12 @@ class _Reading:
         yield from self._newlines.notes()
 
     def _long(self, table: Table) -> Iterator[Item]:
-        roots = image_roots(self._src, table.file, self._options)
+        roots = image_roots(self._src, table.file, self._settings.images)
         pictures = Pictures(self._writer, [*roots, *(root / FOLDER for root in roots)])
         yield from long_items(
-            table.file, table.rows, pictures, self._writer, self._newlines, self._options
+            table.file, table.rows, pictures, self._writer, self._newlines, self._settings.field
         )
-        if not self._skip:
+        if not self._settings.skip_missing:
             pictures.raise_if_missing(table.file)
         if skipped := list(pictures.missing):
             self._notes.append(
@@ -152,7 +139,7 @@ class _Reading:
         found = PageImages([*tree, *inside])
         done: set[str] = set()
         for table in wide:
-            strict = not self._skip and not inside
+            strict = not self._settings.skip_missing and not inside
             for item in self._wide(table, found, strict=strict):
                 done.add(item.images[0].sha256)
                 yield item
@@ -161,15 +148,14 @@ class _Reading:
             self._notes += found.notes()
 
     def _wide(self, table: Table, images: PageImages, *, strict: bool) -> Iterator[Item]:
-        reading = WideTable(table.file, table.rows, self._options)
+        reading = WideTable(table.file, table.rows, self._settings.field)
         yield from reading.items(images, self._writer, self._newlines)
         if strict:
             reading.raise_if_missing()
         self._notes += reading.notes()
 
     def _root(self) -> Path:
-        if "images" in self._options:
-            root = Path(self._options["images"])
+        if root := self._settings.images:
             if not root.is_dir():
                 raise UsageError(message("ancientdoc.no-image-folder", root=root))
             return root
@@ -202,14 +188,14 @@ class _Reading:
                 self._notes.append(f"{copies} byte-identical copies of images are not imported")
 
 
-def _check_tree(src: Path, options: Options) -> None:
+def _check_tree(src: Path, *, without_answers: bool) -> None:
     """Refuse a source without a table, unless images alone are wanted.
 
     Raises:
         DataError: it has no table.
     """
     if src.is_dir() and ((src / FOLDER).is_dir() or src.name == FOLDER):
-        if parse_flag(options, "without-answers"):
+        if without_answers:
             return
         raise DataError(message("ancientdoc.label-missing"), file=src)
     raise DataError(message("ancientdoc.no-table"), file=src)

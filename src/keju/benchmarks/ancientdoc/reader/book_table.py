@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import replace
 
 from keju.benchmarks.ancientdoc.reader.images import tree_images
+from keju.benchmarks.ancientdoc.reader.settings import AncientDocSettings
 from keju.datasets.preview import PreviewWriter
-from keju.datasets.readers.base import Options, Read, Table, image_files
+from keju.datasets.readers.base import Read, Table, image_files
 from keju.errors import DataError
 from keju.messages import message
 
 _ALL = 1 << 40
 
 
-def book_table(src: Path, options: Options, *, read: Read[Any]) -> Iterator[Table]:
+def book_table(
+    src: Path, settings: AncientDocSettings, *, read: Read[AncientDocSettings]
+) -> Iterator[Table]:
     """Every book of a source, with dynasty and script as far as they are known.
 
     Args:
         src: the source.
-        options: of the import.
+        settings: of the import.
         read: reads a source that has no images in folders.
 
     Raises:
@@ -34,8 +38,7 @@ def book_table(src: Path, options: Options, *, read: Read[Any]) -> Iterator[Tabl
             known.setdefault(book, {"category": category})
     else:
         writer = PreviewWriter(_ALL)
-        given = {"skip-missing": "yes"} | dict(options)
-        for _ in read(src, writer, given):
+        for _ in read(src, writer, replace(settings, skip_missing=True)):
             continue
         for item in writer.items:
             known.setdefault(item.metadata.get("book", ""), dict(item.metadata))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options
 from keju.datasets.readers.records import FIELD_OPTION, Field
 from keju.errors import UsageError
 from keju.messages import message
@@ -74,11 +73,15 @@ class WideColumns(NamedTuple):
     """Columns that no task has."""
 
 
-def wide_columns(columns: Iterable[str], options: Options | None = None) -> WideColumns | None:
+def wide_columns(
+    columns: Iterable[str], given: Mapping[str, str] | None = None
+) -> WideColumns | None:
     """The meaning of the columns of a wide table; None if none belongs to a task.
 
-    ``field.TASK=COLUMN`` names the column of a task's answer, ``field.TASK_question_1=COLUMN`` and
-    ``field.TASK_answer_1=COLUMN`` those of its questions.
+    Args:
+        columns: the names of the columns.
+        given: names of columns from options: ``TASK`` for a task's answer, ``TASK_question_1`` and
+            ``TASK_answer_1`` for those of its questions.
 
     Raises:
         UsageError: an option names a column that does not exist.
@@ -88,25 +91,23 @@ def wide_columns(columns: Iterable[str], options: Options | None = None) -> Wide
     for column in names:
         if role := _role(column):
             roles[column] = role
-    for option, column in (options or {}).items():
-        role = _role(option.removeprefix(FIELD_OPTION)) if option.startswith(FIELD_OPTION) else None
+    for name, column in (given or {}).items():
+        role = _role(name)
         if role is None:
             continue
         if column not in names:
-            raise UsageError(message("ancientdoc.no-such-column", option=option, column=column))
+            raise UsageError(
+                message("ancientdoc.no-such-column", option=f"{FIELD_OPTION}{name}", column=column)
+            )
         roles = {each: known for each, known in roles.items() if known != role} | {column: role}
     asked = tuple(_task_columns(roles))
     used = {column for each in asked for column in each[1:]}
     return WideColumns(asked, tuple(each for each in names if each not in used)) if asked else None
 
 
-def without_task_options(options: Options) -> Options:
-    """The options without those that name columns of tasks."""
-    return {
-        name: value
-        for name, value in options.items()
-        if not (name.startswith(FIELD_OPTION) and _role(name.removeprefix(FIELD_OPTION)))
-    }
+def without_task_columns(given: Mapping[str, str]) -> dict[str, str]:
+    """The given names of columns without those of tasks."""
+    return {name: column for name, column in given.items() if not _role(name)}
 
 
 def _task_columns(roles: Mapping[str, tuple[str, str, str]]) -> Iterable[TaskColumns]:

@@ -8,7 +8,6 @@ from pathlib import Path, PurePosixPath
 from keju.benchmarks.ancientdoc.reader.images import page_path
 from keju.benchmarks.ancientdoc.reader.items import STRATA, make_item, task_named
 from keju.datasets.newlines import Newlines
-from keju.datasets.readers.base import Options
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import Field, Pictures, Place, map_fields, text_of
@@ -37,7 +36,7 @@ def long_items(
     pictures: Pictures,
     writer: DatasetWriter,
     newlines: Newlines,
-    options: Options,
+    given: Mapping[str, str],
 ) -> Iterator[Item]:
     """The items of a table with one question per record, without those whose image is missing.
 
@@ -47,7 +46,7 @@ def long_items(
             of its folder.
     """
     records = [row.cells for row in rows]
-    fields = map_fields(file, records, FIELDS, options)
+    fields = map_fields(file, records, FIELDS, given)
     for role, field in fields.items():
         import_log().used(role, field)
     unknown = dict.fromkeys(key for record in records for key in record)

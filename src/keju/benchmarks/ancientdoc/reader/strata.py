@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from keju.datasets.readers.base import Options, join_names, plain_file
+from keju.datasets.readers.base import join_names, plain_file
 from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import read_table
@@ -92,8 +92,8 @@ def unprinted(items: Sequence[Item]) -> Iterator[str]:
             yield f"{plural} that the paper has not: {join_names(strange)}"
 
 
-def books_in(options: Options) -> Books:
-    """The table of books that an option names; empty where none does.
+def books_in(table: Path | None) -> Books:
+    """The table of books; empty where there is none.
 
     Columns other than book, dynasty and script become metadata too, where their values are short.
 
@@ -101,9 +101,9 @@ def books_in(options: Options) -> Books:
         DataError: it has no column for the book, or none for dynasty or script; a row has no book,
             or two rows have the same one.
     """
-    if "books" not in options:
+    if table is None:
         return Books({})
-    file = plain_file(Path(options["books"]))
+    file = plain_file(table)
     rows = read_table(file)
     records = [cells for _, cells in rows]
     fields = map_fields(file, records, _BOOKS)

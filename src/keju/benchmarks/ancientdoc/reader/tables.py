@@ -9,10 +9,11 @@ from typing import Literal, NamedTuple
 from keju.benchmarks.ancientdoc.reader.columns import (
     WIDE_FIELDS,
     wide_columns,
-    without_task_options,
+    without_task_columns,
 )
 from keju.benchmarks.ancientdoc.reader.long import FIELDS
-from keju.datasets.readers.base import Options, files_under
+from keju.benchmarks.ancientdoc.reader.settings import AncientDocSettings
+from keju.datasets.readers.base import files_under
 from keju.datasets.readers.records import JsonObject, map_fields
 from keju.datasets.readers.tables import SUFFIXES, Row, read_table
 from keju.errors import DataError
@@ -33,48 +34,51 @@ def image_in(cells: JsonObject) -> Mapping[object, object] | bytes:
     return next((each for each in cells.values() if isinstance(each, Mapping | bytes)), {})
 
 
-def tables_in(src: Path, options: Options) -> Iterator[Table]:
+def tables_in(src: Path, settings: AncientDocSettings) -> Iterator[Table]:
     """The tables of a source; of a folder every file that can be one, except the table of books.
 
     Raises:
         DataError: a file cannot be read, or is none of the three kinds.
     """
     suffixes = {suffix.lstrip(".") for suffix in SUFFIXES}
-    books = Path(options["books"]).resolve() if "books" in options else None
+    books = settings.books.resolve() if settings.books else None
     for file in [src] if src.is_file() else list(files_under(src, suffixes)):
         if file.resolve() != books:
             rows = read_table(file)
-            yield Table(file, _kind(file, rows, options), rows)
+            yield Table(file, _kind(file, rows, settings.field), rows)
 
 
-def kind_of(records: Sequence[JsonObject], options: Options | None = None) -> Kind | None:
-    """The kind of table with these records; None if it is none of AncientDoc's."""
+def kind_of(records: Sequence[JsonObject], given: Mapping[str, str] | None = None) -> Kind | None:
+    """The kind of table with these records; None if it is none of AncientDoc's.
+
+    `given` are the names of columns by role, from the options ``field.ROLE=NAME``.
+    """
     try:
-        map_fields(Path(), records, FIELDS, _of_roles(options or {}, FIELDS))
+        map_fields(Path(), records, FIELDS, _of_roles(given or {}, FIELDS))
     except DataError:
         pass
     else:
         return "long"
     names = list(dict.fromkeys(key for record in records for key in record))
     inside = any(isinstance(cell, Mapping | bytes) for cell in records[0].values())
-    if wide_columns(names, options):
+    if wide_columns(names, given):
         try:
-            map_fields(Path(), records, WIDE_FIELDS, _of_roles(options or {}, WIDE_FIELDS))
+            map_fields(Path(), records, WIDE_FIELDS, _of_roles(given or {}, WIDE_FIELDS))
         except DataError:
             return "wide" if inside else None
         return "wide"
     return "images" if inside else None
 
 
-def _kind(file: Path, rows: Sequence[Row], options: Options) -> Kind:
+def _kind(file: Path, rows: Sequence[Row], given: Mapping[str, str]) -> Kind:
     records = [row.cells for row in rows]
-    kind = kind_of(records, options)
+    kind = kind_of(records, given)
     if kind is None:
         # Raises, with the field that is missing.
-        map_fields(file, records, FIELDS, without_task_options(options))
+        map_fields(file, records, FIELDS, without_task_columns(given))
     return kind or "long"
 
 
-def _of_roles(options: Options, roles: Iterable[str]) -> Options:
-    wanted = {f"field.{role}" for role in roles}
-    return {name: value for name, value in options.items() if name in wanted}
+def _of_roles(given: Mapping[str, str], roles: Iterable[str]) -> dict[str, str]:
+    wanted = set(roles)
+    return {role: name for role, name in given.items() if role in wanted}

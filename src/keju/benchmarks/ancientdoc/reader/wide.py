@@ -16,14 +16,14 @@ from keju.benchmarks.ancientdoc.reader.columns import (
     TaskColumns,
     WideColumns,
     wide_columns,
-    without_task_options,
+    without_task_columns,
 )
 from keju.benchmarks.ancientdoc.reader.images import PageImage, PageImages, page_path
 from keju.benchmarks.ancientdoc.reader.items import STRATA, make_item
 from keju.benchmarks.ancientdoc.reader.long import embedded, page_of
 from keju.benchmarks.ancientdoc.reader.tables import image_in
 from keju.datasets.newlines import Newlines
-from keju.datasets.readers.base import Options, join_names
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import JsonObject, Place, map_fields, text_of
@@ -49,20 +49,20 @@ class WideTable:
     Args:
         file: the table.
         rows: its rows.
-        options: those of the import.
+        given: names of columns, from the options ``field.NAME``.
 
     Raises:
         UsageError: an option names a column that does not exist.
         DataError: no column has the page's name.
     """
 
-    def __init__(self, file: Path, rows: Sequence[Row], options: Options) -> None:
+    def __init__(self, file: Path, rows: Sequence[Row], given: Mapping[str, str]) -> None:
         self.file = file
         self.rows = rows
         records = [row.cells for row in rows]
         names = list(dict.fromkeys(key for record in records for key in record))
-        self.columns = wide_columns(names, options) or WideColumns((), tuple(names))
-        self.fields = map_fields(file, records, WIDE_FIELDS, without_task_options(options))
+        self.columns = wide_columns(names, given) or WideColumns((), tuple(names))
+        self.fields = map_fields(file, records, WIDE_FIELDS, without_task_columns(given))
         self._others = self._log(records)
         self._empty: Counter[str] = Counter()
         self._unread: list[str] = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from keju.benchmarks.mcs_bench.reader.detection import detect_mcs_bench
 from keju.benchmarks.mcs_bench.reader.entries import Entry, entries_in
@@ -24,12 +23,12 @@ from keju.benchmarks.mcs_bench.reader.items import (
     with_transcriptions,
 )
 from keju.benchmarks.mcs_bench.reader.joining import join_scripts, with_own_ids
+from keju.benchmarks.mcs_bench.reader.settings import McsBenchSettings
 from keju.benchmarks.mcs_bench.reader.sources import Table, tables_in
-from keju.datasets.readers.base import Options, Reader, join_names, parse_flag
+from keju.datasets.readers.base import Reader, join_names
 from keju.datasets.store import DatasetWriter
-from keju.errors import UsageError, number_of
+from keju.errors import number_of
 from keju.items import Item
-from keju.messages import message
 
 __all__ = [
     "FIELDS",
@@ -57,44 +56,31 @@ tasks or domains, OpenAI's messages, LLaVA's conversations, names in Chinese, no
 Only ID, Task_ID and Answer_Simplified are known from print. Give other names with options, e.g.
 --option field.question=Question_Traditional --option field.image=img_path"""
 
-OPTIONS = {
-    "field.NAME": f"the field that has the NAME, which is one of: {', '.join(FIELDS)}",
-    "task": "the task of records that name none, neither in a field nor in a file's name, e.g. T7",
-    "answers-from": "0 or 1: answers are numbers of options, counted from there (default: seen "
-    "from the answers)",
-    "images": "the folder of the images, if it is not beside the file",
-    "skip-missing": "yes: skip items whose image is missing (default no)",
-}
-
-
 MOST_MISSING = 1000
 """Items without image after which an import stops, unless it is to skip them."""
 
 
-def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+def read_mcs_bench(src: Path, writer: DatasetWriter, settings: McsBenchSettings) -> Iterator[str]:
     """Read MCS-Bench's questions word for word, with their answers and images.
 
     Raises:
-        UsageError: a field is mapped that this format does not have, or an option's value is not
-            one of its values.
+        UsageError: a field is mapped that this format does not have.
         DataError: records are missing, a field or an image is missing, the task is unknown, or a
             name leads out of the folder.
     """
-    if options.get("answers-from", "") not in {"", "0", "1"}:
-        raise UsageError(message("mcs-bench.answers-from-invalid", value=options["answers-from"]))
     tables, passed = tables_in(src)
     if passed:
         yield f"files without questions, not read: {join_names(passed)}"
-    entries, notes = join_scripts(each for table in tables for each in entries_in(table, options))
+    entries, notes = join_scripts(each for table in tables for each in entries_in(table, settings))
     yield from notes
     named, notes = with_own_ids(entries)
     yield from notes
-    images = ReleaseImages(writer, src, options, entries)
+    images = ReleaseImages(writer, src, settings.images, entries)
     _check_images(tables, entries, images)
     items: list[Item] = []
     skipped: list[str] = []
-    skip = parse_flag(options, "skip-missing")
-    first = index_origin(entries, options.get("answers-from", ""))
+    skip = settings.skip_missing
+    first = index_origin(entries, settings.answers_from)
     for name, entry in named:
         refs = images.of(entry)
         if refs is None:
@@ -138,11 +124,11 @@ def _notes(items: Sequence[Item], skipped: Sequence[str]) -> Iterator[str]:
         )
 
 
-READER = Reader[Any](
+READER = Reader(
     "mcs-bench",
     "MCS-Bench's questions in JSON or tables, with images",
     LAYOUT,
     read_mcs_bench,
-    options=OPTIONS,
-    detect=detect_mcs_bench,
+    McsBenchSettings,
+    detect_mcs_bench,
 )

@@ -11,6 +11,7 @@ from keju.benchmarks.mcs_bench.reader.entries import Entry, entries_in
 from keju.benchmarks.mcs_bench.reader.images import names_file
 from keju.benchmarks.mcs_bench.reader.items import index_origin
 from keju.benchmarks.mcs_bench.reader.joining import join_scripts, with_own_ids
+from keju.benchmarks.mcs_bench.reader.settings import McsBenchSettings
 from keju.benchmarks.mcs_bench.reader.sources import SUFFIXES, tables_in
 from keju.benchmarks.mcs_bench.reader.words import (
     load_names,
@@ -75,7 +76,8 @@ def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:
     try:
         tables, _ = tables_in(listing.src)
         fit = max(fit, *(_fit(each.words, [row.cells for row in each.rows]) for each in tables))
-        entries, _ = join_scripts(each for table in tables for each in entries_in(table, {}))
+        settings = McsBenchSettings()
+        entries, _ = join_scripts(each for table in tables for each in entries_in(table, settings))
         index_origin(entries, "")
         _check_unlike(name for name, _ in with_own_ids(entries)[0])
     except (DataError, UsageError) as error:

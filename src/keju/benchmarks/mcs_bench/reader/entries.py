@@ -9,6 +9,7 @@ from typing import NamedTuple
 from keju.benchmarks.mcs_bench.reader.choices import options_from
 from keju.benchmarks.mcs_bench.reader.conversations import without_conversation
 from keju.benchmarks.mcs_bench.reader.fields import FieldMap, field_map, lift_metadata
+from keju.benchmarks.mcs_bench.reader.settings import McsBenchSettings
 from keju.benchmarks.mcs_bench.reader.sources import Table
 from keju.benchmarks.mcs_bench.reader.words import (
     domains_in,
@@ -21,7 +22,7 @@ from keju.benchmarks.mcs_bench.reader.words import (
     tasks_of_path,
     tasks_within,
 )
-from keju.datasets.readers.base import Options, join_names
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.definitions import Task, is_task_word
 from keju.errors import DataError
@@ -64,7 +65,7 @@ _TEXTS = (
 _ANSWERS = ("answer", "answer_simplified", "answer_traditional", "answer_index")
 
 
-def entries_in(table: Table, options: Options) -> list[Entry]:
+def entries_in(table: Table, settings: McsBenchSettings) -> list[Entry]:
     """The records of a table.
 
     Raises:
@@ -72,8 +73,8 @@ def entries_in(table: Table, options: Options) -> list[Entry]:
         DataError: a record is not in any known form, or its task is unknown.
     """
     records = [lift_metadata(without_conversation(row.cells, row.place)) for row in table.rows]
-    fields = field_map(table.file, records, options)
-    reader = _Reader(table, fields, options)
+    fields = field_map(table.file, records, settings.field)
+    reader = _Reader(table, fields, settings.task)
     return [
         reader.entry(record, row.place) for record, row in zip(records, table.rows, strict=True)
     ]
@@ -82,12 +83,12 @@ def entries_in(table: Table, options: Options) -> list[Entry]:
 class _Reader:
     """Reads the records of one table."""
 
-    def __init__(self, table: Table, fields: FieldMap, options: Options) -> None:
+    def __init__(self, table: Table, fields: FieldMap, task: str) -> None:
         self._fields = fields
         self._words = table.words
         self._script = table.script
         self._of_path = tasks_of_path(table.words)
-        self._given = options.get("task", "")
+        self._given = task
 
     def entry(self, record: JsonObject, place: Place) -> Entry:
         name = self._text(record, "id", place).strip()

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.benchmarks.mcs_bench.reader.words import load_names, plain_key, script_in
-from keju.datasets.readers.base import Options
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import FIELD_OPTION, Field, JsonObject, map_fields
 from keju.errors import DataError
@@ -69,7 +68,7 @@ def lift_metadata(record: JsonObject) -> JsonObject:
     return found
 
 
-def field_map(file: Path, records: Sequence[JsonObject], options: Options) -> FieldMap:
+def field_map(file: Path, records: Sequence[JsonObject], given: Mapping[str, str]) -> FieldMap:
     """Find the fields of records by their names, and write their use into the import's log.
 
     Raises:
@@ -77,8 +76,8 @@ def field_map(file: Path, records: Sequence[JsonObject], options: Options) -> Fi
         DataError: an option names a field that no record has, or no field has the question.
     """
     keys = list(dict.fromkeys(key for record in records for key in record))
-    roles = map_fields(file, records, FIELDS, options)
-    _prefer_given(roles, options)
+    roles = map_fields(file, records, FIELDS, given)
+    _prefer_given(roles, given)
     if "question" not in roles:
         raise no_field("question", keys, file)
     if "answer" not in roles and _in_swift_form(roles, keys):
@@ -115,13 +114,8 @@ def no_field(role: str, keys: Iterable[str], file: Path) -> DataError:
     )
 
 
-def _prefer_given(roles: dict[str, str], options: Options) -> None:
+def _prefer_given(roles: dict[str, str], given: Mapping[str, str]) -> None:
     """Give a field that an option names one role only."""
-    given = {
-        option.removeprefix(FIELD_OPTION): name
-        for option, name in options.items()
-        if option.startswith(FIELD_OPTION)
-    }
     both = {"question", "answer", "group"}
     for role, name in list(roles.items()):
         if name in given.values() and role not in given and not (both & {role, *_of(given, name)}):

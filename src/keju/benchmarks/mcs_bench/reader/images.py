@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from keju.benchmarks.mcs_bench.reader.entries import Entry
 from keju.benchmarks.mcs_bench.reader.words import domains_in, tasks_of_path
-from keju.datasets.readers.base import Options, files_under, join_names, source_bytes
+from keju.datasets.readers.base import files_under, join_names, source_bytes
 from keju.datasets.readers.image_lookup import MOST_FILES, ImageIndex, decoded_image, image_below
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import Place, image_roots, text_of
@@ -42,17 +42,17 @@ class ReleaseImages:
     Args:
         writer: the dataset that takes them.
         src: the source.
-        options: of the import; `images` is the folder to look in instead.
+        images: the folder to look in instead of `src`.
         entries: all records; they decide whether ``1_2.png`` is item 2 of task 1.
     """
 
     def __init__(
-        self, writer: DatasetWriter, src: Path, options: Options, entries: Iterable[Entry] = ()
+        self, writer: DatasetWriter, src: Path, images: Path | None, entries: Iterable[Entry] = ()
     ) -> None:
         self._writer = writer
         self._src = src
-        self._options = options
-        self._top = Path(options.get("images") or (src if src.is_dir() else src.parent))
+        self._images = images
+        self._top = images or (src if src.is_dir() else src.parent)
         self._index = ImageIndex([self._top, self._top / "images"])
         self._stored: dict[Path, ImageRef] = {}
         self._numbered = {
@@ -168,7 +168,7 @@ class ReleaseImages:
     def _found(self, name: str, entry: Entry) -> Path | None:
         plain = PurePosixPath(name.replace("\\", "/"))
         if not plain.is_absolute() and ".." not in plain.parts and ":" not in name:
-            roots = dict.fromkeys(image_roots(self._src, entry.place.file, self._options))
+            roots = dict.fromkeys(image_roots(self._src, entry.place.file, self._images))
             if exact := image_below(roots, name, file=entry.place.file, item=entry.place.item):
                 return exact
         file, item = entry.place

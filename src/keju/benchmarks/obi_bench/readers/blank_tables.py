@@ -7,10 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from keju.benchmarks.obi_bench.readers.characters import Character, of_tree
-from keju.benchmarks.obi_bench.readers.copies import rule_in
+from keju.benchmarks.obi_bench.readers.settings import (
+    ClassSettings,
+    DecipheringSettings,
+    RecognitionSettings,
+)
 from keju.benchmarks.obi_bench.readers.sources import Found, pictures_in, sources_in
 from keju.benchmarks.obi_bench.readers.tree import read_released_tree, read_tree
-from keju.datasets.readers.base import Options, Table
+from keju.datasets.readers.base import Table
 from keju.errors import UsageError
 from keju.messages import message
 
@@ -19,13 +23,13 @@ _DRAWING = frozenset({"classes", "images", "undeciphered", "era", "annotated", "
 """Options that decided the rows of a table, which then takes their place."""
 
 
-def described_characters(src: Path, options: Options) -> Iterator[Table]:
+def described_characters(src: Path, settings: DecipheringSettings) -> Iterator[Table]:
     """``descriptions.csv``: of a release the characters that are drawn; else all images."""
     rows: list[tuple[str, ...]] = []
-    every = sources_in(src, "deciphering", options)
+    every = sources_in(src, "deciphering", settings.source)
     for found in every:
-        if tree := read_released_tree(found, options.get("names", "")):
-            chosen = of_tree(tree, options, rule_in(options)).chosen
+        if tree := read_released_tree(found, settings.names):
+            chosen = of_tree(tree, settings).chosen
             rows += [_described(one, found) for one in chosen]
         else:
             rows += [(name, "", "", "", "") for name in _images(found)]
@@ -34,9 +38,9 @@ def described_characters(src: Path, options: Options) -> Iterator[Table]:
     yield Table(_DESCRIPTIONS, columns, rows, ("description", "subset"), (_DESCRIPTIONS,), _DRAWING)
 
 
-def described_images(src: Path, options: Options) -> Iterator[Table]:
+def described_images(src: Path, settings: RecognitionSettings) -> Iterator[Table]:
     """``descriptions.csv``: every image, whose description answers What."""
-    every = sources_in(src, "recognition", options)
+    every = sources_in(src, "recognition", settings.source)
     rows = [(name, "") for found in every for name in _images(found)]
     _single(every)
     yield Table(
@@ -44,14 +48,14 @@ def described_images(src: Path, options: Options) -> Iterator[Table]:
     )
 
 
-def class_tables(task: str) -> Callable[[Path, Options], Iterator[Table]]:
+def class_tables(task: str) -> Callable[[Path, ClassSettings], Iterator[Table]]:
     """``classes.csv``: every class, its character, and whether it looks like others."""
 
-    def tables(src: Path, options: Options) -> Iterator[Table]:
+    def tables(src: Path, settings: ClassSettings) -> Iterator[Table]:
         counts: Counter[str] = Counter()
         names: dict[str, str] = {}
-        for found in sources_in(src, task, options):
-            tree = read_tree(found, options.get("names", ""))
+        for found in sources_in(src, task, settings.source):
+            tree = read_tree(found, settings.names)
             for label, images in tree.classes.items():
                 counts[label] += len(images)
                 names.setdefault(label, tree.names.of(label))

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.benchmarks.obi_bench.readers.copies import Copies, Image, Rule
+from keju.benchmarks.obi_bench.readers.copies import Copies, Image
 from keju.benchmarks.obi_bench.readers.descriptions import Description, read_descriptions
 from keju.benchmarks.obi_bench.readers.drawing import image_of, images_of
 from keju.benchmarks.obi_bench.readers.item_list import listed_images
+from keju.benchmarks.obi_bench.readers.settings import DecipheringSettings
 from keju.benchmarks.obi_bench.readers.sources import Found, draw_order, image_id, tier_of
 from keju.benchmarks.obi_bench.readers.tree import Tree
-from keju.datasets.readers.base import Options, join_names, parse_flag, parse_whole_number
+from keju.datasets.readers.base import join_names
 from keju.errors import DataError, UsageError, number_of
 from keju.messages import message
 
@@ -42,7 +43,7 @@ class Characters(NamedTuple):
 
 
 def of_table(
-    found: Found, table: Path, tree: Tree | None, options: Options, rule: Rule
+    found: Found, table: Path, tree: Tree | None, settings: DecipheringSettings
 ) -> Characters:
     """The characters that a table lists; of a release, what the table leaves empty is added.
 
@@ -50,54 +51,49 @@ def of_table(
         DataError: the table is not as it should be; with ``as-paper``, a subset has too few lines;
             with the rule ``error``, an image is listed for two characters.
     """
-    given = {name: value for name, value in options.items() if name.startswith("field.")}
-    folder = found.folder if "descriptions" in options else None
-    lines = list(read_descriptions(table, given, may_be_empty=True, folder=folder))
-    wanted = listed_images(options, {image_id(found, line.path) for line in lines})
-    if wanted is not None:
+    folder = found.folder if settings.descriptions else None
+    lines = list(read_descriptions(table, settings.field, may_be_empty=True, folder=folder))
+    if settings.items:
+        wanted = listed_images(settings.items, {image_id(found, line.path) for line in lines})
         names = {each.name for each in wanted}
         lines = [line for line in lines if image_id(found, line.path) in names]
     labels = _labels(tree) if tree else {}
     known = [_described(found, line, tree, labels) for line in lines]
-    if parse_flag(options, "as-paper"):
-        known = _as_printed(found, known, options.get("seed", "0"))
+    if settings.as_paper:
+        known = _as_printed(found, known, settings.seed)
     owners = {one.id: Image(one.path, one.place, one.group or one.id) for one in known}
-    copies = Copies(owners.values(), rule)
+    copies = Copies(owners.values(), settings.duplicates)
     chosen = [one for one in known if copies.is_usable(owners[one.id])]
     return Characters(chosen, list(copies.notes()))
 
 
-def of_tree(tree: Tree, options: Options, rule: Rule) -> Characters:
-    """Characters drawn from a release: all that the options leave, one image of each.
+def of_tree(tree: Tree, settings: DecipheringSettings) -> Characters:
+    """Characters drawn from a release: all that the settings leave, one image of each.
 
     Raises:
-        UsageError: an option's value is none.
+        UsageError: the era is unknown.
         DataError: too few characters; a subset that the release does not mark.
     """
-    seed = options.get("seed", "0")
-    copies = Copies(images_of([tree]), rule)
-    kept, notes = _filtered(tree, options)
+    copies = Copies(images_of([tree]), settings.duplicates)
+    kept, notes = _filtered(tree, settings)
     chosen: list[Character] = []
     labels = _labels(tree)
-    images = listed_images(options, labels)
-    if images is not None:
+    if settings.items:
+        images = listed_images(settings.items, labels)
         chosen = [
             _released(tree, labels[each.name], each.name, kept)
             for each in images
             if copies.is_usable(image_of(tree, labels[each.name], each.name))
         ]
         return Characters(chosen, [*notes, *tree_notes(tree), *copies.notes()])
-    per_class = parse_whole_number(options, "images", tree.found.source.variants or 1)
-    asked = options.get("undeciphered", "no")
-    if asked not in {"no", "yes", "only"}:
-        raise UsageError(message("obi-bench.undeciphered-invalid", value=asked))
-    parts = {"no": (kept,), "yes": (kept, tree.undeciphered), "only": (tree.undeciphered,)}[asked]
-    for classes in parts:
-        drawer = _Drawer(tree, classes, copies, seed)
-        if classes is kept and parse_flag(options, "as-paper"):
+    per_class = settings.images or tree.found.source.variants or 1
+    parts = {"no": (kept,), "yes": (kept, tree.undeciphered), "only": (tree.undeciphered,)}
+    for classes in parts[settings.undeciphered]:
+        drawer = _Drawer(tree, classes, copies, settings.seed)
+        if classes is kept and settings.as_paper:
             pairs = drawer.as_printed()
         else:
-            pairs = drawer.classes(parse_whole_number(options, "classes", 0), per_class)
+            pairs = drawer.classes(settings.classes or 0, per_class)
         chosen += [_released(tree, label, name, kept) for label, name in pairs]
     if not chosen:
         raise DataError(message("obi-bench.no-character-left"), file=tree.found.folder)
@@ -124,12 +120,14 @@ def tree_notes(tree: Tree) -> list[str]:
     return notes
 
 
-def _filtered(tree: Tree, options: Options) -> tuple[Mapping[str, Sequence[str]], list[str]]:
+def _filtered(
+    tree: Tree, settings: DecipheringSettings
+) -> tuple[Mapping[str, Sequence[str]], list[str]]:
     """The classes without images of other eras, and without or with annotated components."""
     release, name = tree.release, tree.found.source.name
     classes: Mapping[str, Sequence[str]] = tree.classes
     notes: list[str] = []
-    if release.eras and (era := options.get("era", release.era)) != "all":
+    if release.eras and (era := settings.era or release.era) != "all":
         wanted = release.era_of(era)
         if not wanted:
             raise UsageError(
@@ -144,12 +142,11 @@ def _filtered(tree: Tree, options: Options) -> tuple[Mapping[str, Sequence[str]]
             f"{name}: skipped {number_of(left, 'image')} of other eras than {wanted} (option era)"
         )
     if release.annotated:
-        marked = parse_flag({"annotated": options.get("annotated", "yes")}, "annotated")
         classes = {
             label: [
                 each
                 for each in some
-                if each.rpartition(".")[0].endswith(release.annotated) == marked
+                if each.rpartition(".")[0].endswith(release.annotated) == settings.annotated
             ]
             for label, some in classes.items()
         }

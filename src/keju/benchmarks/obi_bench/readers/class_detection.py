@@ -55,7 +55,7 @@ def detect_classes(listing: Listing, task: str) -> Detection | None:
     if not named and not _are_classes(listing):
         return None
     try:
-        every = [_classes(listing, found) for found in sources_in(listing.src, task, {})]
+        every = [_classes(listing, found) for found in sources_in(listing.src, task)]
     except KejuError as error:
         return Detection(0.6, f"OBI-Bench's {task}", missing=str(error)) if named else None
     few = [each.found.source.name for each in every if not each.large]
@@ -95,7 +95,7 @@ def detect_characters(listing: Listing) -> Detection | None:
 
 def _named_characters(listing: Listing) -> Detection:
     try:
-        found = sources_in(listing.src, "deciphering", {})
+        found = sources_in(listing.src, "deciphering")
     except KejuError as error:
         return Detection(0.6, "OBI-Bench's deciphering", missing=str(error))
     parts = [_one_source(listing, each) for each in found]

@@ -59,7 +59,7 @@ class ClassNames(NamedTuple):
 
 
 def read_names(
-    found: Found, release: Release, tables: list[str], given: str, classes: frozenset[str]
+    found: Found, release: Release, tables: list[str], given: Path | None, classes: frozenset[str]
 ) -> ClassNames:
     """The characters of a source's classes: from a table given, one in the source, or the release.
 
@@ -67,14 +67,14 @@ def read_names(
         found: the source.
         release: how it is published.
         tables: the tables in it, paths from its folder on.
-        given: a table that the user names; empty if none.
+        given: a table that the user names.
         classes: the classes; they distinguish ids from characters in a JSON object.
 
     Raises:
         DataError: a table is not readable, or does not map texts to texts.
     """
     if given:
-        return ClassNames(_read(Path(given), classes), Path(given))
+        return ClassNames(_read(given, classes), given)
     beside = set(release.beside)
     order = {name: place for place, name in enumerate((*_OBJECTS, *_LISTS))}
     files = [

@@ -6,31 +6,29 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from keju.benchmarks.obi_bench.readers.blank_tables import class_tables
 from keju.benchmarks.obi_bench.readers.class_detection import detect_classes
-from keju.benchmarks.obi_bench.readers.copies import OPTION as DUPLICATES_OPTION
 from keju.benchmarks.obi_bench.readers.drawing import Draw, DrawnClass, Pool, notes_of
-from keju.benchmarks.obi_bench.readers.item_list import ROLES_OPTION
 from keju.benchmarks.obi_bench.readers.listed import (
     listed_by_source,
     listed_gallery,
     listed_pools,
 )
+from keju.benchmarks.obi_bench.readers.settings import (
+    ClassificationSettings,
+    ClassSettings,
+    RetrievalSettings,
+)
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
-    NAMES_OPTION,
-    SEED_OPTION,
-    SOURCE_OPTION,
     Found,
     items_of_queries,
     record_sources,
     sources_in,
-    sweep,
 )
 from keju.benchmarks.obi_bench.readers.tree import Tree, read_tree
-from keju.datasets.readers.base import Options, Reader, Tables, parse_flag, parse_whole_number
+from keju.datasets.readers.base import Reader, Tables
 from keju.datasets.store import DatasetWriter
 from keju.errors import number_of
 from keju.items import MIXED_GALLERY, ImageRef, Item
@@ -52,39 +50,22 @@ SRC/                      one source, or a folder for each: OBC306, OBI-IJDH
 Of each of 50 classes (OBI-IJDH: 10) one query and four relevant images are drawn, and as many
 distractors of other classes. A query is held against all relevant images and distractors."""
 
-_OPTIONS = {
-    "source": SOURCE_OPTION,
-    "classes": f"this many classes (the paper's sweep: {', '.join(map(str, sweep()))}; by default "
-    "as many as the paper has, of a source of your own all)",
-    "similar": "a UTF-8 file of classes that look alike, one a line: no others are drawn",
-    "seed": SEED_OPTION,
-    "items": ROLES_OPTION,
-    "duplicates": DUPLICATES_OPTION,
-    "names": NAMES_OPTION,
-}
-CLASSIFICATION_OPTIONS = _OPTIONS | {
-    "mixed": "yes: the classes of all sources make one gallery, as in the paper's sweep (default "
-    "no: a gallery each)",
-}
-RETRIEVAL_OPTIONS = _OPTIONS | {
-    "distractors": "this many images of other classes (default the paper's, of a source of your "
-    "own as many as there are queries and relevant images)",
-}
 
-
-def read_classification(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+def read_classification(
+    src: Path, writer: DatasetWriter, settings: ClassificationSettings
+) -> Iterator[str]:
     """Draw classes and make items of every query against the references.
 
     Raises:
-        UsageError: an option is none of those above.
+        UsageError: the given source is one of another task.
         DataError: no classes, too few of them or of their images; with ``duplicates=error``, one
             image in two classes.
     """
-    trees = _trees(src, "classification", options)
-    mixed = parse_flag(options, "mixed")
-    draw = Draw(writer, options)
-    if "items" in options:
-        images = listed_by_source(trees, options)
+    trees = _trees(src, "classification", settings)
+    mixed = settings.mixed
+    draw = Draw(writer, settings)
+    if settings.items:
+        images = listed_by_source(trees, settings.items)
         pools = listed_pools(draw, trees, images, together=mixed)
         by_source = [
             listed_gallery(draw, pool, some, distractors=False).classes
@@ -93,7 +74,7 @@ def read_classification(src: Path, writer: DatasetWriter, options: Options) -> I
         shares = [len(classes) for classes in by_source]
     else:
         pools = draw.pools(trees, together=mixed)
-        shares = _shares(pools, draw, parse_whole_number(options, "classes", 0), mixed=mixed)
+        shares = _shares(pools, draw, settings.classes or 0, mixed=mixed)
         by_source = [draw.classes(pool, share) for pool, share in zip(pools, shares, strict=True)]
     record_sources(writer, _sources(trees), **draw.facts(by_source), mixed="yes" if mixed else "no")
     for classes in [list(chain(*by_source))] if mixed else by_source:
@@ -105,17 +86,17 @@ def read_classification(src: Path, writer: DatasetWriter, options: Options) -> I
         yield f"classes that do not divide evenly: {', '.join(counts)}"
 
 
-def read_retrieval(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+def read_retrieval(src: Path, writer: DatasetWriter, settings: RetrievalSettings) -> Iterator[str]:
     """Draw classes and distractors and make items of every query against them all.
 
     Raises:
-        UsageError: an option is none of those above.
+        UsageError: the given source is one of another task.
         DataError: no classes, too few of them or of their images; with ``duplicates=error``, one
             image in two classes.
     """
-    trees = _trees(src, "retrieval", options)
-    draw = Draw(writer, options)
-    images = listed_by_source(trees, options) if "items" in options else []
+    trees = _trees(src, "retrieval", settings)
+    draw = Draw(writer, settings)
+    images = listed_by_source(trees, settings.items) if settings.items else []
     pools = (
         listed_pools(draw, trees, images, together=False)
         if images
@@ -127,9 +108,9 @@ def read_retrieval(src: Path, writer: DatasetWriter, options: Options) -> Iterat
         if images:
             classes, distractors = listed_gallery(draw, pool, images[number], distractors=True)
         else:
-            (share,) = _shares([pool], draw, parse_whole_number(options, "classes", 0), mixed=False)
+            (share,) = _shares([pool], draw, settings.classes or 0, mixed=False)
             classes = draw.classes(pool, share)
-            count = parse_whole_number(options, "distractors", 0) or source.distractors
+            count = settings.distractors or source.distractors
             distractors = draw.distractors(pool, classes, count)
         _ask(writer, "retrieval", classes, distractors)
         by_source.append(classes)
@@ -140,36 +121,33 @@ def read_retrieval(src: Path, writer: DatasetWriter, options: Options) -> Iterat
     yield from notes_of(pools)
 
 
-def _trees(src: Path, task: str, options: Options) -> list[Tree]:
-    names = options.get("names", "")
-    return [read_tree(found, names) for found in sources_in(src, task, options)]
+def _trees(src: Path, task: str, settings: ClassSettings) -> list[Tree]:
+    return [read_tree(found, settings.names) for found in sources_in(src, task, settings.source)]
 
 
 def _sources(trees: Sequence[Tree]) -> list[Found]:
     return [tree.found for tree in trees]
 
 
-CLASSIFICATION = Reader[Any](
+CLASSIFICATION = Reader(
     "obi-classification",
     "OBI-Bench's classification: one folder of crops per class",
     CLASSIFICATION_LAYOUT,
     read_classification,
-    options=CLASSIFICATION_OPTIONS,
-    detect=partial(detect_classes, task="classification"),
-    tables=Tables[Any](
+    ClassificationSettings,
+    partial(detect_classes, task="classification"),
+    tables=Tables(
         "characters of classes, and classes that look alike", class_tables("classification")
     ),
 )
-RETRIEVAL = Reader[Any](
+RETRIEVAL = Reader(
     "obi-retrieval",
     "OBI-Bench's retrieval: one folder of crops per class",
     RETRIEVAL_LAYOUT,
     read_retrieval,
-    options=RETRIEVAL_OPTIONS,
-    detect=partial(detect_classes, task="retrieval"),
-    tables=Tables[Any](
-        "characters of classes, and classes that look alike", class_tables("retrieval")
-    ),
+    RetrievalSettings,
+    partial(detect_classes, task="retrieval"),
+    tables=Tables("characters of classes, and classes that look alike", class_tables("retrieval")),
 )
 
 

@@ -6,22 +6,17 @@ import stat
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
-from keju.datasets.readers.base import Options, join_names
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.time_limit import check_time
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, number_of
 from keju.files import sha256_bytes, sha256_file
 from keju.messages import message
 
 _SMALL = 1 << 16
 
 Rule = Literal["drop", "keep-first", "error"]
-
-OPTION = (
-    "what becomes of an image that exists byte by byte in several classes: drop (default; used "
-    "nowhere), keep-first (used in the class whose file sorts first), error"
-)
 
 
 class Image(NamedTuple):
@@ -30,19 +25,6 @@ class Image(NamedTuple):
     path: Path
     name: str
     owner: str
-
-
-def rule_in(options: Options) -> Rule:
-    """The rule that the option ``duplicates`` gives.
-
-    Raises:
-        UsageError: it is none.
-    """
-    given = options.get("duplicates", "drop")
-    for rule in get_args(Rule):
-        if given == rule:
-            return rule  # type: ignore[no-any-return]
-    raise UsageError(message("obi-bench.duplicates-invalid", given=given))
 
 
 class Copies:

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
 from keju.benchmarks.obi_bench.readers.blank_tables import described_characters
 from keju.benchmarks.obi_bench.readers.characters import Character, of_table, of_tree
 from keju.benchmarks.obi_bench.readers.class_detection import detect_characters
-from keju.benchmarks.obi_bench.readers.copies import OPTION as DUPLICATES_OPTION
-from keju.benchmarks.obi_bench.readers.copies import rule_in
 from keju.benchmarks.obi_bench.readers.descriptions import NAME
-from keju.benchmarks.obi_bench.readers.item_list import ROLES_OPTION
+from keju.benchmarks.obi_bench.readers.settings import DecipheringSettings
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
-    NAMES_OPTION,
-    SEED_OPTION,
-    SOURCE_OPTION,
     Found,
     items_of_queries,
     note_unlike_print,
@@ -28,7 +22,7 @@ from keju.benchmarks.obi_bench.readers.sources import (
     sources_in,
 )
 from keju.benchmarks.obi_bench.readers.tree import read_released_tree
-from keju.datasets.readers.base import Options, Reader, Tables, join_names, plain_file, source_bytes
+from keju.datasets.readers.base import Reader, Tables, join_names, plain_file, source_bytes
 from keju.datasets.readers.tables import find_table
 from keju.datasets.store import DatasetWriter
 from keju.definitions.undeciphered import MARK
@@ -51,29 +45,12 @@ their characters are asked and not scored. `keju data scaffold obi-deciphering` 
 fill in. Of a release, the frequency is the number of a character's images (our reading). Each image
 is asked What, and How, which the paper looks at by eye: it is not scored."""
 
-OPTIONS = {
-    "source": SOURCE_OPTION,
-    "descriptions": "the table, where it is not SRC/descriptions.csv; images are named from SRC on",
-    "field.NAME": "the column that has the NAME: image, description, character, subset, frequency",
-    "as-paper": "yes: draw as many of each subset as the paper has (default no: take all)",
-    "seed": SEED_OPTION,
-    "classes": "without a table: this many characters are drawn (default all)",
-    "images": "without a table: this many images of each character are drawn (default 1; of OBI "
-    "Component 20 five)",
-    "undeciphered": "without a table: whether HUST-OBC's undeciphered characters are asked: no "
-    "(default), yes, only",
-    "era": "without a table: the era of EVOBC's images (default OBC), or all",
-    "annotated": "without a table: of OBI Component 20 the images that mark the component (default "
-    "yes), or the others (no)",
-    "items": ROLES_OPTION,
-    "duplicates": DUPLICATES_OPTION,
-    "names": NAMES_OPTION,
-}
-
 _TASK = "deciphering"
 
 
-def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+def read_deciphering(
+    src: Path, writer: DatasetWriter, settings: DecipheringSettings
+) -> Iterator[str]:
     """Read characters: two items an image, What and How.
 
     The class is the group, else the character, else the image's hash. A character without a
@@ -81,23 +58,23 @@ def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iter
     items are marked so.
 
     Raises:
-        UsageError: an option is none of those above.
+        UsageError: a table is given for several sources, an era is unknown, or a name is given for
+            a column that the table does not have.
         DataError: neither a table nor a release; a table that is not as it should be; an image is
             missing or broken; a subset has less than the paper draws.
     """
-    found = sources_in(src, _TASK, options)
-    rule = rule_in(options)
-    if "descriptions" in options and len(found) > 1:
+    found = sources_in(src, _TASK, settings.source)
+    if settings.descriptions and len(found) > 1:
         names = ", ".join(each.source.name for each in found)
         raise UsageError(message("obi-bench.descriptions-of-one-source", names=names))
     read: list[Found] = []
     for each in found:
-        tree = read_released_tree(each, options.get("names", ""))
-        table = _table(each, options)
+        tree = read_released_tree(each, settings.names)
+        table = _table(each, settings.descriptions)
         if table:
-            characters = of_table(each, table, tree, options, rule)
+            characters = of_table(each, table, tree, settings)
         elif tree:
-            characters = of_tree(tree, options, rule)
+            characters = of_tree(tree, settings)
         else:
             raise DataError(message("obi-bench.no-description-table", name=NAME), file=each.folder)
         read.append(tree.found if tree else each)
@@ -107,26 +84,26 @@ def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iter
     record_sources(
         writer,
         read,
-        seed=options.get("seed", "0"),
-        drawn=options.get("as-paper", "no"),
-        duplicates=rule,
+        seed=settings.seed,
+        drawn="yes" if settings.as_paper else "no",
+        duplicates=settings.duplicates,
     )
 
 
-READER = Reader[Any](
+READER = Reader(
     "obi-deciphering",
     "OBI-Bench's deciphering: characters, and a table of their meanings",
     LAYOUT,
     read_deciphering,
-    options=OPTIONS,
-    detect=detect_characters,
-    tables=Tables[Any]("descriptions of images", described_characters),
+    DecipheringSettings,
+    detect_characters,
+    tables=Tables("descriptions of images", described_characters),
 )
 
 
-def _table(found: Found, options: Options) -> Path | None:
-    if "descriptions" in options:
-        return plain_file(Path(options["descriptions"]))
+def _table(found: Found, given: Path | None) -> Path | None:
+    if given:
+        return plain_file(given)
     return find_table(found.folder, NAME)
 
 

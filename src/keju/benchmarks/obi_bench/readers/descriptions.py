@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options
 from keju.datasets.readers.image_lookup import image_below
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import find_table, read_table
@@ -35,15 +34,14 @@ class Description(NamedTuple):
     frequency: int | None
 
 
-def descriptions_in(folder: Path, options: Options) -> dict[Path, str]:
-    """The descriptions of images, from the table in a folder or that of the option.
+def descriptions_in(folder: Path, given: Path | None) -> dict[Path, str]:
+    """The descriptions of images, from the given table or that in a folder.
 
     A description may be empty, as in a table that is yet to be filled in.
 
     Raises:
         DataError: the table is not as it should be.
     """
-    given = Path(options[NAME]) if NAME in options else None
     file = given or find_table(folder, NAME)
     if file is None:
         return {}
@@ -53,7 +51,7 @@ def descriptions_in(folder: Path, options: Options) -> dict[Path, str]:
 
 def read_descriptions(
     file: Path,
-    options: Options | None = None,
+    given: Mapping[str, str] | None = None,
     *,
     may_be_empty: bool = False,
     folder: Path | None = None,
@@ -62,7 +60,7 @@ def read_descriptions(
 
     Args:
         file: the table.
-        options: the column of each field.
+        given: names of columns by field.
         may_be_empty: whether a description may be empty, as of an undeciphered character.
         folder: what images are named from; by default the table's folder. They may also be in the
             folder ``images`` in it.
@@ -73,7 +71,7 @@ def read_descriptions(
             frequency is not a whole number, or an image is listed twice.
     """
     rows = read_table(file)
-    fields = map_fields(file, [cells for _, cells in rows], FIELDS, options)
+    fields = map_fields(file, [cells for _, cells in rows], FIELDS, given)
     roots = (folder or file.parent, (folder or file.parent) / "images")
     first: dict[Path, str] = {}
     for place, cells in rows:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.benchmarks.obi_bench.readers.copies import Copies, Image, rule_in
+from keju.benchmarks.obi_bench.readers.copies import Copies, Image
+from keju.benchmarks.obi_bench.readers.settings import ClassSettings
 from keju.benchmarks.obi_bench.readers.sources import Found, draw_order
 from keju.benchmarks.obi_bench.readers.tree import Tree
-from keju.datasets.readers.base import Options, join_names, source_bytes, source_text
+from keju.datasets.readers.base import join_names, source_bytes, source_text
 from keju.datasets.readers.tables import read_table
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, number_of, shortened
@@ -78,21 +79,20 @@ def image_of(tree: Tree, label: str, name: str) -> Image:
 
 
 class Draw:
-    """One drawing: the same sources, options and seed give the same classes and images.
+    """One drawing: the same sources and settings give the same classes and images.
 
     Classes are drawn in an order of which a smaller number is always the beginning, so a sweep
     continues with what it has. `notes` report what was skipped.
 
     Raises:
-        UsageError: the rule for copies is none.
         DataError: the file of similar classes is not readable, or names less than two.
     """
 
-    def __init__(self, writer: DatasetWriter, options: Options) -> None:
+    def __init__(self, writer: DatasetWriter, settings: ClassSettings) -> None:
         self._writer = writer
-        self._seed = options.get("seed", "0")
-        self.rule = rule_in(options)
-        self._list = Path(options["similar"]) if "similar" in options else None
+        self._seed = settings.seed
+        self.rule = settings.duplicates
+        self._list = settings.similar
         self.similar = classes_in(self._list) if self._list else None
         self.notes: list[str] = []
 

@@ -13,7 +13,7 @@ from keju.benchmarks.obi_bench.readers.fragment_pairs import (
     pair_files,
     read_pairs,
 )
-from keju.datasets.readers.base import Options, files_under, join_names
+from keju.datasets.readers.base import files_under, join_names
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, number_of, shortened
@@ -24,7 +24,10 @@ Adjacency = dict[str, set[str]]
 
 
 def joins_in(
-    folder: Path, images: Mapping[str, Path], fragments: Mapping[str, Path], options: Options
+    folder: Path,
+    images: Mapping[str, Path],
+    fragments: Mapping[str, Path],
+    given: Mapping[str, str],
 ) -> tuple[Adjacency, list[str]]:
     """Which fragments adjoin, as the files say, and notes for the user.
 
@@ -32,7 +35,7 @@ def joins_in(
         folder: the source.
         images: all images, by their path under it.
         fragments: those that are not taken for whole bones; one that a pair names is a fragment.
-        options: of the import.
+        given: names of columns by role, from the options ``field.ROLE=NAME``.
 
     Raises:
         UsageError: an option names a column of a role that this format has not.
@@ -40,7 +43,7 @@ def joins_in(
             itself or to another bone's, or adjoins two one way only.
     """
     names = _Names(folder, images)
-    files = pair_files(folder, lambda name: names.find(name, folder / "pairs") is not None, options)
+    files = pair_files(folder, lambda name: names.find(name, folder / "pairs") is not None, given)
     if not files:
         others = [path.relative_to(folder).as_posix() for path in files_under(folder, SUFFIXES)]
         unlike = message("obi-bench.not-pairs", others=join_names(others)) if others else ""
@@ -48,7 +51,7 @@ def joins_in(
     joins: Adjacency = {name: set() for name in fragments}
     apart = 0
     for file in files:
-        for pair in read_pairs(file, options):
+        for pair in read_pairs(file, given):
             one, other = (names.fragment(name, pair.place) for name in (pair.one, pair.other))
             _check_pair(one, other, pair.place)
             if not pair.adjoin:

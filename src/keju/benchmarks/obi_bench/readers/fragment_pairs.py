@@ -10,9 +10,9 @@ from typing import NamedTuple
 import msgspec
 
 from keju.benchmarks.obi_bench.readers.item_list import names_in
-from keju.datasets.readers.base import Options, files_under, source_text
+from keju.datasets.readers.base import files_under, source_text
 from keju.datasets.readers.import_log import ImportLog, import_log
-from keju.datasets.readers.records import FIELD_OPTION, Field, Place, map_fields, text_of
+from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError, shortened
 from keju.messages import message
@@ -58,26 +58,30 @@ class Pair(NamedTuple):
     one_way: bool = False
 
 
-def pair_files(folder: Path, is_fragment: Callable[[str], bool], options: Options) -> list[Path]:
+def pair_files(
+    folder: Path, is_fragment: Callable[[str], bool], given: Mapping[str, str]
+) -> list[Path]:
     """The files of a folder that name pairs: those called adjacency, else all that are so inside.
 
     Args:
         folder: the source.
         is_fragment: whether a name is that of a fragment.
-        options: of the import; a column that they name is looked for.
+        given: names of columns; they are looked for.
     """
     files = list(files_under(folder, SUFFIXES))
     if named := [path for path in files if path.stem.casefold() == NAME]:
         return named
-    return [path for path in files if _has_pairs(path, is_fragment, options)]
+    return [path for path in files if _has_pairs(path, is_fragment, given)]
 
 
-def read_pairs(file: Path, options: Options, log: ImportLog | None = None) -> Iterator[Pair]:
+def read_pairs(
+    file: Path, given: Mapping[str, str], log: ImportLog | None = None
+) -> Iterator[Pair]:
     """The pairs of a file.
 
     Args:
         file: the file.
-        options: of the import.
+        given: names of columns by role, from the options ``field.ROLE=NAME``.
         log: records the use of the columns; by default the log of the import that runs.
 
     Raises:
@@ -87,16 +91,15 @@ def read_pairs(file: Path, options: Options, log: ImportLog | None = None) -> It
     suffix = file.suffix.casefold().lstrip(".")
     log = log or import_log()
     if suffix in _TABLES:
-        yield from _table(file, options, log)
+        yield from _table(file, given, log)
     elif suffix == "json":
-        yield from _json(file, options, log)
+        yield from _json(file, given, log)
     else:
         yield from _lines(file)
 
 
-def _has_pairs(file: Path, is_fragment: Callable[[str], bool], options: Options) -> bool:
+def _has_pairs(file: Path, is_fragment: Callable[[str], bool], given: Mapping[str, str]) -> bool:
     """Whether one of the first pairs of a file is a pair of fragments."""
-    given = {key: value for key, value in options.items() if key.startswith(FIELD_OPTION)}
     try:
         first = islice(read_pairs(file, given, ImportLog()), _LOOKED_AT)
         return any(is_fragment(pair.one) and is_fragment(pair.other) for pair in first)
@@ -107,9 +110,9 @@ def _has_pairs(file: Path, is_fragment: Callable[[str], bool], options: Options)
 _LOOKED_AT = 20
 
 
-def _table(file: Path, options: Options, log: ImportLog) -> Iterator[Pair]:
+def _table(file: Path, given: Mapping[str, str], log: ImportLog) -> Iterator[Pair]:
     rows = read_table(file)
-    fields = map_fields(file, [cells for _, cells in rows], FIELDS, options)
+    fields = map_fields(file, [cells for _, cells in rows], FIELDS, given)
     log.columns(fields, rows[0].cells)
     for place, cells in rows:
         said = {role: text_of(cells, key, place).strip() for role, key in fields.items()}
@@ -152,7 +155,7 @@ def _lines(file: Path) -> Iterator[Pair]:
             yield Pair(place, one, other, _truth(flags[0], place) if flags else True)
 
 
-def _json(file: Path, options: Options, log: ImportLog) -> Iterator[Pair]:
+def _json(file: Path, given: Mapping[str, str], log: ImportLog) -> Iterator[Pair]:
     """A mapping of each fragment to those it adjoins; or a list of pairs, perhaps under one key."""
     try:
         content = msgspec.json.decode(source_text(file))
@@ -165,7 +168,7 @@ def _json(file: Path, options: Options, log: ImportLog) -> Iterator[Pair]:
     if not isinstance(pairs, list):
         raise _no_pairs(Place(file, ""))
     if pairs and isinstance(pairs[0], dict):
-        yield from _objects(file, pairs, options, log)
+        yield from _objects(file, pairs, given, log)
         return
     for number, pair in enumerate(pairs, start=1):
         place = Place(file, f"pair {number}")
@@ -182,12 +185,12 @@ def _mapped(file: Path, content: Mapping[str, object]) -> Iterator[Pair]:
 
 
 def _objects(
-    file: Path, pairs: Sequence[object], options: Options, log: ImportLog
+    file: Path, pairs: Sequence[object], given: Mapping[str, str], log: ImportLog
 ) -> Iterator[Pair]:
     records = [pair for pair in pairs if isinstance(pair, dict)]
     if len(records) < len(pairs):
         raise _no_pairs(Place(file, ""))
-    fields = map_fields(file, records, FIELDS, options)
+    fields = map_fields(file, records, FIELDS, given)
     log.columns(fields, records[0])
     for number, record in enumerate(records, start=1):
         place = Place(file, f"pair {number}")

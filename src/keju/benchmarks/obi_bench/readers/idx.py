@@ -9,15 +9,15 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 from PIL import Image
 
 from keju.datasets.readers.base import (
     Detection,
-    Options,
     Reader,
     kept_inside,
     source_bytes,
@@ -29,6 +29,7 @@ from keju.definitions import task
 from keju.errors import DataError
 from keju.items import Item
 from keju.messages import message
+from keju.settings import Settings
 
 LAYOUT = """\
 SRC/                                a folder, or one -images- file beside its labels
@@ -49,14 +50,23 @@ _TASK = "classification"
 _UBYTE = 8
 
 
-def read_idx(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+class IdxSettings(Settings, frozen=True, kw_only=True):
+    """The names of the classes of IDX files."""
+
+    classes: Annotated[
+        Path | None,
+        Meta(description="a UTF-8 file with the name of class 0, 1, 2 … on a line each"),
+    ] = None
+
+
+def read_idx(src: Path, writer: DatasetWriter, settings: IdxSettings) -> Iterator[str]:
     """Read labelled crops, one reference item each, its class in answer and metadata.
 
     Raises:
         DataError: no IDX files; one that contradicts its header, is larger than `MAX_BYTES`,
             truncated or damaged; another number of labels than images; a class without name.
     """
-    names = _class_names(options)
+    names = _class_names(settings.classes) if settings.classes else []
     pairs, without_images = _pairs(src)
     for pair in pairs:
         pictures = _array(pair.images, 3)
@@ -109,13 +119,13 @@ def _magic(listing: Listing, path: PurePosixPath) -> bytes:
         return b""
 
 
-READER = Reader[Any](
+READER = Reader(
     "idx",
     "labelled crops in IDX files (Oracle-MNIST)",
     LAYOUT,
     read_idx,
-    options={"classes": "a UTF-8 file with the name of class 0, 1, 2 … on a line each"},
-    detect=detect_idx,
+    IdxSettings,
+    detect_idx,
 )
 
 
@@ -155,10 +165,7 @@ def _labels_of(images: Path, stem: str) -> Path:
     raise DataError(message("obi-bench.idx-labels-missing", stem=stem, labels=_LABELS), file=images)
 
 
-def _class_names(options: Options) -> list[str]:
-    if "classes" not in options:
-        return []
-    file = Path(options["classes"])
+def _class_names(file: Path) -> list[str]:
     names = [line.strip() for line in source_text(file).rstrip("\n").split("\n")]
     if not all(names):
         raise DataError(message("obi-bench.class-without-name"), file=file)

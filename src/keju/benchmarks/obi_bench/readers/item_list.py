@@ -10,22 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options, join_names, source_text
+from keju.datasets.readers.base import join_names, source_text
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import SUFFIXES, read_table
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, shortened
 from keju.messages import message
-
-ITEMS_OPTION = (
-    "a list of the images to import, instead of a draw: one name a line, a JSON list of names, or "
-    "a table with the column image"
-)
-ROLES_OPTION = (
-    "a list of images to import instead of a draw: one path a line, or CSV or JSON with a column "
-    "image (and role, where there is one)"
-)
 
 _FIELDS = {
     "image": Field(
@@ -140,18 +131,12 @@ def names_in(line: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def listed_paths(options: Options, src: Path, images: Iterable[Path]) -> list[Path] | None:
-    """The images that the option ``items`` names, in its order; None without the option.
+def listed_paths(file: Path, src: Path, images: Iterable[Path]) -> list[Path]:
+    """The images that a list names, in its order.
 
     Raises:
-        UsageError: the option is given with ``sample``.
         DataError: a name fits no image or several, is listed twice, or a line has two names.
     """
-    if "items" not in options:
-        return None
-    if "sample" in options:
-        raise UsageError(message("obi-bench.items-or-sample"))
-    file = Path(options["items"])
     lines = read_item_list(file)
     if pair := next((line for line in lines if len(line.names) > 1), None):
         raise DataError(message("obi-bench.two-names-for-one"), file=file, item=pair.place.item)
@@ -199,23 +184,20 @@ class ListedImage(NamedTuple):
     place: Place
 
 
-def listed_images(options: Options, names: Iterable[str]) -> list[ListedImage] | None:
-    """The images of the list that the option ``items`` names, in its order; None without it.
+def listed_images(file: Path, names: Iterable[str]) -> list[ListedImage]:
+    """The images of a list, in its order.
 
     A listed path is found by its end: ``../HUST-OBC/deciphered/0157/a.png`` is the image
     ``deciphered/0157/a.png`` of the source.
 
     Args:
-        options: of the import.
+        file: the list.
         names: the images of the source, paths with ``/``.
 
     Raises:
         DataError: the list is not readable or empty, an image is not in the source, is in it
             several times, or is listed twice.
     """
-    if "items" not in options:
-        return None
-    file = Path(options["items"])
     ends: dict[str, list[str]] = defaultdict(list)
     for name in names:
         ends[name.rpartition("/")[2]].append(name)

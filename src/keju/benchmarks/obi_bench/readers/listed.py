@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from keju.benchmarks.obi_bench.readers.copies import Copies
 from keju.benchmarks.obi_bench.readers.drawing import Draw, DrawnClass, Pool, image_of
 from keju.benchmarks.obi_bench.readers.item_list import ListedImage, listed_images
 from keju.benchmarks.obi_bench.readers.tree import Tree
-from keju.datasets.readers.base import Options, join_names
+from keju.datasets.readers.base import join_names
 from keju.errors import DataError, number_of
 from keju.items import ImageRef
 from keju.messages import message
@@ -33,8 +34,8 @@ class Gallery(NamedTuple):
     distractors: list[ImageRef]
 
 
-def listed_by_source(trees: Sequence[Tree], options: Options) -> list[list[ListedClassImage]]:
-    """The images that the option ``items`` lists, for each source in their order.
+def listed_by_source(trees: Sequence[Tree], file: Path) -> list[list[ListedClassImage]]:
+    """The images of a list, for each source in their order.
 
     Raises:
         DataError: as `listed_images`; a source has no image in the list.
@@ -46,7 +47,7 @@ def listed_by_source(trees: Sequence[Tree], options: Options) -> list[list[Liste
             for label, names in classes.items():
                 labels |= {before + name: (number, label, name) for name in names}
     found: list[list[ListedClassImage]] = [[] for _ in trees]
-    for each in listed_images(options, labels) or []:
+    for each in listed_images(file, labels):
         number, label, name = labels[each.name]
         found[number].append(ListedClassImage(label, each._replace(name=name)))
     if empty := [
@@ -54,7 +55,7 @@ def listed_by_source(trees: Sequence[Tree], options: Options) -> list[list[Liste
     ]:
         raise DataError(
             message("obi-bench.list-without-source", sources=join_names(empty)),
-            file=options["items"],
+            file=file,
         )
     return found
 

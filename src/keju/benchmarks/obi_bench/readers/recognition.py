@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from keju.benchmarks.obi_bench.readers.blank_tables import described_images
 from keju.benchmarks.obi_bench.readers.descriptions import NAME, descriptions_in
-from keju.benchmarks.obi_bench.readers.item_list import ITEMS_OPTION, listed_paths
+from keju.benchmarks.obi_bench.readers.item_list import listed_paths
 from keju.benchmarks.obi_bench.readers.recognition_detection import detect_recognition
+from keju.benchmarks.obi_bench.readers.settings import RecognitionSettings
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
-    SEED_OPTION,
-    SOURCE_OPTION,
     Found,
     draw_order,
     image_id,
@@ -27,15 +26,11 @@ from keju.benchmarks.obi_bench.readers.sources import (
     sources_in,
 )
 from keju.datasets.readers.base import (
-    Options,
     Reader,
     Tables,
     join_names,
-    parse_flag,
-    parse_whole_number,
     source_bytes,
 )
-from keju.datasets.readers.boxes import OPTIONS as BOX_OPTIONS
 from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, fit_boxes, read_canvas
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
@@ -68,69 +63,56 @@ The authors offer the test images of OBI-Bench on a network drive (README of
 zijianchen98/OBI-Bench, 2025-03-21); its layout was not seen. O2BR was annotated with LabelImg
 (paper, B.1.2), which writes Pascal VOC, YOLO or Create ML."""
 
-OPTIONS = {
-    "source": SOURCE_OPTION,
-    **BOX_OPTIONS,
-    "description": "the answer to What for every image that descriptions.csv does not name",
-    "descriptions": "the table of descriptions, where it is not SRC/descriptions.csv; images are "
-    "named from SRC on",
-    "items": ITEMS_OPTION,
-    "sample": "this many images of each source, drawn (default all)",
-    "seed": SEED_OPTION,
-    "skip-missing": "yes: skip images without boxes, and boxes of images that are missing "
-    "(default no)",
-    "without-boxes": "negative: images without boxes are negatives, as in folders of YOLO "
-    "(default error)",
-}
-
 _TASK = "recognition"
 _NEGATIVES = "negatives"
 
 
-def read_recognition(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+def read_recognition(
+    src: Path, writer: DatasetWriter, settings: RecognitionSettings
+) -> Iterator[str]:
     """Read images with boxes: four items an image, one for a negative.
 
     The count of boxes answers How, the boxes Where. An image is its own group.
 
     Raises:
-        UsageError: an option is none of those above.
+        UsageError: both a list and a sample are given, or a name for a column that a table of boxes
+            does not have.
         DataError: no images or boxes, an image without boxes (unless skipped or a negative), a
             box outside its image or without area, a file that is not as its form says, a listed
             image that is missing.
     """
-    rule = options.get("without-boxes", "error")
-    if rule not in {"error", "negative"}:
-        raise UsageError(message("obi-bench.without-boxes-invalid", value=rule))
-    found = sources_in(src, _TASK, options)
+    if settings.items and settings.sample:
+        raise UsageError(message("obi-bench.items-or-sample"))
+    found = sources_in(src, _TASK, settings.source)
     every = [path for each in found for path in pictures_in(each)]
-    wanted = listed_paths(options, src, every)
-    seed = options.get("seed", "0")
+    wanted = listed_paths(settings.items, src, every) if settings.items else None
     drawn_as = {"items": len(wanted)} if wanted is not None else {}
-    record_sources(writer, found, seed=seed, sample=options.get("sample", "all"), **drawn_as)
+    sample = settings.sample or "all"
+    record_sources(writer, found, seed=settings.seed, sample=sample, **drawn_as)
     for each in found:
-        yield from _read_source(each, writer, options, wanted)
+        yield from _read_source(each, writer, settings, wanted)
 
 
 def _read_source(
-    found: Found, writer: DatasetWriter, options: Options, wanted: list[Path] | None
+    found: Found, writer: DatasetWriter, settings: RecognitionSettings, wanted: list[Path] | None
 ) -> Iterator[str]:
     every = pictures_in(found)
-    annotations = annotations_in(found.folder, every, options)
+    annotations = annotations_in(found.folder, every, settings)
     yield from (f"{found.source.name}: {note}" for note in annotations.notes)
     if wanted is not None:
         inside = set(every)
         every = [path for path in wanted if path in inside]
-    parts = _sort_images(found, every, annotations, options)
+    parts = _sort_images(found, every, annotations, settings)
     if parts.skipped:
         yield (
             f"skipped {number_of(len(parts.skipped), 'image')} without boxes: "
             f"{join_names(_names(found, parts.skipped))}"
         )
-    chosen = _sampled(found, parts.boxed, options)
-    what = _What(descriptions_in(found.folder, options), options, found)
-    fit = _Fit(parse_flag(options, "skip-faulty"))
+    chosen = _sampled(found, parts.boxed, settings)
+    what = _What(descriptions_in(found.folder, settings.descriptions), settings.description, found)
+    fit = _Fit(settings.skip_faulty)
     asked_about = [path for path in chosen if _add(found, writer, path, annotations, what, fit)]
-    negatives = _sampled(found, parts.negatives, options)
+    negatives = _sampled(found, parts.negatives, settings)
     for path in negatives:
         _add_negative(found, writer, path)
     yield from fit.notes(found.source.name)
@@ -152,7 +134,7 @@ class _Parts(NamedTuple):
 
 
 def _sort_images(
-    found: Found, every: list[Path], annotations: Annotations, options: Options
+    found: Found, every: list[Path], annotations: Annotations, settings: RecognitionSettings
 ) -> _Parts:
     """Sort the images.
 
@@ -172,9 +154,9 @@ def _sort_images(
         )
     boxed = [path for path in every if boxes.get(path)]
     bare = [path for path in every if path not in {*negatives, *boxed}]
-    if options.get("without-boxes") == "negative":
+    if settings.without_boxes == "negative":
         return _Parts(boxed, negatives + bare, [])
-    if bare and not parse_flag(options, "skip-missing"):
+    if bare and not settings.skip_missing:
         files = annotations.files
         names = (
             f"{name} (nothing in {files[path].name})" if path in files else name
@@ -238,10 +220,10 @@ class _Fit:
 class _What:
     """Where the answer to What comes from."""
 
-    def __init__(self, described: Mapping[Path, str], options: Options, found: Found) -> None:
+    def __init__(self, described: Mapping[Path, str], description: str, found: Found) -> None:
         self._described = described
-        self._otherwise = options.get("description", "") or found.source.describes
-        self._name = "" if options.get("description") else found.source.name
+        self._otherwise = description or found.source.describes
+        self._name = "" if description else found.source.name
 
     def of(self, path: Path) -> str:
         """The answer for an image; empty where there is none."""
@@ -312,13 +294,13 @@ def _add_negative(found: Found, writer: DatasetWriter, path: Path) -> None:
         writer.add(item)
 
 
-def _sampled(found: Found, paths: list[Path], options: Options) -> list[Path]:
+def _sampled(found: Found, paths: list[Path], settings: RecognitionSettings) -> list[Path]:
     """As many of the images as the option says, in their order; all that a list names."""
-    if "items" in options:
+    if settings.items:
         return paths
-    most = parse_whole_number(options, "sample", len(paths) or 1)
+    most = settings.sample or len(paths)
     names = {path.relative_to(found.folder).as_posix(): path for path in paths}
-    chosen = draw_order(names, options.get("seed", "0"), found.source.name)[:most]
+    chosen = draw_order(names, settings.seed, found.source.name)[:most]
     return [names[name] for name in sorted(chosen)]
 
 
@@ -326,12 +308,12 @@ def _names(found: Found, paths: list[Path]) -> list[str]:
     return [path.relative_to(found.folder).as_posix() for path in paths]
 
 
-READER = Reader[Any](
+READER = Reader(
     "obi-recognition",
     "OBI-Bench's recognition: images with boxes",
     LAYOUT,
     read_recognition,
-    options=OPTIONS,
-    detect=detect_recognition,
-    tables=Tables[Any]("descriptions of images", described_images),
+    RecognitionSettings,
+    detect_recognition,
+    tables=Tables("descriptions of images", described_images),
 )

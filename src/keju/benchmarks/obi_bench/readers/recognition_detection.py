@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from keju.benchmarks.obi_bench.readers.sources import Found, source_called, sources_in
-from keju.datasets.readers.base import NO_OPTIONS, Detection, image_files
-from keju.datasets.readers.boxes import NAMES, annotations_in
+from keju.datasets.readers.base import Detection, image_files
+from keju.datasets.readers.boxes import NAMES, BoxSettings, annotations_in
 from keju.datasets.readers.boxes.recognising import Recognised, recognise_boxes
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.xml_roots import xml_roots
@@ -48,7 +48,7 @@ def detect_recognition(listing: Listing) -> Detection | None:
     fit = max(_FIT.get(form, _USUAL_FIT) for form in recognised.forms)
     options = {} if named or set(recognised.forms) != {"yinqiwenyuan"} else {"source": _AYNU}
     try:
-        found = sources_in(listing.src, _TASK, options)
+        found = sources_in(listing.src, _TASK, options.get("source", ""))
     except (DataError, UsageError) as error:
         return Detection(fit / 2, what, missing=f"other folders ({error})")
     if not _is_small(listing, recognised):
@@ -85,7 +85,7 @@ def _options_for(found: Found) -> dict[str, str]:
         DataError: the annotations are not readable, or images have none.
     """
     images = list(image_files(found.folder))
-    annotations = annotations_in(found.folder, images, NO_OPTIONS)
+    annotations = annotations_in(found.folder, images, BoxSettings())
     bare = [path for path in images if not annotations.of.get(path) and not _negative(path, found)]
     if not bare:
         return {}

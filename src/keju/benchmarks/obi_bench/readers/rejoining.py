@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from keju.benchmarks.obi_bench.readers.fragment_groups import bones_by, folder_of, whole_images
 from keju.benchmarks.obi_bench.readers.fragment_joins import Adjacency, joins_in
 from keju.benchmarks.obi_bench.readers.item_list import Listed, read_item_list, resolve
 from keju.benchmarks.obi_bench.readers.rejoining_detection import detect_rejoining
+from keju.benchmarks.obi_bench.readers.settings import RejoiningSettings
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
-    SOURCE_OPTION,
     Found,
     image_id,
     items_of_queries,
@@ -21,7 +20,7 @@ from keju.benchmarks.obi_bench.readers.sources import (
     record_sources,
     sources_in,
 )
-from keju.datasets.readers.base import Options, Reader, join_names, source_bytes
+from keju.datasets.readers.base import Reader, join_names, source_bytes
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
@@ -47,55 +46,39 @@ This layout is our reading of "200 pieces torn into 483 fragments". The authors 
 images on a network drive (README of zijianchen98/OBI-Bench, 2025-03-21); its layout was not
 seen."""
 
-OPTIONS = {
-    "source": SOURCE_OPTION,
-    "adjacency": "table: as the tables say; all: the fragments of a bone adjoin one another "
-    "(default table)",
-    "bones": "folder: a folder for each bone; name: fragments are named after their bone, as "
-    "bone001_1.png (default name where all are in one folder, else folder)",
-    "field.NAME": "the column of the table that has the NAME: fragment, adjoins, label",
-    "items": "a list of the fragments to import, one name a line: no others are queries or "
-    "candidates; or of the pairs to ask, two names a line: query and candidate; also as JSON, or "
-    "as a table with the columns query and candidate",
-}
-
 _TASK = "rejoining"
 
 
-def read_rejoining(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings) -> Iterator[str]:
     """Make items of each fragment against all others; a bone is a group.
 
     Raises:
-        UsageError: an option is none of those above.
+        UsageError: a list of items is given for several sources, or a name for a column that such a
+            table does not have.
         DataError: no fragments, no table, one that names a fragment that is not there, adjoins a
             fragment to itself or to another bone's, or adjoins two one way only.
     """
-    rule = options.get("adjacency", "table")
-    if rule not in {"table", "all"}:
-        raise UsageError(message("obi-bench.adjacency-invalid", value=rule))
-    if options.get("bones", "folder") not in {"folder", "name"}:
-        raise UsageError(message("obi-bench.bones-invalid", bones=options["bones"]))
-    lines = read_item_list(Path(options["items"])) if "items" in options else []
-    found = sources_in(src, _TASK, options)
+    lines = read_item_list(settings.items) if settings.items else []
+    found = sources_in(src, _TASK, settings.source)
     if lines and len(found) > 1:
         raise UsageError(message("obi-bench.items-of-one-source"))
     declared = {"items": len(lines)} if lines else {}
-    record_sources(writer, found, adjacency=rule, **declared)
+    record_sources(writer, found, adjacency=settings.adjacency, **declared)
     for each in found:
-        yield from _read_source(each, writer, options, lines)
+        yield from _read_source(each, writer, settings, lines)
 
 
 def _read_source(
-    found: Found, writer: DatasetWriter, options: Options, lines: Sequence[Listed]
+    found: Found, writer: DatasetWriter, settings: RejoiningSettings, lines: Sequence[Listed]
 ) -> Iterator[str]:
     images = {path.relative_to(found.folder).as_posix(): path for path in pictures_in(found)}
     whole = whole_images(images)
     fragments = {name: path for name, path in images.items() if name not in whole}
-    if options.get("adjacency") == "all":
-        bones = bones_by(options.get("bones", ""), fragments, found.folder)
+    if settings.adjacency == "all":
+        bones = bones_by(settings.bones, fragments, found.folder)
         joins: Adjacency = {name: bones[name] - {name} for name in fragments}
     else:
-        joins, notes = joins_in(found.folder, images, fragments, options)
+        joins, notes = joins_in(found.folder, images, fragments, settings.field)
         yield from (f"{found.source.name}: {note}" for note in notes)
         fragments = {name: images[name] for name in joins}
     galleries = _galleries(found, fragments, lines)
@@ -210,11 +193,11 @@ def _bones(names: Sequence[str], joins: Adjacency) -> dict[str, str]:
     return bones
 
 
-READER = Reader[Any](
+READER = Reader(
     "obi-rejoining",
     "OBI-Bench's rejoining: one folder of fragments per bone",
     LAYOUT,
     read_rejoining,
-    options=OPTIONS,
-    detect=detect_rejoining,
+    RejoiningSettings,
+    detect_rejoining,
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from keju.benchmarks.obi_bench.readers.fragment_groups import bones_by, whole_images
 from keju.benchmarks.obi_bench.readers.fragment_joins import joins_in
 from keju.benchmarks.obi_bench.readers.sources import source_called
-from keju.datasets.readers.base import NO_OPTIONS, Detection
+from keju.datasets.readers.base import Detection
 from keju.datasets.readers.listing import Listing
 from keju.errors import DataError, number_of
 
@@ -43,7 +43,7 @@ def _with_pairs(
 ) -> Detection | None:
     what = f"{number_of(len(fragments), 'fragment')}"
     try:
-        joins, _ = joins_in(listing.root, images, fragments, NO_OPTIONS)
+        joins, _ = joins_in(listing.root, images, fragments, {})
     except DataError as error:
         named = any(path.stem.casefold() == "adjacency" for path in listing.files)
         return Detection(0.9, what, missing=f"a correction ({error})") if named else None

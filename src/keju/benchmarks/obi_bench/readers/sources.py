@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from keju.benchmarks.obi_bench.readers.releases import release_of
-from keju.datasets.readers.base import Options, check_name, image_files, join_names, plain_name
+from keju.datasets.readers.base import check_name, image_files, join_names, plain_name
 from keju.datasets.readers.listing import is_litter
 from keju.datasets.store import DatasetWriter
 from keju.definitions import Task, task
@@ -20,13 +20,6 @@ from keju.items import Item, Record
 from keju.messages import message
 
 BENCHMARK = "OBI-Bench"
-
-SOURCE_OPTION = "the source, where its folder is not called so; any other folder is one of its own"
-SEED_OPTION = "decides what is drawn (default 0)"
-NAMES_OPTION = (
-    "a table of the classes' characters: JSON such as ID_to_chinese.json, or CSV with the columns "
-    "class and character (default: the one in the source)"
-)
 
 
 class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -103,12 +96,13 @@ def tier_of(frequency: int) -> str:
     return next((tier.name for tier in _table().tiers if frequency > tier.above), "")
 
 
-def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
+def sources_in(src: Path, task_id: str, name: str = "") -> list[Found]:
     """The sources of a task whose files are in a folder.
 
-    The source that the option names; else those that the folders in `src` are named after, where
-    those of other tasks are skipped; else the one that `src` itself is named after; else a source
-    of the user's own, without printed numbers. Several folders of one source are read together.
+    The source called `name`, if that is given; else those that the folders in `src` are named
+    after, where those of other tasks are skipped; else the one that `src` itself is named after;
+    else a source of the user's own, without printed numbers. Several folders of one source are read
+    together.
 
     Raises:
         UsageError: what is named is a source of another task.
@@ -118,7 +112,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
         raise DataError(message("obi-bench.folder-expected"), file=src)
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
     known = {path: source for path in folders if (source := source_called(path.name))}
-    name = options.get("source", "") or ("" if known else src.resolve().name)
+    name = name or ("" if known else src.resolve().name)
     if name:
         check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
         return [Found(source_named(name, task_id), src, src)]

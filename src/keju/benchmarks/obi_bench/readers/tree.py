@@ -85,7 +85,7 @@ class Tree(NamedTuple):
         return self.found.source.about | {key: value for key, value in known.items() if value}
 
 
-def read_tree(found: Found, names_file: str = "") -> Tree:
+def read_tree(found: Found, names_file: Path | None = None) -> Tree:
     """The images of a source by class: the folder that contains them, at whatever depth.
 
     Folders with the same name are one class. Where a release has a folder of class folders
@@ -218,7 +218,7 @@ def _undeciphered_class(parts: list[str], release: Release) -> str:
     return "/".join(folders).strip("/")
 
 
-def read_released_tree(found: Found, names_file: str = "") -> Tree | None:
+def read_released_tree(found: Found, names_file: Path | None = None) -> Tree | None:
     """The tree of a source that is read as it was released; None if it is in another form.
 
     A source of the user's own is one where most classes have a known character.

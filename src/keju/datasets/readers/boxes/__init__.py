@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import Options, files_under, join_names, parse_flag, plain_file
+from keju.datasets.readers.base import files_under, join_names, plain_file
 from keju.datasets.readers.boxes.coco import read_coco
 from keju.datasets.readers.boxes.collecting import Collector, Source
 from keju.datasets.readers.boxes.createml import read_createml
@@ -19,24 +19,24 @@ from keju.datasets.readers.boxes.labelme import read_labelme
 from keju.datasets.readers.boxes.model import Annotations, Drawn
 from keju.datasets.readers.boxes.recognising import (
     HEAD,
-    NAMES,
     SUFFIXES,
     Recognised,
     recognise_boxes,
 )
+from keju.datasets.readers.boxes.settings import NAMES, BoxSettings
 from keju.datasets.readers.boxes.table import read_tables
 from keju.datasets.readers.boxes.via import read_via
 from keju.datasets.readers.boxes.voc import read_voc
 from keju.datasets.readers.boxes.yinqiwenyuan import read_yinqiwenyuan
 from keju.datasets.readers.boxes.yolo import read_yolo
 from keju.datasets.readers.image_names import ImageNames
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from keju.messages import both, message
 
 __all__ = [
     "NAMES",
-    "OPTIONS",
     "Annotations",
+    "BoxSettings",
     "Canvas",
     "Drawn",
     "Fitted",
@@ -48,15 +48,6 @@ __all__ = [
     "read_canvas",
     "recognise_boxes",
 ]  # fmt: skip
-
-OPTIONS = {
-    "form": f"the form of the boxes, where a folder has several: {', '.join(NAMES)}",
-    "boxes": "of a table: xyxy: left, top, right, bottom; xywh: left, top, width, height (default "
-    "by its columns; xyxy where it has no column names)",
-    "field.NAME": "the column of boxes.csv that has the NAME: image, left, top, right, bottom",
-    "skip-faulty": "yes: skip boxes without area, or outside their image by more than a pixel "
-    "(default no)",
-}
 
 _READERS: Mapping[str, Callable[[Source, Collector], Sequence[str] | None]] = {
     "voc": read_voc,
@@ -70,42 +61,40 @@ _READERS: Mapping[str, Callable[[Source, Collector], Sequence[str] | None]] = {
 }
 
 
-def annotations_in(folder: Path, images: Sequence[Path], options: Options) -> Annotations:
+def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) -> Annotations:
     """The boxes on each image of a directory that has an annotation, even an empty one.
 
     Raises:
-        UsageError: an option is unknown.
+        UsageError: a name is given for a column that a table of boxes does not have.
         DataError: no boxes, or boxes in several formats; a file that does not have its format; an
             image that is missing, or that two files have boxes for.
     """
-    form = options.get("form", "")
-    if form and form not in NAMES:
-        raise UsageError(message("datasets.boxes-form-invalid", form=form, names=", ".join(NAMES)))
     index = ImageNames(folder, images)
     relative = [PurePosixPath(path.relative_to(folder).as_posix()) for path in images]
     files = [
         PurePosixPath(path.relative_to(folder).as_posix()) for path in files_under(folder, SUFFIXES)
     ]
     recognised = recognise_boxes(files, partial(_head, folder), relative)
-    form = form or _only_form(recognised, folder)
+    form = settings.form or _only_form(recognised, folder)
     chosen = [folder / path for path in recognised.forms.get(form, [])]
     if not chosen:
         raise _no_boxes(recognised, folder, NAMES[form])
     unread = _unread(recognised, form, index, folder)
-    found = Collector(
-        Source(folder, chosen, index, options), skip_missing=parse_flag(options, "skip-missing")
-    )
-    more = _READERS[form](Source(folder, chosen, index, options), found) or ()
+    source = Source(folder, chosen, index, settings)
+    found = Collector(source, skip_missing=settings.skip_missing)
+    more = _READERS[form](source, found) or ()
     return Annotations(form, found.of, found.files, (*found.notes(), *more, *unread))
 
 
-def boxes_of(folder: Path, images: Sequence[Path], options: Options) -> dict[Path, list[Drawn]]:
+def boxes_of(
+    folder: Path, images: Sequence[Path], settings: BoxSettings
+) -> dict[Path, list[Drawn]]:
     """The boxes on each image, as `annotations_in` reads them.
 
     Raises:
         DataError: as `annotations_in`.
     """
-    return annotations_in(folder, images, options).of
+    return annotations_in(folder, images, settings).of
 
 
 def _head(folder: Path, path: PurePosixPath) -> str:

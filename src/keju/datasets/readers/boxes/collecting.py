@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from keju.datasets.readers.base import join_names
 from keju.datasets.readers.boxes.model import MOST_BOXES, Drawn
+from keju.datasets.readers.boxes.settings import BoxSettings
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, shortened
@@ -16,12 +17,12 @@ from keju.messages import message
 
 
 class Source(NamedTuple):
-    """The input of a format's reader: its files, the images, and the user's options."""
+    """The input of a format's reader: its files, the images, and the user's settings."""
 
     folder: Path
     files: list[Path]
     images: ImageNames
-    options: Mapping[str, str]
+    settings: BoxSettings
 
 
 class Collector:

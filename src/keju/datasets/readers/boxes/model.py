@@ -44,7 +44,7 @@ class Annotations(NamedTuple):
     """The boxes of one source.
 
     Attributes:
-        form: their format, a key of `recognising.NAMES`.
+        form: their format, a key of `NAMES`.
         of: the boxes on each image that has an annotation, even an empty one.
         files: the annotation file of each such image.
         notes: what was skipped, for the user.

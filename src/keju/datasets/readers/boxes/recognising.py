@@ -15,18 +15,6 @@ HEAD = 1 << 20
 
 SUFFIXES = frozenset({"xml", "json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "xlsx"})
 
-NAMES = {
-    "voc": "Pascal VOC",
-    "yinqiwenyuan": "YinQiWenYuan's JSON",
-    "coco": "COCO",
-    "labelme": "labelme",
-    "createml": "Create ML",
-    "via": "VIA",
-    "yolo": "YOLO",
-    "table": "a table",
-}
-"""The formats of boxes, by the value of the option ``form``."""
-
 _OTHER_TABLES = frozenset({"descriptions", "adjacency", "classes", "pairs"})
 _OTHER_TEXTS = frozenset({"classes", "train", "val", "valid", "test", "readme", "labels"})
 

@@ -20,7 +20,6 @@ from keju.datasets.readers.boxes.model import Drawn, box_error
 from keju.datasets.readers.boxes.via import Shape, box_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import (
-    FIELD_OPTION,
     Field,
     JsonObject,
     Place,
@@ -28,7 +27,7 @@ from keju.datasets.readers.records import (
     text_of,
 )
 from keju.datasets.readers.tables import Row, number_in, read_table
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from keju.items import Box
 from keju.messages import message
 
@@ -52,12 +51,10 @@ def read_tables(source: Source, found: Collector) -> None:
     """Collect the boxes of tables.
 
     Raises:
-        UsageError: an option is not one of this format.
+        UsageError: a name is given for a column that a table of boxes does not have.
         DataError: a column, a number or an image is missing, or a table is not readable.
     """
-    form = source.options.get("boxes", "")
-    if form and form not in _FORMS:
-        raise UsageError(message("datasets.box-convention-invalid", form=form))
+    form = source.settings.boxes
     for file in source.files:
         if is_headless(source_text(file)[:10_000], file.suffix):
             _read_headless(file, found, wide=form == "xywh")
@@ -66,7 +63,7 @@ def read_tables(source: Source, found: Collector) -> None:
         if _VIA in rows[0].cells:
             _read_via(rows, found)
         else:
-            _read_headed(file, rows, form, source.options, found)
+            _read_headed(file, rows, form, source.settings.field, found)
 
 
 def is_table(text: str, suffix: str) -> bool:
@@ -139,11 +136,11 @@ def _lines(lines: Iterator[list[str]], file: Path) -> Iterator[list[str]]:
 
 
 def _read_headed(
-    file: Path, rows: Sequence[Row], form: str, options: Mapping[str, str], found: Collector
+    file: Path, rows: Sequence[Row], form: str, given: Mapping[str, str], found: Collector
 ) -> None:
     records = [cells for _, cells in rows]
-    form = form or _form_of(records, options)
-    fields = map_fields(file, records, _PLACED | _FORMS[form], options)
+    form = form or _form_of(records, given)
+    fields = map_fields(file, records, _PLACED | _FORMS[form], given)
     sizes = _SIZE if form == "xyxy" else ()
     import_log().columns(fields, [key for key in records[0] if key not in sizes])
     _check_pixels(rows, fields)
@@ -166,12 +163,12 @@ def _check_pixels(rows: Sequence[Row], fields: Mapping[str, str]) -> None:
         raise box_error(message("datasets.boxes-are-shares"), rows[0].place)
 
 
-def _form_of(records: Sequence[JsonObject], options: Mapping[str, str]) -> str:
+def _form_of(records: Sequence[JsonObject], given: Mapping[str, str]) -> str:
     """The convention: xywh where the table has widths and heights and no right and bottom.
 
     Else xyxy.
     """
-    if any(option.startswith(FIELD_OPTION) for option in options):
+    if given:
         return "xyxy"
     return next((form for form in _FORMS if _has(_FORMS[form], list(records[0]))), "xyxy")
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from msgspec import Meta
 
 from keju.datasets.pages import Page, page_in_reading_order
 from keju.datasets.readers.base import (
     Detection,
-    Options,
     Reader,
     check_name,
     files_under,
     image_files,
     join_names,
-    parse_flag,
     source_bytes,
     source_text,
 )
@@ -26,10 +26,11 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import transcription_task
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, number_of
 from keju.images import EXTENSIONS
 from keju.items import Item
 from keju.messages import message
+from keju.settings import Settings
 
 LAYOUT = """\
 SRC/                          M5HisDoc, MTHv2, or one subset of them
@@ -42,17 +43,39 @@ SRC/                          M5HisDoc, MTHv2, or one subset of them
 HisDoc1B (books/*.pdf, annos/*.json) is recognised but not read: its authors publish the names of
 the folders, and no public page or program shows what a .json file of it contains."""
 
-OPTIONS = {
-    "task": "the task that the text answers (default page_ocr; published: page_level_ocr, T1)",
-    "split": "train, val or test: the pages that split_train.txt … names (default all pages)",
-    "order": "released: the order of the lines in the file; geometry (default released)",
-    "skip-missing": "yes: skip pages whose image or text is missing (default no)",
-}
+
+class HisDocSettings(Settings, frozen=True, kw_only=True):
+    """Which pages of M5HisDoc or MTHv2 are imported, and how."""
+
+    task: Annotated[
+        str,
+        Meta(
+            description="the task that the text answers "
+            "(default page_ocr; published: page_level_ocr, T1)"
+        ),
+    ] = OWN_PAGE
+    split: Annotated[
+        Literal["", "train", "val", "test"],
+        Meta(
+            description="train, val or test: the pages that split_train.txt … names "
+            "(default all pages)"
+        ),
+    ] = ""
+    order: Annotated[
+        Literal["released", "geometry"],
+        Meta(
+            description="released: the order of the lines in the file; geometry (default released)"
+        ),
+    ] = "released"
+    skip_missing: Annotated[
+        bool,
+        Meta(description="yes: skip pages whose image or text is missing (default no)"),
+    ] = False
+
 
 _TEXTS = "label_textline"
 _CHARACTERS = "label_char"
 _IMAGES = ("images", "img")
-_SPLITS = ("train", "val", "test")
 
 HISDOC1B = (
     "HisDoc1B's layout (books/*.pdf, annos/*.json): no public source shows what annos/*.json "
@@ -85,7 +108,7 @@ class _Wish(NamedTuple):
     split: str
 
 
-def read_hisdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+def read_hisdoc(src: Path, writer: DatasetWriter, settings: HisDocSettings) -> Iterator[str]:
     """Read one transcription item per page, with its lines and their outlines.
 
     The order of lines is that of the file: the release has reading order (README), that the file
@@ -93,11 +116,12 @@ def read_hisdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
     the book of a page, so a page is a group; its regular and its hard image are one group.
 
     Raises:
-        UsageError: an option has an unknown value.
+        UsageError: the task is unknown or is not a transcription task.
         DataError: no text lines, HisDoc1B, a page without image or text (unless skipped), a line
             that does not have the layout, a broken image.
     """
-    wish = _wish(options)
+    task = transcription_task(settings.task)
+    wish = _Wish(task, settings.order == "geometry", settings.split)
     if not src.is_dir():
         raise DataError(message("datasets.hisdoc-no-folder", texts=_TEXTS), file=src)
     pages = list(_pages(src))
@@ -107,7 +131,7 @@ def read_hisdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
     if wish.split and not splits:
         raise DataError(message("datasets.hisdoc-split-missing", split=wish.split), file=src)
     wanted = [page for page in pages if wish.split in ("", splits.get(page.name, ""))]
-    yield from _add_all(src, writer, wanted, wish, splits, skip=parse_flag(options, "skip-missing"))
+    yield from _add_all(src, writer, wanted, wish, splits, skip=settings.skip_missing)
     if splits and (without := sorted({page.name for page in pages} - set(splits))):
         yield f"{number_of(len(without), 'page')} in no split: {join_names(without)}"
 
@@ -136,26 +160,14 @@ def detect_hisdoc(listing: Listing) -> Detection | None:
     return None
 
 
-READER = Reader[Any](
+READER = Reader(
     "hisdoc",
     "page images with text lines of M5HisDoc or MTHv2",
     LAYOUT,
     read_hisdoc,
-    options=OPTIONS,
-    detect=detect_hisdoc,
+    HisDocSettings,
+    detect_hisdoc,
 )
-
-
-def _wish(options: Options) -> _Wish:
-    split, order = options.get("split", ""), options.get("order", "released")
-    if split not in ("", *_SPLITS):
-        raise UsageError(
-            message("datasets.hisdoc-split-invalid", split=split, splits=", ".join(_SPLITS))
-        )
-    if order not in ("released", "geometry"):
-        raise UsageError(message("datasets.hisdoc-order-invalid", order=order))
-    task = transcription_task(options.get("task", OWN_PAGE))
-    return _Wish(task, order == "geometry", split)
 
 
 def _nothing(src: Path) -> DataError:

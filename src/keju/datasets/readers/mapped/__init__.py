@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
-from keju.datasets.readers.base import Options, Reader, join_names, parse_flag
+from msgspec import Meta
+
+from keju.datasets.readers.base import Reader, join_names
 from keju.datasets.readers.mapped.images import MappedFiles
 from keju.datasets.readers.mapped.items import PLACE_COLUMNS, ItemMaker
 from keju.datasets.readers.mapped.mapping import Mapping, read_mapping
@@ -22,6 +24,7 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, number_of, shortened
 from keju.files import sha256_file
 from keju.messages import message
+from keju.settings import Settings
 
 LAYOUT = """\
 SRC/                      any table (CSV, TSV, JSON, JSON lines, parquet, XLSX), any folder of
@@ -36,27 +39,33 @@ mapping.toml              what its columns, file names and folders mean, in a fi
 keju data detect SRC --write-map mapping.toml drafts it; keju data detect SRC --map mapping.toml
 shows the items that it gives."""
 
-OPTIONS = {
-    "map": "the mapping file (--map FILE)",
-    "images": "the folder from which image names start",
-    "skip-missing": "yes: skip records whose image or text file is missing (default no)",
-}
+
+class MappedSettings(Settings, frozen=True, kw_only=True):
+    """The mapping file of a source, and what is imported."""
+
+    map: Annotated[Path | None, Meta(description="the mapping file (--map FILE)")] = None
+    images: Annotated[Path | None, Meta(description="the folder from which image names start")] = (
+        None
+    )
+    skip_missing: Annotated[
+        bool,
+        Meta(description="yes: skip records whose image or text file is missing (default no)"),
+    ] = False
 
 
-def read_mapped(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+def read_mapped(src: Path, writer: DatasetWriter, settings: MappedSettings) -> Iterator[str]:
     """Read a source as a mapping file describes it, one item per record.
 
     Raises:
         UsageError: no mapping file is given, or a regular expression in it cannot be used.
         DataError: the mapping or a record is not valid, or files are missing.
     """
-    if "map" not in options:
+    file = settings.map
+    if file is None:
         raise UsageError(message("datasets.map-required"))
-    file = Path(options["map"])
     mapping = read_mapping(file)
     writer.declare(mapping=sha256_file(file))
-    images = Path(options["images"]) if "images" in options else None
-    files = MappedFiles(src, mapping, images)
+    files = MappedFiles(src, mapping, settings.images)
     rows = table_records(src, mapping) if mapping.source.tables or _is_table(src) else None
     rows = image_records(src) if rows is None else rows
     every = len(rows)
@@ -64,17 +73,15 @@ def read_mapped(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
     if len(rows) < every:
         yield f"skipped {every - len(rows)} of {every} records, since [source] names does not match"
     _check_columns(file, mapping, rows)
-    yield from _add_all(
-        src, writer, rows, _Parts(mapping, files), skip=parse_flag(options, "skip-missing")
-    )
+    yield from _add_all(src, writer, rows, _Parts(mapping, files), skip=settings.skip_missing)
 
 
-READER = Reader[Any](
+READER = Reader(
     "mapped",
     "any table or image folder, described by a mapping file",
     LAYOUT,
     read_mapped,
-    options=OPTIONS,
+    MappedSettings,
 )
 
 
