@@ -9,10 +9,11 @@ import typer
 
 from keju.cli.app import WITH_FAILURES, WRONG_USE, app, err, note, say
 from keju.cli.asking_output import show_failures, show_run
+from keju.cli.grouped_options import with_groups
 from keju.cli.making import option_pair
-from keju.cli.options import LICENSE_TOO, Limit, MachinePrice, Pages, ReportLanguage, dataset_path
+from keju.cli.options import LICENSE_TOO, dataset_path
+from keju.cli.report_options import CollectionOptions, LanguageOptions, ScanOptions
 from keju.errors import PrerequisiteError, UsageError
-from keju.items import UNKNOWN
 from keju.messages import language as terminal_language
 from keju.messages import message
 
@@ -31,6 +32,7 @@ _OPTIONS = {
 
 
 @app.command("ocr-report", context_settings=LICENSE_TOO)
+@with_groups
 def ocr_report(
     scans: Annotated[
         Path,
@@ -41,38 +43,15 @@ def ocr_report(
             callback=dataset_path,
         ),
     ],
+    engines: ScanOptions,
+    content: LanguageOptions,
+    of_collection: CollectionOptions,
     page: Annotated[
         Path,
         typer.Option(
             "-o", "--out", metavar="FILE.html|DIR", help="Report: an HTML file, or a folder."
         ),
     ] = (Path("report.html")),
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Engine or model (see `keju models`), or the results of another program "
-            "as replay:NAME=FOLDER. Can be given several times. Default: ppocr, and "
-            "tesseract if it is installed.",
-        ),
-    ] = None,
-    limit: Limit = None,
-    pages: Pages = None,
-    machine_price: MachinePrice = "",
-    language: ReportLanguage = None,
-    licence: Annotated[
-        str, typer.Option(metavar="NAME", help="Licence of the scans; needed only for a release.")
-    ] = UNKNOWN,
-    source: Annotated[
-        str, typer.Option(metavar="TEXT", help="Owner of the scans; needed only for a release.")
-    ] = UNKNOWN,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Option of the import, e.g. skip-missing=yes. Can be given several times.",
-        ),
-    ] = None,
     work: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Work folder. Default: next to the report (report-work)."),
@@ -89,7 +68,7 @@ def ocr_report(
     are needed for a reliable difference between two engines.
     """
     from keju.analysis.blank_pages import invented_lines
-    from keju.analysis.engine_times import Costs, collection_of
+    from keju.analysis.engine_times import Costs
     from keju.analysis.swapped import swap_lines, swapped_in
     from keju.datasets.scan_import import Origin, run_folder, take_scans
     from keju.local_paths import check_local
@@ -102,12 +81,14 @@ def ocr_report(
 
     check_local(page)
     check_report_place(page)
-    costs = Costs(collection=collection_of(pages, machine_price))
-    models = model or list(_installed())
+    costs = Costs(collection=of_collection.collection())
+    models = engines.model or list(_installed())
     check_models(models)
     work = work or _work_beside(page)
     origin = Origin(
-        licence=licence, source=source, options=dict(option_pair(each) for each in option or ())
+        licence=engines.licence,
+        source=engines.source,
+        options=dict(option_pair(each) for each in engines.option or ()),
     )
     from keju.cli.import_progress import import_display
 
@@ -115,9 +96,9 @@ def ocr_report(
         taken = take_scans(scans, work, origin)
     _show_import(taken, work)
     _validate(taken.dataset)
-    folder = run_folder(work, limit)
+    folder = run_folder(work, engines.limit)
     summary = run(
-        taken.dataset, models, folder, selection=Selection(limit=limit),
+        taken.dataset, models, folder, selection=Selection(limit=engines.limit),
         policy=Policy(follow=True, retry_failed=True), console=err,
     )  # fmt: skip
     show_run(summary, folder, "")
@@ -131,7 +112,9 @@ def ocr_report(
     note(message("terminal.scoring"))
     scored = RunFolder.open(folder)
     score_run(scored)
-    made = write_report([folder], page, language=language or terminal_language(), costs=costs)
+    made = write_report(
+        [folder], page, language=content.language or terminal_language(), costs=costs
+    )
     correct = message("analysis.swap-correct-same-command")
     of_pages = [*swap_lines(swapped_in(scored), correct), *invented_lines(scored)]
     for line in [*of_pages, *conclusion_lines(made.view, made.run_set, made.misread)]:

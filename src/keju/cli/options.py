@@ -33,23 +33,6 @@ DatasetPath = Annotated[
 NewDataset = Annotated[
     Path, typer.Option("-o", "--out", metavar="DIR", help="New dataset directory.")
 ]
-Pages = Annotated[
-    int | None,
-    typer.Option(
-        "--pages",
-        metavar="N",
-        help="Number of pages in your collection; the report then gives the time in days for it.",
-    ),
-]
-MachinePrice = Annotated[
-    str,
-    typer.Option(
-        "--machine-price",
-        metavar="PRICE/h",
-        help="Price of one machine hour, e.g. 0.20/h or 0.20EUR/h; with --pages the report"
-        " gives the cost.",
-    ),
-]
 ModelNames = Annotated[
     list[str],
     typer.Option(
@@ -116,10 +99,6 @@ PriceFile = Annotated[
         help="Price file (TOML), or `example`: the one that keju ships.",
         rich_help_panel="Speed and budget",
     ),
-]
-ReportLanguage = Annotated[
-    Literal["en", "zh"] | None,
-    typer.Option("--language", help="Language of the report. Default: the terminal's."),
 ]
 ProtocolName = Annotated[
     Literal["official", "strict", "both"],

@@ -12,15 +12,13 @@ import typer
 from msgspec.structs import replace
 
 from keju.cli.app import WITH_FAILURES, app, out, say
+from keju.cli.grouped_options import with_groups
 from keju.cli.options import (
     AsJson,
-    MachinePrice,
-    Pages,
-    PriceFile,
     ProtocolName,
-    ReportLanguage,
     TaskIds,
 )
+from keju.cli.report_options import ContentOptions, CostOptions, TableFiles
 from keju.errors import UsageError
 from keju.items import Protocol
 from keju.messages import language as terminal_language
@@ -289,8 +287,12 @@ def compare(
 
 
 @app.command()
+@with_groups
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run directories.")],
+    files: TableFiles,
+    content: ContentOptions,
+    costs: CostOptions,
     page: Annotated[
         Path,
         typer.Option(
@@ -300,75 +302,35 @@ def report(
             help="Report: an HTML file, or a folder for many items.",
         ),
     ] = (Path("report.html")),
-    csv: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Directory for CSV files of the scores and of the papers' tables with this run.",
-        ),
-    ] = None,
-    latex: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Directory for LaTeX files of the leaderboards and the papers' tables.",
-        ),
-    ] = None,
-    published: Annotated[
-        bool,
-        typer.Option(
-            "--published",
-            help="Show the papers' printed results of the same tasks next to the run's.",
-        ),
-    ] = False,
-    same_as: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL=PRINTED",
-            help="Declare that a model of the runs is the model, in the same version, that"
-            " a paper prints under this name (see `keju models --published`). The "
-            "report then shows the difference for each paper that prints the name. "
-            "Can be given several times; needs --published.",
-        ),
-    ] = None,
-    prices: PriceFile = None,
-    language: ReportLanguage = None,
-    pages: Pages = None,
-    machine_price: MachinePrice = "",
-    pictures: Annotated[
-        float,
-        typer.Option(metavar="MB", help="Maximum size of all images in the report, in megabytes."),
-    ] = 24.0,
 ) -> None:
     """Write the report: tables, and every item with its images, answers and differences.
 
     The report is one HTML file, or a folder if -o does not end in .html; a folder opens quickly
     also with thousands of items. It needs no server and no network.
     """
-    from keju.analysis.engine_times import Costs, collection_of
     from keju.analysis.same_models import read_same_as
     from keju.reporting import write_csv, write_latex, write_report
     from keju.reporting.time_table import time_lines
-    from keju.running.prices import read_prices
 
-    if same_as and not published:
+    if content.same_as and not content.published:
         raise UsageError(message("cli.same-as-needs-published"))
-    if not 0 <= pictures <= MOST_PICTURES:
-        raise UsageError(message("cli.pictures-out-of-range", most=MOST_PICTURES, given=pictures))
+    given = content.pictures
+    if not 0 <= given <= MOST_PICTURES:
+        raise UsageError(message("cli.pictures-out-of-range", most=MOST_PICTURES, given=given))
     made = write_report(
         runs,
         page,
-        picture_bytes=round(pictures * 1e6),
-        published=published,
-        same_as=read_same_as(same_as or ()),
-        language=language or terminal_language(),
-        costs=Costs(read_prices(prices) if prices else None, collection_of(pages, machine_price)),
+        picture_bytes=round(given * 1e6),
+        published=content.published,
+        same_as=read_same_as(content.same_as or ()),
+        language=content.language or terminal_language(),
+        costs=costs.costs(),
     )
-    if pages and made.view.times:
+    if costs.pages and made.view.times:
         for line in time_lines(made.view.times):
             say(line)
     say(message("terminal.report-written", page=made.page, megabytes=made.size / 1e6))
-    for folder, write in ((csv, write_csv), (latex, write_latex)):
+    for folder, write in ((files.csv, write_csv), (files.latex, write_latex)):
         if folder is not None:
             for path in write(made, folder):
                 say(str(path))

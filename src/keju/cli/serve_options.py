@@ -1,0 +1,117 @@
+"""Groups of options of `keju serve`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from keju.cli.options import BoxConventions, Limit, Sample, ScriptName, Seed, TaskIds
+from keju.errors import UsageError
+from keju.messages import message
+
+if TYPE_CHECKING:
+    from keju.running import Selection
+
+_PEOPLE = "Rating and review"
+_SERVER = "Server"
+
+
+@dataclass(frozen=True)
+class ExamOptions:
+    """Which items are shown, and with which prompts."""
+
+    task: TaskIds = None
+    limit: Limit = None
+    sample: Sample = None
+    seed: Seed = 0
+    script: ScriptName = "released"
+    boxes: BoxConventions = None
+
+    def selection(self) -> Selection | None:
+        """The items and prompts that are chosen; None where none of the options is given.
+
+        Raises:
+            UsageError: a box convention is given for one model.
+        """
+        from keju.running import Selection
+        from keju.running.box_conventions import parse_boxes
+
+        for_all, of_model = parse_boxes(self.boxes or [])
+        if of_model:
+            raise UsageError(message("cli.boxes-model-for-runs"))
+        chosen = Selection(
+            tasks=tuple(self.task) if self.task else None, limit=self.limit, sample=self.sample,
+            seed=self.seed if self.sample else 0, scripts=(self.script,), boxes=for_all,
+        )  # fmt: skip
+        return None if chosen == Selection() else chosen
+
+
+@dataclass(frozen=True)
+class PeopleOptions:
+    """What people rate and review, and in which form."""
+
+    per_task: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Number of answers per task to rate.",
+            rich_help_panel=_PEOPLE,
+        ),
+    ] = 50
+    rubrics: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.toml",
+            help="File of your own rubrics, for rating.",
+            rich_help_panel=_PEOPLE,
+        ),
+    ] = None
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--every", help="Review every item, not only drafts.", rich_help_panel=_PEOPLE
+        ),
+    ] = False
+    scales: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.toml", help="File of your own review form.", rich_help_panel=_PEOPLE
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class AddressOptions:
+    """Where the pages are served."""
+
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen on. Another than the default opens the pages to other "
+            "machines.",
+            rich_help_panel=_SERVER,
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=65535,
+            help="Port to listen on; 0 chooses a free one.",
+            rich_help_panel=_SERVER,
+        ),
+    ] = 8470
+    new_token: Annotated[
+        bool,
+        typer.Option(
+            "--new-token",
+            help="Make new access addresses; earlier ones stop working.",
+            rich_help_panel=_SERVER,
+        ),
+    ] = False
