@@ -44,7 +44,8 @@ def _words_of_modules() -> list[set[str]]:
         nodes = ast.walk(ast.parse(path.read_text("utf-8")))
         strings = [each.value for each in nodes if isinstance(each, ast.Constant)]
         found.append(set(WORD.findall(" ".join(map(str, strings)))))
-    tables = [PACKAGE / "models/kinds.toml", PACKAGE / "judging/probes.toml"]
+    names = ("models/kinds.toml", "judging/probes.toml", "messages/en/scoring.toml")
+    tables = [PACKAGE / name for name in names]
     return [*found, *(set(WORD.findall(path.read_text("utf-8"))) for path in tables)]
 
 

@@ -177,7 +177,7 @@ def _absent_shards(parts: Sequence[_Part]) -> list[str]:
         raise UsageError(message("running.shard-twice", shard=twice[0]))
     total = int(counts.pop()) if counts else 0
     return [
-        f"no run is the shard {number}/{total}"
+        message("running.shard-missing", number=number, total=total)
         for number in range(1, total + 1)
         if f"{number}/{total}" not in shards
     ]

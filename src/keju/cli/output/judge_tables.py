@@ -77,7 +77,7 @@ def grade_lines(graded: GradingResult) -> Iterator[str]:
     for judge in dict.fromkeys(each.judge for each in graded.tasks):
         seen = [what for each in graded.tasks if each.judge == judge for what in each.seen]
         if seen:
-            yield message("terminal.reply-without-grade", judge=judge, reply=seen[0])
+            yield message("terminal.reply-without-grade", judge=judge, reply=translate(seen[0]))
 
 
 def judging_lines(summary: RunSummary) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     from keju.definitions import Task
     from keju.models import ModelKind
     from keju.scoring import Metric
+
+
+_RANGE = re.compile(r"([\d.,]*\d) to ([\d.,]*\d)(?=:)")
+
+
+def _name_range(found: re.Match[str]) -> str:
+    return message("terminal.bin", low=found[1], high=found[2])
 
 
 def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
@@ -146,7 +154,10 @@ def _distributions_table(stats: Stats) -> Table:
         title=message("terminal.distributions"),
     )
     for line in distribution_lines(stats.distributions):
-        table.add_row(translate(line.measure), translate(line.unit), translate(line.counts))
+        counts = _RANGE.sub(_name_range, line.counts).replace(
+            " and more:", message("terminal.and-more")
+        )
+        table.add_row(translate(line.measure), translate(line.unit), counts)
     return table
 
 
