@@ -55,7 +55,7 @@ def test_a_page_of_another_person_stores_nothing_and_leads_to_the_same_card(
     form |= {"act": act} if act else {}
     refused = served.ask("POST", f"/{queue}/{number}", person="Bo", form=form)
     assert refused.status == 409
-    assert "This page was shown to Anna." in refused.text
+    assert "This page was shown to Anna, but" in refused.text
     right = f"/{queue}/{number_of(served, queue, 'Bo', subject)}"
     assert f'href="{right}"' in refused.text
     scripted = served.ask(

@@ -79,7 +79,7 @@ def test_who_goes_back_to_a_page_and_says_something_else_is_heard(events):
 def test_a_full_disk_is_an_error_of_ours(events):
     pages = events._file.execute("PRAGMA page_count").fetchone()[0]
     events._file.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(DataError, match="could not be stored"):
+    with pytest.raises(DataError, match="was not stored"):
         events.add("Li", "exam", "q", f'"{"x" * 100_000}"')
     assert events.count() == 0
 

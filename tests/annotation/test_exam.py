@@ -232,7 +232,7 @@ def test_hostile_and_huge_answers_are_text_everywhere(serving, set_session, data
     assert too_long.status == 400
     vast = served.ask("POST", f"/exam/{numbers[0]}", person="Li", form={"answer": "x" * (5 << 20)})
     assert vast.status == 413
-    assert "Too long" in vast.text
+    assert "Text too long" in vast.text
     served.app.collect()
     run = RunFolder.open(tmp_path / "run")
     assert {r.text for r in run.responses()} == {HOSTILE, LONG}
@@ -263,7 +263,7 @@ def test_a_killed_server_loses_no_submitted_answer(command, tmp_path, browser):
     process.wait()
     page.locator("[value=skip]").click()
     page.locator("[data-error]:not([hidden])").wait_for()
-    assert "does not answer" in page.locator("[data-error]").inner_text()
+    assert "does not respond" in page.locator("[data-error]").inner_text()
     page.close()
     events = EventLog(tmp_path / "run" / "people" / "acts.sqlite")
     assert events.count() == taken == 11
@@ -308,7 +308,7 @@ def test_a_full_disk_is_said_and_nothing_is_taken_for_stored(
     stored = served.app.events.count()
     page.locator("[value=skip]").click()
     page.locator("[data-error]:not([hidden])").wait_for()
-    assert "could not be stored" in page.locator("[data-error]").inner_text()
+    assert "was not stored" in page.locator("[data-error]").inner_text()
     assert served.app.events.count() == stored
     file.execute("PRAGMA max_page_count = 1000000")
     page.locator("[value=skip]").click()

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from keju.annotation import AnnotationApp
-from keju.building.review_form import review_form
+from keju.building.review_form import read_review_form
 from keju.building.reviewing import apply_corrections, compute_seal, read_verdicts, select_latest
 from keju.building.reviewing.forms import read_review
 from keju.datasets.store import Dataset
@@ -81,13 +81,13 @@ def test_review_accepts_mends_and_rejects_with_a_reason(serving, set_session, an
     after(page, lambda: page.keyboard.press("a"))
     page.keyboard.press("e")
     page.locator("[data-error]:not([hidden])").wait_for()
-    assert "Nothing is changed" in page.locator("[data-error]").inner_text()
+    assert "No field is changed" in page.locator("[data-error]").inner_text()
     page.locator("textarea[name=answer]").fill(HOSTILE)
     page.locator("textarea[name=reason]").fill("原文有誤")
     after(page, lambda: page.locator("[value=correct]").click())
     page.keyboard.press("r")
     page.locator("[data-error]:not([hidden])").wait_for()
-    assert "why" in page.locator("[data-error]").inner_text()
+    assert "reason" in page.locator("[data-error]").inner_text()
     page.locator("textarea[name=reason]").fill("Not in the picture")
     page.locator("[value=reject]").click()
     page.wait_for_url("**/review/done")
@@ -116,7 +116,7 @@ def test_an_unchanged_item_is_not_a_correction(serving, dataset, tmp_path):
             form["boxes"] = json.dumps(values["boxes"])
         refused = served.ask("POST", f"/review/{number}", person="Li", form=form)
         assert refused.status == 400, subject
-        assert "Nothing is changed" in refused.text
+        assert "No field is changed" in refused.text
 
 
 def test_two_new_texts_of_one_page_are_refused_where_they_are_written(serving, dataset, tmp_path):
@@ -126,7 +126,7 @@ def test_two_new_texts_of_one_page_are_refused_where_they_are_written(serving, d
     number = next(n for n, name in enumerate(subjects, 1) if items[name].task == "T1")
     form = {"act": "correct", "answer": "天地", "transcription": "玄黃"}
     refused = served.ask("POST", f"/review/{number}", person="Li", form=form)
-    assert (refused.status, "one text here" in refused.text) == (400, True)
+    assert (refused.status, "the same text in this task" in refused.text) == (400, True)
     taken = served.ask("POST", f"/review/{number}", person="Li", form=form | {"answer": "玄黃"})
     assert taken.status < 400
     (verdict,) = served.app.queues["review"].verdicts(served.app.events)
@@ -237,7 +237,7 @@ def test_queues_that_have_nothing_say_why(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     assert set(served.app.closed) == {"rating", "adjudication"}
     shown = served.ask("GET", "/", person="Li").text
-    assert shown.count("The run has no answers of models yet.") == 2
+    assert shown.count("The run has no responses of models yet.") == 2
     assert served.ask("GET", "/rating", person="Li").status == 404
     chinese = served.ask("GET", "/", person="Li", Accept_Language="zh-CN").text
     assert "这次运行还没有模型的回答。" in chinese
@@ -259,7 +259,7 @@ def test_marks_are_given_by_keys_kept_by_reload_and_undo_and_reach_the_tables(
     served = serving(answered)
     page = set_session(served, "Li", "/review")
     marks = {"correct": 5, "to the point": 2, "fit to publish": 4}
-    for scale in review_form().scale:
+    for scale in read_review_form().scale:
         group = page.get_by_role("group", name=scale.asks)
         assert group.get_by_role("radio").count() == 6
         assert group.get_by_role("radio", name="no mark").is_checked()
@@ -299,7 +299,7 @@ def test_marks_are_asked_in_both_languages_and_held_to_the_form(serving, answere
         language: served.ask("GET", "/review/1", person="Li", Accept_Language=language).text
         for language in ("en", "zh-TW")
     }
-    for scale in review_form().scale:
+    for scale in read_review_form().scale:
         assert scale.asks in pages["en"]
         assert scale.asks_zh in pages["zh-TW"]
         assert all(word in pages["zh-TW"] for word in (scale.zh, *scale.marks_zh))

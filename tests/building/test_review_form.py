@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from keju.building.review_form import review_form
+from keju.building.review_form import read_review_form
 from keju.errors import KejuError
 
 
 def test_keju_s_form_has_three_scales_in_two_languages() -> None:
-    form = review_form()
+    form = read_review_form()
     assert [scale.name for scale in form.scale] == ["correct", "to the point", "fit to publish"]
     assert all(len(scale.marks) == 5 and scale.zh and scale.asks_zh for scale in form.scale)
     assert all(scale.words("zh") == scale.marks_zh != scale.marks for scale in form.scale)
@@ -20,7 +20,7 @@ def test_keju_s_form_has_three_scales_in_two_languages() -> None:
 @pytest.mark.parametrize("text", ["4", " ４ ", "Right but for a detail", "4 right but for a detail",
                                   "只有细节错误", "僅細節有誤"])  # fmt: skip
 def test_a_mark_is_read_as_number_or_words(text: str) -> None:
-    assert review_form().scale[0].parse_mark(text) == 4
+    assert read_review_form().scale[0].parse_mark(text) == 4
 
 
 def test_every_chinese_word_of_0_1_0_is_read_as_the_mark_that_it_was() -> None:
@@ -29,17 +29,17 @@ def test_every_chinese_word_of_0_1_0_is_read_as_the_mark_that_it_was() -> None:
         ("全不切題", "少有切題", "部分切題", "大致切題", "完全切題"),
         ("不可", "須大改", "須修改", "略改即可", "可以"),
     )
-    for scale, old in zip(review_form().scale, words, strict=True):
+    for scale, old in zip(read_review_form().scale, words, strict=True):
         assert [scale.parse_mark(word) for word in old] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("text", ["", "0", "6", "4.0", "-4", "4 wrong", "good", "9" * 5000])
 def test_what_is_no_mark_is_none(text: str) -> None:
-    assert review_form().scale[0].parse_mark(text) is None
+    assert read_review_form().scale[0].parse_mark(text) is None
 
 
 def test_marks_are_held_to_the_form() -> None:
-    form = review_form()
+    form = read_review_form()
     assert form.find_fault({}) is form.find_fault({"to the point": 5, "correct": 1}) is None
     assert form.find_fault({"clarity": 3}).fields == {"scale": "clarity"}
     assert form.find_fault({"correct": 6}).fields == {"name": "correct", "mark": 6, "most": 5}
@@ -49,7 +49,7 @@ def test_a_form_of_the_users_replaces_it_and_a_broken_one_is_one_line(tmp_path: 
     path = tmp_path / "form.toml"
     scale = '[[scale]]\nname = "a"\nzh = "甲"\nasks = "?"\nasks_zh = "？"\nmarks = ["no", "yes"]\n'
     path.write_text(f'version = "9"\n{scale}')
-    assert review_form(path).scale[0].marks == ("no", "yes")
+    assert read_review_form(path).scale[0].marks == ("no", "yes")
     head = 'version = "9"\n'
     alike = scale.replace('"yes"', '"No"')
     unlike = scale + 'marks_zh = ["否"]\n'
@@ -62,4 +62,4 @@ def test_a_form_of_the_users_replaces_it_and_a_broken_one_is_one_line(tmp_path: 
     for text in (*(head + each for each in wrong), "x", "version=1"):
         path.write_text(text)
         with pytest.raises(KejuError, match=r"form\.toml: .*form"):
-            review_form(path)
+            read_review_form(path)

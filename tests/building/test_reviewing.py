@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from PIL import Image
 
 from keju.building.engine import Engine
-from keju.building.review_form import review_form
+from keju.building.review_form import read_review_form
 from keju.building.reviewing import (
     Corrections,
     Verdict,
@@ -619,7 +619,7 @@ MARKS = {"correct": 5, "to the point": 2, "fit to publish": 4}
 
 
 def test_a_sheet_asks_for_marks_and_gives_them_back(given, tmp_path):
-    heads = [format_mark_head(scale) for scale in review_form().scale]
+    heads = [format_mark_head(scale) for scale in read_review_form().scale]
     assert all(part in heads[0] for part in ("mark: correct |", "正确", "4 right but for a detail"))
     for name in ("a.csv", "a.jsonl"):
         sheet = tmp_path / name
@@ -655,7 +655,7 @@ def test_a_sheet_of_0_1_0_is_read_in_its_traditional_characters(given, tmp_path,
     sheet = tmp_path / "old.csv"
     export_review("sheet", given, given.items(), sheet)
     text = sheet.read_text("utf-8")
-    for scale, head in zip(review_form().scale, _HEADS_0_1_0, strict=True):
+    for scale, head in zip(read_review_form().scale, _HEADS_0_1_0, strict=True):
         assert text.count(format_mark_head(scale)) == 1
         text = text.replace(format_mark_head(scale), head)
     sheet.write_text(text, "utf-8")
@@ -668,7 +668,7 @@ def test_label_studio_asks_for_marks_and_gives_them_back(given, tmp_path):
     out = tmp_path / "ls"
     export_review("label-studio", given, given.items(), out)
     asked = ET.parse(out / "interface.xml")
-    for scale in review_form().scale:
+    for scale in read_review_form().scale:
         (control,) = asked.findall(f".//Choices[@name='{scale.key}']")
         assert control.get("toName") == "shown"
         said = [each.get("value") for each in control]
@@ -698,15 +698,15 @@ def test_a_form_of_the_users_goes_out_in_their_words(given, tmp_path):
         'version = "1"\n[[scale]]\nname = "<clear> & \\"plain\\""\nzh = "明"\nasks = "Is it?"\n'
         'asks_zh = "？"\nmarks = ["no", "yes"]\n'
     )
-    (scale,) = review_form(own).scale
+    (scale,) = read_review_form(own).scale
     with pytest.raises(UsageError, match="do not support marks"):
-        export_review("coco", given, given.items(), tmp_path / "coco", review_form(own))
-    export_review("label-studio", given, given.items(), tmp_path / "ls", review_form(own))
+        export_review("coco", given, given.items(), tmp_path / "coco", read_review_form(own))
+    export_review("label-studio", given, given.items(), tmp_path / "ls", read_review_form(own))
     asked = ET.parse(tmp_path / "ls" / "interface.xml")
     names = [each.get("name") for each in asked.findall(".//Choices")]
     assert names == ["decision", scale.key]
     sheet = tmp_path / "a.csv"
-    export_review("sheet", given, given.items(), sheet, review_form(own))
+    export_review("sheet", given, given.items(), sheet, read_review_form(own))
     fill(sheet, {"mcq": {"decision": "accept", format_mark_head(scale): "1"}})
     items, _ = reviewed(given, tmp_path / "low", sheet, scales=own, least_mark=2)
     assert items["mcq"].draft

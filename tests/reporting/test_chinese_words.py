@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.building.review_form import review_form
+from keju.building.review_form import read_review_form
 from keju.cli.chinese_help import help_entries
 from keju.reporting.glossary import terms
 from keju.text import in_script
@@ -174,7 +174,9 @@ def test_the_help_uses_one_word_for_each_concept():
 
 def test_the_words_of_the_review_form_are_those_of_the_tables():
     said = [
-        text for scale in review_form().scale for text in (scale.zh, scale.asks_zh, *scale.marks_zh)
+        text
+        for scale in read_review_form().scale
+        for text in (scale.zh, scale.asks_zh, *scale.marks_zh)
     ]
     assert len(said) > 10
     assert {text: found for text in said if (found := problems(text))} == {}

@@ -28,7 +28,7 @@ from keju.annotation.rating import Rating
 from keju.annotation.review import Review
 from keju.annotation.signed_forms import PageBinding
 from keju.annotation.signing import Signer
-from keju.building.review_form import review_form
+from keju.building.review_form import read_review_form
 from keju.building.reviewing import write_verdicts
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
@@ -84,7 +84,7 @@ class AnnotationApp:
     ) -> None:
         self.options = options or AppOptions()
         self._rubrics = read_rubrics(self.options.rubrics)
-        self._form = review_form(self.options.scales)
+        self._form = read_review_form(self.options.scales)
         self.run, self.dataset = _open_run(path, out)
         self.events = EventLog(self.people / "acts.sqlite")
         self.signer = Signer(self.events.get_key())
@@ -168,7 +168,7 @@ class AnnotationApp:
 
     def _collect_verdicts(self) -> Message | None:
         queue = self.queues.get("review")
-        verdicts = list(queue.verdicts(self.events)) if isinstance(queue, Review) else []
+        verdicts = list(queue.list_verdicts(self.events)) if isinstance(queue, Review) else []
         path = self.people / "verdicts.jsonl"
         if not verdicts and not path.exists():
             return None

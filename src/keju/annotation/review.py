@@ -11,7 +11,7 @@ from keju.annotation.events import Event, EventLog
 from keju.annotation.fields import format_boxes, parse_boxes
 from keju.annotation.queue import Form, read_lines, read_text
 from keju.building.drafting.templates import collect_known_facts
-from keju.building.review_form import ReviewForm, Scale, review_form
+from keju.building.review_form import ReviewForm, Scale, read_review_form
 from keju.building.reviewing import Corrections, Decision, Verdict, compute_seal, unify_texts
 from keju.definitions import prompt_of, query_of, task
 from keju.errors import DataError, UsageError
@@ -34,7 +34,7 @@ class Review:
 
     def __init__(self, items: Sequence[Item], form: ReviewForm | None = None) -> None:
         self._items = {item.id: item for item in items}
-        self._form = form or review_form()
+        self._form = form or read_review_form()
 
     def list_subjects(self, person: str) -> Sequence[str]:
         """The items in the dataset's order."""
@@ -123,7 +123,7 @@ class Review:
         del subject
         return False
 
-    def verdicts(self, events: EventLog) -> Iterator[Verdict]:
+    def list_verdicts(self, events: EventLog) -> Iterator[Verdict]:
         """All current verdicts, in the format of ``keju build review``."""
         for (person, subject), event in events.find_latest(self.name).items():
             verdict = _decode_verdict(event)

@@ -26,12 +26,12 @@ class Signer:
     def sign(self, purpose: str, value: object) -> str:
         """Sign a value for a purpose; return the value and its signature as one ASCII text."""
         body = urlsafe_b64encode(msgspec.json.encode(value)).decode()
-        return f"{body}.{self._signature(purpose, body)}"
+        return f"{body}.{self._sign(purpose, body)}"
 
     def read(self, purpose: str, text: str, kind: type[_T]) -> _T | None:
         """Read the value of a signed text; None if the signature is not valid for the purpose."""
         body, _, signature = text.rpartition(".")
-        expected = self._signature(purpose, body)
+        expected = self._sign(purpose, body)
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), expected.encode()):
             return None
         try:
@@ -39,7 +39,7 @@ class Signer:
         except (ValueError, msgspec.DecodeError):
             return None
 
-    def _signature(self, purpose: str, body: str) -> str:
+    def _sign(self, purpose: str, body: str) -> str:
         signed = f"{purpose}\0{body}".encode("utf-8", "replace")
         return hmac.digest(self._key, signed, "sha256").hex()
 

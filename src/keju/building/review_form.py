@@ -85,7 +85,7 @@ class ReviewForm(Struct, frozen=True, forbid_unknown_fields=True):
         return None
 
 
-def review_form(path: Path | None = None) -> ReviewForm:
+def read_review_form(path: Path | None = None) -> ReviewForm:
     """Read the user's form, or keju's own: three scales (our choice).
 
     Raises:

@@ -86,7 +86,9 @@ class BuildGroup(TyperGroup):
         else:
             origin = word("plugin", " From the plug-in {}.").format(escape(str(plugin)))
             summary = step_text(step.name, "help", step.summary)
-            alone.command(name=step.name, help=summary + (origin if plugin else ""))(_command(step))
+            alone.command(name=step.name, help=summary + (origin if plugin else ""))(
+                _make_command(step)
+            )
             own = {f"--{each.name}" for each in fields(step.settings)}
         command = typer.main.get_command(alone)
         refuse_addresses(command)
@@ -148,7 +150,7 @@ def recipe(
     from keju.building.recipe import read_recipe
 
     read = read_recipe(file, out)
-    folder = out or _folder_named(read.head.name)
+    folder = out or _make_folder_path(read.head.name)
     if plan:
         for part in pipeline.plan_build(read, folder):
             say(_describe_state(part))
@@ -166,7 +168,7 @@ def _describe_state(part: PlannedStage) -> str:
     return message("terminal.step-pending", folder=part.folder)
 
 
-def _folder_named(name: str) -> Path:
+def _make_folder_path(name: str) -> Path:
     """A directory with a recipe's name in the current one, where that is a valid name."""
     if name in {".", ".."} or not name.strip() or any(char in '/\\:*?"<>|' for char in name):
         raise UsageError(message("cli.name-not-a-folder", name=name))
@@ -184,14 +186,14 @@ def sources(
 
     if not form:
         for source in SOURCES.iter_entries():
-            say(f"{source.name}: {source.describe(partial(_summary, source.name))}")
+            say(f"{source.name}: {source.describe(partial(_translate_summary, source.name))}")
         for each in FORMATS.iter_entries():
-            say(f"{each.name}: {each.describe(partial(_format_summary, each.name))}")
+            say(f"{each.name}: {each.describe(partial(_describe_format, each.name))}")
         say(message("terminal.keys-of-form"))
         return
     found = get_source_form(form, place="keju build sources")
     reader = FORMATS.get(form)
-    summary = _format_text(form, reader.what) if reader else _summary(form, found)
+    summary = _translate_format(form, reader.what) if reader else _translate_summary(form, found)
     say(f'form = "{form}": {summary}')
     _say_keys(form, list_keys(found.settings))
     if form == "web":
@@ -209,17 +211,17 @@ def _say_keys(form: str, keys: Iterable[Key]) -> None:
         say(f"  {key.name} ({kind}): {source_text(form, key.name, key.summary)}")
 
 
-def _summary(name: str, form: SourceForm[Any]) -> str:
+def _translate_summary(name: str, form: SourceForm[Any]) -> str:
     from keju.cli.chinese_formats import source_text
 
     return source_text(name, "summary", form.summary)
 
 
-def _format_summary(name: str, reader: Reader[Any]) -> str:
-    return message("terminal.format-as-source", what=_format_text(name, reader.what))
+def _describe_format(name: str, reader: Reader[Any]) -> str:
+    return message("terminal.format-as-source", what=_translate_format(name, reader.what))
 
 
-def _format_text(name: str, what: str) -> str:
+def _translate_format(name: str, what: str) -> str:
     from keju.cli.chinese_formats import format_text
 
     return format_text(name, what)
@@ -256,7 +258,7 @@ def say_built(made: DatasetManifest, folder: Path, *, existed: bool = False) -> 
     say(line)
 
 
-def _command(step: Step[Any]) -> Callable[..., None]:
+def _make_command(step: Step[Any]) -> Callable[..., None]:
     """A function with an option for each of the step's settings, as Typer reads functions."""
     infos = fields(step.settings)
     hints = get_type_hints(step.settings, include_extras=True)
@@ -289,9 +291,9 @@ def _command(step: Step[Any]) -> Callable[..., None]:
         "out": (NewDataset, inspect.Parameter.empty),
     }
     options = {
-        each.name: (_option(step.name, each, hints[each.name]), _default(each))
+        each.name: (_make_option(step.name, each, hints[each.name]), _get_default(each))
         for each in infos
-        if get_origin(_bare(hints[each.name])) is not dict
+        if get_origin(_strip_annotations(hints[each.name])) is not dict
     }
     last: dict[str, tuple[Any, Any]] = {
         "engine": (EngineOption, "native"),
@@ -310,9 +312,9 @@ def _command(step: Step[Any]) -> Callable[..., None]:
     return run
 
 
-def _option(step: str, info: FieldInfo, hint: Any) -> Any:  # noqa: ANN401 - annotations are of any type
+def _make_option(step: str, info: FieldInfo, hint: Any) -> Any:  # noqa: ANN401 - annotations are of any type
     """The option of a setting; its value stays text, for recipes' own check to read."""
-    kind = _bare(hint)
+    kind = _strip_annotations(hint)
     said = [
         each.description for each in getattr(hint, "__metadata__", ()) if isinstance(each, Meta)
     ]
@@ -334,15 +336,15 @@ def _option(step: str, info: FieldInfo, hint: Any) -> Any:  # noqa: ANN401 - ann
     return Annotated[list[str] | None if many else str | None, option]
 
 
-def _default(info: FieldInfo) -> Any:  # noqa: ANN401 - of any type
+def _get_default(info: FieldInfo) -> Any:  # noqa: ANN401 - of any type
     return bool(info.default) if info.type is bool else None
 
 
-def _bare(hint: Any) -> Any:  # noqa: ANN401 - annotations are of any type
+def _strip_annotations(hint: Any) -> Any:  # noqa: ANN401 - annotations are of any type
     """A type without annotations and without None."""
     if get_origin(hint) is Annotated:
-        return _bare(get_args(hint)[0])
+        return _strip_annotations(get_args(hint)[0])
     if get_origin(hint) in {Union, UnionType}:
         some = [each for each in get_args(hint) if each is not NoneType]
-        return _bare(some[0]) if len(some) == 1 else hint
+        return _strip_annotations(some[0]) if len(some) == 1 else hint
     return hint

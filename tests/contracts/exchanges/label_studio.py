@@ -13,7 +13,7 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 from msgspec.structs import replace
 
-from keju.building.review_form import review_form
+from keju.building.review_form import read_review_form
 from keju.building.reviewing.label_studio import NO_IMAGE
 from keju.building.reviewing.verdicts import Verdict
 from keju.datasets.store import Dataset
@@ -160,7 +160,7 @@ def _results(results: list[dict[str, Any]], verdict: Verdict) -> list[dict[str, 
     texts = corrected | ({"reason": verdict.reason} if verdict.reason else {})
     kept += [_result(name, "textarea", {"text": [text]}) for name, text in texts.items()]
     kept.append(_result("decision", "choices", {"choices": [verdict.decision]}))
-    scales = {scale.name: scale for scale in review_form().scale}
+    scales = {scale.name: scale for scale in read_review_form().scale}
     for name, mark in verdict.marks.items():
         scale = scales[name]
         kept.append(_result(scale.key, "choices", {"choices": [scale.format_mark(mark)]}))

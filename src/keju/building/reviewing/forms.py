@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-from keju.building.review_form import ReviewForm, review_form
+from keju.building.review_form import ReviewForm, read_review_form
 from keju.building.reviewing import box_forms
 from keju.building.reviewing.exported_images import IMAGES
 from keju.building.reviewing.label_studio import (
@@ -61,7 +61,7 @@ def export_review(
         raise DataError(message("building.nothing-to-review"), file=dataset.path)
     if form in box_forms.FORMS and scales:
         raise UsageError(message("building.form-without-marks", form=form))
-    scales = scales or review_form()
+    scales = scales or read_review_form()
     if form == "sheet":
         if out.suffix not in {".csv", ".jsonl"}:
             raise UsageError(message("building.review-sheet-name", out=out))
@@ -118,7 +118,7 @@ def read_review(
     Raises:
         DataError: `src` has none of the formats, or a value is not valid.
     """
-    scales = scales or review_form()
+    scales = scales or read_review_form()
     if src.suffix.casefold() in SUFFIXES:
         return read_sheet(src, items, person, scales)
     if src.suffix.casefold() == ".zip":

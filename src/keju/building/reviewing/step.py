@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.review_form import ReviewForm, review_form
+from keju.building.review_form import ReviewForm, read_review_form
 from keju.building.reviewing.corrections import unify_texts
 from keju.building.reviewing.deciding import (
     AgreementRow,
@@ -93,7 +93,7 @@ def review(context: StepContext, settings: ReviewSettings) -> None:
             the maximum of a scale; the file of scales is not a form; or the judge is not one of the
             reviewers.
     """
-    form = review_form(settings.scales)
+    form = read_review_form(settings.scales)
     _check_least(settings.least_mark, form)
     items = {item.id: item for item in context.items()}
     verdicts: list[Verdict] = []
