@@ -26,7 +26,7 @@ KEPT = (
     "tests/benchmarks/mcs_bench/test_release.py::test_an_exported_dataset_has_the_ids_of_the_release",
     "tests/building/choices/test_step.py::test_a_dataset_without_choices_is_refused",
     "tests/building/test_pipeline.py::test_a_build_is_called_after_its_recipe_and_is_no_other_s",
-    "tests/building/test_reviewing.py::test_the_commands_go_round",
+    "tests/building/test_reviewing.py::test_the_commands_export_and_import_a_review",
     "tests/cli/test_own_benchmark.py::test_a_draft_is_written_once_and_accepted",
     "tests/cli/test_own_benchmark.py::test_an_installed_package_provides_a_benchmark",
     "tests/cli/test_own_benchmark.py::test_show_names_licence_and_citation",

@@ -43,7 +43,7 @@ def faults(axe, page) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_has_a_serious_fault(serving, set_session, answered, axe, scheme):
+def test_pages_have_no_serious_accessibility_defect(serving, set_session, answered, axe, scheme):
     served = serving(answered)
     page = set_session(served, "Li", color_scheme=scheme)
     for path in PAGES:
@@ -64,7 +64,7 @@ def test_no_page_has_a_serious_fault(serving, set_session, answered, axe, scheme
     assert not faults(axe, page)
 
 
-def test_every_kind_of_question_is_without_a_serious_fault(
+def test_question_forms_have_no_serious_accessibility_defect(
     serving, set_session, dataset, axe, tmp_path
 ):
     served = serving(dataset, tmp_path / "run")
@@ -83,7 +83,7 @@ def test_every_kind_of_question_is_without_a_serious_fault(
     assert len(seen) == 11
 
 
-def test_a_phone_shows_pages_without_scrolling_sideways(serving, set_session, answered):
+def test_pages_fit_the_width_of_a_phone(serving, set_session, answered):
     served = serving(answered)
     page = set_session(served, "Li")
     page.set_viewport_size({"width": 360, "height": 740})
@@ -92,7 +92,7 @@ def test_a_phone_shows_pages_without_scrolling_sideways(serving, set_session, an
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
 
 
-def test_the_picture_is_zoomed_and_moved_by_keys_wheel_and_fingers(serving, set_session, answered):
+def test_an_image_is_zoomed_and_moved_by_keys_wheel_and_touch(serving, set_session, answered):
     served = serving(answered)
     page = set_session(served, "Li", "/review", has_touch=True)
     frame = page.locator("[data-viewer]")
@@ -126,7 +126,7 @@ def test_the_picture_is_zoomed_and_moved_by_keys_wheel_and_fingers(serving, set_
     assert looks()["width"] == pytest.approx(4 * whole["width"], rel=0.05)
 
 
-def test_the_clock_stands_still_while_nobody_looks(serving, set_session, dataset, tmp_path):
+def test_the_timer_stops_while_the_page_is_hidden(serving, set_session, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     page = set_session(served, "Li", "/exam/5")
     page.evaluate(
@@ -147,7 +147,7 @@ def test_the_clock_stands_still_while_nobody_looks(serving, set_session, dataset
     assert 40 <= act.seconds < 100
 
 
-def test_what_is_not_sent_yet_is_there_after_a_reload(serving, set_session, dataset, tmp_path):
+def test_unsent_text_is_restored_after_a_reload(serving, set_session, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     exam = served.app.queues["exam"]
     number = next(n for n, s in enumerate(exam.list_subjects(""), start=1)

@@ -50,7 +50,7 @@ def test_the_token_leaves_the_address_for_a_session(served):
 
 @pytest.mark.parametrize("path", ["//evil.example/", "/%5Cevil.example/", "///evil.example"])
 @pytest.mark.parametrize("query", ["t={}", "lang=zh"])
-def test_nobody_is_led_to_another_site(served, path, query):
+def test_redirects_stay_on_this_site(served, path, query):
     led = served.ask("GET", f"{path}?{query.format(served.token)}", person="Li")
     assert led.status == 303
     assert not led.headers["Location"].startswith(("//", "/\\"))
@@ -70,7 +70,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("kind", "body"), BODIES)
-def test_what_is_no_form_is_refused(served, kind, body):
+def test_a_body_that_is_not_a_form_is_rejected(served, kind, body):
     link = HTTPConnection("127.0.0.1", served.port, timeout=30)
     head = {"Cookie": f"keju-0={served.cookie()}", "Content-Type": kind}
     link.request("POST", "/who", body, head)
@@ -86,12 +86,12 @@ def test_nothing_can_be_sent_without_the_token(served, tmp_path):
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "10.0.0.7", "", "[::", "a b"])
-def test_a_name_that_was_made_to_point_here_is_refused(served, host):
+def test_another_host_name_is_rejected(served, host):
     assert served.ask("GET", "/", person="Li", Host=host).status == 403
 
 
 @pytest.mark.parametrize("host", ["localhost:{}", "127.0.0.1:{}", "[::1]:{}"])
-def test_the_machine_s_own_names_are_taken(served, host):
+def test_names_of_this_machine_are_accepted(served, host):
     assert served.ask("GET", "/", person="Li", Host=host.format(served.port)).status == 200
 
 
@@ -106,7 +106,7 @@ def test_a_form_of_another_site_is_refused(served):
     assert served.app.events.count() == 1
 
 
-def test_every_answer_bears_the_policy(served):
+def test_every_response_has_the_content_security_policy(served):
     for path in ("/", "/exam/1", "/assets/web.css", "/nowhere"):
         headers = served.ask("GET", path, person="Li").headers
         assert "default-src 'none'" in headers["Content-Security-Policy"], path
@@ -121,7 +121,7 @@ def test_every_answer_bears_the_policy(served):
      "/exam/-1", "/authoring/nobody", "/authoring/new?image=x", "/assets/%00.js",
      "/assets/" + "a" * 300 + ".js"],
 )  # fmt: skip
-def test_nothing_else_of_the_disk_is_served(served, path):
+def test_other_files_of_the_disk_are_not_served(served, path):
     assert served.ask("GET", path, person="Li").status == 404
 
 
@@ -152,11 +152,11 @@ def _address_of_this_machine() -> str | None:
     [("127.0.0.1", True), ("127.0.0.2", True), ("::1", True), ("localhost", True),
      ("0.0.0.0", False), ("::", False), ("192.168.1.2", False), ("library.example", False)],
 )  # fmt: skip
-def test_what_is_loopback(host, alone):
+def test_loopback_addresses_are_recognised(host, alone):
     assert is_loopback(host) == alone
 
 
-def test_opening_to_others_warns_and_knows_them_by_number(command):
+def test_another_host_address_warns_and_is_reachable_by_number(command):
     process, port, said = command("--host", "0.0.0.0")
     token = said.rpartition("=")[2]
     cookies = {f"keju-{port}": sign_in(port, token, "", f"keju-{port}")}
@@ -166,7 +166,7 @@ def test_opening_to_others_warns_and_knows_them_by_number(command):
     assert "warning: everyone who can reach 0.0.0.0" in process.communicate(timeout=30)[1]
 
 
-def test_the_address_stays_good_after_a_restart(command, tmp_path):
+def test_the_address_is_valid_after_a_restart(command, tmp_path):
     events = EventLog(tmp_path / "run" / "people" / "acts.sqlite")
     token = events.get_token()
     events.close()

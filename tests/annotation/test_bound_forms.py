@@ -72,7 +72,7 @@ def test_a_page_of_another_person_stores_nothing_and_leads_to_the_same_card(
 
 
 @pytest.mark.parametrize("queue", sorted(ANSWERS))
-def test_what_says_what_was_shown_cannot_be_left_out_exchanged_or_altered(serving, answered, queue):
+def test_the_binding_of_a_page_cannot_be_omitted_exchanged_or_changed(serving, answered, queue):
     served = serving(answered)
     other = next(name for name in ANSWERS if name != queue)
     shown = served.shown(f"/{queue}/1", "Anna")
@@ -333,7 +333,7 @@ def test_answers_given_before_a_run_began_are_not_taken_for_another_dataset(
     AnnotationApp(dataset, tmp_path / "run").close()
 
 
-def test_the_last_page_takes_back_an_act_of_its_person_alone(serving, answered):
+def test_the_last_page_undoes_only_events_of_its_person(serving, answered):
     served = serving(answered)
     for person in ("Anna", "Bo"):
         for number in range(1, 5):
@@ -350,7 +350,7 @@ def test_the_last_page_takes_back_an_act_of_its_person_alone(serving, answered):
     assert empty.status == 409
 
 
-def test_the_page_of_a_refusal_shows_a_hostile_name_as_text():
+def test_the_error_page_shows_a_hostile_name_as_text():
     text = render("message.html.j2", "en", title="x", link="/rating/1", label="y",
                   message=message(OTHER_PERSON, person="<b>Li</b>"))  # fmt: skip
     assert "&lt;b&gt;Li&lt;/b&gt;" in text

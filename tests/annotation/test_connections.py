@@ -174,7 +174,7 @@ def narrow(dataset, tmp_path):
     process.communicate()
 
 
-def test_hundreds_of_half_open_connections_keep_nobody_out_and_print_nothing(narrow):
+def test_hundreds_of_half_open_connections_block_no_person_and_print_nothing(narrow):
     process, port, token = narrow
     with ExitStack() as stack:
         half_open(stack, port, 400)

@@ -21,7 +21,7 @@ def events(tmp_path):
     opened.close()
 
 
-def test_the_last_act_stands(events):
+def test_the_last_event_counts(events):
     events.add("李", "exam", "q1", '"A"')
     events.add("李", "exam", "q1", '"B"')
     events.add("Wang", "exam", "q1", '"C"')
@@ -32,7 +32,7 @@ def test_the_last_act_stands(events):
     assert events.find_latest("rating") == {}
 
 
-def test_undo_takes_back_one_act_after_the_other_and_no_other_person_s(events):
+def test_undo_removes_one_event_after_the_other_of_the_same_person(events):
     for value in ("1", "2"):
         events.add("Li", "exam", "q", value)
     events.add("Wang", "exam", "q", "9")
@@ -43,7 +43,7 @@ def test_undo_takes_back_one_act_after_the_other_and_no_other_person_s(events):
     assert events.find_latest("exam") == {("Wang", "q"): events.find_latest("exam")["Wang", "q"]}
 
 
-def test_the_same_undo_sent_twice_takes_back_one_act_and_names_it_twice(events):
+def test_an_undo_sent_twice_removes_one_event_and_returns_it_twice(events):
     for number in "12":
         events.add("Li", "exam", f"q{number}", number)
     first = events.undo("Li", "exam", "page")
@@ -55,7 +55,7 @@ def test_the_same_undo_sent_twice_takes_back_one_act_and_names_it_twice(events):
     assert events.undo("Li", "exam", "next page").subject == "q3"
 
 
-def test_time_is_that_of_all_looks_at_a_card(events):
+def test_the_time_of_a_card_is_the_sum_of_its_events(events):
     events.add("Li", "exam", "q", "null", kind="skip", seconds=2.5)
     events.add("Li", "exam", "q", "1", seconds=4)
     events.undo("Li", "exam")
@@ -69,14 +69,14 @@ def test_a_page_that_is_sent_twice_counts_once(events):
     assert events.count() == 1
 
 
-def test_who_goes_back_to_a_page_and_says_something_else_is_heard(events):
+def test_another_answer_from_an_earlier_page_is_stored(events):
     for value in ("1", "2", "1"):
         assert events.add("Li", "exam", "q", value, ticket="t")
     assert events.find_latest("exam")["Li", "q"].value == "1"
     assert events.count() == 3
 
 
-def test_a_full_disk_is_an_error_of_ours(events):
+def test_a_full_disk_is_a_data_error(events):
     pages = events._file.execute("PRAGMA page_count").fetchone()[0]
     events._file.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(DataError, match="was not stored"):
@@ -93,7 +93,7 @@ def test_rows_are_never_changed_nor_removed(events):
     other.close()
 
 
-def test_the_token_stays_until_a_new_one_is_asked_for(events):
+def test_the_token_is_kept_until_it_is_renewed(events):
     first = events.get_token()
     assert len(first) >= 32
     again = EventLog(events.path)
@@ -103,14 +103,14 @@ def test_the_token_stays_until_a_new_one_is_asked_for(events):
     again.close()
 
 
-def test_the_file_is_nobody_else_s_business(events):
+def test_other_users_cannot_read_the_file(events):
     assert events.path.stat().st_mode & 0o077 == 0
 
 
-def test_another_file_is_refused(tmp_path):
+def test_a_file_that_is_not_an_event_log_is_rejected(tmp_path):
     path = tmp_path / "acts.sqlite"
     path.write_text("not a database, but long enough to be taken for one " * 40)
-    with pytest.raises(DataError, match="not a file of people's answers"):
+    with pytest.raises(DataError, match="does not contain people's answers"):
         EventLog(path)
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as file:
@@ -120,7 +120,7 @@ def test_another_file_is_refused(tmp_path):
         EventLog(other)
 
 
-def test_a_file_that_another_program_holds_is_not_to_be_moved_away(events, monkeypatch):
+def test_a_locked_file_has_another_hint_than_a_damaged_one(events, monkeypatch):
     holder = sqlite3.connect(events.path, isolation_level=None)
     events.close()
     holder.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -132,7 +132,7 @@ def test_a_file_that_another_program_holds_is_not_to_be_moved_away(events, monke
     holder.close()
 
 
-def test_servers_that_begin_one_file_at_once_all_have_it(tmp_path):
+def test_servers_that_create_one_file_at_once_can_all_use_it(tmp_path):
     path, together = tmp_path / "acts.sqlite", Barrier(8)
 
     def begin(number):
@@ -160,7 +160,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_a_kill_loses_nothing_that_was_taken(tmp_path):
+def test_a_kill_loses_no_stored_event(tmp_path):
     path = tmp_path / "acts.sqlite"
     done = subprocess.run(
         [sys.executable, "-c", KILLED, path], capture_output=True, text=True, check=False

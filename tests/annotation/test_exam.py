@@ -105,7 +105,7 @@ def test_a_whole_exam_by_keys_enters_the_run_and_is_scored(serving, set_session,
             assert task.main.value >= (0.8 if task.query == "Where" else 0.99), task.name
 
 
-def test_what_people_see_is_what_models_are_asked_and_never_the_answer(serving, dataset, tmp_path):
+def test_people_see_the_requests_of_models_and_never_the_reference(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     exam = served.app.queues["exam"]
     for number, subject in enumerate(exam.list_subjects(""), start=1):
@@ -119,12 +119,10 @@ def test_what_people_see_is_what_models_are_asked_and_never_the_answer(serving, 
             assert item.answer[:12] not in shown.replace(escaped, "")
         assert 'class="box true"' not in shown
         assert 'data-reference="[]"' in shown or not request.images
-        assert not subject.startswith(WARM_UP) or "does not count" in shown
+        assert not subject.startswith(WARM_UP) or "It is not scored" in shown
 
 
-def test_later_comes_last_undo_goes_back_and_one_goes_on_where_one_stood(
-    serving, dataset, tmp_path
-):
+def test_postponed_cards_come_last_and_undo_returns_to_the_card(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     go = lambda: served.ask("GET", "/exam", person="Li").headers["Location"]  # noqa: E731
     first = (
@@ -147,7 +145,7 @@ def test_later_comes_last_undo_goes_back_and_one_goes_on_where_one_stood(
     assert served.ask("GET", "/exam/done", person="Li").status == 303
 
 
-def test_an_answer_taken_back_leaves_the_run(serving, dataset, tmp_path):
+def test_an_undone_answer_is_removed_from_the_run(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     cards = len(served.app.queues["exam"].list_subjects(""))
     for number in (cards - 1, cards):
@@ -164,7 +162,7 @@ def test_an_answer_taken_back_leaves_the_run(serving, dataset, tmp_path):
     assert run.manifest().models == {}
 
 
-def test_what_is_no_answer_is_said_and_not_stored(serving, dataset, tmp_path):
+def test_an_invalid_answer_is_reported_and_not_stored(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     exam = served.app.queues["exam"]
     wrong = {
@@ -270,7 +268,7 @@ def test_a_killed_server_loses_no_submitted_answer(command, tmp_path, browser):
     events.close()
 
 
-def test_a_run_that_people_began_goes_on_with_models(serving, dataset, tmp_path):
+def test_models_can_be_added_to_a_run_that_people_started(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     served.ask("POST", "/exam/9", person="Li", form={"act": "unknown"})
     served.app.collect()
@@ -281,7 +279,7 @@ def test_a_run_that_people_began_goes_on_with_models(serving, dataset, tmp_path)
     )
 
 
-def test_a_run_whose_dataset_went_elsewhere_says_how_to_name_it(serving, dataset, tmp_path):
+def test_a_run_whose_dataset_was_moved_has_a_hint(serving, dataset, tmp_path):
     moved = tmp_path / "set"
     shutil.copytree(dataset, moved)
     served = serving(moved, tmp_path / "run")
@@ -294,7 +292,7 @@ def test_a_run_whose_dataset_went_elsewhere_says_how_to_name_it(serving, dataset
     assert len(again.app.events.find_latest("exam")) == 1
 
 
-def test_a_full_disk_is_said_and_nothing_is_taken_for_stored(
+def test_a_full_disk_is_reported_and_the_answer_counts_as_not_stored(
     serving, set_session, dataset, tmp_path
 ):
     served = serving(dataset, tmp_path / "run")
@@ -316,7 +314,7 @@ def test_a_full_disk_is_said_and_nothing_is_taken_for_stored(
     assert served.app.events.count() == stored + 1
 
 
-def test_other_options_than_a_run_s_are_refused_and_the_same_are_not(serving, dataset, tmp_path):
+def test_only_the_options_of_the_run_are_accepted(serving, dataset, tmp_path):
     chosen = Selection(tasks=("T2", "T5"))
     served = serving(dataset, tmp_path / "run", selection=chosen)
     served.ask("POST", "/exam/2", person="Li", form={"act": "unknown"})
@@ -345,9 +343,7 @@ def test_a_run_that_is_being_written_gets_its_answers_later(serving, dataset, tm
     assert len(list(run.responses())) == 2
 
 
-def test_what_cannot_be_written_out_is_said_and_tried_again(
-    serving, dataset, tmp_path, monkeypatch
-):
+def test_a_failed_export_is_reported_and_repeated(serving, dataset, tmp_path, monkeypatch):
     served = serving(dataset, tmp_path / "run")
     served.ask("POST", "/exam/5", person="Li", form={"act": "unknown"})
     with monkeypatch.context() as broken:
@@ -359,7 +355,7 @@ def test_what_cannot_be_written_out_is_said_and_tried_again(
     assert len(list(RunFolder.open(tmp_path / "run").responses())) == 1
 
 
-def test_a_run_that_a_full_disk_kept_from_beginning_is_opened_again(dataset, tmp_path):
+def test_a_run_that_a_full_disk_prevented_is_opened_again(dataset, tmp_path):
     AnnotationApp(dataset, tmp_path / "run").close()
     (tmp_path / "run" / "run.lock").touch()
     opened = AnnotationApp(dataset, tmp_path / "run")
@@ -367,7 +363,7 @@ def test_a_run_that_a_full_disk_kept_from_beginning_is_opened_again(dataset, tmp
     assert opened.queues["exam"].list_subjects("Li")
 
 
-def test_a_hall_needs_a_place_and_its_own_dataset(dataset, tmp_path):
+def test_the_app_needs_an_output_directory_and_its_own_dataset(dataset, tmp_path):
     with pytest.raises(UsageError, match="--out RUN"):
         AnnotationApp(dataset)
     (tmp_path / "other").mkdir()

@@ -14,7 +14,7 @@ TEMPLATES = sorted(path.name for path in ASSETS.iterdir() if path.name.endswith(
 
 
 @pytest.mark.parametrize("name", [*TEMPLATES, "queue.js", "viewer.js", "web.css", "seal.svg"])
-def test_pages_ask_no_other_host_and_hold_no_script_or_style_of_their_own(name):
+def test_pages_load_nothing_from_other_hosts_and_have_no_inline_script_or_style(name):
     text = ASSETS.joinpath(name).read_text("utf-8")
     hosts = set(re.findall(r"(?:https?:)?//([\w.-]+\.\w+)", text))
     assert hosts <= {"www.w3.org"}
@@ -26,7 +26,7 @@ def test_pages_ask_no_other_host_and_hold_no_script_or_style_of_their_own(name):
         assert "javascript:" not in text
 
 
-def test_assets_are_those_of_pages_and_nothing_else():
+def test_only_assets_of_pages_are_served():
     assert read_asset("web.css")[1] == "text/css"
     assert b":root" in read_asset("tokens.css")[0]
     for name in (

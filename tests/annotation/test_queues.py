@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 RATERS = {"Li": 7.0, "王": 4.5, "Zhao": 10.0}
 
 
-def test_three_raters_each_in_an_own_order_and_the_sheet_is_what_align_reads(
+def test_raters_have_different_orders_and_align_reads_their_sheet(
     serving, set_session, answered, tmp_path
 ):
     served = serving(answered)
@@ -58,7 +58,7 @@ def test_three_raters_each_in_an_own_order_and_the_sheet_is_what_align_reads(
     assert not any(name in sheet.read_text("utf-8") for name in run.manifest().models)
 
 
-def test_a_rating_is_a_number_from_0_to_10_and_can_be_taken_back(serving, answered):
+def test_a_rating_is_a_number_from_0_to_10_and_can_be_undone(serving, answered):
     served = serving(answered)
     for wrong in ("", "11", "-1", "nan", "ten"):
         assert served.ask("POST", "/rating/1", person="Li", form={"score": wrong}).status == 400
@@ -72,7 +72,7 @@ def test_a_rating_is_a_number_from_0_to_10_and_can_be_taken_back(serving, answer
     assert [row["score"] for row in rows] == ["6.3"]
 
 
-def test_review_accepts_mends_and_rejects_with_a_reason(serving, set_session, answered):
+def test_review_accepts_corrects_and_rejects_with_a_reason(serving, set_session, answered):
     served = serving(answered)
     items = {item.id: item for item in Dataset.open(answered.parent / "set").items()}
     drafts = [item for item in items.values() if item.draft]
@@ -119,7 +119,7 @@ def test_an_unchanged_item_is_not_a_correction(serving, dataset, tmp_path):
         assert "No field is changed" in refused.text
 
 
-def test_two_new_texts_of_one_page_are_refused_where_they_are_written(serving, dataset, tmp_path):
+def test_different_corrections_of_answer_and_transcription_are_rejected(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run", every=True)
     items = {item.id: item for item in Dataset.open(dataset).items()}
     subjects = served.app.queues["review"].list_subjects("Li")
@@ -134,7 +134,7 @@ def test_two_new_texts_of_one_page_are_refused_where_they_are_written(serving, d
     assert (corrected.answer, corrected.transcription, corrected.lines) == ("玄黃", "玄黃", ())
 
 
-def test_unclear_answers_are_settled_without_key_or_model(serving, set_session, answered):
+def test_unclear_answers_are_adjudicated_without_reference_or_model(serving, set_session, answered):
     served = serving(answered)
     queue = served.app.queues["adjudication"]
     assert len(queue.list_subjects("Li")) == 4
@@ -163,7 +163,7 @@ def settled(found: ModelScores) -> list[str]:
     return [score.extracted for score in found.variants if score.metric == "Acc_adjudicated"]
 
 
-def test_new_items_are_written_from_a_picture_and_become_a_dataset(
+def test_new_items_are_written_about_an_image_and_exported_as_a_dataset(
     serving, set_session, dataset, tmp_path
 ):
     served = serving(dataset, tmp_path / "run")
@@ -233,7 +233,7 @@ def test_nobody_changes_another_person_s_item(serving, dataset, tmp_path):
     assert len(list(served.app.authoring.list_items(served.app.events))) == 1
 
 
-def test_queues_that_have_nothing_say_why(serving, dataset, tmp_path):
+def test_unavailable_queues_have_a_reason(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     assert set(served.app.closed) == {"rating", "adjudication"}
     shown = served.ask("GET", "/", person="Li").text
@@ -244,7 +244,7 @@ def test_queues_that_have_nothing_say_why(serving, dataset, tmp_path):
     assert 'lang="zh-Hans"' in chinese
 
 
-def test_what_people_did_is_there_again_after_a_restart(serving, answered):
+def test_answers_are_restored_after_a_restart(serving, answered):
     served = serving(answered)
     served.ask("POST", "/rating/1", person="Li", form={"score": "3"})
     again = AnnotationApp(answered)
@@ -293,7 +293,7 @@ def chosen(page) -> list[str]:
     return page.locator("[data-marks] input:checked").evaluate_all("all => all.map(e => e.value)")
 
 
-def test_marks_are_asked_in_both_languages_and_held_to_the_form(serving, answered):
+def test_marks_are_shown_in_both_languages_and_checked_by_the_form(serving, answered):
     served = serving(answered)
     pages = {
         language: served.ask("GET", "/review/1", person="Li", Accept_Language=language).text
@@ -310,7 +310,7 @@ def test_marks_are_asked_in_both_languages_and_held_to_the_form(serving, answere
             assert "one of the marks" in refused.text
 
 
-def test_a_form_of_the_users_is_shown_and_what_others_marked_stays(serving, answered, tmp_path):
+def test_a_form_of_the_user_is_shown_and_earlier_marks_are_kept(serving, answered, tmp_path):
     served = serving(answered)
     form = {"act": "accept", "mark-correct": "3"}
     served.ask("POST", "/review/1", person="Li", form=form)

@@ -17,7 +17,7 @@ def cookie_of(sessions: Sessions, session: Session) -> str:
     return response.cookies["c"].value
 
 
-def test_a_session_ends_12_hours_after_the_address_was_opened_whoever_sits_there():
+def test_a_session_ends_12_hours_after_the_address_was_opened():
     now = [1_000_000.0]
     sessions = Sessions(Signer("k"), "token", now=lambda: now[0])
     first = sessions.start()
@@ -63,7 +63,7 @@ def test_a_restart_keeps_sessions_and_another_cookie_does_not_enter(serving, dat
 
 
 @pytest.mark.parametrize("site", ["cross-site", "none", "same-origin", ""])
-def test_the_address_enters_from_another_site_s_link_too(serving, dataset, tmp_path, site):
+def test_the_address_works_from_a_link_of_another_site(serving, dataset, tmp_path, site):
     served = serving(dataset, tmp_path / "run")
     path = f"/exam?t={served.token}&x=%22%3E%3Cb%3E"
     headers = {"Sec_Fetch_Site": site} if site else {}
@@ -77,7 +77,7 @@ def test_the_address_enters_from_another_site_s_link_too(serving, dataset, tmp_p
         assert entered.status == 303
 
 
-def test_the_key_stays_when_a_new_token_is_asked_for(tmp_path):
+def test_a_new_token_keeps_the_key(tmp_path):
     events = EventLog(tmp_path / "acts.sqlite")
     key, token = events.get_key(), events.get_token()
     assert len(key) >= 32

@@ -23,7 +23,7 @@ def test_a_mark_is_read_as_number_or_words(text: str) -> None:
     assert read_review_form().scale[0].parse_mark(text) == 4
 
 
-def test_every_chinese_word_of_0_1_0_is_read_as_the_mark_that_it_was() -> None:
+def test_chinese_marks_of_0_1_0_are_read() -> None:
     words = (
         ("錯誤", "大半錯誤", "存疑", "僅細節有誤", "正確"),
         ("全不切題", "少有切題", "部分切題", "大致切題", "完全切題"),
@@ -34,18 +34,18 @@ def test_every_chinese_word_of_0_1_0_is_read_as_the_mark_that_it_was() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0", "6", "4.0", "-4", "4 wrong", "good", "9" * 5000])
-def test_what_is_no_mark_is_none(text: str) -> None:
+def test_other_texts_are_not_marks(text: str) -> None:
     assert read_review_form().scale[0].parse_mark(text) is None
 
 
-def test_marks_are_held_to_the_form() -> None:
+def test_marks_are_checked_by_the_form() -> None:
     form = read_review_form()
     assert form.find_fault({}) is form.find_fault({"to the point": 5, "correct": 1}) is None
     assert form.find_fault({"clarity": 3}).fields == {"scale": "clarity"}
     assert form.find_fault({"correct": 6}).fields == {"name": "correct", "mark": 6, "most": 5}
 
 
-def test_a_form_of_the_users_replaces_it_and_a_broken_one_is_one_line(tmp_path: Path) -> None:
+def test_the_user_s_form_is_read_and_an_invalid_one_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "form.toml"
     scale = '[[scale]]\nname = "a"\nzh = "甲"\nasks = "?"\nasks_zh = "？"\nmarks = ["no", "yes"]\n'
     path.write_text(f'version = "9"\n{scale}')

@@ -88,7 +88,7 @@ def fill(file: Path, changes: dict[str, dict[str, str]]) -> None:
         writer.writerows(rows)
 
 
-def test_a_sheet_goes_out_and_comes_back_decided(given, tmp_path):
+def test_a_filled_in_sheet_decides_its_items(given, tmp_path):
     sheet = tmp_path / "anna.csv"
     export_review("sheet", given, given.items(), sheet)
     assert "'=1+1?" in sheet.read_text("utf-8-sig"), "no formula for a spreadsheet"
@@ -119,10 +119,10 @@ def test_a_sheet_goes_out_and_comes_back_decided(given, tmp_path):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 @pytest.mark.parametrize("decision", ["", "accept", "correct"])
-def test_an_edit_where_the_item_is_shown_is_refused_not_lost(given, tmp_path, name, decision):
+def test_an_edit_of_an_exported_cell_is_rejected(given, tmp_path, name, decision):
     sheet = tmp_path / name
     hints = {
-        "answer": "Restore answer. Write the correction in new_answer, with the decision correct",
+        "answer": "Restore answer. Write the correction in new_answer, with the decision `correct`",
         "task": "Restore task as it was exported",
     }
     for column, hint in hints.items():
@@ -173,7 +173,7 @@ def test_label_studio_offers_correct_and_its_former_word_is_read(given, tmp_path
     assert found["text"].decision == "correct"
 
 
-def test_what_spreadsheets_do_to_cells_is_no_edit(given, tmp_path):
+def test_conversions_by_spreadsheets_are_not_edits(given, tmp_path):
     items = items_of(given)
     numbered = [replace(items["mcq"], answer="1.0", question="nan"), items["text"]]
     sheet = tmp_path / "a.csv"
@@ -208,7 +208,7 @@ def test_tables_are_read_as_spreadsheets_save_them(given, tmp_path, name, separa
             read_review(tmp_path / name, items_of(given), "p")
 
 
-def test_a_sheet_says_where_its_pictures_lie(given, tmp_path):
+def test_a_sheet_has_the_paths_of_its_images(given, tmp_path):
     sheet = tmp_path / "sheets" / "a.jsonl"
     sheet.parent.mkdir()
     export_review("sheet", given, given.items(), sheet)
@@ -240,7 +240,7 @@ def test_json_lines_are_filled_in_or_are_verdicts_themselves(given, tmp_path):
 
 
 @pytest.mark.parametrize("form", BOX_FORMS)
-def test_boxes_come_back_as_they_went(form, given, tmp_path):
+def test_unchanged_boxes_are_accepted(form, given, tmp_path):
     out = tmp_path / form
     export_review(form, given, given.items(), out)
     assert len(list((out / "images").glob("*.jpg"))) == 2
@@ -252,7 +252,7 @@ def test_boxes_come_back_as_they_went(form, given, tmp_path):
 
 
 @pytest.mark.parametrize("form", BOX_FORMS)
-def test_one_picture_with_different_boxes_does_not_go_out(form, given, tmp_path):
+def test_one_image_with_different_boxes_is_not_exported(form, given, tmp_path):
     items = items_of(given)
     other = replace(items["where0"], id="other", boxes=BOXES[:1])
     with pytest.raises(DataError, match="other: the item and where0 show the same image"):
@@ -313,7 +313,7 @@ def annotated(out: Path, changes) -> Path:
     return file
 
 
-def test_label_studio_takes_drafts_as_predictions_and_gives_them_back(given, tmp_path):
+def test_label_studio_gets_drafts_as_predictions_and_returns_them(given, tmp_path):
     out = tmp_path / "ls"
     export_review("label-studio", given, given.items(), out)
     tasks = json.loads((out / "tasks.json").read_text())
@@ -374,7 +374,7 @@ def say(item, person, decision="accept", **told):
         ("mm", 2, "", "mended"), ("mn", 2, "", "disputed"), ("rr", 2, "", "rejected"),
     ],
 )  # fmt: skip
-def test_what_most_say_holds(given, said, need, judge, state):
+def test_the_majority_decides(given, said, need, judge, state):
     item = items_of(given)["text"]
     told = {"a": {}, "r": {"decision": "reject"}, "m": {"decision": "correct", "answer": "天"},
             "n": {"decision": "correct", "answer": "地"}}  # fmt: skip
@@ -456,7 +456,7 @@ HOSTILE = [
     ("a.jsonl", '{"item":"mcq","person":"p","decision":"accept","marks":{"clarity":3}}\n',
      "'clarity' is not a scale of the review form"),
     ("a.jsonl", '{"item":"mcq","person":"p","decision":"accept","marks":{"correct":0}}\n',
-     "record 1, mcq: the mark 0 is not on the scale correct, which has the marks 1 to 5"),
+     "record 1, mcq: the mark 0 is not possible: the scale correct has the marks 1 to 5"),
     ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[{"type":"choices",'
      '"from_name":"mark-correct","value":{"choices":["4 wrong"]}}]}]}]',
      "task 1, mcq: '4 wrong' is not a mark of the scale correct"),
@@ -522,7 +522,7 @@ def test_hostile_files_are_refused_in_one_line(given, tmp_path, name, text, said
      ("0 .5 .5", "not a YOLO box"),
      ("0 0.99 0.5 0.5 0.1", "leaves its image"), ("0 0.5 0.5 0 0", "no area")],
 )  # fmt: skip
-def test_boxes_that_cannot_be_are_refused(given, tmp_path, line, said):
+def test_impossible_boxes_are_rejected(given, tmp_path, line, said):
     out = tmp_path / "yolo"
     export_review("yolo", given, given.items(), out)
     min((out / "labels").glob("*.txt")).write_text(line)
@@ -530,7 +530,7 @@ def test_boxes_that_cannot_be_are_refused(given, tmp_path, line, said):
         read_review(out, items_of(given), "p")
 
 
-def test_an_xml_that_grows_is_refused(given, tmp_path):
+def test_xml_entities_are_rejected(given, tmp_path):
     out = tmp_path / "voc"
     export_review("voc", given, given.items(), out)
     file = min((out / "images").glob("*.xml"))
@@ -539,7 +539,7 @@ def test_an_xml_that_grows_is_refused(given, tmp_path):
         read_review(out, items_of(given), "p")
 
 
-def test_a_picture_of_another_size_was_not_the_one(given, tmp_path):
+def test_an_image_of_another_size_is_rejected(given, tmp_path):
     out = tmp_path / "labelme"
     export_review("labelme", given, given.items(), out)
     file = min((out / "images").glob("*.json"))
@@ -548,7 +548,7 @@ def test_a_picture_of_another_size_was_not_the_one(given, tmp_path):
         read_review(out, items_of(given), "p")
 
 
-def test_a_picture_that_exif_turns_does_not_go_out(tmp_path):
+def test_an_image_rotated_by_exif_is_not_exported(tmp_path):
     with DatasetWriter(tmp_path / "given", name="g", version="1", licence="CC0-1.0",
                        source="made by the tests") as writer:  # fmt: skip
         ref = writer.add_image(drawn(1, turned=True), "p")
@@ -560,7 +560,7 @@ def test_a_picture_that_exif_turns_does_not_go_out(tmp_path):
             export_review(form, given, given.items(), tmp_path / form)
 
 
-def test_what_lies_there_is_not_written_over(given, tmp_path):
+def test_existing_files_are_not_overwritten(given, tmp_path):
     (tmp_path / "a.csv").write_text("mine")
     with pytest.raises(UsageError, match="exists already"):
         export_review("sheet", given, given.items(), tmp_path / "a.csv")
@@ -568,7 +568,7 @@ def test_what_lies_there_is_not_written_over(given, tmp_path):
         export_review("sheet", given, given.items(), tmp_path / "a.doc")
 
 
-def test_the_commands_go_round(given, tmp_path):
+def test_the_commands_export_and_import_a_review(given, tmp_path):
     sheet = tmp_path / "anna.csv"
     went = keju("build", "review", "export", given.path, "--out", sheet, "--task", "T1", "--drafts")
     assert went.returncode == 0, went.stderr
@@ -581,7 +581,7 @@ def test_the_commands_go_round(given, tmp_path):
     assert not items_of(Dataset.open(tmp_path / "out"))["text"].draft
 
 
-def test_label_studio_is_told_where_the_pictures_are(given, tmp_path):
+def test_an_export_prints_how_label_studio_finds_the_images(given, tmp_path):
     out = tmp_path / "a b"
     went = keju("build", "review", "export", given.path, "--out", out, "--form", "label-studio")
     assert "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED=true" in went.stdout
@@ -589,14 +589,14 @@ def test_label_studio_is_told_where_the_pictures_are(given, tmp_path):
     assert f"add {out / 'images'} as local storage" in went.stdout
 
 
-def test_a_judge_who_is_nobody_is_named_with_who_there_is(given, tmp_path):
+def test_an_unknown_judge_is_reported_with_all_reviewers(given, tmp_path):
     items = items_of(given)
     write_verdicts(tmp_path / "a.jsonl", [say(items["mcq"], "anna"), say(items["text"], "bo")])
     with pytest.raises(UsageError, match=r"judge 'ana' is not one of the reviewers: anna, bo$"):
         reviewed(given, tmp_path / "out", tmp_path / "a.jsonl", judge="ana")
 
 
-def test_two_nameless_files_in_one_name_may_not_differ(given, tmp_path):
+def test_two_files_of_one_assigned_reviewer_may_not_differ(given, tmp_path):
     sheets = [tmp_path / name / "sheet.csv" for name in ("one", "two")]
     for sheet, decision in zip(sheets, ("accept", "reject"), strict=True):
         sheet.parent.mkdir()
@@ -692,7 +692,7 @@ def test_label_studio_asks_for_marks_and_gives_them_back(given, tmp_path):
     assert found["mcq"].marks == {}
 
 
-def test_a_form_of_the_users_goes_out_in_their_words(given, tmp_path):
+def test_a_form_of_the_user_is_exported(given, tmp_path):
     own = tmp_path / "own.toml"
     own.write_text(
         'version = "1"\n[[scale]]\nname = "<clear> & \\"plain\\""\nzh = "明"\nasks = "Is it?"\n'
@@ -720,7 +720,7 @@ def marked(item: Item, person: str, *marks: int, **told: str) -> Verdict:
     return replace(say(item, person, **told), marks=dict(zip(MARKS, marks, strict=False)))
 
 
-def test_marks_of_two_stand_in_the_tables_and_hold_items_back_only_when_asked(given, tmp_path):
+def test_marks_are_in_the_tables_and_reject_items_only_with_least_mark(given, tmp_path):
     items = items_of(given)
     one = [marked(items["mcq"], "甲", 5, 4), marked(items["text"], "甲", 2, 5),
            marked(items["where0"], "甲", 1), marked(items["where1"], "甲", 4)]  # fmt: skip
@@ -802,7 +802,7 @@ def test_a_sheet_of_an_earlier_keju_is_read_also_with_a_damaged_seal(given, tmp_
     assert RowMatcher({"text": item}).match("text", "123") == ("text", "123")
 
 
-def test_every_changed_cell_of_a_sheet_is_named_at_once(numbers, tmp_path):
+def test_all_changed_cells_of_a_sheet_are_reported_at_once(numbers, tmp_path):
     sheet = tmp_path / "a.csv"
     export_review("sheet", numbers, numbers.items(), sheet)
     fill(sheet, {
@@ -872,14 +872,14 @@ WHO = [
 
 
 @pytest.mark.parametrize(("by", "name"), WHO)
-def test_people_of_label_studio_have_the_names_that_its_export_has(given, tmp_path, by, name):
+def test_reviewers_in_label_studio_are_named_as_in_its_export(given, tmp_path, by, name):
     out = tmp_path / "ls"
     export_review("label-studio", given, given.items(), out)
     file = annotated(out, lambda task: task["annotations"][0].update(by))
     assert {verdict.person for verdict in read_review(file, items_of(given), "p")} == {name}
 
 
-def test_people_that_come_back_as_numbers_are_named_by_an_option(given, tmp_path):
+def test_reviewers_exported_as_numbers_are_named_by_an_option(given, tmp_path):
     out = tmp_path / "ls"
     export_review("label-studio", given, given.items(), out)
     file = annotated(out, lambda task: task["annotations"][0].update({"completed_by": 3}))
@@ -894,7 +894,7 @@ def test_people_that_come_back_as_numbers_are_named_by_an_option(given, tmp_path
         assert not (tmp_path / "no" / "dataset.json").exists()
 
 
-def test_two_people_are_not_called_alike(given, tmp_path):
+def test_two_reviewers_may_not_have_the_same_name(given, tmp_path):
     files = []
     for number in (3, 4):
         out = tmp_path / f"ls{number}"
@@ -906,7 +906,7 @@ def test_two_people_are_not_called_alike(given, tmp_path):
         reviewed(given, tmp_path / "n", *files, people=("3=Li", "4=Li"))
 
 
-def test_other_exports_of_label_studio_are_named(given, tmp_path):
+def test_other_exports_of_label_studio_are_reported(given, tmp_path):
     (tmp_path / "a.csv").write_text("annotation_id,item,seal,decision\n1,mcq,x,accept\n", "utf-8")
     with pytest.raises(DataError, match=r"a CSV export of Label Studio.*Export as JSON"):
         read_review(tmp_path / "a.csv", items_of(given), "")

@@ -53,7 +53,7 @@ def test_a_torn_last_line_loses_only_itself(tmp_path):
     assert read_verdicts(path) == [kept, after]
 
 
-def test_a_whole_file_without_a_last_newline_loses_nothing(tmp_path):
+def test_a_file_without_a_final_newline_is_read_completely(tmp_path):
     path = tmp_path / "verdicts.jsonl"
     write_verdicts(path, [Verdict(item="a", person="甲", decision="accept")])
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
@@ -146,7 +146,7 @@ def test_lines_that_do_not_match_a_correction_are_dropped_and_noted(texts, answe
     assert decide(item, {"p": verdict}, need=1).note == note
 
 
-def test_a_new_answer_and_another_new_transcription_are_refused_where_they_are_one_text():
+def test_different_corrections_of_one_text_are_rejected():
     twice = correct(Corrections(answer="地", transcription="人"))  # fmt: skip
     with pytest.raises(DataError, match="the same text in this task"):
         unify_texts(ITEM, twice)
@@ -161,7 +161,7 @@ def test_a_corrected_question_does_not_change_the_answer():
     assert apply_corrections(ITEM, verdict) == replace(ITEM, question="何")
 
 
-def test_the_seal_changes_with_what_is_shown_and_with_nothing_else():
+def test_the_seal_depends_only_on_what_reviewers_see():
     assert compute_seal(ITEM) == compute_seal(replace(ITEM, metadata={}, group="g", draft=True))
     shown = [
         replace(ITEM, answer="地"),

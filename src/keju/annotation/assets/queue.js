@@ -1,4 +1,4 @@
-// What a queue does in the browser: keys, the clock, unsent text kept, and sending that never loses.
+// The page of a queue: keys, the timer, storage of unsent text, and submission.
 import { viewer } from "/assets/viewer.js";
 
 const words = JSON.parse(document.body.dataset.words || "{}");
@@ -24,7 +24,7 @@ if (clock) {
 }
 
 let picture = null;
-// A page that the browser kept when it was left is out of date, and its buttons are off.
+// Reload a page from the back/forward cache: it is out of date, and its buttons are disabled.
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 const frame = document.querySelector("[data-viewer]");
@@ -70,7 +70,7 @@ async function send(button) {
   place.scrollIntoView({ block: "nearest" });
 }
 
-// What is written and not yet sent survives a reload and a closed window, on this machine only.
+// Text that is not yet submitted is stored in this browser, for a reload or a new window.
 function keepUnsent() {
   const fields = [...form.querySelectorAll("textarea, input[name=answer][lang], [data-marks] input")];
   const name = (field) => `keju:${form.dataset.keep}:${field.name}`;
@@ -88,10 +88,10 @@ function forget() {
     for (const name of Object.keys(localStorage)) {
       if (name.startsWith(`keju:${form.dataset.keep}:`)) localStorage.removeItem(name);
     }
-  } catch { /* nothing is kept where storing is not allowed */ }
+  } catch { /* The browser does not allow storage. */ }
 }
 
-// Fields that go together.
+// Linked fields: the range and the number, the steps and the exact score.
 for (const range of document.querySelectorAll("[data-mirror]")) {
   const field = document.getElementById(range.dataset.mirror);
   range.addEventListener("input", () => { field.value = range.value; });
@@ -117,7 +117,7 @@ if (groups.length) keys.f = () => reach(groups[0]);
 groups.forEach((group, place) => group.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const mark = group.querySelector(`[data-digit="${CSS.escape(event.key)}"]`);
-  // Enter would send the form by its first button, which accepts.
+  // Otherwise Enter would submit the form with its first button, which accepts.
   if (!mark && event.key !== "Enter") return;
   event.preventDefault(); event.stopPropagation();
   if (mark) press(mark);
@@ -145,7 +145,7 @@ if (kinds) {
   show();
 }
 
-// Keys: those of choices and buttons by their data-key, those of the picture by name.
+// Keys of choices and buttons are in their data-key; those of the image are in `keys`.
 const writes = (field) => field.matches("textarea, select, input:not([type=radio]):not([type=range])");
 const dialog = document.querySelector("[data-dialog]");
 for (const button of document.querySelectorAll("[data-help]")) button.addEventListener("click", () => dialog.showModal());

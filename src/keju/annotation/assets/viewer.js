@@ -1,4 +1,4 @@
-// A picture that is zoomed and moved by wheel, pinch, drag and keys, and the boxes drawn on it.
+// The image viewer: zoom and move by wheel, pinch, drag and keys; draw boxes.
 
 const LEAST = 0.02, MOST = 16, STEP = 1.25;
 
@@ -44,7 +44,7 @@ export function viewer(root, onBoxes = () => {}) {
     root.classList.toggle("drawing", on);
     root.querySelector("[data-tool=draw]")?.setAttribute("aria-pressed", on);
   }
-  // Whether boxes are wanted at all, which a page may learn only later.
+  // Whether boxes can be drawn; a page may change it later.
   function wants(on) {
     wanted = on;
     draw(on);
@@ -118,7 +118,7 @@ export function viewer(root, onBoxes = () => {}) {
     p: () => root.focus(), ...(draws ? { m: tools.draw, n: tools.add } : {}) } };
 }
 
-// Boxes are kept in pixels of the image; each is a button, so that keys reach it.
+// Boxes are stored in pixels of the image. Each is a button, so that it can be used by keys.
 function boxesOn(root, zoom, onBoxes) {
   const picture = root.querySelector(".picture"), image = picture.querySelector("img");
   const width = Number(image.getAttribute("width")), height = Number(image.getAttribute("height"));
@@ -201,7 +201,7 @@ function boxesOn(root, zoom, onBoxes) {
       if (!current) return;
       const { box, how } = current;
       current = null;
-      // A click that drew nothing leaves nothing.
+      // Remove a box that was clicked rather than drawn.
       const small = 4 / zoom();
       if (how === "new" && (box.edges[2] - box.edges[0] < small || box.edges[3] - box.edges[1] < small)) box.remove();
       report();
