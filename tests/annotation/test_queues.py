@@ -129,7 +129,7 @@ def test_different_corrections_of_answer_and_transcription_are_rejected(serving,
     assert (refused.status, "the same text in this task" in refused.text) == (400, True)
     taken = served.ask("POST", f"/review/{number}", person="Li", form=form | {"answer": "玄黃"})
     assert taken.status < 400
-    (verdict,) = served.app.queues["review"].verdicts(served.app.events)
+    (verdict,) = served.app.queues["review"].list_verdicts(served.app.events)
     corrected = apply_corrections(items[subjects[number - 1]], verdict)
     assert (corrected.answer, corrected.transcription, corrected.lines) == ("玄黃", "玄黃", ())
 
@@ -273,7 +273,7 @@ def test_marks_are_given_by_keys_kept_by_reload_and_undo_and_reach_the_tables(
     assert chosen(page) == ["", "", ""], "another item's"
     after(page, lambda: page.keyboard.press("u"))
     assert chosen(page) == ["5", "2", "4"], "what was taken back"
-    assert not list(served.app.queues["review"].verdicts(served.app.events))
+    assert not list(served.app.queues["review"].list_verdicts(served.app.events))
     after(page, lambda: page.keyboard.press("a"))
     for key in ("f", "0", "0", "1"):
         page.keyboard.press(key)
@@ -327,5 +327,5 @@ def test_a_form_of_the_user_is_shown_and_earlier_marks_are_kept(serving, answere
     own.write_text(own.read_text("utf-8").replace("<b>clear</b>", "correct"))
     fewer = serving(answered, scales=own).ask("GET", "/review/1", person="Li").text
     assert 'aria-label="no mark" checked' in fewer, "3 is no mark of two"
-    (verdict,) = other.app.queues["review"].verdicts(other.app.events)
+    (verdict,) = other.app.queues["review"].list_verdicts(other.app.events)
     assert verdict.marks == {"correct": 3}
