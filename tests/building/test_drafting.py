@@ -518,7 +518,7 @@ def test_a_build_keeps_replies_when_its_recipe_changes(
     """
     recipe = tmp_path / "recipe.toml"
     hashes = []
-    for select in ("", '[[step]]\ndo = "select"\ntasks = ["T1"]'):
+    for select in ("", '[[step]]\ndo = "subset"\ntasks = ["T1"]'):
         recipe.write_text(text.replace("SELECT", select))
         made = pipeline.build(
             read_recipe(recipe), tmp_path / "build", engine=Engine(), say=lambda _: None

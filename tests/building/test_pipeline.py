@@ -14,6 +14,7 @@ from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
 from keju.building.step import Settings
+from keju.building.steps import RENAMED, STEPS
 from keju.datasets.store import Dataset
 from keju.errors import DataError, KejuError, UsageError
 from keju.settings import convert_settings
@@ -30,10 +31,10 @@ form = "dataset"
 path = "two"
 name = "second"
 [[step]]
-do = "select"
+do = "subset"
 limit = 3
 [[step]]
-do = "select"
+do = "subset"
 limit = 2
 """
 
@@ -195,19 +196,19 @@ def test_a_table_says_what_was_left_out(recipe, tmp_path):
     ("old", "new", "said"),
     [
         (
-            'do = "select"\nlimit = 3',
-            'do = "selekt"',
-            "step 1: no step 'selekt'. Did you mean 'sel",
+            'do = "subset"\nlimit = 3',
+            'do = "subsett"',
+            "step 1: no step 'subsett'. Did you mean 'sub",
         ),
-        ("limit = 3", "limti = 3", "step 1 (select): no key 'limti'. Did you mean 'limit'?"),
+        ("limit = 3", "limti = 3", "step 1 (subset): no key 'limti'. Did you mean 'limit'?"),
         (
             "limit = 3",
             'limit = "many"',
-            "step 1 (select): limit: expected a whole number, got text",
+            "step 1 (subset): limit: expected a whole number, got text",
         ),
-        ("limit = 3", "limit = -3", "step 1 (select): limit: expected a whole number >= 0"),
-        ("limit = 3", 'tasks = ["T1", 4]', "step 1 (select): tasks[1]: expected text"),
-        ("limit = 3", 'tasks = ["T77"]', "step 1: select: no task 'T77'"),
+        ("limit = 3", "limit = -3", "step 1 (subset): limit: expected a whole number >= 0"),
+        ("limit = 3", 'tasks = ["T1", 4]', "step 1 (subset): tasks[1]: expected text"),
+        ("limit = 3", 'tasks = ["T77"]', "step 1: subset: no task 'T77'"),
         ('path = "one"', 'path = "won"', "source 1 (dataset): path: "),
         (
             'path = "one"',
@@ -221,7 +222,7 @@ def test_a_table_says_what_was_left_out(recipe, tmp_path):
             "source 1: no form 'datset'. Did you",
         ),
         ('form = "dataset"\npath = "one"', 'path = "one"', "source 1: it needs form = …"),
-        ('do = "select"\nlimit = 3', "limit = 3", "step 1: it needs do = …"),
+        ('do = "subset"\nlimit = 3', "limit = 3", "step 1: it needs do = …"),
         ('name = "trial"', "", "it needs name = …"),
         ('name = "trial"', 'name = "trial"\nsede = 1', "no key 'sede'. Did you mean 'seed'?"),
         ("[[step]]", "[[step]", "not readable"),
@@ -248,8 +249,8 @@ def test_all_faults_are_told_at_once_a_line_each(recipe, tmp_path):
     assert lines == [
         "version: expected text, got a whole number",
         f"source 1 (dataset): path: {tmp_path / 'won'}: no such file or folder",
-        "step 1 (select): no key 'extra'. There are: groups, limit, tasks",
-        "step 1 (select): limit: expected a whole number, got text",
+        "step 1 (subset): no key 'extra'. There are: groups, limit, tasks",
+        "step 1 (subset): limit: expected a whole number, got text",
     ]
     assert not (tmp_path / "b").exists()
 
@@ -321,20 +322,20 @@ def test_what_is_confused_with_a_dataset_model_or_format_is_named(recipe, tmp_pa
 
 def test_a_step_is_also_a_command(tmp_path):
     given = make_dataset(tmp_path / "given", pages=3)
-    done = keju("build", "select", given, "--out", tmp_path / "out", "--limit", "1")
+    done = keju("build", "subset", given, "--out", tmp_path / "out", "--limit", "1")
     assert done.returncode == 0, done.stderr
     assert Dataset.open(tmp_path / "out").manifest.items == 1
-    again = keju("build", "select", given, "--out", tmp_path / "out", "--limit", "1")
+    again = keju("build", "subset", given, "--out", tmp_path / "out", "--limit", "1")
     assert "it existed already" in again.stdout
-    other = keju("build", "select", given, "--out", tmp_path / "out", "--limit", "2")
+    other = keju("build", "subset", given, "--out", tmp_path / "out", "--limit", "2")
     assert other.returncode == 2
     assert "already contains a dataset" in other.stderr
 
 
 def test_a_step_that_is_not_there_is_one_line(tmp_path):
-    done = keju("build", "selct", tmp_path)
+    done = keju("build", "subst", tmp_path)
     assert done.returncode == 2
-    assert "Did you mean 'select'?" in done.stderr
+    assert "Did you mean 'subset'?" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -377,3 +378,28 @@ def test_random_numbers_are_of_seed_step_and_names(tmp_path):
         for names in ("a", "b", "ab")
     }
     assert len(drawn) == 6
+
+
+@pytest.mark.parametrize(("former", "present"), sorted(RENAMED.items()))
+def test_a_renamed_step_is_known_by_both_names_and_stored_by_the_first(former, present):
+    if present in STEPS.elsewhere and present not in STEPS:
+        pytest.skip("keju-synthetic is not installed")
+    step = STEPS[former]
+    assert step is STEPS[present]
+    assert (step.name, step.stored_name) == (present, former)
+    assert present in list(STEPS)
+    assert former not in list(STEPS)
+
+
+def test_a_build_of_the_former_name_is_complete_for_the_present_one(recipe, tmp_path):
+    recipe.write_text(RECIPE.replace('do = "subset"', 'do = "select"'), "utf-8")
+    old, _ = built(recipe, tmp_path / "b")
+    written = (tmp_path / "b" / "build.json").read_bytes()
+    recipe.write_text(RECIPE, "utf-8")
+    new, lines = built(recipe, tmp_path / "b")
+    assert new == old
+    assert sum("up to date" in line for line in lines) == 5
+    other, _ = built(recipe, tmp_path / "other")
+    assert [stage.hash for stage in other.steps] == [stage.hash for stage in old.steps]
+    for folder in ("b", "other"):
+        assert (tmp_path / folder / "build.json").read_bytes() == written

@@ -197,7 +197,7 @@ do = "filter"
 max-gaps = 0.9
 words = "words.toml"
 [[step]]
-do = "select"
+do = "subset"
 limit = 4
 """
 _WORDS = '[[kind]]\nname = "place"\nwords = ["長安", "洛陽"]\n'
@@ -330,7 +330,7 @@ def _whole_run(src: Path, run: Run, data: Path) -> None:
 _MANIFESTS = (
     Input("manifest", "dataset", _whole_dataset, _VALIDATE),
     Input("manifest", "reviewed dataset", _whole_dataset, (
-        ("build", "select", "SRC/data", "--limit", "3", "--out", "OUT"),
+        ("build", "subset", "SRC/data", "--limit", "3", "--out", "OUT"),
         ("build", "review", "export", "SRC/data", "--out", "OUT2.csv"),
     ), _DATASET),
     Input("manifest", "run", _whole_run, (

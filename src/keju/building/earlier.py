@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from keju.building.running import RECORD, StepRecord
+from keju.building.steps import STEPS
 from keju.errors import DataError
 from keju.files import read_json
 
@@ -21,7 +22,7 @@ def describe_recorded_plugin(out: Path, name: str) -> str:
             record = read_json(file, StepRecord)
         except DataError:
             continue  # A damaged record is reported when its step runs.
-        if record.step == name and record.plugins:
+        if STEPS.get_current_name(record.step) == STEPS.get_current_name(name) and record.plugins:
             plugins = " and ".join(map(str, record.plugins))
             how = "Load it with --plugin FILE.py" if record.plugins[0].sha256 else "Install it"
             return f"An earlier build in {out} used the plug-in {plugins}. {how}"

@@ -58,7 +58,7 @@ class PlannedStep(NamedTuple):
     @property
     def folder(self) -> str:
         """Its directory in the build."""
-        return f"{self.number:02}-{self.step.name}"
+        return f"{self.number:02}-{self.step.stored_name}"
 
 
 class Recipe(NamedTuple):
@@ -125,7 +125,8 @@ def _add_plugin_hint(made: Path, name: object) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        missing = isinstance(name, str) and name not in (*STEPS, *list_source_names())
+        known = name in STEPS or name in list_source_names()
+        missing = isinstance(name, str) and not known
         hint = describe_recorded_plugin(made, str(name)) if missing else ""
         if not hint:
             raise

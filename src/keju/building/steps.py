@@ -20,11 +20,22 @@ def _guard_step(found: Step[Any], plugin: Plugin) -> Step[Any]:
     return replace(found, run=guard_function(found.run, plugin, f"step {found.name!r}"))
 
 
+RENAMED = {
+    "select": "subset",
+    "controls": "perturb",
+    "galleries": "retrieval-sets",
+    "tear": "fragment",
+    "set-type": "typeset",
+    "composites": "compose-inscriptions",
+}
+"""The present name of each step that was renamed. Recipes and commands accept the former name, and
+the entry points of keju-synthetic have it."""
+
 STEPS: Registry[Step[Any]] = Registry(
     "step",
     "keju.steps",
     {
-        "select": "keju.building.selecting:STEP",
+        "subset": "keju.building.subset:STEP",
         "draft": "keju.building.drafting.step:STEP",
         "measure": "keju.building.filtering.step:MEASURE",
         "filter": "keju.building.filtering.step:FILTER",
@@ -33,8 +44,8 @@ STEPS: Registry[Step[Any]] = Registry(
         "release": "keju.building.releasing.release:STEP",
         "standardise": "keju.building.standardising.step:STEP",
         "standardise-texts": "keju.building.standardising.texts:STEP",
-        "controls": "keju.building.controls:STEP",
-        "galleries": "keju.building.galleries:STEP",
+        "perturb": "keju.building.perturbing:STEP",
+        "retrieval-sets": "keju.building.retrieval_sets:STEP",
         "review": "keju.building.reviewing.step:STEP",
         "make-choices": "keju.building.choices.step:STEP",
         "dedup-images": "keju.building.dedup.images:STEP",
@@ -43,5 +54,6 @@ STEPS: Registry[Step[Any]] = Registry(
     _check_step,
     guard=_guard_step,
     elsewhere=synthetic.STEPS,
+    renamed=RENAMED,
 )
 """Every kind of step by its name."""

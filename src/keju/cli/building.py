@@ -104,7 +104,7 @@ class BuildGroup(TyperGroup):
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             from keju.building.steps import STEPS
 
-            if args[0] in STEPS.elsewhere:
+            if STEPS.get_current_name(args[0]) in STEPS.elsewhere:
                 raise STEPS.make_unknown_error(args[0])
             hint = did_you_mean(nearest_names(args[0], self.list_commands(ctx)))
             raise UsageError(message("cli.no-step-or-recipe", name=args[0], hint=hint))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from keju.building.controls import STEP as CONTROLS
-from keju.building.controls.step import ControlSettings
+from keju.building.perturbing import STEP as CONTROLS
+from keju.building.perturbing.step import PerturbSettings
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
@@ -42,7 +42,7 @@ def source_pages(shared, tmp_path_factory):
 
 
 def built(source_pages, out, step=STEP, settings=None, seed=0):
-    context = bench_over(source_pages, out, step.name, seed=seed)
+    context = bench_over(source_pages, out, step.stored_name, seed=seed)
     with context.writer:
         step.run(context, settings or SetTypeSettings(**SMALL))
     return Dataset.open(out)
@@ -106,7 +106,7 @@ def test_the_same_seed_gives_the_same_pages_and_another_seed_others(
 
 def test_a_control_looks_like_its_original(source_pages, tmp_path):
     built(source_pages, tmp_path / "controls", CONTROLS,
-          ControlSettings(kinds=("blanked",), items=1))  # fmt: skip
+          PerturbSettings(kinds=("blanked",), items=1))  # fmt: skip
     items = built(tmp_path / "controls", tmp_path / "set").items()
     (control,) = [item for item in items if "control" in item.metadata]
     (first,) = [item for item in items if item.id == control.metadata["control_of"]]

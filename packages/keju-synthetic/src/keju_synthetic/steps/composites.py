@@ -136,10 +136,11 @@ def make_composites(context: StepContext, settings: CompositeSettings) -> None:
 
 
 STEP = Step(
-    "composites",
-    "Set crops of characters as inscriptions on bones, with a box each.",
+    "compose-inscriptions",
+    "Place crops of characters as inscriptions on bones, with a box each.",
     CompositeSettings,
     make_composites,
+    stored_name="composites",
 )
 
 

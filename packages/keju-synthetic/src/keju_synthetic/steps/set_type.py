@@ -168,10 +168,11 @@ def typeset_pages(context: StepContext, settings: SetTypeSettings) -> None:
 
 
 STEP = Step(
-    "set-type",
+    "typeset",
     "Draw pages again: each line's text set into its own outline, with an exact reference.",
     SetTypeSettings,
     typeset_pages,
+    stored_name="set-type",
 )
 
 

@@ -174,10 +174,11 @@ def fragment_pieces(context: StepContext, settings: TearSettings) -> None:
 
 
 STEP = Step(
-    "tear",
-    "Tear pictures of bones and shells into fragments, and ask which join.",
+    "fragment",
+    "Break images of bones and shells into fragments, and ask which join.",
     TearSettings,
     fragment_pieces,
+    stored_name="tear",
 )
 
 

@@ -1,4 +1,4 @@
-"""Step ``controls``: add control pages with altered text, to detect recitation from memory."""
+"""Step ``perturb``: add control pages with altered text, to detect recitation from memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.controls.altering import Alphabet, Alteration, alter_lines
+from keju.building.perturbing.altering import Alphabet, Alteration, alter_lines
 from keju.building.sampling import sample_excluding
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
@@ -28,14 +28,14 @@ _ASKED_OF_A_WRONG_PAGE = frozenset({"transcription", "letter", "short"})
 """Answer forms with a clear right answer."""
 
 
-class ControlSettings(Settings, frozen=True):
+class PerturbSettings(Settings, frozen=True):
     """The kinds of control pages, and their number."""
 
     kinds: Annotated[
         tuple[Kind, ...],
         Meta(
             description="Kinds of controls. look-alike, other (as frequent), swapped, blanked: "
-            "altered texts, which set-type then draws; wrong-page: the image of another item.",
+            "altered texts, which typeset then draws; wrong-page: the image of another item.",
             min_length=1,
         ),
     ] = _ALTERATIONS
@@ -57,7 +57,7 @@ class Control(Struct, frozen=True):
     places: int
 
 
-def make_controls(context: StepContext, settings: ControlSettings) -> None:
+def make_controls(context: StepContext, settings: PerturbSettings) -> None:
     """Keep every item, and append controls.
 
     Raises:
@@ -94,13 +94,14 @@ def make_controls(context: StepContext, settings: ControlSettings) -> None:
 
 
 STEP = Step(
-    "controls",
+    "perturb",
     "Add control pages against recitation: altered, blanked, or with another item's image.",
-    ControlSettings,
+    PerturbSettings,
     make_controls,
+    stored_name="controls",
 )
 
-_TEXT_HINT = "It requires transcriptions with lines, before set-type draws them"
+_TEXT_HINT = "It requires transcriptions with lines, before typeset draws them"
 _HINTS = dict.fromkeys(_ALTERATIONS, _TEXT_HINT) | {
     WRONG_PAGE: "It requires items with images of two groups or more that ask for a transcription, "
     "a letter or a short answer"

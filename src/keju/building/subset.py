@@ -1,4 +1,4 @@
-"""Step ``select``: keep some of the items, by task, group or split, or the first of each task."""
+"""Step ``subset``: keep some of the items, by task, group or split, or the first of each task."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keju.errors import UsageError, unknown_name
 from keju.items import Item
 
 
-class SelectSettings(Settings, frozen=True):
+class SubsetSettings(Settings, frozen=True):
     """The items that are kept; an empty setting does not restrict them."""
 
     tasks: Annotated[tuple[str, ...], Meta(description="Only items of these tasks.")] = ()
@@ -31,7 +31,7 @@ class Dropped(Struct, frozen=True):
     why: str
 
 
-def select_items(context: StepContext, settings: SelectSettings) -> None:
+def select_items(context: StepContext, settings: SubsetSettings) -> None:
     """Keep the selected items, and list the others.
 
     Raises:
@@ -52,7 +52,13 @@ def select_items(context: StepContext, settings: SelectSettings) -> None:
     context.note(f"{kept.total()} of {len(items)} items selected")
 
 
-STEP = Step("select", "Keep some items, by task or group.", SelectSettings, select_items)
+STEP = Step(
+    "subset",
+    "Keep some items, by task or group.",
+    SubsetSettings,
+    select_items,
+    stored_name="select",
+)
 
 
 def _check(what: str, wanted: tuple[str, ...], known: set[str]) -> None:
@@ -61,7 +67,7 @@ def _check(what: str, wanted: tuple[str, ...], known: set[str]) -> None:
             raise UsageError(unknown_name(name, sorted(known), what))
 
 
-def _find_reason(item: Item, settings: SelectSettings, kept: Counter[str]) -> str:
+def _find_reason(item: Item, settings: SubsetSettings, kept: Counter[str]) -> str:
     if settings.tasks and item.task not in settings.tasks:
         return "another task"
     if settings.groups and item.group not in settings.groups:

@@ -1,4 +1,4 @@
-"""Step ``galleries``: make ranking questions from crops of characters, with distractors."""
+"""Step ``retrieval-sets``: make ranking questions from crops of characters, with distractors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keju.errors import DataError, UsageError, unknown_name
 from keju.messages import message
 
 
-class GallerySettings(Settings, frozen=True):
+class RetrievalSetSettings(Settings, frozen=True):
     """The task, and the numbers of classes and crops."""
 
     task: Annotated[
@@ -46,7 +46,7 @@ class Dropped(Struct, frozen=True):
     why: str
 
 
-def make_galleries(context: StepContext, settings: GallerySettings) -> None:
+def make_retrieval_sets(context: StepContext, settings: RetrievalSetSettings) -> None:
     """Make queries from crops of each class against references of all classes and distractors.
 
     Raises:
@@ -80,10 +80,11 @@ def make_galleries(context: StepContext, settings: GallerySettings) -> None:
 
 
 STEP = Step(
-    "galleries",
+    "retrieval-sets",
     "Make classification or retrieval questions from crops of characters.",
-    GallerySettings,
-    make_galleries,
+    RetrievalSetSettings,
+    make_retrieval_sets,
+    stored_name="galleries",
 )
 
 
@@ -104,7 +105,7 @@ def _shuffle(context: StepContext, name: str, crops: Sequence[Crop]) -> list[Cro
 
 
 def _draw_distractors(
-    context: StepContext, settings: GallerySettings, every: Classes, asked: Classes
+    context: StepContext, settings: RetrievalSetSettings, every: Classes, asked: Classes
 ) -> list[Crop]:
     others = [crop for name, crops in every.items() if name not in asked for crop in crops]
     if len(others) < settings.distractors:

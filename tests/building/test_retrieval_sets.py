@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keju.building import galleries
+from keju.building import retrieval_sets
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from tests.support.builds import built, oracle_crops
@@ -17,10 +17,10 @@ def crops(shared, tmp_path_factory):
 
 
 def test_a_gallery_holds_references_of_every_class_and_strangers(crops, tmp_path):
-    settings = galleries.GallerySettings(
+    settings = retrieval_sets.RetrievalSetSettings(
         task="retrieval", classes=4, references=2, queries=1, distractors=5
     )
-    made, notes = built(galleries.STEP, crops, tmp_path / "out", settings)
+    made, notes = built(retrieval_sets.STEP, crops, tmp_path / "out", settings)
     assert "4 queries of 4 classes with 13 candidates, 5 of them distractors" in notes[0]
     class_of = {item.images[0].sha256: item.answer for item in Dataset.open(crops).items()}
     for item in made.items():
@@ -40,10 +40,15 @@ def test_a_gallery_holds_references_of_every_class_and_strangers(crops, tmp_path
 )  # fmt: skip
 def test_galleries_that_cannot_be_are_refused(crops, tmp_path, settings, error, said):
     with pytest.raises(error, match=said):
-        built(galleries.STEP, crops, tmp_path / "out", galleries.GallerySettings(**settings))
+        built(
+            retrieval_sets.STEP,
+            crops,
+            tmp_path / "out",
+            retrieval_sets.RetrievalSetSettings(**settings),
+        )
 
 
 def test_no_crops_are_no_classes(tmp_path):
     make_dataset(tmp_path / "given", [page_item("a")])
     with pytest.raises(DataError, match="two or more are needed"):
-        built(galleries.STEP, tmp_path / "given", tmp_path / "out")
+        built(retrieval_sets.STEP, tmp_path / "given", tmp_path / "out")

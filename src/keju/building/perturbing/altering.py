@@ -55,7 +55,7 @@ class Alphabet:
 @cache
 def load_look_alikes() -> dict[str, str]:
     """Load the look-alikes of each character: those that differ by a stroke or a component."""
-    text = files("keju.building.controls").joinpath("look_alikes.txt").read_text("utf-8")
+    text = files("keju.building.perturbing").joinpath("look_alikes.txt").read_text("utf-8")
     found: dict[str, str] = {}
     for group in (line for line in text.splitlines() if not line.startswith("#")):
         for sign in group:

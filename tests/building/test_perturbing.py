@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from keju.building.controls import STEP, Alphabet, alter_lines, load_look_alikes
-from keju.building.controls.step import ControlSettings
+from keju.building.perturbing import STEP, Alphabet, alter_lines, load_look_alikes
+from keju.building.perturbing.step import PerturbSettings
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
 from keju.items import Item, Line, Response
@@ -82,9 +82,9 @@ def page(name: str, group: str, rows=ROWS, **fields) -> Item:
 
 def built(tmp_path, given, **settings):
     make_dataset(tmp_path / "given", given)
-    context = bench_over(tmp_path / "given", tmp_path / "out", STEP.name)
+    context = bench_over(tmp_path / "given", tmp_path / "out", STEP.stored_name)
     with context.writer:
-        STEP.run(context, ControlSettings(**settings))
+        STEP.run(context, PerturbSettings(**settings))
     return Dataset.open(tmp_path / "out").items(), context.notes
 
 
@@ -142,9 +142,9 @@ def test_a_wrong_page_shows_another_groups_picture(tmp_path):
             writer.add(Item(id=name, benchmark="MCS-Bench", task="T5", question="何書？",
                             options=("論語", "大學", "孟子", "中庸"), answer="B", group=name,
                             images=(refs[place],)))  # fmt: skip
-    context = bench_over(tmp_path / "given", tmp_path / "out", STEP.name)
+    context = bench_over(tmp_path / "given", tmp_path / "out", STEP.stored_name)
     with context.writer:
-        STEP.run(context, ControlSettings(kinds=("wrong-page",)))
+        STEP.run(context, PerturbSettings(kinds=("wrong-page",)))
     items = {item.id: item for item in Dataset.open(tmp_path / "out").items()}
     assert items["a--wrong-page"].images == items["b"].images
     assert items["a--wrong-page"].answer == items["b"].answer
@@ -158,7 +158,7 @@ def test_a_wrong_page_shows_another_groups_picture(tmp_path):
 
 
 def test_what_cannot_be_made_a_control_is_an_error(tmp_path):
-    with pytest.raises(DataError, match="before set-type"):
+    with pytest.raises(DataError, match="before typeset"):
         built(tmp_path, [page_item("a")])
 
 
