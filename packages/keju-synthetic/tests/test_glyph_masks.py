@@ -25,7 +25,7 @@ def kai():
 
 
 def drawn(font, *, vary: float, chips: float = 0.0):
-    """The same character twice, each in its half of the picture."""
+    """The same character twice, each in its half of the image."""
     glyphs = [Glyph("書", x, 60, 100, "h") for x in (60, 180)]
     layout = Layout(240, 120, Rect(0, 0, 240, 120), glyphs, [], [], [], [], [])
     hand = HandSpec(**SPEC, sway=0.0, vary=vary)

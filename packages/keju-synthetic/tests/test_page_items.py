@@ -17,7 +17,7 @@ IMAGE = ImageRef(path="images/a.jpg", sha256="0" * 64, width=10, height=10, size
 PASSAGE = load_passages()["lunyu-xueer"]
 
 
-def plate(**changes) -> DrawnPage:
+def page(**changes) -> DrawnPage:
     lines = (
         Line(id="1", text="人不知而不慍不亦君子乎"),
         Line(id="2", text="慍含怒意", kind="note"),
@@ -33,7 +33,7 @@ def questions() -> Questions:
 
 
 def test_what_stands_around_the_text_is_not_in_the_answer(questions: Questions):
-    (item,) = make_page_items(plate(), questions)
+    (item,) = make_page_items(page(), questions)
     assert item.answer == "人不知而不慍不亦君子乎\n慍含怒意"
     assert item.answer_simplified == "人不知而不愠不亦君子乎\n愠含怒意"
     assert [line.kind for line in item.lines] == ["main", "note", "centre"]
@@ -41,7 +41,7 @@ def test_what_stands_around_the_text_is_not_in_the_answer(questions: Questions):
 
 
 def test_one_picture_is_asked_about_in_several_tasks(questions: Questions):
-    items = list(make_page_items(plate(asks=("T7", "T5", "T1")), questions))
+    items = list(make_page_items(page(asks=("T7", "T5", "T1")), questions))
     assert [item.task for item in items] == ["T1", "T5", "T5", "T7"]
     assert {item.group for item in items} == {"論語"}
     assert {item.images for item in items} == {(IMAGE,)}
@@ -49,12 +49,12 @@ def test_one_picture_is_asked_about_in_several_tasks(questions: Questions):
         assert item.benchmark == task(item.task).benchmark
         assert "{" not in prompt_of(item)
         if item.task != "T1":
-            assert item.transcription == plate().text
+            assert item.transcription == page().text
             assert item.answer == item.answer_simplified
 
 
 def test_a_word_that_is_not_on_the_page_is_not_asked_about(questions: Questions):
-    bare = plate(lines=(Line(id="1", text="子曰"),), asks=("T5",))
+    bare = page(lines=(Line(id="1", text="子曰"),), asks=("T5",))
     with pytest.raises(DataError) as caught:
         list(make_page_items(bare, questions))
     assert (caught.value.id, caught.value.item) == ("synthetic.term-not-on-page", "a")
@@ -62,11 +62,11 @@ def test_a_word_that_is_not_on_the_page_is_not_asked_about(questions: Questions)
 
 def test_a_task_without_a_maker_or_without_a_question_is_named(questions: Questions):
     with pytest.raises(DataError) as caught:
-        list(make_page_items(plate(asks=("T99",)), questions))
+        list(make_page_items(page(asks=("T99",)), questions))
     assert (caught.value.id, caught.value.item) == ("errors.unknown-name", "a")
     unknown = msgspec.structs.replace(PASSAGE, id="unknown")
     with pytest.raises(DataError) as caught:
-        list(make_page_items(plate(passage=unknown, asks=("T7",)), questions))
+        list(make_page_items(page(passage=unknown, asks=("T7",)), questions))
     assert (caught.value.id, caught.value.item) == ("synthetic.nothing-to-ask", "a")
 
 
@@ -80,7 +80,7 @@ def whole(name: str, **changes) -> DrawnPage:
     passage = load_passages()[name]
     text = "".join(run.text for runs in split_paragraphs(passage) for run in runs)
     lines = tuple(Line(id=str(at), text=text[at : at + 10]) for at in range(0, len(text), 10))
-    return plate(passage=passage, lines=lines, **changes)
+    return page(passage=passage, lines=lines, **changes)
 
 
 def test_punctuation_is_put_into_the_characters_that_were_drawn(questions: Questions):

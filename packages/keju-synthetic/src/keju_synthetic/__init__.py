@@ -1,4 +1,4 @@
-"""Drawing what a benchmark shows: pages, bones, paintings, seals and relics with exact truth."""
+"""Synthetic images with exact references: pages, bones, calligraphy, paintings, seals, relics."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""From printed layers and paper to the stored picture: composition, light, lens, sensor, JPEG."""
+"""Imaging of a page: composition of layers, light, scanner, JPEG."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAT = np.array([0.21, 0.20, 0.19], np.float32)
 class Layers(NamedTuple):
     """The layers on a sheet, each 0..1 and of the image's size.
 
-    `black` and `red` are ink, `behind` the ink of the other side, `holes` where the paper is gone,
+    `black` and `red` are ink, `behind` the ink of the other side, `holes` the missing paper,
     `sheet` where there is paper at all.
     """
 
@@ -55,7 +55,7 @@ def _blend(below: Picture, cover: Plane, colour: np.ndarray) -> Picture:
 
 
 def shade(page: Picture, sheet: Plane, gutters: list[float], rng: np.random.Generator) -> Picture:
-    """Uneven light, the shadow in a gutter, and the shadow at the edge of the sheet."""
+    """Apply uneven light, the shadow in a gutter, and the shadow at the edge of the sheet."""
     height, width = sheet.shape
     light = 0.955 + 0.06 * make_noise(rng, (height, width), height * 0.7)
     across = np.arange(width, dtype=np.float32)[None, :]
@@ -73,8 +73,8 @@ def expose(page: Picture, wear: Wear, scan: Scan, rng: np.random.Generator) -> I
     Args:
         page: the lit page.
         wear: resolution, blur and noise of the scan.
-        scan: in colour, in grey, or black and white as from microfilm.
-        rng: where the noise comes from.
+        scan: colour, grey, or bitonal (black and white, as from microfilm).
+        rng: the random generator of the noise.
     """
     image = Image.fromarray((np.clip(page, 0, 1) * 255 + 0.5).astype(np.uint8))
     if scan != "colour":
@@ -94,7 +94,7 @@ def expose(page: Picture, wear: Wear, scan: Scan, rng: np.random.Generator) -> I
 
 
 def _binarize(image: Image.Image, wear: Wear, rng: np.random.Generator) -> Image.Image:
-    """Black and white at twice the size, then reduced, so that edges keep a little grey."""
+    """The image in black and white, made at twice the size, so that edges keep some grey."""
     double = image.resize((image.width * 2, image.height * 2), Image.Resampling.BICUBIC)
     shape = (double.height, double.width)
     speckle = make_noise(rng, shape, 1.6) * 0.7 + make_noise(rng, shape, 4) * 0.3 - 0.5
@@ -105,7 +105,7 @@ def _binarize(image: Image.Image, wear: Wear, rng: np.random.Generator) -> Image
 
 
 def encode_jpeg(image: Image.Image, quality: int) -> bytes:
-    """The picture as JPEG."""
+    """The image as JPEG."""
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=quality, optimize=True, subsampling="4:2:0")
     return buffer.getvalue()

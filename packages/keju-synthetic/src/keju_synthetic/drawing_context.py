@@ -47,7 +47,7 @@ class DrawingContext:
         return make_generator(self.recipe.seed, *names)
 
     def find_hand(self, name: str, *, asked_by: str) -> HandSpec:
-        """The hand called `name`; `asked_by` is the picture's id.
+        """The hand called `name`; `asked_by` is the image's id.
 
         Raises:
             DataError: the recipe has no such hand.
@@ -71,7 +71,7 @@ class DrawingContext:
         return font
 
     def find_passage(self, name: str, *, asked_by: str) -> Passage:
-        """The passage with that id; `asked_by` is the picture's id.
+        """The passage with that id; `asked_by` is the image's id.
 
         Raises:
             DataError: there is none.

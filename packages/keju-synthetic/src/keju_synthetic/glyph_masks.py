@@ -1,4 +1,4 @@
-"""Characters and frames drawn as clean masks, white on black, at twice the final size."""
+"""Masks of characters and frames, white on black, at twice the final size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keju_synthetic.page_layout import Glyph, Ink, Layout, Rect
 from keju_synthetic.recipe import HandSpec
 
 SCALE = 2
-"""Masks are drawn this many times larger than the picture, so that edges come out smooth."""
+"""Masks are drawn this many times larger than the image, so that edges come out smooth."""
 
 _BASELINE = 0.38
 """From the middle of a CJK em down to the baseline: the em reaches from .88 above to .12 below."""
@@ -25,10 +25,10 @@ Fonts = Mapping[str, tuple[HandSpec, Font]]
 def draw_glyphs(
     layout: Layout, fonts: Fonts, rng: np.random.Generator, *, ink: Ink, chips: float = 0.0
 ) -> dict[str, Image.Image]:
-    """One mask a hand with the characters of that ink.
+    """One mask for each hand with the characters of that ink.
 
-    Each sits a little off its place, is pulled a little out of shape, is cut a little deeper or
-    shallower than others, and has about `chips` breaks in its strokes.
+    Each character is slightly shifted, distorted, and cut deeper or shallower than others, and has
+    about `chips` breaks in its strokes.
     """
     masks: dict[str, Image.Image] = {}
     for glyph in layout.glyphs:
@@ -77,9 +77,9 @@ def _stamp(
 
 
 def _chip(tile: Image.Image, em: int, chips: float, rng: np.random.Generator) -> None:
-    """Break the strokes of the character in a tile, as worn or ill-cut wood has it.
+    """Break the strokes of the character in a tile, as in worn wood.
 
-    The breaks of little wear are among those of more.
+    The breaks of a lower wear are part of those of a higher one.
     """
     pen = ImageDraw.Draw(tile)
     reach = max(2, em // 11)

@@ -18,10 +18,10 @@ from keju_synthetic.recipe import Split
 
 
 class StoredImage(NamedTuple):
-    """A stored picture of a work or an object.
+    """A stored image of a work or an object.
 
-    `group` is what it shows, `transcription` what is written on it (empty where nothing is),
-    `metadata` what was drawn.
+    `group` is the work or object, `transcription` the writing on it (may be empty), `metadata` the
+    facts about the drawing.
     """
 
     id: str
@@ -38,30 +38,30 @@ class ItemMaker:
     def __init__(self) -> None:
         self._asked: Counter[tuple[str, Split]] = Counter()
 
-    def make_transcription(self, exhibit: StoredImage, task_id: str, lines: Sequence[Line]) -> Item:
+    def make_transcription(self, stored: StoredImage, task_id: str, lines: Sequence[Line]) -> Item:
         """An item whose answer is the `transcription` of the image."""
-        item = self._make_item(exhibit, task_id, exhibit.transcription)
+        item = self._make_item(stored, task_id, stored.transcription)
         return structs.replace(item, lines=tuple(lines), transcription=None)
 
-    def make_open_question(self, exhibit: StoredImage, task_id: str, answer: str) -> Item:
+    def make_open_question(self, stored: StoredImage, task_id: str, answer: str) -> Item:
         """An item with a free answer; `answer` is the reference, a few sentences."""
-        return self._make_item(exhibit, task_id, answer)
+        return self._make_item(stored, task_id, answer)
 
     def make_choice(
-        self, exhibit: StoredImage, task_id: str, right: str, wrong: Sequence[str]
+        self, stored: StoredImage, task_id: str, right: str, wrong: Sequence[str]
     ) -> Item:
         """An item with one correct option among wrong ones; its letter changes from item to item.
 
         Raises:
             DataError: an option occurs twice, or there is no wrong option.
         """
-        place = self._asked[task_id, exhibit.split] % (len(wrong) + 1)
+        place = self._asked[task_id, stored.split] % (len(wrong) + 1)
         return self.make_listed_choice(
-            exhibit, task_id, right, [*wrong[:place], right, *wrong[place:]]
+            stored, task_id, right, [*wrong[:place], right, *wrong[place:]]
         )
 
     def make_listed_choice(
-        self, exhibit: StoredImage, task_id: str, right: str, options: Sequence[str]
+        self, stored: StoredImage, task_id: str, right: str, options: Sequence[str]
     ) -> Item:
         """An item with one correct option of a list in a fixed order.
 
@@ -72,23 +72,23 @@ class ItemMaker:
             problem = message(
                 "synthetic.options-invalid", task=task_id, right=right, options=list(options)
             )
-            raise DataError(problem, item=exhibit.id)
-        self._asked[task_id, exhibit.split] += 1
+            raise DataError(problem, item=stored.id)
+        self._asked[task_id, stored.split] += 1
         letter = ascii_uppercase[list(options).index(right)]
-        return structs.replace(self._make_item(exhibit, task_id, letter), options=tuple(options))
+        return structs.replace(self._make_item(stored, task_id, letter), options=tuple(options))
 
-    def _make_item(self, exhibit: StoredImage, task_id: str, answer: str) -> Item:
+    def _make_item(self, stored: StoredImage, task_id: str, answer: str) -> Item:
         kind = task(task_id)
         return Item(
-            id=f"{exhibit.id}-{task_id.casefold()}",
+            id=f"{stored.id}-{task_id.casefold()}",
             benchmark=kind.benchmark,
             task=task_id,
-            images=(exhibit.image,),
+            images=(stored.image,),
             question=kind.queries[0].template.partition("\n")[0],
             answer=answer,
             answer_simplified=simplified_reference(answer),
-            transcription=exhibit.transcription or None,
-            group=exhibit.group,
-            split=exhibit.split,
-            metadata=dict(exhibit.metadata),
+            transcription=stored.transcription or None,
+            group=stored.group,
+            split=stored.split,
+            metadata=dict(stored.metadata),
         )

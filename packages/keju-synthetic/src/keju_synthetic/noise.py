@@ -19,17 +19,17 @@ Plane: TypeAlias = NDArray[np.floating[Any]]
 
 
 def make_generator(seed: int, *names: str) -> np.random.Generator:
-    """A generator of its own for each name, so that adding a picture changes no other one."""
+    """A random generator for these names, so that a new image does not change another one."""
     return np.random.Generator(np.random.PCG64([seed, *(zlib.crc32(n.encode()) for n in names)]))
 
 
 def make_noise(
     rng: np.random.Generator, shape: tuple[int, int], cell: float, *, stretch: float = 1.0
 ) -> Plane:
-    """A smooth field of values in 0..1, even in distribution at its knots.
+    """A smooth random field of values in 0..1, uniformly distributed at its knots.
 
     Args:
-        rng: where the values come from.
+        rng: the random generator of the values.
         shape: height and width in pixels.
         cell: distance of the knots in pixels across; the grain of the field.
         stretch: how many times longer than wide the grain is, downwards.
@@ -54,6 +54,6 @@ def to_image(plane: Plane) -> Image.Image:
 
 
 def ramp(plane: Plane, low: float, high: float) -> Plane:
-    """0 below `low`, 1 above `high`, straight between."""
+    """0 below `low`, 1 above `high`, linear between."""
     slope: Plane = np.clip((plane - low) / (high - low), 0, 1).astype(np.float32)
     return slope

@@ -19,7 +19,7 @@ from keju_synthetic.page_layout import READ, Ink, Layout, collect_characters
 from keju_synthetic.page_warp import PageWarp
 from keju_synthetic.paper import Picture, add_foxing, add_stains, draw_worm_holes, make_paper
 from keju_synthetic.printing import crack, press
-from keju_synthetic.recipe import Amount, Difficulty, PictureSpec, Scan, Split
+from keju_synthetic.recipe import Amount, Difficulty, ImageSpec, Scan, Split
 from keju_synthetic.seals.carving import SealDesign
 from keju_synthetic.seals.impression import press_on_page
 from keju_synthetic.texts import Passage
@@ -29,10 +29,10 @@ Part = Annotated[float, Meta(ge=0, le=1)]
 
 
 class SealSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A seal on a picture.
+    """A seal on an image.
 
-    `at` is its middle in parts of the picture's width and height, `size` its height in parts of
-    the picture's.
+    `at` is its middle in parts of the image's width and height, `size` its height in parts of
+    the image's.
     """
 
     cut: SealDesign
@@ -40,8 +40,8 @@ class SealSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     size: Annotated[float, Meta(ge=0.02, le=1)] = 0.08
 
 
-class PassageSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A passage in a hand, and the tasks that ask about the picture.
+class PassageSpec(ImageSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A passage in a hand, and the tasks of its items.
 
     `difficulty` in 0..1 drives every kind of wear; `wear` overrides single values of it (see
     ``data/wear.toml``).
@@ -78,14 +78,14 @@ class DrawnPage(NamedTuple):
 
 
 class PageImage(NamedTuple):
-    """A finished picture as JPEG bytes, and its lines: the text in reading order, then the rest."""
+    """A finished image as JPEG bytes, and its lines: the text in reading order, then the rest."""
 
     data: bytes
     lines: tuple[Line, ...]
 
 
 class DrawingStyle(NamedTuple):
-    """How a layout is drawn: fonts by hand, seals, wear, scan, print or brush."""
+    """The style of a drawing: fonts by hand, seals, wear, scan, print or brush."""
 
     fonts: Fonts
     seals: tuple[SealSpec, ...]
@@ -96,7 +96,7 @@ class DrawingStyle(NamedTuple):
 
 
 def make_drawn_page(
-    studio: DrawingContext,
+    context: DrawingContext,
     spec: PassageSpec,
     layouts: Sequence[Layout],
     *,
@@ -107,7 +107,7 @@ def make_drawn_page(
     """Draw consecutive layouts and add their images to the dataset.
 
     Args:
-        studio: the drawing context.
+        context: the drawing context.
         spec: the recipe's entry.
         layouts: the composed layouts, one for each image.
         scan: colour, grey or bitonal.
@@ -117,18 +117,18 @@ def make_drawn_page(
     Raises:
         DataError: no such hand or kind of wear, or a character without an outline.
     """
-    passage = studio.find_passage(spec.passage, asked_by=spec.id)
-    hand = studio.find_hand(spec.hand, asked_by=spec.id)
+    passage = context.find_passage(spec.passage, asked_by=spec.id)
+    hand = context.find_hand(spec.hand, asked_by=spec.id)
     wear = compute_wear(spec.difficulty, spec.wear, item=spec.id)
     images, lines = [], []
     for number, layout in enumerate(layouts, start=1):
         for name, characters in collect_characters(layout).items():
-            studio.find_font(name, characters, spec.id)
+            context.find_font(name, characters, spec.id)
         seals = spec.seals if number == 1 else ()
-        style = DrawingStyle(studio.fonts, seals, wear, scan, studio.quality, brushed)
+        style = DrawingStyle(context.fonts, seals, wear, scan, context.quality, brushed)
         name = spec.id if number == 1 else f"{spec.id}-{number}"
-        drawn = draw_page_image(layout, style, studio.recipe.seed, name)
-        images.append(studio.add_image(drawn.data, name))
+        drawn = draw_page_image(layout, style, context.recipe.seed, name)
+        images.append(context.add_image(drawn.data, name))
         front = f"{number}-" if len(layouts) > 1 else ""
         lines += [msgspec.structs.replace(line, id=front + line.id) for line in drawn.lines]
     return DrawnPage(
@@ -159,7 +159,7 @@ def draw_page_image(layout: Layout, style: DrawingStyle, seed: int, name: str) -
     Args:
         layout: the composed layout.
         style: fonts, wear and scan.
-        seed: the recipe's.
+        seed: the seed of the recipe.
         name: the image's id, from which its random numbers follow.
     """
     size = (layout.width, layout.height)
@@ -243,7 +243,7 @@ def _draw_characters(
 
 
 def _soften_wear(wear: Wear) -> Wear:
-    """Wear of what was written and not printed: no breaks, and ink that runs rather than fails."""
+    """Wear of handwriting: no breaks, and ink that bleeds more and is missing less."""
     return msgspec.structs.replace(
         wear, chips=0.0, rough=wear.rough * 0.6, starve=wear.starve * 0.9, bleed=wear.bleed * 1.3
     )

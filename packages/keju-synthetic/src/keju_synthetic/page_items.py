@@ -20,31 +20,31 @@ Maker = Callable[[DrawnPage, Questions], Iterator[Item]]
 """Makes a task's items about a page."""
 
 
-def _make_item(plate: DrawnPage, task_id: str, number: int = 0) -> Item:
+def _make_item(page: DrawnPage, task_id: str, number: int = 0) -> Item:
     kind = task(task_id)
     suffix = f"-{number}" if number else ""
     return Item(
-        id=f"{plate.id}-{task_id.casefold().replace('_', '-')}{suffix}",
+        id=f"{page.id}-{task_id.casefold().replace('_', '-')}{suffix}",
         benchmark=kind.benchmark,
         task=task_id,
-        images=plate.images,
-        group=plate.passage.work,
-        split=plate.split,
-        metadata=_make_metadata(plate, kind.benchmark),
+        images=page.images,
+        group=page.passage.work,
+        split=page.split,
+        metadata=_make_metadata(page, kind.benchmark),
     )
 
 
-def _make_metadata(plate: DrawnPage, benchmark: str) -> dict[str, str]:
+def _make_metadata(page: DrawnPage, benchmark: str) -> dict[str, str]:
     """Metadata of an item; AncientDoc's also have category, dynasty and script."""
     if benchmark != "AncientDoc":
-        return plate.metadata
-    passage = plate.passage
+        return page.metadata
+    passage = page.passage
     if not passage.category or not passage.period:
         raise DataError(
-            message("synthetic.passage-without-category", passage=passage.id), item=plate.id
+            message("synthetic.passage-without-category", passage=passage.id), item=page.id
         )
-    script = "regular" if plate.script == "楷书" else "cursive_or_semi_cursive"
-    return plate.metadata | {
+    script = "regular" if page.script == "楷书" else "cursive_or_semi_cursive"
+    return page.metadata | {
         "category": passage.category,
         "book": passage.work,
         "dynasty": passage.period,
@@ -60,103 +60,103 @@ def _add_answer(item: Item, answer: str, **changes: object) -> Item:
 
 
 def _build_transcription_maker(task_id: str) -> Maker:
-    def make(plate: DrawnPage, _: Questions) -> Iterator[Item]:
-        yield _add_answer(_make_item(plate, task_id), plate.text, lines=plate.lines)
+    def make(page: DrawnPage, _: Questions) -> Iterator[Item]:
+        yield _add_answer(_make_item(page, task_id), page.text, lines=page.lines)
 
     return make
 
 
-def _check_whole_passage(plate: DrawnPage, task_id: str) -> None:
-    placed = sum(len(line.text) for line in plate.lines if line.kind in {"main", "note"})
-    if placed != count_characters(plate.passage):
+def _check_whole_passage(page: DrawnPage, task_id: str) -> None:
+    placed = sum(len(line.text) for line in page.lines if line.kind in {"main", "note"})
+    if placed != count_characters(page.passage):
         problem = message(
             "synthetic.passage-not-whole",
             task=task_id,
-            passage=plate.passage.id,
+            passage=page.passage.id,
             placed=placed,
-            count=count_characters(plate.passage),
+            count=count_characters(page.passage),
         )
-        raise DataError(problem, item=plate.id)
+        raise DataError(problem, item=page.id)
 
 
 def _build_translation_maker(task_id: str) -> Maker:
-    def make(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
+    def make(page: DrawnPage, questions: Questions) -> Iterator[Item]:
         for known in questions.translations:
-            if known.passage == plate.passage.id:
-                _check_whole_passage(plate, task_id)
-                yield _add_answer(_make_item(plate, task_id), known.text, transcription=plate.text)
+            if known.passage == page.passage.id:
+                _check_whole_passage(page, task_id)
+                yield _add_answer(_make_item(page, task_id), known.text, transcription=page.text)
 
     return make
 
 
-def _make_punctuation_items(plate: DrawnPage, _: Questions) -> Iterator[Item]:
-    _check_whole_passage(plate, "T3")
-    drawn = "".join(line.text for line in plate.lines if line.kind == "main")
+def _make_punctuation_items(page: DrawnPage, _: Questions) -> Iterator[Item]:
+    _check_whole_passage(page, "T3")
+    drawn = "".join(line.text for line in page.lines if line.kind == "main")
     yield _add_answer(
-        _make_item(plate, "T3"), restore_punctuation(plate.passage, drawn), transcription=plate.text
+        _make_item(page, "T3"), restore_punctuation(page.passage, drawn), transcription=page.text
     )
 
 
-def _make_entity_items(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
-    drawn = plate.text.replace("\n", "")
+def _make_entity_items(page: DrawnPage, questions: Questions) -> Iterator[Item]:
+    drawn = page.text.replace("\n", "")
     for known in questions.entities:
-        if known.passage == plate.passage.id:
+        if known.passage == page.passage.id:
             absent = [name for name in known.names if name not in drawn]
             if absent:
                 problem = message("synthetic.names-not-on-page", names="、".join(absent))
-                raise DataError(problem, item=plate.id)
+                raise DataError(problem, item=page.id)
             yield _add_answer(
-                _make_item(plate, "T4"), "、".join(known.names), transcription=plate.text
+                _make_item(page, "T4"), "、".join(known.names), transcription=page.text
             )
 
 
 def _build_open_question_maker(task_id: str, section: str) -> Maker:
     questions_of = attrgetter(section)
 
-    def make(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
-        asked = [one for one in questions_of(questions) if one.passage == plate.passage.id]
+    def make(page: DrawnPage, questions: Questions) -> Iterator[Item]:
+        asked = [one for one in questions_of(questions) if one.passage == page.passage.id]
         for number, one in enumerate(asked, start=1):
-            base = _make_item(plate, task_id, number)
+            base = _make_item(page, task_id, number)
             kind = {"kind": one.kind} if one.kind else {}
             yield _add_answer(
                 base,
                 one.answer,
                 question=one.question,
-                transcription=plate.text,
+                transcription=page.text,
                 metadata=base.metadata | kind,
             )
 
     return make
 
 
-def _make_word_items(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
-    seen = simplified_reference(plate.text.replace("\n", ""))
-    asked = [choice for choice in questions.words if choice.passage == plate.passage.id]
+def _make_word_items(page: DrawnPage, questions: Questions) -> Iterator[Item]:
+    seen = simplified_reference(page.text.replace("\n", ""))
+    asked = [choice for choice in questions.words if choice.passage == page.passage.id]
     for number, choice in enumerate(asked, start=1):
         if choice.term not in seen:
-            raise DataError(message("synthetic.term-not-on-page", term=choice.term), item=plate.id)
+            raise DataError(message("synthetic.term-not-on-page", term=choice.term), item=page.id)
         yield msgspec.structs.replace(
-            _make_choice_item(plate, "T5", choice, number),
+            _make_choice_item(page, "T5", choice, number),
             question=f"图像的文言文内容中“{choice.term}”一词的意思是？",
             fields={"term": choice.term},
         )
 
 
-def _make_source_items(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
+def _make_source_items(page: DrawnPage, questions: Questions) -> Iterator[Item]:
     for choice in questions.sources:
-        if choice.passage == plate.passage.id:
+        if choice.passage == page.passage.id:
             yield msgspec.structs.replace(
-                _make_choice_item(plate, "T7", choice),
+                _make_choice_item(page, "T7", choice),
                 question="这张图片中的古籍文本内容出自哪本书？",
             )
 
 
-def _make_choice_item(plate: DrawnPage, task_id: str, choice: Choice, number: int = 0) -> Item:
+def _make_choice_item(page: DrawnPage, task_id: str, choice: Choice, number: int = 0) -> Item:
     return _add_answer(
-        _make_item(plate, task_id, number),
+        _make_item(page, task_id, number),
         choice.answer,
         options=choice.options,
-        transcription=plate.text,
+        transcription=page.text,
     )
 
 
@@ -177,18 +177,18 @@ MAKERS: Mapping[str, Maker] = {
 """The maker of each task about a page, in the order of the items."""
 
 
-def make_page_items(plate: DrawnPage, questions: Questions) -> Iterator[Item]:
+def make_page_items(page: DrawnPage, questions: Questions) -> Iterator[Item]:
     """The items about a page, in the order of the makers.
 
     Raises:
         DataError: a task has no maker, or no question about this page.
     """
-    for wanted in plate.asks:
+    for wanted in page.asks:
         if wanted not in MAKERS:
-            raise DataError(unknown_name(wanted, MAKERS, "task"), item=plate.id)
+            raise DataError(unknown_name(wanted, MAKERS, "task"), item=page.id)
     for name, make in MAKERS.items():
-        if name in plate.asks:
-            items = list(make(plate, questions))
+        if name in page.asks:
+            items = list(make(page, questions))
             if not items:
-                raise DataError(message("synthetic.nothing-to-ask", task=name), item=plate.id)
+                raise DataError(message("synthetic.nothing-to-ask", task=name), item=page.id)
             yield from items

@@ -1,6 +1,6 @@
 """`Layout`: the place of every character, line and rule of a page: pure geometry.
 
-Lengths are in pixels of the finished picture, before skew and warp; y grows downwards.
+Lengths are in pixels of the finished image, before skew and warp; y grows downwards.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class PlacedLine(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A composed picture.
+    """A composed image.
 
     `lines` are in reading order, the lines around the text after those of the text. `paper` is the
     visible paper; the rest of the image is the mat below it. `bars` and `shapes` are printed

@@ -1,4 +1,4 @@
-"""The family of pages: woodblock-like leaves of the classics, and what is asked about them."""
+"""The section ``pages``: woodblock-like pages of the classics, with their items."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from keju_synthetic.questions import load_questions
 from keju_synthetic.woodblock_pages import compose_page
 
 
-def draw_pages(studio: DrawingContext) -> Iterator[Item]:
-    """Draw the recipe's pages, and ask about them."""
-    specs = studio.recipe.read_section("pages", PageSpec)
-    return (item for spec in specs for item in _draw_page(studio, spec))
+def draw_pages(context: DrawingContext) -> Iterator[Item]:
+    """Draw the recipe's pages, and yield their items."""
+    specs = context.recipe.read_section("pages", PageSpec)
+    return (item for spec in specs for item in _draw_page(context, spec))
 
 
-def _draw_page(studio: DrawingContext, spec: PageSpec) -> Iterator[Item]:
-    passage = studio.find_passage(spec.passage, asked_by=spec.id)
+def _draw_page(context: DrawingContext, spec: PageSpec) -> Iterator[Item]:
+    passage = context.find_passage(spec.passage, asked_by=spec.id)
     layouts = [
-        compose_page(picture, passage, lambda name: studio.find_hand(name, asked_by=spec.id))
+        compose_page(picture, passage, lambda name: context.find_hand(name, asked_by=spec.id))
         for picture in list_page_specs(spec)
     ]
     if not all(any(line.kind in READ for line in layout.lines) for layout in layouts):
         raise DataError(message("synthetic.passage-too-short"), item=spec.id)
     facts = {"form": spec.form, "made": spec.made}
     brushed = spec.made == "manuscript"
-    plate = make_drawn_page(studio, spec, layouts, scan=spec.scan, brushed=brushed, metadata=facts)
-    yield from make_page_items(plate, load_questions())
+    page = make_drawn_page(context, spec, layouts, scan=spec.scan, brushed=brushed, metadata=facts)
+    yield from make_page_items(page, load_questions())

@@ -27,7 +27,7 @@ class HeadNoteSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class PageSpec(PassageSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A page to be drawn, and the tasks that ask about it.
+    """A page to be drawn, and the tasks of its items.
 
     `columns` are text columns of one half leaf, `rows` characters a column. `indent` is how many
     rows the second and later columns of a paragraph are lowered. `skip` is how many half leaves of
@@ -69,7 +69,7 @@ advances."""
 
 
 def list_page_specs(spec: PageSpec) -> Iterator[PageSpec]:
-    """The pictures of a page that follow one another; seals and head notes are on the first."""
+    """The images of a page that follow one another; seals and head notes are on the first."""
     yield spec
     if spec.pictures == 2:
         form, halves, leaves = _NEXT[spec.form]

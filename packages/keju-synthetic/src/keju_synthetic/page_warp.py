@@ -1,4 +1,4 @@
-"""Skew and warp of a page, the same for its pixels and for the truth about its lines."""
+"""`PageWarp`: skew and warp of a page, the same for its pixels and the outlines of its lines."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from keju.items import Point
 from keju_synthetic.page_layout import Rect
 
 _CELL = 48
-"""Distance of the mesh's nodes, in pixels of the finished picture."""
+"""Distance of the mesh's nodes, in pixels of the finished image."""
 
 _SIDES = 6
-"""Into how many pieces a long side of a line's box is cut, so that its outline can bend."""
+"""The number of pieces of a long side of a line's box, so that its outline can bend."""
 
 
 class PageWarp:
-    """A smooth map from the finished picture back to the flat page, known at a mesh of nodes.
+    """A smooth map from the finished image back to the flat page, known at a mesh of nodes.
 
-    Between the nodes it is bilinear, as Pillow's mesh transform has it, so a polygon follows its
+    Between the nodes it is bilinear, like Pillow's mesh transform, so that a polygon follows its
     characters to a fraction of a pixel.
 
     Args:
-        size: width and height of the picture in pixels.
+        size: width and height of the image in pixels.
         slope: sine of the skew; positive turns the page clockwise.
         depth: how far the page bends, in pixels.
-        rng: where the shape of the bend comes from.
+        rng: the random generator of the shape of the bend.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class PageWarp:
         self._y = level * from_y - slope * from_x + height / 2 + bend_y
 
     def warp_image(self, image: Image.Image, *, scale: int) -> Image.Image:
-        """The bent image, `scale` times as large as the finished picture; outside is black."""
+        """The bent image, `scale` times as large as the finished image; outside is black."""
         cell = _CELL * scale
         mesh = []
         for row in range(self._rows):
@@ -76,9 +76,9 @@ class PageWarp:
         return bent.crop((0, 0, self.size[0] * scale, self.size[1] * scale))
 
     def warp_box(self, box: Rect, lean: float = 0.0) -> tuple[Point, ...]:
-        """The outline of a box of the flat page, in pixels of the finished picture.
+        """The outline of a box of the flat page, in pixels of the finished image.
 
-        Points outside the picture are moved to its edge.
+        Points outside the image are moved to its edge.
 
         Args:
             box: the box.

@@ -1,4 +1,4 @@
-"""Paper and what time does to it: tone, fibres, foxing, water stains, worm tracks."""
+"""Paper and silk with their ageing: tone, fibres, foxing, water stains, worm tracks."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _draw_fibres(shape: tuple[int, int], rng: np.random.Generator) -> Plane:
 
 
 def add_foxing(sheet: Picture, wear: Wear, rng: np.random.Generator) -> None:
-    """Brown spots, some in clusters."""
+    """Add brown spots, some in clusters."""
     height, width = sheet.shape[:2]
     mask = Image.new("L", (width, height), 0)
     pen = ImageDraw.Draw(mask)
@@ -92,7 +92,7 @@ def add_foxing(sheet: Picture, wear: Wear, rng: np.random.Generator) -> None:
 
 
 def add_stains(sheet: Picture, wear: Wear, rng: np.random.Generator) -> None:
-    """Water stains: a slightly darker area with a brown tide line; most come from an edge."""
+    """Add water stains: a slightly darker area with a brown tide line; most come from an edge."""
     height, width = sheet.shape[:2]
     down = np.arange(height, dtype=np.float32)[:, None] / height
     across = np.arange(width, dtype=np.float32)[None, :] / height
@@ -116,7 +116,7 @@ def add_stains(sheet: Picture, wear: Wear, rng: np.random.Generator) -> None:
 
 
 def draw_worm_holes(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Plane:
-    """Tracks of bookworms: 1 where the paper is gone."""
+    """The mask of worm tracks: 1 where the paper is missing."""
     height, width = shape
     mask = Image.new("L", (width, height), 0)
     pen = ImageDraw.Draw(mask)

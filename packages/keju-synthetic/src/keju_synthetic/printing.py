@@ -1,4 +1,4 @@
-"""From clean masks to ink on paper: ragged edges, faint patches, cracks, bleeding."""
+"""Printing of masks: ragged edges, faint patches, cracks, bleeding."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def press(
         mask: the raised parts of the block, white on black.
         wear: how worn the block is and how well it took ink.
         rng: the random generator.
-        unit_size: pixels of the mask for one pixel of a picture 1200 pixels high.
+        unit_size: pixels of the mask for one pixel of an image 1200 pixels high.
         weight: thickens (> 0) or thins the strokes.
 
     Returns:
@@ -43,7 +43,7 @@ def press(
 def _compute_starvation(
     pressure: Plane, starve: float, unit_size: float, rng: np.random.Generator
 ) -> Plane:
-    """Where the paper took no ink: in patches of low pressure, along the grain of the wood."""
+    """The mask of missing ink: patches of low pressure, along the grain of the wood."""
     shape, u = pressure.shape, unit_size
     grain = (
         make_noise(rng, shape, 1.3 * u, stretch=4) * 0.6
@@ -54,7 +54,7 @@ def _compute_starvation(
 
 
 def crack(ink: Plane, count: int, rng: np.random.Generator) -> None:
-    """Take the ink away along `count` cracks that run across the block."""
+    """Remove the ink along `count` cracks across the block."""
     height, width = ink.shape
     mask = Image.new("L", (width, height), 0)
     pen = ImageDraw.Draw(mask)

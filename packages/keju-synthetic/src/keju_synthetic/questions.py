@@ -30,7 +30,7 @@ class Translation(Record, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Entities(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The names in what is drawn of a passage, as they are written there."""
+    """The names in the drawn part of a passage, as written."""
 
     passage: str
     names: tuple[str, ...]

@@ -1,7 +1,7 @@
 """The recipe of a synthetic set, as TOML in one file or with parts beside it.
 
-A recipe has a head (name, licence, seed …), hands, and one section for each family of pictures.
-A family declares the keys of its entries as a `PictureSpec` and reads
+A recipe has a head (name, licence, seed …), hands, and one section for each family of images.
+A family declares the keys of its entries as an `ImageSpec` and reads
 its section with `Recipe.read_section`.
 """
 
@@ -30,7 +30,7 @@ PictureId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=60)]
 
 Difficulty = Annotated[float, Meta(ge=0, le=1)]
 Height = Annotated[int, Meta(ge=64, le=6000)]
-"""Pixels of a picture from top to bottom."""
+"""Pixels of an image from top to bottom."""
 
 Places = Annotated[int, Meta(ge=1, le=100)]
 """Columns of a page, or characters of a column."""
@@ -39,10 +39,10 @@ Ratio = Annotated[float, Meta(gt=0, le=10)]
 Amount = Annotated[float, Meta(ge=0, le=1000)]
 
 T = TypeVar("T")
-S = TypeVar("S", bound="PictureSpec")
+S = TypeVar("S", bound="ImageSpec")
 
 
-class PictureSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ImageSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The fields of every image of a recipe: a unique id, and a split."""
 
     id: PictureId
@@ -50,13 +50,13 @@ class PictureSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class HandSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A hand: a font, and how it is set.
+    """A hand: a font, and its typesetting.
 
     `width` squeezes the character (1 = as designed), `fill` is the em against the cell, `weight`
     thickens (> 0) or thins (< 0) the strokes, `sway` is how far characters leave the middle and
     the upright (in parts of the em), `vary` how far the corners of each character are pulled out
     of shape, so that no two alike are equal. `forms` are characters that this hand writes in
-    another form; truth follows what is drawn. `script` is the name of the script style in
+    another form; the reference follows what is drawn. `script` is the name of the script style in
     simplified Chinese.
     """
 
@@ -131,7 +131,7 @@ def read_recipe(path: Path, sections: Iterable[str]) -> Recipe:
 
     Args:
         path: the recipe; its parts are in its folder or below it.
-        sections: the names of the sections that some family reads.
+        sections: the names of the known sections.
 
     Raises:
         DataError: the file is not a recipe of this format, a section is unknown, a hand or an id

@@ -92,20 +92,20 @@ def build_synth(recipe: Path, out: Path) -> BuildReport:
         language="lzh",
         script="Hant",
     ) as writer:
-        studio = DrawingContext(plan, passages, writer)
-        items = _draw_items(studio, recipe)
+        context = DrawingContext(plan, passages, writer)
+        items = _draw_items(context, recipe)
         for item in sort_by_catalogue(items):
             writer.add(item)
         manifest = writer.close()
-    making = _make_record(recipe, plan, studio)
+    making = _make_record(recipe, plan, context)
     write_json(out / MAKING, making)
-    return BuildReport(manifest, making, studio.image_bytes)
+    return BuildReport(manifest, making, context.image_bytes)
 
 
-def _draw_items(studio: DrawingContext, recipe: Path) -> list[Item]:
-    """The items of all families; an error that names no file is about the recipe."""
+def _draw_items(context: DrawingContext, recipe: Path) -> list[Item]:
+    """The items of all families; an error without a file gets the recipe's path."""
     try:
-        drawn = [draw(studio) for draw in FAMILIES.values()]
+        drawn = [draw(context) for draw in FAMILIES.values()]
         return [item for family in drawn for item in family]
     except DataError as error:
         if error.file is not None:
@@ -120,12 +120,12 @@ def sort_by_catalogue(items: list[Item]) -> list[Item]:
     return sorted(items, key=lambda item: place[item.task])
 
 
-def _make_record(recipe: Path, plan: Recipe, studio: DrawingContext) -> Making:
+def _make_record(recipe: Path, plan: Recipe, context: DrawingContext) -> Making:
     return Making(
         format=FORMAT,
         recipe=recipe.name,
         files=dict(plan.files),
         pillow=PIL.__version__,
         numpy=np.__version__,
-        fonts=studio.list_font_records(),
+        fonts=context.list_font_records(),
     )

@@ -51,7 +51,7 @@ class TextFlow:
     def add_heading(
         self, text: str, kind: LineKind, *, lowered: int, at_foot: bool = False
     ) -> None:
-        """A line in a column of its own, `lowered` rows down (or that far up from the foot)."""
+        """Add a line in a column of its own, `lowered` rows down (or up from the foot)."""
         if self.is_full:
             return
         text = text[: self._grid.rows - lowered]
@@ -60,7 +60,7 @@ class TextFlow:
         self._advance(0)
 
     def add_paragraph(self, runs: Iterable[Run]) -> None:
-        """A paragraph, which begins a column and ends with one."""
+        """Add a paragraph, which begins and ends with a column."""
         for run in runs:
             if run.kind == "main":
                 self._add_main_run(run.text)

@@ -1,4 +1,4 @@
-"""Passages of the classics: punctuated text with notes, read into what is drawn."""
+"""Passages of the classics: punctuated texts with notes, and their runs without punctuation."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def load_passages(path: Path = DATA / "passages.toml") -> dict[str, Passage]:
 
 
 def strip_punctuation(text: str) -> str:
-    """`text` without punctuation, spaces and newlines, as a page of the time has it."""
+    """`text` without punctuation, spaces and newlines, as on a page of the time."""
     return "".join(sign for sign in text if unicodedata.category(sign)[0] not in "PZC")
 
 
@@ -92,7 +92,7 @@ def count_characters(passage: Passage) -> int:
 
 
 def restore_punctuation(passage: Passage, drawn: str) -> str:
-    """The passage with its marks, but in the characters that a hand drew.
+    """The passage with its punctuation, in the characters that a hand drew.
 
     Args:
         passage: a passage without notes.
@@ -112,7 +112,7 @@ def restore_punctuation(passage: Passage, drawn: str) -> str:
 def format_numeral(number: int) -> str:
     """A page number from 1 to 99 in Chinese numerals.
 
-    >>> numeral(21)
+    >>> format_numeral(21)
     '二十一'
     """
     if not 1 <= number <= 99:

@@ -1,4 +1,4 @@
-"""The difficulty dial: one number in 0..1 becomes the amount of each kind of wear."""
+"""Difficulty: one number in 0..1 becomes the amount of each kind of wear."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def compute_wear(difficulty: float, overrides: dict[str, float], *, item: str) -
     """The wear at `difficulty` (0..1), with single values set by `overrides`.
 
     Raises:
-        DataError: an override names no kind of wear.
+        DataError: an override is not a kind of wear.
     """
     values = {}
     for name, (easy, middle, hard) in _load_dial(DATA / "wear.toml").items():

@@ -65,7 +65,7 @@ def compose_page(spec: PageSpec, passage: Passage, hand_of: Callable[[str], Hand
     Args:
         spec: the page.
         passage: its text.
-        hand_of: gives the hand of a name.
+        hand_of: the hand of a name.
 
     Raises:
         DataError: the page is too large to draw.
@@ -104,7 +104,7 @@ def compose_page(spec: PageSpec, passage: Passage, hand_of: Callable[[str], Hand
 
 
 class _Sizes(NamedTuple):
-    """Widths of a half leaf's parts, and the height of the picture."""
+    """Widths of a half leaf's parts, and the height of the image."""
 
     text: float
     side: float
@@ -163,7 +163,7 @@ def _plan_sheet(size: _Sizes, leaf: int) -> _Plan:
 
 
 def _plan_opening(size: _Sizes, leaf: int) -> _Plan:
-    """The back of a leaf to the right of the gutter, the front of the next to the left."""
+    """An opened book: the back of a leaf to the right of the gutter, the next front to the left."""
     front = _plan_half_a(size, leaf + 1)
     back = _plan_half_b(size, leaf)
     gutter = front.width

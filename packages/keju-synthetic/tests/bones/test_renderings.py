@@ -1,4 +1,4 @@
-"""Pieces and their pictures: shapes, edges, black and white where they belong; and real crops."""
+"""Pieces and their images: shapes, edges, black and white where they belong; and real crops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Works of calligraphy in a recipe: pictures, truth, and questions of eight tasks."""
+"""Works of calligraphy in a recipe: images, truth, and questions of eight tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seals of a recipe: pictures, legends to read, owners to name."""
+"""Seals of a recipe: images, legends to read, owners to name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step set-type: pages of a real collection get pictures, and their truth is what is drawn."""
+"""Step set-type: pages of a real collection get images, and their truth is what is drawn."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def test_whole_pages_are_torn_too_and_it_is_said(bones, tmp_path):
         writer.add(page_item("bone", images=(ref,)))
     _, notes = built(tear.STEP, tmp_path / "pages", tmp_path / "out", tear.TearSettings(gallery=3))
     (said,) = [line for line in notes if "no outline of a bone" in line]
-    assert said.startswith("3 of 4 pictures")
+    assert said.startswith("3 of 4 images")
     assert said.endswith("framed, dark, frameless")
     _, notes = built(tear.STEP, bones, tmp_path / "of-bones")
     assert not [line for line in notes if "no outline" in line]

@@ -1,4 +1,4 @@
-"""Oracle bones: signs, hands, pieces of bone and shell, their rubbings, and how they break."""
+"""Oracle bones: signs, writers, pieces of bone and shell, their renderings and fragments."""
 
 from keju_synthetic.bones.crops import CropPlan, draw_sign_crop
 from keju_synthetic.bones.fragmentation import Fragmentation, cut_fragment, fragment_mask

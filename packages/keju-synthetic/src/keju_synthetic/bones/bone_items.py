@@ -1,4 +1,4 @@
-"""From finished pictures of bones and signs to items of T28, T29 and OBI-Bench's tasks."""
+"""Items about images of bones and signs: T28, T29 and the tasks of OBI-Bench."""
 
 from __future__ import annotations
 
@@ -78,44 +78,44 @@ def _spell_number(count: int) -> str:
 
 
 def make_sign_items(
-    exhibit: StoredImage, sign: Sign, asks: Sequence[str], examiner: ItemMaker
+    stored: StoredImage, sign: Sign, asks: Sequence[str], maker: ItemMaker
 ) -> Iterator[Item]:
-    """The items about a picture of one sign.
+    """The items about an image of one sign.
 
     Args:
-        exhibit: the picture; its transcription is the sign.
+        stored: the image; its transcription is the sign.
         sign: the sign with its facts.
         asks: tasks among T28, T29 and deciphering.
-        examiner: makes the items of MCS-Bench.
+        maker: makes the items of MCS-Bench.
 
     Raises:
         DataError: a task is not about signs, or the sign lacks the text that it needs.
     """
     for name in asks:
         if name == "T28":
-            yield examiner.make_transcription(exhibit, name, ())
+            yield maker.make_transcription(stored, name, ())
         elif name == "T29" and sign.explains:
             char = simplified_reference(sign.char)
-            item = examiner.make_open_question(exhibit, name, simplified_reference(sign.explains))
+            item = maker.make_open_question(stored, name, simplified_reference(sign.explains))
             question = item.question.replace("{character}", char)
             yield structs.replace(item, question=question, fields={"character": char})
         elif name == "deciphering" and sign.shows:
-            yield from _make_deciphering_items(exhibit, sign)
+            yield from _make_deciphering_items(stored, sign)
         else:
             raise DataError(
-                message("synthetic.sign-without-task", task=name, sign=sign.char), item=exhibit.id
+                message("synthetic.sign-without-task", task=name, sign=sign.char), item=stored.id
             )
 
 
-def _make_deciphering_items(exhibit: StoredImage, sign: Sign) -> Iterator[Item]:
+def _make_deciphering_items(stored: StoredImage, sign: Sign) -> Iterator[Item]:
     pattern = Item(
-        id=f"{exhibit.id}-deciphering",
+        id=f"{stored.id}-deciphering",
         benchmark=BENCHMARK,
         task="deciphering",
-        images=(exhibit.image,),
-        group=exhibit.group,
-        split=exhibit.split,
-        metadata=dict(exhibit.metadata),
+        images=(stored.image,),
+        group=stored.group,
+        split=stored.split,
+        metadata=dict(stored.metadata),
     )
     answers = {
         "What": f'This oracle bone character denotes "{sign.gloss}". It shows {sign.shows}.',

@@ -1,4 +1,4 @@
-"""Pictures of one sign: copied by hand, or cropped from a rubbing or a photograph."""
+"""Images of one sign: copied by hand, or cropped from a rubbing or a photograph."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def draw_sign_crop(
     signs: Mapping[str, Sign],
     variant: int | None = None,
 ) -> Image.Image:
-    """A picture of one sign by a writer of its own.
+    """An image of one sign by a writer of its own.
 
     Args:
         sign: what is written.
         plan: how it looks.
-        rng: where writer, instance and ground come from.
+        rng: the random generator of writer, instance and ground.
         signs: where parts, and the neighbours in a rubbing, are found.
         variant: which model; by default mostly the common one.
     """
@@ -72,7 +72,7 @@ def draw_sign_crop(
 
 
 def _choose_cut_width(sign: Sign, rng: np.random.Generator) -> float:
-    """Few cuts are broad ones; where many meet, they are fine."""
+    """The breadth of cuts, in parts of the sign's side; signs of many cuts have fine ones."""
     return (0.050 + 0.034 * float(rng.random())) * (0.72 if len(sign.models[0]) > 7 else 1.0)
 
 
@@ -94,7 +94,7 @@ def _make_surroundings(
     rng: np.random.Generator,
     signs: Mapping[str, Sign],
 ) -> Piece:
-    """The sign on its bit of bone, with what a crop catches besides: neighbours, cracks, rim."""
+    """The sign on its part of the bone, with the neighbours, cracks and rim of a crop."""
     loose = float(rng.random())
     margin = round(mask.height * (0.02 + 0.24 * loose * loose)) + 2
     shape = (mask.height + 2 * margin, max(mask.width, mask.height // 4) + 2 * margin)
@@ -134,7 +134,7 @@ def _draw_neighbour(
 
 
 def _choose_lift(rng: np.random.Generator) -> float:
-    """Most rubbings are black, some thin and grey."""
+    """The `lift` of a rubbing: mostly near 0 (black), sometimes up to 1.8 (thin and grey)."""
     thin = float(rng.random())
     return thin * thin * 1.8
 
@@ -154,7 +154,7 @@ def _make_missing_corner(shape: tuple[int, int], rng: np.random.Generator) -> li
 
 
 def _reduce_to_square(picture: Image.Image) -> Image.Image:
-    """Into a square of 28 pixels: the longer side fills it, the rest is black."""
+    """The image in a square of 28 pixels: the longer side fills it, the rest is black."""
     scale = _SMALL / max(picture.size)
     size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
     square = Image.new("L", (_SMALL, _SMALL), 0)

@@ -1,4 +1,4 @@
-"""Breaking the picture of a piece: its pixels parted along one fracture, worn, turned, cut out."""
+"""Images of fragments: the pixels of a piece divided by fractures, eroded, rotated, cut out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keju_synthetic.bones.fragmentation import Fragmentation, erode_part, fragme
 from keju_synthetic.noise import Plane, make_noise, to_image, to_plane
 
 Affine = tuple[float, float, float, float, float, float]
-"""From a point (x, y) of a fragment's picture to its place (ax + by + c, dx + ey + f) in the whole;
+"""From a point (x, y) of a fragment's image to its place (ax + by + c, dx + ey + f) in the whole;
 the middle of the first pixel is (.5, .5)."""
 
 _MARGIN = 6
@@ -21,7 +21,7 @@ _DIGITS = 6
 
 
 class FragmentationPlan(NamedTuple):
-    """How a piece breaks.
+    """The parameters of a fragmentation.
 
     `erosion` is how deep breaks are worn where chips came off, in parts of the side of a square as
     large as the piece; `rough` how far they stray from a straight line; `turn` by how many degrees
@@ -35,7 +35,7 @@ class FragmentationPlan(NamedTuple):
 
 
 class FragmentImage(NamedTuple):
-    """A fragment: its picture on the ground of the whole, where its pixels came from, its size.
+    """A fragment: its image on the ground of the whole, where its pixels came from, its size.
 
     `lost` is the share of the part that wear has taken.
     """
@@ -51,15 +51,15 @@ def fragment_image(
     plan: FragmentationPlan,
     rng_of: Callable[[str], np.random.Generator],
 ) -> tuple[Fragmentation, list[FragmentImage]]:
-    """Break what a mask covers of a picture.
+    """Break the masked area of an image into fragments.
 
-    Every part is worn by itself, so outlines that touched no longer fit to the pixel.
+    Every part is eroded separately, so that touching outlines no longer fit to the pixel.
 
     Args:
         picture: the whole piece, RGB.
-        mask: where it is, 0..1, of the picture's size.
+        mask: where it is, 0..1, of the image's size.
         plan: how it breaks.
-        rng_of: gives chance of its own for a name.
+        rng_of: the random generator for a name.
 
     Raises:
         DataError: no break leaves parts large enough.
@@ -79,7 +79,7 @@ def fragment_image(
 
 
 def _measure_background(picture: Image.Image, mask: Plane) -> Plane:
-    """The colour beside the piece, or white where it fills its picture."""
+    """The colour beside the piece, or white where it fills its image."""
     beside = to_plane(picture)[mask < 0.5]
     if not len(beside):
         return np.ones(3, np.float32)
@@ -106,7 +106,7 @@ def _cut_out(
 
 
 def _rotate_part(kept: Plane, degrees: float) -> tuple[Affine, tuple[int, int]]:
-    """The map of a picture that holds the turned fragment, and that picture's size."""
+    """The map of an image that holds the turned fragment, and that image's size."""
     # Rounded, because the last bit of a sine differs between machines.
     cos = round(math.cos(math.radians(degrees)), _DIGITS)
     sin = round(math.sin(math.radians(degrees)), _DIGITS)

@@ -37,7 +37,7 @@ class Fragmentation(NamedTuple):
 
     @property
     def parts(self) -> int:
-        """How many parts there are."""
+        """The number of parts."""
         return int(self.labels.max())
 
     def list_neighbours(self, part: int) -> tuple[int, ...]:
@@ -55,7 +55,7 @@ def fragment_mask(
     Args:
         mask: 0..1; where it is over one half there is something to break.
         parts: how many parts, 1 to 40.
-        rng: where the breaks come from.
+        rng: the random generator of the breaks.
         rough: how far a break's midpoints stray, in parts of the distance of its ends.
         least: how small a part may be, against an even share of the mask.
 
@@ -106,7 +106,7 @@ def _split_part(
 def _select_side(
     rows: NDArray[np.intp], columns: NDArray[np.intp], rng: np.random.Generator, rough: float
 ) -> NDArray[np.bool_]:
-    """Which pixels lie beyond a ragged line that crosses them, across their longer side."""
+    """The mask of the pixels beyond a ragged line across their longer side."""
     top, left = int(rows.min()), int(columns.min())
     high, wide = int(rows.max()) - top + 1, int(columns.max()) - left + 1
     along, across = (columns - left, rows - top) if high >= wide else (rows - top, columns - left)
@@ -121,7 +121,7 @@ def _select_side(
 
 
 def make_fracture(length: int, rng: np.random.Generator, *, rough: float) -> NDArray[np.float64]:
-    """How far a break strays from the straight line, in pixels, at each pixel of its length."""
+    """The deviation of a fracture from a straight line, in pixels, at each pixel of its length."""
     points = np.zeros(2)
     span = float(length)
     while span > 3:
@@ -211,7 +211,7 @@ def erode_part(
     Args:
         labels: all parts.
         part: which one.
-        rng: where the wear comes from.
+        rng: the random generator of the wear.
         depth: about how many pixels are lost where chips broke off; a third of it elsewhere.
     """
     own = labels == part
@@ -246,7 +246,7 @@ def cut_fragment(
         piece: the whole piece.
         torn: how it broke.
         part: which part.
-        rng: where wear and turn come from.
+        rng: the random generator of wear and turn.
         depth: wear in pixels, as in `erode_part`.
         turn: by how many degrees it may be turned to either side.
     """
@@ -275,16 +275,16 @@ def break_off_parts(
 
 
 def drop_parts(piece: Piece, lost: int, rng: np.random.Generator, *, depth: float) -> Piece:
-    """A piece that has lost some of its parts, as most have.
+    """A piece without some of its parts, like most excavated ones.
 
     Args:
         piece: the whole piece.
-        lost: how many parts are gone; about as many and one more are left.
-        rng: where the breaks come from.
+        lost: the number of missing parts; about one more than that is left.
+        rng: the random generator of the breaks.
         depth: how deep the breaks are worn, in pixels.
 
     Raises:
-        DataError: the piece cannot be broken so often.
+        DataError: the piece cannot be broken into so many parts.
     """
     torn = fragment_mask(piece.mask, 2 * lost + 1, rng)
     sizes = np.bincount(torn.labels.ravel(), minlength=torn.parts + 1)[1:]

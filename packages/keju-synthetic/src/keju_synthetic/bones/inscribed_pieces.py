@@ -60,13 +60,13 @@ def inscribe_piece(
     """Draw a piece with all its texts by one writer, as large as they fit.
 
     Args:
-        name: the picture's id, for messages.
+        name: the image's id, for errors.
         look: the piece.
         texts: inscriptions in modern characters; each begins a column.
-        rng: where chance comes from.
+        rng: the random generator.
 
     Raises:
-        DataError: a character without a model, or texts that find no room.
+        DataError: a character without a model, or texts that do not fit.
     """
     signs = load_signs()
     missing = sorted({char for text in texts for char in text} - signs.keys())
@@ -95,7 +95,7 @@ def inscribe_piece(
 
 
 def _mask_seams(piece: Piece, look: PiecePlan) -> Plane | None:
-    """Writers kept off the seams of a shell, not off the cracks of a bone."""
+    """The mask of a shell's seams, which writers avoided; None for bones."""
     if look.kind != "plastron":
         return None
     return to_plane(to_image(piece.lines).filter(ImageFilter.MaxFilter(5)))

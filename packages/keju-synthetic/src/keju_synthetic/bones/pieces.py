@@ -1,6 +1,6 @@
-"""Pieces of bone and shell before anybody wrote on them: outline, seams, cracks.
+"""`Piece`: pieces of bone and shell without writing: outline, seams, cracks.
 
-Planes are height × width, 32-bit values in 0..1, as everywhere in this room.
+Planes are height × width, 32-bit values in 0..1, as everywhere in this package.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ class Piece(NamedTuple):
 def make_blank_piece(
     size: tuple[int, int], kind: PieceKind, rng: np.random.Generator, *, cracks: int = 6
 ) -> Piece:
-    """A piece that fills a picture, without writing.
+    """A piece that fills an image, without writing.
 
     Args:
         size: width and height in pixels.
         kind: what it is a piece of.
-        rng: where its outline and its cracks come from.
+        rng: the random generator of its outline and its cracks.
         cracks: how many crack signs (卜) the heated hollows on its back have made.
     """
     outline = _make_outline(kind, rng)
@@ -141,7 +141,7 @@ def displace_midpoints(
 
     Args:
         line: its points; they stay.
-        rng: where chance comes from.
+        rng: the random generator.
         rough: how far a midpoint strays, in parts of the distance of its neighbours.
         halvings: how often each piece is halved.
     """
@@ -158,7 +158,7 @@ def displace_midpoints(
 
 
 def make_crack_lines(count: int, rng: np.random.Generator) -> list[list[Point]]:
-    """Cracks as heat makes them: an upright one and a short one that branches off it."""
+    """Cracks by heat: pairs of an upright line and a short one that branches off it."""
     lines = []
     for _ in range(count):
         x, y, long, side, at, rise = (float(v) for v in rng.random(6))
@@ -198,7 +198,7 @@ def _scale_points(line: Sequence[Point], size: tuple[int, int]) -> list[tuple[in
 
 
 def rotate_piece(piece: Piece, degrees: float) -> Piece:
-    """The piece turned against the clock, in a picture large enough for all of it."""
+    """The piece rotated counter-clockwise, in an image large enough for all of it."""
     planes = (_rotate_plane(plane, degrees) for plane in piece)
     return trim_piece(Piece(*planes))
 
@@ -209,7 +209,7 @@ def _rotate_plane(plane: Plane, degrees: float) -> Plane:
 
 
 def trim_piece(piece: Piece, margin: int = 6) -> Piece:
-    """The piece in a picture that ends `margin` pixels beside it."""
+    """The piece in an image that ends `margin` pixels beside it."""
     rows = np.flatnonzero((piece.mask > 0.5).any(axis=1))
     columns = np.flatnonzero((piece.mask > 0.5).any(axis=0))
     if rows.size == 0:
@@ -225,17 +225,17 @@ def trim_piece(piece: Piece, margin: int = 6) -> Piece:
 
 
 def erode_mask(mask: Plane, distance: float) -> Plane:
-    """About where the mask is whole for `distance` pixels around, as 0 or 1."""
+    """The mask eroded by about `distance` pixels, as 0 or 1."""
     image = Image.fromarray((mask * 255 + 0.5).astype(np.uint8))
     soft = to_plane(image.filter(ImageFilter.GaussianBlur(max(0.5, distance / 2))))
     return (soft > 0.975).astype(np.float32)
 
 
 def count_pixels(mask: Plane) -> int:
-    """Pixels of a mask that are more than half covered."""
+    """The number of pixels of a mask that are more than half covered."""
     return int(np.count_nonzero(mask > 0.5))
 
 
 def compute_side(size: tuple[int, int]) -> float:
-    """The side of a square as large as a picture of `size`."""
+    """The side of a square as large as an image of `size`."""
     return math.sqrt(size[0] * size[1])

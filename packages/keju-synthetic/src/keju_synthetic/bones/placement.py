@@ -1,4 +1,4 @@
-"""Putting crops of characters onto a ground in columns, with the box of each."""
+"""Placement of crops of characters on a ground in columns, with the box of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keju_synthetic.bones.pieces import erode_mask
 from keju_synthetic.noise import Plane, ramp, to_image, to_plane
 
 _TRIES = 240
-"""Places that a passage is tried at before it is said to find no room."""
+"""Number of places that are tried for a passage."""
 
 
 class Inscription(NamedTuple):
@@ -44,13 +44,13 @@ def place_inscriptions(
     Args:
         passages: masks of characters, white strokes on black, as large as they are to be.
         ground: where there is room, 0..1; crops keep off its edge.
-        rng: where chance comes from.
+        rng: the random generator.
         leftwards: columns follow from right to left, else from left to right.
         gap: mean distance of crops, in parts of the largest crop's side.
         keep_off: places to leave empty, 0..1.
 
     Returns:
-        The writing, or None where the crops do not all find room at their size.
+        The writing, or None where the crops do not all fit at their size.
     """
     crops = [crop for passage in passages for crop in passage]
     board = np.zeros_like(ground)
@@ -80,8 +80,8 @@ def place_inscriptions(
 def extract_strokes(crop: Image.Image) -> Image.Image:
     """The strokes of a crop, as `place_inscriptions` needs them: white on black, cropped to them.
 
-    What is darker than the middle between the crop's ground and its strokes becomes one or the
-    other; the ground is what prevails along the rim, so both rubbings and copies by hand serve.
+    Pixels on the strokes' side of the middle grey become strokes. The ground is the median along
+    the rim, so that both rubbings and copies by hand can be used.
 
     Raises:
         DataError: the crop is of one tone.
@@ -158,7 +158,7 @@ def _make_block(
 
 
 class _FreeArea:
-    """Answers quickly whether a rectangle is free, from sums over the upper left."""
+    """A fast test whether a rectangle is free (summed-area table)."""
 
     def __init__(self, free: NDArray[np.bool_]) -> None:
         self.height, self.width = free.shape

@@ -29,8 +29,8 @@ def draw_rubbing(
 
     Args:
         piece: what is rubbed.
-        rng: where chance comes from.
-        wear: 0 for a sharp, 1 for a worn surface, whose strokes break and drown in pits.
+        rng: the random generator.
+        wear: 0 for a sharp, 1 for a worn surface, whose strokes are broken and covered by pits.
         grain: pixels of the finest grain.
         lift: 0 for deep black, 1 for thin grey ink.
     """
@@ -91,7 +91,7 @@ def draw_photo(
 
     Args:
         piece: what is photographed.
-        rng: where chance comes from.
+        rng: the random generator.
         wear: 0 for a fresh, 1 for a weathered and stained surface.
         grain: pixels of the finest grain.
         filling: how much cinnabar is left in the cuts.

@@ -1,6 +1,6 @@
-"""A writer's knife: from the model of a sign to the cuts of one hand, and to a mask of them.
+"""Writing of signs: from the stroke model to the cuts of one writer, and to their mask.
 
-As everywhere in this room, pixels follow from integer draws and single IEEE operations only.
+As everywhere in this package, pixels follow from integer draws and single IEEE operations only.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def write_sign(
     Args:
         sign: what is written.
         writer: by whom.
-        rng: where this instance's own chance comes from.
+        rng: the random generator of this instance.
         signs: where parts are found.
         variant: which model; by default the common one in two of three cases.
     """
@@ -93,7 +93,7 @@ def write_sign(
 
 
 def _drop_stroke(strokes: list[Stroke], rng: np.random.Generator) -> None:
-    """Forget one of the later short cuts: without its outline or stem no sign is itself."""
+    """Remove one of the later short cuts, never the outline or stem that identifies the sign."""
     small = [n for n, stroke in enumerate(strokes) if n > 1 and len(stroke.points) == 2]
     if small:
         del strokes[small[int(rng.integers(0, len(small)))]]

@@ -1,1 +1,1 @@
-"""Calligraphy: a famous work's text written, mounted or rubbed from stone, and asked about."""
+"""Calligraphy: texts of famous works, written and mounted, or as stone rubbings."""

@@ -1,4 +1,4 @@
-"""Ink from a brush: running where it is wet, torn into streaks where it is dry (飛白)."""
+"""Brush ink: it bleeds where the brush is wet, and breaks into streaks where it is dry (飛白)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keju_synthetic.page_layout import Rect
 from keju_synthetic.recipe import HandSpec
 
 SCALE = 2
-"""Ink is drawn this many times larger than the picture."""
+"""Ink is drawn this many times larger than the image."""
 
 _PROBE = 400
 _BASELINE = 0.38
@@ -29,7 +29,7 @@ class WritingBrush(NamedTuple):
     font: Font
 
     def make_measure(self) -> Callable[[str], Rect]:
-        """The ink of characters in parts of the em, from the middle of the em."""
+        """A function that gives the ink box of a character, in parts of the em from its middle."""
         face = load_face(self.font.path, self.font.face, _PROBE)
         known: dict[str, Rect] = {}
 
@@ -62,13 +62,13 @@ def write_characters(
     *,
     joined: float = 0.0,
 ) -> Ink:
-    """Write signs, no two alike.
+    """Write characters; each instance differs.
 
     Args:
-        signs: in the order in which they are written.
+        signs: the characters in writing order.
         brush: hand and font; every sign has an outline in it.
-        size: width and height of the finished picture.
-        rng: chance.
+        size: width and height of the finished image.
+        rng: the random generator.
         joined: probability, 0 to 1, that the brush continues to the next character of a column
             without leaving the paper.
     """
@@ -94,7 +94,7 @@ def write_characters(
 def _draw_tile(
     sign: PlacedCharacter, brush: WritingBrush, rng: np.random.Generator
 ) -> tuple[Image.Image, tuple[int, int]]:
-    """A character by itself, pulled a little out of shape, and where its corner comes to lie."""
+    """The mask of one slightly distorted character, and the place of its upper left corner."""
     hand, font = brush
     em = max(8, round(sign.em * SCALE))
     side = 2 * em
@@ -135,7 +135,7 @@ def _distort_tile(tile: Image.Image, far: float, rng: np.random.Generator) -> Im
 def _find_stroke_ends(
     tile: Image.Image, at: tuple[int, int]
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Where the ink of a tile begins at the top and ends at the bottom."""
+    """The points where the ink of a tile begins at the top and ends at the bottom."""
     pixels = np.asarray(tile) > 128
     rows = np.flatnonzero(pixels.any(axis=1))
     if rows.size == 0:
@@ -155,7 +155,7 @@ def _draw_thread(
     em: float,
     rng: np.random.Generator,
 ) -> None:
-    """The thin trace of a brush on its way from one character to the next (牽絲)."""
+    """Draw the thin connecting stroke from one character to the next (牽絲)."""
     far = abs(end[0] - start[0]) + abs(end[1] - start[1])
     if far > em * 0.75 or end[1] < start[1] - em * 0.05:
         return
@@ -193,7 +193,7 @@ def _lay_ink(
 
 
 def _make_streaks(mask: Image.Image, u: float, rng: np.random.Generator) -> Plane:
-    """Bristle marks in 0..1 that run along whatever stroke they lie in."""
+    """Bristle marks, 0..1, along the direction of the strokes."""
     shape = (mask.height, mask.width)
     flat = to_plane(mask.filter(ImageFilter.GaussianBlur(3 * u)))
     gx = np.zeros(shape, np.float32)

@@ -1,4 +1,4 @@
-"""The family of calligraphy: works written, signed and sealed, for MCS-Bench T8 to T15."""
+"""The section ``calligraphy``: works with signature and seals, for T8 to T15 of MCS-Bench."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from keju_synthetic.recipe import (
     Difficulty,
     HandSpec,
     Height,
-    PictureSpec,
+    ImageSpec,
     Places,
     Ratio,
 )
@@ -61,7 +61,7 @@ _SCHOOLS = ("颜体", "欧体", "赵体", "柳体")
 Part = Annotated[float, Meta(ge=0, le=1)]
 
 
-class SheetPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SheetImageSpec(ImageSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A work of ``data/calligraphy.toml`` as it is to be drawn.
 
     `length` characters of its text are written in `columns` columns. A couplet has one column a
@@ -88,7 +88,7 @@ class SheetPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Work(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A famous work: its text as it begins, and what is known about it, in simplified Chinese.
+    """A famous work: the beginning of its text, and the facts about it in simplified Chinese.
 
     `other_…` are wrong options. `school` is one of the four schools of regular script, or empty.
     """
@@ -134,32 +134,32 @@ def load_works(path: Path = DATA / "calligraphy.toml") -> dict[str, Work]:
     return works
 
 
-def draw_calligraphy(studio: DrawingContext) -> Iterator[Item]:
-    """Write, mount and ask about the recipe's works.
+def draw_calligraphy(context: DrawingContext) -> Iterator[Item]:
+    """Draw the recipe's works, and yield their items.
 
     Raises:
         DataError: no such work or hand, a hand of another script, a character that the hand
-            cannot write, or a question that nothing is known about.
+            cannot write, or a task without data.
     """
-    examiner = ItemMaker()
-    for spec in studio.recipe.read_section("calligraphy", SheetPicture):
-        yield from _make_items(studio, spec, examiner)
+    maker = ItemMaker()
+    for spec in context.recipe.read_section("calligraphy", SheetImageSpec):
+        yield from _make_items(context, spec, maker)
 
 
 class _Scene(NamedTuple):
-    spec: SheetPicture
+    spec: SheetImageSpec
     made: Mount
     wear: Wear
     brush: WritingBrush
     manner: Manner
 
 
-def _make_items(studio: DrawingContext, spec: SheetPicture, examiner: ItemMaker) -> Iterator[Item]:
+def _make_items(context: DrawingContext, spec: SheetImageSpec, maker: ItemMaker) -> Iterator[Item]:
     works = load_works()
     if spec.work not in works:
         raise DataError(unknown_name(spec.work, works, "work"), item=spec.id)
     work = works[spec.work]
-    hand = studio.find_hand(spec.hand, asked_by=spec.id)
+    hand = context.find_hand(spec.hand, asked_by=spec.id)
     if hand.script != work.script:
         problem = message(
             "synthetic.hand-of-other-script",
@@ -171,7 +171,7 @@ def _make_items(studio: DrawingContext, spec: SheetPicture, examiner: ItemMaker)
         raise DataError(problem, item=spec.id)
     text = convert_forms(strip_punctuation(work.text)[: spec.length], hand)
     signature = convert_forms(spec.signature, hand)
-    font = studio.find_font(spec.hand, text + signature, spec.id)
+    font = context.find_font(spec.hand, text + signature, spec.id)
     scene = _Scene(
         spec,
         make_mount(spec.form, spec.height, spec.aspect),
@@ -179,26 +179,26 @@ def _make_items(studio: DrawingContext, spec: SheetPicture, examiner: ItemMaker)
         WritingBrush(hand, font),
         _choose_manner(spec, work),
     )
-    image, lines = _draw_sheet(scene, text, signature, studio)
-    exhibit = StoredImage(
+    image, lines = _draw_sheet(scene, text, signature, context)
+    stored = StoredImage(
         id=spec.id,
-        image=studio.add_image(image, spec.id),
+        image=context.add_image(image, spec.id),
         group=work.title,
         split=spec.split,
         metadata=_make_metadata(spec, work, hand),
         transcription="\n".join(line.text for line in lines if line.kind != "seal"),
     )
     for name in spec.asks:
-        yield _make_item(examiner, exhibit, work, lines, name)
+        yield _make_item(maker, stored, work, lines, name)
 
 
-def _choose_manner(spec: SheetPicture, work: Work) -> Manner:
-    """How the work's script is set; whoever cut a stone followed the outline of dry strokes too."""
+def _choose_manner(spec: SheetImageSpec, work: Work) -> Manner:
+    """The manner of the work's script; a rubbing has no dry strokes."""
     manner = MANNERS[work.script]
     return manner._replace(spent=0.0) if spec.form == "rubbing" else manner
 
 
-def _make_metadata(spec: SheetPicture, work: Work, hand: HandSpec) -> dict[str, str]:
+def _make_metadata(spec: SheetImageSpec, work: Work, hand: HandSpec) -> dict[str, str]:
     return {
         "work": work.title,
         "author": work.author,
@@ -214,7 +214,7 @@ def _make_metadata(spec: SheetPicture, work: Work, hand: HandSpec) -> dict[str, 
 
 
 def _make_item(
-    examiner: ItemMaker, exhibit: StoredImage, work: Work, lines: tuple[Line, ...], name: str
+    maker: ItemMaker, stored: StoredImage, work: Work, lines: tuple[Line, ...], name: str
 ) -> Item:
     chosen = {
         "T10": (work.author, work.other_authors),
@@ -224,23 +224,23 @@ def _make_item(
     listed = {"T13": (work.script, _SCRIPTS), "T14": (work.school, _SCHOOLS)}
     texts = {"T9": work.appreciation, "T15": work.introduction}
     if name == "T8":
-        return examiner.make_transcription(exhibit, name, lines)
+        return maker.make_transcription(stored, name, lines)
     if name in chosen:
-        return examiner.make_choice(exhibit, name, *chosen[name])
+        return maker.make_choice(stored, name, *chosen[name])
     if name in listed:
-        return examiner.make_listed_choice(exhibit, name, *listed[name])
+        return maker.make_listed_choice(stored, name, *listed[name])
     if texts.get(name):
-        return examiner.make_open_question(exhibit, name, texts[name])
+        return maker.make_open_question(stored, name, texts[name])
     raise DataError(
-        message("synthetic.work-without-data", work=work.title, task=name), item=exhibit.id
+        message("synthetic.work-without-data", work=work.title, task=name), item=stored.id
     )
 
 
 def _draw_sheet(
-    scene: _Scene, text: str, signature: str, studio: DrawingContext
+    scene: _Scene, text: str, signature: str, context: DrawingContext
 ) -> tuple[Image, tuple[Line, ...]]:
     spec, made, wear = scene.spec, scene.made, scene.wear
-    rng = studio.rng(spec.id, "calligraphy")
+    rng = context.rng(spec.id, "calligraphy")
     measure = scene.brush.make_measure()
     body = _place_text(scene, text, measure, rng)
     pieces = [(body, spec.joined)]

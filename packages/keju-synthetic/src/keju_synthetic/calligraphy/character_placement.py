@@ -1,6 +1,6 @@
 """Placement of each character of a work on its sheet: pure geometry.
 
-Lengths are pixels of the finished picture; y grows downwards; columns go from right to left.
+Lengths are pixels of the finished image; y grows downwards; columns go from right to left.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PlacedCharacter(NamedTuple):
 
 
 class TextColumn(NamedTuple):
-    """A column as a line of the truth."""
+    """A column as a line of the reference."""
 
     kind: LineKind
     text: str
@@ -94,11 +94,11 @@ def write_columns(
 
     Args:
         text: without punctuation.
-        region: what it fills.
+        region: the area to fill.
         columns: how many columns the region has.
         manner: how the hand sets characters.
-        measure: gives the ink of a character.
-        rng: chance.
+        measure: the ink box of a character.
+        rng: the random generator.
         kind: of the lines.
     """
     sizes = _draw_sizes(len(text), manner.vary, rng)
@@ -145,7 +145,7 @@ def write_columns(
 
 
 def _draw_sizes(count: int, vary: float, rng: np.random.Generator) -> list[float]:
-    """Sizes around 1 that drift: a large character is mostly followed by another large one."""
+    """Random sizes around 1 with autocorrelation: a large one mostly follows a large one."""
     sizes, now = [], 0.0
     for _ in range(count):
         now = 0.45 * now + float(rng.random()) * 2 - 1
@@ -154,7 +154,7 @@ def _draw_sizes(count: int, vary: float, rng: np.random.Generator) -> list[float
 
 
 def _compute_step(sign: str, size: float, em: float, manner: Manner, measure: Measure) -> float:
-    """How far down a character takes its column."""
+    """The height of a character in its column, in pixels."""
     ink = measure(sign)
     natural = (ink.y1 - ink.y0) + 0.10
     return em * size * (manner.free * natural + (1 - manner.free) * 1.06)
@@ -172,7 +172,7 @@ def _break_columns(steps: list[float], high: float) -> list[tuple[int, int]]:
 
 
 def _draw_dryness(count: int, spent: float, rng: np.random.Generator) -> list[float]:
-    """How dry the brush is at each character: it is dipped every few characters."""
+    """The dryness of the brush at each character; it is dipped every few characters."""
     inks, dry, left = [], 0.0, int(rng.integers(4, 9))
     for _ in range(count):
         if left == 0:

@@ -53,9 +53,9 @@ def make_mount(form: Form, height: int, aspect: float) -> Mount:
     """The geometry of a form.
 
     Args:
-        form: what it is.
-        height: of the picture in pixels.
-        aspect: width of the picture in heights.
+        form: the form.
+        height: of the image in pixels.
+        aspect: width of the image in heights.
     """
     wide, high = round(height * aspect), height
     if form == "scroll":
@@ -91,7 +91,7 @@ def _inset(rect: Rect, across: float, down: float) -> Rect:
 
 
 def draw_ground(made: Mount, material: Material, wear: Wear, rng: np.random.Generator) -> Picture:
-    """The picture before anything is written."""
+    """The image before anything is written."""
     shape = (made.height, made.width)
     sheet = _draw_sheet(material, shape, wear, rng)
     if made.form == "fan" and made.cut is not None:
@@ -154,7 +154,7 @@ def _draw_cloth(shape: tuple[int, int], colour: np.ndarray, rng: np.random.Gener
 
 
 def _overlay(page: Picture, upper: Picture, rects: tuple[Rect, ...] | list[Rect]) -> Picture:
-    """`upper` seen within the rectangles, its edges lit and throwing a little shadow."""
+    """`upper` within the rectangles, with lit edges and a small shadow."""
     shape = page.shape[:2]
     mask = Image.new("L", (shape[1], shape[0]), 0)
     pen = ImageDraw.Draw(mask)
@@ -172,7 +172,7 @@ def _enlarge(rect: Rect, by: float) -> Rect:
 
 
 def _crease_sheet(sheet: Picture, wear: Wear, rng: np.random.Generator) -> Picture:
-    """Creases of a rolled sheet, across the way it was rolled, where its surface has cracked."""
+    """The sheet with creases of rolling, where its surface has cracked."""
     height, width = sheet.shape[:2]
     mask = Image.new("L", (width, height), 0)
     pen = ImageDraw.Draw(mask)
@@ -246,9 +246,9 @@ def draw_stone_rubbing(
 
     Args:
         sheet: the paper.
-        carved: the characters, 0..1, of the picture's size.
+        carved: the characters, 0..1, of the image's size.
         wear: how weathered the stone is.
-        rng: chance.
+        rng: the random generator.
         grid: cells whose borders were ruled on the stone (may be empty).
     """
     shape = carved.shape
@@ -282,7 +282,7 @@ def draw_stone_rubbing(
 
 
 def draw_abrasion(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Plane:
-    """Where the surface of a sheet has gone with its ink, 0..1."""
+    """The mask of the abraded surface of a sheet, 0..1."""
     patch = (
         make_noise(rng, shape, 48) * 0.5
         + make_noise(rng, shape, 13) * 0.3
@@ -293,7 +293,7 @@ def draw_abrasion(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) 
 
 
 def _draw_cracks(shape: tuple[int, int], count: int, rng: np.random.Generator) -> Plane:
-    """Breaks of the stone, right across it."""
+    """The mask of cracks across the stone, 0..1."""
     height, width = shape
     mask = Image.new("L", (width, height), 0)
     pen = ImageDraw.Draw(mask)
@@ -312,5 +312,5 @@ def _draw_cracks(shape: tuple[int, int], count: int, rng: np.random.Generator) -
 
 
 def reduce_plane(plane: Plane, scale: int) -> Plane:
-    """An oversized plane at the size of the picture."""
+    """An oversized plane at the size of the image."""
     return to_plane(to_image(plane).reduce(scale))

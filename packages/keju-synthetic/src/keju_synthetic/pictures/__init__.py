@@ -1,1 +1,1 @@
-"""Paintings and woodblock illustrations, drawn stroke by stroke with countable things."""
+"""Paintings and woodblock illustrations, drawn stroke by stroke, with counts of their motifs."""

@@ -1,4 +1,4 @@
-"""People: a robe, a head, a hat, what they hold. Large enough, they have faces."""
+"""People with robe, head, hat and what they hold; large ones have faces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keju_synthetic.pictures.pens import (
 
 
 class Person(NamedTuple):
-    """Who is drawn.
+    """The look of a person.
 
     `beard` is its length in heads, `robe` a wash for it (None leaves it bare), `armour` puts
     scales over chest and skirt, `monkey` gives an ape's face, `sash` blows a ribbon from behind.

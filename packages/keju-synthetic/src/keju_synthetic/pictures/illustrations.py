@@ -1,4 +1,4 @@
-"""The family of illustrations: woodblock prints with captions, as books of the time have them."""
+"""The section ``illustrations``: woodblock prints with captions, as in books of the time."""
 
 from __future__ import annotations
 
@@ -83,30 +83,28 @@ def load_prints(path: Path = DATA / "illustrations.toml") -> Mapping[str, Print]
     """The known illustrations by id.
 
     Raises:
-        DataError: the file is not sound, or two entries have the same id.
+        DataError: the file is not valid, or two entries have the same id.
     """
     return index_by_id(read_toml(path, _Prints).works, path.name)
 
 
-def draw_illustrations(studio: DrawingContext) -> Iterator[Item]:
-    """Cut, print and ask about the recipe's illustrations.
+def draw_illustrations(context: DrawingContext) -> Iterator[Item]:
+    """Draw the recipe's illustrations, and yield their items.
 
     Raises:
         DataError: a work or scene that is not known, a hand that cannot write its text, or a task
-            that nothing is known for.
+            without data.
     """
-    specs = studio.recipe.read_section("illustrations", WorkSpec)
+    specs = context.recipe.read_section("illustrations", WorkSpec)
     works = load_prints()
-    examiner = ItemMaker()
+    maker = ItemMaker()
     return (
-        item
-        for spec in specs
-        for item in _print_work(studio, spec, find_work(works, spec), examiner)
+        item for spec in specs for item in _print_work(context, spec, find_work(works, spec), maker)
     )
 
 
 def _print_work(
-    studio: DrawingContext, spec: WorkSpec, work: Print, examiner: ItemMaker
+    context: DrawingContext, spec: WorkSpec, work: Print, maker: ItemMaker
 ) -> Iterator[Item]:
     if work.scene not in SCENES:
         raise DataError(unknown_name(work.scene, SCENES, "scene"), item=spec.id)
@@ -114,15 +112,15 @@ def _print_work(
     wide, high = work.size
     size = (wide + work.edge + 2 * _MARGIN, high + work.head + work.below + 2 * _MARGIN)
     place = Rect(_MARGIN, _MARGIN + work.head, _MARGIN + wide, _MARGIN + work.head + high)
-    graver = Graver(wide, high, studio.rng(spec.id, "scene"))
+    graver = Graver(wide, high, context.rng(spec.id, "scene"))
     counts = SCENES[work.scene](graver)
-    layout = set_writings(studio, spec, work, size, place, None)
+    layout = set_writings(context, spec, work, size, place, None)
     block = _draw_block(work, size, place, graver.mask)
-    rng = studio.rng(spec.id, "print")
+    rng = context.rng(spec.id, "print")
     black = press(block, wear, rng, unit_size=SCALE * 0.8, weight=0.05)
     crack(black, round(wear.cracks), rng)
-    ink = np.maximum(to_plane(to_image(black).reduce(SCALE)), draw_ink(layout, studio, wear, rng))
-    sheet_rng = studio.rng(spec.id, "sheet")
+    ink = np.maximum(to_plane(to_image(black).reduce(SCALE)), draw_ink(layout, context, wear, rng))
+    sheet_rng = context.rng(spec.id, "sheet")
     shape = (size[1], size[0])
     paper = make_paper(shape, wear, sheet_rng)
     add_foxing(paper, wear, sheet_rng)
@@ -131,9 +129,9 @@ def _print_work(
     layers = Layers(ink, none, none, draw_worm_holes(shape, wear, sheet_rng), none + 1)
     page = shade(compose_layers(paper, layers, wear), layers.sheet, [], sheet_rng)
     lines = number_lines(make_lines(layout))
-    exhibit = StoredImage(
+    stored = StoredImage(
         id=spec.id,
-        image=studio.add_image(expose(page, wear, "colour", sheet_rng), spec.id),
+        image=context.add_image(expose(page, wear, "colour", sheet_rng), spec.id),
         group=work.id,
         split=spec.split,
         metadata={
@@ -147,7 +145,7 @@ def _print_work(
         },
         transcription="\n".join(line.text for line in lines if line.kind in READ),
     )
-    for item in make_work_items(exhibit, work, spec.asks, lines, counts, examiner):
+    for item in make_work_items(stored, work, spec.asks, lines, counts, maker):
         yield _fill_in_book(item, work.book)
 
 

@@ -1,4 +1,4 @@
-"""Scenes of mountains and water. Each paints a whole sheet and says how many of what it painted."""
+"""Scenes of mountains and water. Each paints a whole sheet and returns the counts of its motifs."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from keju_synthetic.wear import Wear
 
 
 def set_writings(
-    studio: DrawingContext,
+    context: DrawingContext,
     spec: WorkSpec,
     work: Work,
     size: tuple[int, int],
@@ -35,9 +35,9 @@ def set_writings(
     """Compose the layout of a work's writing.
 
     Args:
-        studio: whose hands write.
+        context: the drawing context with the hands.
         spec: names the hands.
-        work: what is written, in reading order.
+        work: the work with its writing, in reading order.
         size: width and height of the whole picture.
         place: the drawn field in it.
         slip: where labels go; None sets them like other writing.
@@ -49,7 +49,7 @@ def set_writings(
     layout = Layout(wide, high, Rect(0, 0, wide, high), [], [], [], [], [], [])
     for writing in work.writings:
         name = spec.label_hand if writing.label else spec.hand
-        hand = studio.find_hand(name, asked_by=spec.id)
+        hand = context.find_hand(name, asked_by=spec.id)
         x = place.x0 + writing.at[0] * (place.x1 - place.x0)
         top = place.y0 + writing.at[1] * (place.y1 - place.y0)
         em, pitch = writing.em, writing.em * 1.08
@@ -66,7 +66,7 @@ def set_writings(
             layout.lines.append(line)
             x -= em * writing.leading
     for name, characters in collect_characters(layout).items():
-        studio.find_font(name, characters, spec.id)
+        context.find_font(name, characters, spec.id)
     return layout
 
 
@@ -95,11 +95,13 @@ def compute_frame(writing: Writing, place: Rect) -> Rect:
     return Rect(left, top - em * 0.24, x + em * 0.72, top + em * (1.08 * down + 0.24))
 
 
-def draw_ink(layout: Layout, studio: DrawingContext, wear: Wear, rng: np.random.Generator) -> Plane:
+def draw_ink(
+    layout: Layout, context: DrawingContext, wear: Wear, rng: np.random.Generator
+) -> Plane:
     """The characters of a layout as ink on the finished picture, 0..1."""
     whole = np.zeros((layout.height, layout.width), np.float32)
-    for name, mask in draw_glyphs(layout, studio.fonts, rng, ink="black").items():
-        weight = studio.fonts[name][0].weight
+    for name, mask in draw_glyphs(layout, context.fonts, rng, ink="black").items():
+        weight = context.fonts[name][0].weight
         ink = press(mask, wear, rng, unit_size=SCALE * 0.8, weight=weight)
         whole = np.maximum(whole, to_plane(to_image(ink).reduce(SCALE)))
     return whole
@@ -116,5 +118,5 @@ def make_lines(layout: Layout) -> list[Line]:
 
 
 def soften_wear(wear: Wear) -> Wear:
-    """Wear of writing done with a brush: its edge is smooth and it is never starved."""
+    """Wear of brush writing: smooth edges and hardly any missing ink."""
     return structs.replace(wear, rough=wear.rough * 0.4, starve=wear.starve * 0.2, bleed=0.2)

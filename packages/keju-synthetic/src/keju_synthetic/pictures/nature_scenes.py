@@ -1,4 +1,4 @@
-"""Scenes of flowers, birds, fish and single figures, each with the count of what it shows."""
+"""Scenes of flowers, birds, fish and single figures. Each returns the counts of its motifs."""
 
 from __future__ import annotations
 

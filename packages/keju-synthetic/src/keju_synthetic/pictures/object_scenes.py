@@ -1,4 +1,4 @@
-"""Single things as encyclopaedias and herbals show them, for the graver."""
+"""Scenes of single objects, as in encyclopaedias and herbals, for the graver."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from keju_synthetic.pictures.buildings import draw_pavilion
 from keju_synthetic.pictures.flowers import draw_lotus, draw_lotus_leaf, draw_stem
 from keju_synthetic.pictures.landscape_scenes import Counts
 from keju_synthetic.pictures.mountains import Manner, draw_bank, draw_ripples, draw_rock
-from keju_synthetic.pictures.objects import draw_lute, draw_wheel
+from keju_synthetic.pictures.objects import draw_qin, draw_wheel
 from keju_synthetic.pictures.pens import (
     EVEN,
     LEAF,
@@ -118,7 +118,7 @@ def draw_water_wheel(pen: Pen) -> Counts:
 
 def draw_zither(pen: Pen) -> Counts:
     """A zither of seven strings (琴), lying aslant."""
-    draw_lute(pen, pen.width * 0.50, pen.height * 0.52, pen.height * 0.88, 7)
+    draw_qin(pen, pen.width * 0.50, pen.height * 0.52, pen.height * 0.88, 7)
     return {"strings": 7}
 
 

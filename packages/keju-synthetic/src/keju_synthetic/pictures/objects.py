@@ -124,7 +124,7 @@ def draw_wheel(pen: Pen, x: float, y: float, r: float, spokes: int) -> None:
     pen.tint(hub, tone=0.9)
 
 
-def draw_lute(pen: Pen, x: float, y: float, size: float, strings: int) -> None:
+def draw_qin(pen: Pen, x: float, y: float, size: float, strings: int) -> None:
     """A zither (琴) lying aslant: its board, bridge, studs and `strings` strings."""
     f = Frame(x, y, size, turn=-62)
     board = smooth(
@@ -162,7 +162,7 @@ def draw_lute(pen: Pen, x: float, y: float, size: float, strings: int) -> None:
         pen.stroke(((px - 1.4, py), (px + 1.4, py)), 3.2, tone=0.95, profile=EVEN)
 
 
-def draw_bed(pen: Pen, x: float, foot: float, wide: float) -> None:
+def draw_couch(pen: Pen, x: float, foot: float, wide: float) -> None:
     """A low couch with a screen behind."""
     f = Frame(x, foot, wide)
     draw_outlined(pen, f((-0.52, -0.26), (-0.52, -0.62), (0.40, -0.62), (0.40, -0.26)), 2.2)

@@ -1,4 +1,4 @@
-"""The family of paintings: ink and colour on paper or silk, mounted, labelled, inscribed."""
+"""The section ``paintings``: ink and colour on paper or silk, with mounting, label and writing."""
 
 from __future__ import annotations
 
@@ -77,63 +77,61 @@ def load_paintings(path: Path = DATA / "paintings.toml") -> Mapping[str, Paintin
     """The known paintings by id.
 
     Raises:
-        DataError: the file is not sound, or two entries have the same id.
+        DataError: the file is not valid, or two entries have the same id.
     """
     return index_by_id(read_toml(path, _Paintings).works, path.name)
 
 
-def draw_paintings(studio: DrawingContext) -> Iterator[Item]:
-    """Paint and ask about the recipe's paintings.
+def draw_paintings(context: DrawingContext) -> Iterator[Item]:
+    """Draw the recipe's paintings, and yield their items.
 
     Raises:
         DataError: a work or scene that is not known, a hand that cannot write its text, or a task
-            that nothing is known for.
+            without data.
     """
-    specs = studio.recipe.read_section("paintings", WorkSpec)
+    specs = context.recipe.read_section("paintings", WorkSpec)
     works = load_paintings()
-    examiner = ItemMaker()
+    maker = ItemMaker()
     return (
-        item
-        for spec in specs
-        for item in _paint_work(studio, spec, find_work(works, spec), examiner)
+        item for spec in specs for item in _paint_work(context, spec, find_work(works, spec), maker)
     )
 
 
 def _paint_work(
-    studio: DrawingContext, spec: WorkSpec, work: Painting, examiner: ItemMaker
+    context: DrawingContext, spec: WorkSpec, work: Painting, maker: ItemMaker
 ) -> Iterator[Item]:
     if work.scene not in SCENES:
         raise DataError(unknown_name(work.scene, SCENES, "scene"), item=spec.id)
     wear = compute_wear(spec.difficulty, {}, item=spec.id)
     wide, high = work.size
-    brush = Brush(wide, high, studio.rng(spec.id, "scene"), crisp=work.crisp)
+    brush = Brush(wide, high, context.rng(spec.id, "scene"), crisp=work.crisp)
     counts = SCENES[work.scene](brush)
-    rng = studio.rng(spec.id, "ground")
+    rng = context.rng(spec.id, "ground")
     sheet = make_ground(work.ground, (high, wide), wear, rng)
     add_stains(sheet, structs.replace(wear, stains=wear.stains * 0.4), rng)
     add_foxing(sheet, wear, rng)
     place = make_mount(work.form, wide, high)
     page = draw_mounting(sheet * _abrade(brush.light, wear, rng), work.form, place, rng)
-    layout = set_writings(studio, spec, work, (place.width, place.height), place.field, place.slip)
-    ink = draw_ink(layout, studio, soften_wear(wear), studio.rng(spec.id, "writing"))[..., None]
+    layout = set_writings(context, spec, work, (place.width, place.height), place.field, place.slip)
+    ink = draw_ink(layout, context, soften_wear(wear), context.rng(spec.id, "writing"))[..., None]
     page = page * (1 - ink * (1 - np.asarray(INK, np.float32)) * 0.95)
-    rng = studio.rng(spec.id, "seals")
+    rng = context.rng(spec.id, "seals")
     page, seals = press_seals(page, work, (place.field.x0, place.field.y0), rng, worn=0.3)
     lines = number_lines([*make_lines(layout), *seals])
     image = expose(page, wear, "colour", rng)
-    exhibit = StoredImage(
+    stored = StoredImage(
         id=spec.id,
-        image=studio.add_image(image, spec.id),
+        image=context.add_image(image, spec.id),
         group=work.id,
         split=spec.split,
         metadata=_make_metadata(spec, work, counts),
         transcription="\n".join(line.text for line in lines if line.kind in READ),
     )
-    yield from make_work_items(exhibit, work, spec.asks, lines, counts, examiner)
+    yield from make_work_items(stored, work, spec.asks, lines, counts, maker)
 
 
 def _abrade(light: Picture, wear: Wear, rng: np.random.Generator) -> Picture:
-    """Painting of which time has rubbed a little away, in patches."""
+    """The painting with abraded patches."""
     shape = (light.shape[0], light.shape[1])
     worn = ramp(make_noise(rng, shape, 7) * 0.4 + make_noise(rng, shape, 45) * 0.6, 0.60, 1.0)
     gone = (worn * (0.15 + 0.5 * wear.age) + 0.4 * wear.fade)[..., None]

@@ -1,4 +1,4 @@
-"""Ink on a sheet: brush strokes and washes that darken each other, and a graver's printed lines.
+"""`Pen`: a brush with strokes and washes that darken each other, or a graver with printed lines.
 
 A `Brush` paints and a `Graver` cuts; both are a `Pen`, so that one motif serves a painting and a
 woodblock print. Lengths are in pixels of the finished picture; y grows downwards.
@@ -43,7 +43,7 @@ _BROAD = 5.0
 """From this width on a stroke holds enough ink to gather at its rim."""
 
 _BLOCK = 2
-"""A block is cut this many times larger than it prints, like every mask of this room."""
+"""A block is cut this many times larger than it prints, like every mask of this package."""
 
 
 class Pen(Protocol):
@@ -75,7 +75,7 @@ class Pen(Protocol):
         soft: float = 0.0,
         fade: Span | None = None,
     ) -> None:
-        """Tint what `outline` encloses; a graver leaves washes away and cuts solid tones."""
+        """Tint the area of `outline`; a graver cuts only solid tones, without washes."""
 
     def cover(
         self,
@@ -137,7 +137,7 @@ class Frame:
         self._way = -1 if flip else 1
 
     def __call__(self, *points: Point) -> list[Point]:
-        """The points, given in parts of the size, where they lie on the sheet."""
+        """The points, given in parts of the size, on the sheet."""
         return [self.place(px, py) for px, py in points]
 
     def place(self, px: float, py: float) -> Point:
@@ -201,7 +201,7 @@ class Brush:
     Args:
         width: pixels of the sheet.
         height: pixels of the sheet.
-        rng: where the hand's unevenness comes from.
+        rng: the random generator of the hand's unevenness.
         crisp: 1 for a careful line (工筆), 0 for a free and rough one (寫意).
     """
 

@@ -1,4 +1,4 @@
-"""Scenes of stories and poems, for the graver. Each says how many of what it shows."""
+"""Scenes of stories and poems, for the graver. Each returns the counts of its motifs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keju_synthetic.pictures.mountains import (
     draw_ripples,
     draw_rock,
 )
-from keju_synthetic.pictures.objects import draw_bed, draw_boat, draw_war_boat
+from keju_synthetic.pictures.objects import draw_boat, draw_couch, draw_war_boat
 from keju_synthetic.pictures.pens import EVEN, THREAD, Pen, make_ellipse, smooth
 from keju_synthetic.pictures.plants import draw_bamboo, draw_bare_tree, draw_leafy_tree, draw_pine
 
@@ -241,7 +241,7 @@ def draw_moon_bed(pen: Pen) -> Counts:
         pen.stroke(((w * x, 0), (w * x, h * 0.86)), 5, tone=0.9, profile=EVEN)
     for y in (0.30, 0.33):
         pen.stroke(((w * 0.06, h * y), (w * 0.94, h * y)), 2, tone=0.8, profile=EVEN)
-    draw_bed(pen, w * 0.46, h * 0.84, w * 0.66)
+    draw_couch(pen, w * 0.46, h * 0.84, w * 0.66)
     draw_seated_person(pen, w * 0.46, h * 0.71, h * 0.24, hat="knot")
     for k in range(5):
         y = h * (0.88 + 0.022 * k)

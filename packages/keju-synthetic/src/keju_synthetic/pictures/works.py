@@ -14,14 +14,14 @@ from keju.items import Item, Line, LineKind, Point, Record
 from keju.messages import message
 from keju_synthetic.item_maker import ItemMaker, StoredImage
 from keju_synthetic.paper import Picture
-from keju_synthetic.recipe import Difficulty, PictureSpec
+from keju_synthetic.recipe import Difficulty, ImageSpec
 from keju_synthetic.seals.carving import SealDesign, carve_seal
 from keju_synthetic.seals.impression import lay_paste
 
 _ENLARGED = 4
 
 
-class WorkSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WorkSpec(ImageSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A picture of a recipe: which known work it shows, in which hands, for which tasks.
 
     `work` is the known work's id (empty: the picture's own id). `asks` are tasks (empty: all that
@@ -73,7 +73,7 @@ class ChoiceQuestion(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class ShortQuestion(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A question with a short answer; ``{name}`` in the answer is a count of what was drawn.
 
-    `also` are other wordings that are as right.
+    `also` are other correct wordings.
     """
 
     task: str
@@ -83,7 +83,7 @@ class ShortQuestion(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Work(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A picture to be drawn and what is known of it.
+    """A picture to be drawn, with its facts and questions.
 
     `title`, `author` and `dynasty` are in simplified Chinese (`author` empty where unknown),
     `scene` names what draws it, `size` is the drawn field's in pixels. `texts` are open answers by
@@ -125,7 +125,7 @@ def find_work(works: Mapping[str, W], spec: WorkSpec) -> W:
     """The work that a picture of the recipe shows.
 
     Raises:
-        DataError: there is none of that id.
+        DataError: there is no work with that id.
     """
     name = spec.work or spec.id
     if name not in works:
@@ -140,10 +140,10 @@ def press_seals(
 
     Args:
         page: the whole picture.
-        work: whose seals.
+        work: the work with the seals.
         corner: upper left corner of the field in the picture.
-        rng: where chance comes from.
-        worn: 0..1, how badly paste was taken.
+        rng: the random generator.
+        worn: 0..1, how much of the paste is missing.
     """
     lines = []
     for seal in work.seals:
@@ -160,7 +160,7 @@ def press_seals(
 def _press_seal(
     page: Picture, mask: Image.Image, at: tuple[int, int], rng: np.random.Generator, worn: float
 ) -> None:
-    """Press one seal into the page; what falls off its edge is lost.
+    """Press one seal into the page; parts beyond its edge are lost.
 
     The grain of paste is made for a seal that fills a picture, so the seal's place is enlarged.
     """
@@ -186,17 +186,17 @@ def number_lines(lines: list[Line]) -> tuple[Line, ...]:
 
 
 def make_work_items(
-    exhibit: StoredImage,
+    stored: StoredImage,
     work: Work,
     asks: tuple[str, ...],
     lines: tuple[Line, ...],
     counts: Mapping[str, int],
-    examiner: ItemMaker,
+    maker: ItemMaker,
 ) -> Iterator[Item]:
-    """All that the recipe asks about a drawn work.
+    """The items about a drawn work.
 
     Raises:
-        DataError: a task that nothing is known for, or an answer that counts what was not drawn.
+        DataError: a task has no data, or an answer counts a thing that was not drawn.
     """
     known = {choice.task for choice in work.choices} | {short.task for short in work.shorts}
     known |= {*work.texts, work.reads} - {""}
@@ -208,23 +208,23 @@ def make_work_items(
                 task=name,
                 known=", ".join(sorted(known)),
             )
-            raise DataError(problem, item=exhibit.id)
+            raise DataError(problem, item=stored.id)
     wanted = set(asks) or known
     if work.reads in wanted:
-        yield examiner.make_transcription(exhibit, work.reads, lines)
+        yield maker.make_transcription(stored, work.reads, lines)
     for choice in work.choices:
         if choice.task in wanted:
-            yield examiner.make_choice(exhibit, choice.task, choice.right, choice.others)
+            yield maker.make_choice(stored, choice.task, choice.right, choice.others)
     for number, short in enumerate(work.shorts, start=1):
         if short.task in wanted:
-            item = examiner.make_open_question(
-                exhibit, short.task, _fill_in_counts(short, counts, exhibit.id)
+            item = maker.make_open_question(
+                stored, short.task, _fill_in_counts(short, counts, stored.id)
             )
             name = f"{item.id}-{number}"
             yield structs.replace(item, id=name, question=short.question, also_accepted=short.also)
     for name, text in work.texts.items():
         if name in wanted:
-            yield examiner.make_open_question(exhibit, name, text.strip())
+            yield maker.make_open_question(stored, name, text.strip())
 
 
 def _fill_in_counts(short: ShortQuestion, counts: Mapping[str, int], picture: str) -> str:

@@ -1,1 +1,1 @@
-"""Cultural relics: known types drawn as lit solids on a museum's ground, and asked about."""
+"""Cultural relics: known types as lit solids on a museum's backdrop."""

@@ -28,7 +28,7 @@ def _rgb(red: float, green: float, blue: float) -> Colour:
 
 
 class Finish(NamedTuple):
-    """How a surface takes light: of all sides, of the lamp, in a soft and in a sharp gleam."""
+    """Reflection of a surface: ambient, diffuse, soft and sharp highlights, and relief strength."""
 
     around: float
     lamp: float
@@ -54,19 +54,19 @@ _FINISHES: Mapping[Material, Finish] = {
 
 _LAMP = (-0.45, 0.58, 0.68)
 _HALF = (-0.25, 0.32, 0.915)
-"""Halfway between the lamp and the camera: what points there gleams."""
+"""Halfway between the lamp and the camera: the direction of highlights."""
 
 
 def shade_surface(
     surface: Surface, material: Material, rng: np.random.Generator, *, scale: float
 ) -> Picture:
-    """The lit solid; what nothing covers is black.
+    """The lit solid on black.
 
     Args:
         surface: its shape.
-        material: what it is made of.
-        rng: where stains and patina come from.
-        scale: pixels of the surface for one of a picture 600 pixels high.
+        material: its material.
+        rng: the random generator of stains and patina.
+        scale: pixels of the surface for one of an image 600 pixels high.
     """
     finish = _FINISHES[material]
     normal = _bend_normals(surface, finish.bump * scale, scale)

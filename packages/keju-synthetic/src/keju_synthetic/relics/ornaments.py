@@ -100,7 +100,7 @@ def _draw_strings(mask: Image.Image, rect: Rect, count: int) -> None:
 
 
 def _draw_waves(mask: Image.Image, rect: Rect, count: int) -> None:
-    """A broad wave (波曲紋) with what fills its hollows."""
+    """A broad wave (波曲紋) with motifs in its hollows."""
     high = rect.y1 - rect.y0
     cells = _divide_into_cells(rect, count)
     points: list[Point] = []
@@ -116,7 +116,7 @@ def _draw_waves(mask: Image.Image, rect: Rect, count: int) -> None:
 
 
 def _draw_hooks(mask: Image.Image, rect: Rect, count: int) -> None:
-    """Bent hooks one after the other (竊曲紋)."""
+    """A row of bent hooks (竊曲紋)."""
     high = rect.y1 - rect.y0
     for number, cell in enumerate(_divide_into_cells(rect, count)):
         hook = [(0.12, 0.80), (0.12, 0.25), (0.55, 0.18), (0.88, 0.30), (0.86, 0.78), (0.55, 0.84),

@@ -20,7 +20,7 @@ from keju_synthetic.wear import Wear
 Ground = Literal["grey", "dark", "warm"]
 
 SCALE = 2
-"""Things are lit this many times larger than the picture."""
+"""Things are lit this many times larger than the image."""
 
 _GROUNDS: dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]] = {
     "grey": ((0.80, 0.80, 0.79), (0.56, 0.57, 0.58)),
@@ -35,7 +35,7 @@ _STEPS = (1, 2, 5, 10, 20, 50)
 class Staging(NamedTuple):
     """The presentation of a relic.
 
-    `height` is the picture's in pixels; `centimetres` the thing's own, for the scale bar (0: none);
+    `height` is the image's in pixels; `centimetres` the thing's own, for the scale bar (0: none);
     `label` the words of the card before it, a line each (empty: none).
     """
 
@@ -46,7 +46,7 @@ class Staging(NamedTuple):
 
 
 class RelicPhoto(NamedTuple):
-    """A finished picture, and the box of each line of its label, in pixels."""
+    """A finished image, and the box of each line of its label, in pixels."""
 
     image: Image.Image
     label: tuple[Rect, ...]
@@ -66,7 +66,7 @@ def photograph_relic(
         staging: its presentation.
         wear: wear of the photograph.
         font: for characters on the thing, the scale bar and the label; needed if there are any.
-        rng: where chance comes from.
+        rng: the random generator.
     """
     high = staging.height
     foot = 0.20 if staging.label else 0.13
@@ -78,7 +78,7 @@ def photograph_relic(
     frame = Frame(wide * SCALE / 2, high * (1 - foot) * SCALE, thing * SCALE)
     build_surface(surface, shape, frame, font)
     lit = shade_surface(surface, shape.material, rng, scale=SCALE * high / 600)
-    # Edges are whole pixels of the large picture; softened, they come out smooth in the small one.
+    # Edges are whole pixels of the large image; softened, they come out smooth in the small one.
     whole = Image.fromarray((surface.cover * 255 + 0.5).astype(np.uint8))
     soft = whole.filter(ImageFilter.GaussianBlur(0.9))
     cover = to_plane(soft.reduce(SCALE))
@@ -144,7 +144,7 @@ def _add_shadow(page: Picture, cover: Plane, from_above: bool, high: int) -> Pic
 
 
 def _draw_scale_bar(image: Image.Image, per_centimetre: float, font: Font, ground: Ground) -> None:
-    """A bar of alternate black and white, about a fifth of the picture long."""
+    """A bar of alternate black and white, about a fifth of the image long."""
     wanted = image.width * 0.20 / per_centimetre
     length = max((step for step in _STEPS if step <= wanted), default=1)
     pen = ImageDraw.Draw(image)

@@ -14,7 +14,7 @@ from keju.items import Item, Record
 from keju.messages import message
 from keju_synthetic.drawing_context import DrawingContext
 from keju_synthetic.item_maker import ItemMaker, StoredImage
-from keju_synthetic.recipe import Amount, Difficulty, Height, PictureSpec
+from keju_synthetic.recipe import Amount, Difficulty, Height, ImageSpec
 from keju_synthetic.relics.photograph import Ground, Staging, photograph_relic
 from keju_synthetic.relics.shapes import list_letters, load_shapes
 from keju_synthetic.texts import DATA
@@ -23,8 +23,8 @@ from keju_synthetic.wear import compute_wear
 _DIGITS = "0123456789 cm"
 
 
-class RelicPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A relic of ``data/relics.toml`` as it is to be shown.
+class RelicImageSpec(ImageSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A relic of ``data/relics.toml`` and its presentation.
 
     `labelled` puts a card with its name before it; `measured` puts a scale bar below it. `hand`
     writes both, and the characters on the thing.
@@ -84,19 +84,19 @@ def load_relics(path: Path = DATA / "relics.toml") -> dict[str, Relic]:
     return relics
 
 
-def draw_relics(studio: DrawingContext) -> Iterator[Item]:
-    """Build, light and ask about the recipe's relics.
+def draw_relics(context: DrawingContext) -> Iterator[Item]:
+    """Draw the recipe's relics, and yield their items.
 
     Raises:
-        DataError: no such relic or hand, a character without an outline, or a question that
-            nothing is known about.
+        DataError: no such relic or hand, a character without an outline, or a task without
+            data.
     """
-    examiner = ItemMaker()
-    for spec in studio.recipe.read_section("relics", RelicPicture):
-        yield from _make_items(studio, spec, examiner)
+    maker = ItemMaker()
+    for spec in context.recipe.read_section("relics", RelicImageSpec):
+        yield from _make_items(context, spec, maker)
 
 
-def _make_items(studio: DrawingContext, spec: RelicPicture, examiner: ItemMaker) -> Iterator[Item]:
+def _make_items(context: DrawingContext, spec: RelicImageSpec, maker: ItemMaker) -> Iterator[Item]:
     relics = load_relics()
     if spec.relic not in relics:
         raise DataError(unknown_name(spec.relic, relics, "relic"), item=spec.id)
@@ -108,26 +108,26 @@ def _make_items(studio: DrawingContext, spec: RelicPicture, examiner: ItemMaker)
     needed = (
         list_letters(shape) + "".join(label) + (_DIGITS.replace(" ", "") if spec.measured else "")
     )
-    font = studio.find_font(spec.hand, needed, spec.id)
+    font = context.find_font(spec.hand, needed, spec.id)
     centimetres = relic.centimetres if spec.measured else 0.0
     wear = compute_wear(spec.difficulty, spec.wear, item=spec.id)
     shown = photograph_relic(
         shape, Staging(spec.height, spec.ground, centimetres, label), wear, font,
-        studio.rng(spec.id, "relic"),
+        context.rng(spec.id, "relic"),
     )  # fmt: skip
-    exhibit = StoredImage(
+    stored = StoredImage(
         id=spec.id,
-        image=studio.add_image(shown.image, spec.id),
+        image=context.add_image(shown.image, spec.id),
         group=relic.name,
         split=spec.split,
         metadata=_make_metadata(spec, relic),
         transcription="\n".join(label),
     )
     for name in spec.asks:
-        yield _make_item(examiner, exhibit, relic, name)
+        yield _make_item(maker, stored, relic, name)
 
 
-def _make_metadata(spec: RelicPicture, relic: Relic) -> dict[str, str]:
+def _make_metadata(spec: RelicImageSpec, relic: Relic) -> dict[str, str]:
     known = {
         "name": relic.name,
         "kind": relic.kind,
@@ -141,7 +141,7 @@ def _make_metadata(spec: RelicPicture, relic: Relic) -> dict[str, str]:
     return known | ({"collection": relic.collection} if relic.collection else {})
 
 
-def _make_item(examiner: ItemMaker, exhibit: StoredImage, relic: Relic, name: str) -> Item:
+def _make_item(maker: ItemMaker, stored: StoredImage, relic: Relic, name: str) -> Item:
     chosen = {
         "T32": (relic.name, relic.other_names),
         "T33": (relic.period, relic.other_periods),
@@ -149,9 +149,9 @@ def _make_item(examiner: ItemMaker, exhibit: StoredImage, relic: Relic, name: st
         "T36": (relic.kind, relic.other_kinds),
     }
     if name in chosen and all(chosen[name]):
-        return examiner.make_choice(exhibit, name, *chosen[name])
+        return maker.make_choice(stored, name, *chosen[name])
     if name == "T35" and relic.introduction:
-        return examiner.make_open_question(exhibit, name, relic.introduction)
+        return maker.make_open_question(stored, name, relic.introduction)
     raise DataError(
-        message("synthetic.relic-without-data", task=name, relic=relic.name), item=exhibit.id
+        message("synthetic.relic-without-data", task=name, relic=relic.name), item=stored.id
     )

@@ -1,4 +1,4 @@
-"""Shapes of relics as data: parts put together from behind to the front."""
+"""Shapes of relics as data: parts from the back to the front."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Part(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Shape(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A thing: its material, its width in heights, its parts from behind to the front.
+    """The shape of a relic: material, width in heights, and parts from the back to the front.
 
     `from_above` is true for a thing that is seen from above and casts its shadow all around.
     """
@@ -292,7 +292,7 @@ def _make_circle(frame: Frame, middle: Point, radius: float, count: int = 120) -
 
 
 def _draw_seal_letter(relief: Image.Image, letter: Letter, at: Point, size: float) -> None:
-    """A character in the squared seal script, standing out."""
+    """Draw a raised character in the squared seal script."""
     figure = load_seal_script().build_figure(letter.sign)
     wide = size * letter.width
     cell = Rect(at[0] - wide / 2, at[1] - size / 2, at[0] + wide / 2, at[1] + size / 2)

@@ -1,4 +1,4 @@
-"""Solids as a camera sees them: surfaces of revolution, tubes, slabs and faces, with normals.
+"""Visible surfaces of solids: surfaces of revolution, tubes, slabs and faces, with normals.
 
 Only additions, multiplications, divisions and square roots decide pixels (see `noise`), so that
 every machine draws the same.
@@ -59,7 +59,7 @@ class Surface:
         light: Plane | None = None,
         inside: bool = False,
     ) -> None:
-        """Put something in front: where `mask` is true within `box`."""
+        """Put a part in front, where `mask` is true within `box`."""
         self.cover[box][mask] = 1
         self.normal[box][mask] = normal[mask]
         self.relief[box][mask] = 0.5 if relief is None else relief[mask]
@@ -103,7 +103,7 @@ def revolve(
     pigment: Image.Image | None = None,
     open_: bool = True,
 ) -> None:
-    """A solid turned on a wheel.
+    """Add a surface of revolution.
 
     Args:
         surface: the surface to add it to.
@@ -155,7 +155,7 @@ def _fill_disc(top: NDArray[np.int32], dx: Plane, dy: Plane, radius: float, numb
 
 
 def _add_mouth(surface: Surface, middle: Point, radius: float) -> None:
-    """The lip, and what can be seen of the inside."""
+    """Add the lip and the visible part of the inside."""
     for part, inside in ((1.0, False), (0.92, True)):
         r = radius * part
         box = _make_box(surface, middle[0] - r, middle[1] - r * TILT, middle[0] + r,
@@ -180,7 +180,7 @@ def add_tube(
     *,
     flat: float = 1.0,
 ) -> None:
-    """A round bar along a path; `radii` in pixels are spread over it, `flat` < 1 flattens it."""
+    """Add a round bar along a path; `radii` (pixels) are spread over it, `flat` < 1 flattens it."""
     chain = smooth(path)
     most = max(radii) + 2
     box = _make_box(surface, min(x for x, _ in chain) - most, min(y for _, y in chain) - most,
@@ -220,7 +220,7 @@ def add_slab(
     relief: Image.Image | None = None,
     pigment: Image.Image | None = None,
 ) -> None:
-    """A flat piece seen from the front, its edges rounded over `round_` pixels.
+    """Add a flat piece seen from the front, its edges rounded over `round_` pixels.
 
     `relief` and `pigment` have the size of the surface.
     """
@@ -254,7 +254,7 @@ def compute_rounded_normals(mask: Image.Image, radius: float) -> NDArray[np.floa
 
 
 def compute_slopes(high: Plane) -> tuple[Plane, Plane]:
-    """How a height falls to the right and upwards, for a pixel's step."""
+    """The slopes of a height map to the right and upwards, per pixel."""
     right, up = np.zeros_like(high), np.zeros_like(high)
     right[:, 1:-1] = (high[:, :-2] - high[:, 2:]) / 2
     up[1:-1] = (high[2:] - high[:-2]) / 2
@@ -269,7 +269,7 @@ def add_face(
     relief: Image.Image | None = None,
     light: float = 1.0,
 ) -> None:
-    """A flat parallelogram: its upper left, upper right and lower left corners, in pixels."""
+    """Add a flat parallelogram: its upper left, upper right and lower left corners, in pixels."""
     (x0, y0), (x1, y1), (x2, y2) = corners
     xs = [x0, x1, x2, x1 + x2 - x0]
     ys = [y0, y1, y2, y1 + y2 - y0]
@@ -288,7 +288,7 @@ def add_face(
 
 
 def _tilt_normals(right: Plane, up: Plane, forward: Plane) -> NDArray[np.float32]:
-    """A direction of the solid as the tilted camera has it."""
+    """Directions of the solid in the frame of the tilted camera."""
     return np.stack(
         [right, up * _LEVEL - forward * TILT, up * TILT + forward * _LEVEL], axis=-1
     ).astype(np.float32)

@@ -1,1 +1,1 @@
-"""Seals: legends in a squared seal script, cut, pressed, and asked about."""
+"""Seals: legends in a squared seal script, carved and pressed."""

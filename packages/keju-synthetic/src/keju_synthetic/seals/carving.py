@@ -1,4 +1,4 @@
-"""Cutting a seal: outline, border and legend as a clean mask, in the ways seals are laid out."""
+"""Carving of seals: outline, border and legend as a clean mask, in the usual layouts."""
 
 from __future__ import annotations
 
@@ -129,12 +129,12 @@ def _compute_shares(sizes: Sequence[float], bend: float) -> list[float]:
 
 
 def carve_seal(cut: SealDesign, height: int, rng: np.random.Generator) -> Image.Image:
-    """Cut a seal.
+    """Carve a seal.
 
     Args:
-        cut: what is cut.
+        cut: the design.
         height: of the mask in pixels; its width follows from the outline.
-        rng: the cutter's hand.
+        rng: the random generator.
 
     Returns:
         A mask, white where there is paste.
@@ -163,7 +163,7 @@ Warp = Callable[[float, float], Point]
 
 
 class _Canvas:
-    """A mask under the knife, in pixels of the oversized picture."""
+    """The mask during carving, in pixels of the oversized image."""
 
     def __init__(self, width: int, height: int, cut: SealDesign, rng: np.random.Generator) -> None:
         self.image = Image.new("L", (width, height), 0)
@@ -335,7 +335,7 @@ def _move_toward(corner: Point, other: Point, radius: float) -> Point:
 
 
 def _chip_mask(mask: Image.Image, worn: float, rng: np.random.Generator) -> Image.Image:
-    """The stone chipped at its rim, and thin lines broken here and there."""
+    """The mask with a chipped rim and some broken thin lines."""
     width, height = mask.size
     chips = Image.new("L", mask.size, 0)
     pen = ImageDraw.Draw(chips)

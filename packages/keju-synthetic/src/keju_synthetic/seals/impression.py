@@ -1,4 +1,4 @@
-"""Pressing a seal: paste, uneven pressure and the grain of what it is pressed on."""
+"""Impressions of seals: paste, uneven pressure and the grain of the ground."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LARGER = 4
 
 
 class Impression(NamedTuple):
-    """A picture of a pressed seal, and the outline of the seal in it, in pixels."""
+    """An image of a pressed seal, and the outline of the seal in it, in pixels."""
 
     image: Image.Image
     outline: tuple[Point, ...]
@@ -41,14 +41,14 @@ class Impression(NamedTuple):
 def press_seal(
     cut: SealDesign, *, height: int, ground: Ground, wear: Wear, rng: np.random.Generator
 ) -> Impression:
-    """Press a seal in the middle of a picture of its own.
+    """Press a seal in the middle of an image of its own.
 
     Args:
         cut: the seal.
-        height: of the picture in pixels; its width leaves the seal a like margin on all sides.
+        height: of the image in pixels; its width leaves the seal a like margin on all sides.
         ground: what it is pressed on.
         wear: age of the ground, evenness of the paste, and the scan.
-        rng: where chance comes from.
+        rng: the random generator.
 
     Raises:
         DataError: the legend cannot be cut.
@@ -79,7 +79,7 @@ class Paste(NamedTuple):
     tone: Picture
 
     def apply(self, page: Picture) -> Picture:
-        """A picture of the same size with the paste on it.
+        """An image of the same size with the paste on it.
 
         Paste darkens what is beneath instead of hiding it, so writing shows through a seal.
         """
@@ -119,7 +119,7 @@ def spread_paste(mask: Image.Image, *, worn: float, rng: np.random.Generator) ->
 def lay_paste(
     page: Picture, mask: Image.Image, *, worn: float, rng: np.random.Generator
 ) -> Picture:
-    """A picture with paste where a mask of its size is white (see `spread_paste`)."""
+    """An image with paste where a mask of its size is white (see `spread_paste`)."""
     return spread_paste(mask, worn=worn, rng=rng).apply(page)
 
 
@@ -132,18 +132,18 @@ def press_on_page(
     worn: float,
     rng: np.random.Generator,
 ) -> tuple[Picture, tuple[Point, ...]]:
-    """Press a seal on a picture; small seals stay sharp, as they are cut and pressed larger.
+    """Press a seal on an image; small seals stay sharp, as they are cut and pressed larger.
 
     Args:
-        page: the picture.
+        page: the image.
         cut: the seal.
         middle: the middle of the impression, in pixels.
         height: of the seal in pixels.
         worn: 0..1, how uneven the paste is.
-        rng: where chance comes from.
+        rng: the random generator.
 
     Returns:
-        The picture with the seal, and the seal's outline in pixels, cut to the picture.
+        The image with the seal, and the seal's outline in pixels, cut to the image.
     """
     high, wide = page.shape[:2]
     stamp = carve_seal(cut, height * _LARGER, rng)
@@ -174,7 +174,7 @@ def _round_up(side: int) -> int:
 
 
 def _clip_point(x: float, y: float, width: int, height: int) -> Point:
-    """A point moved into the picture."""
+    """A point moved into the image."""
     return (
         round(min(max(x, 0.0), float(width)), 2),
         round(min(max(y, 0.0), float(height)), 2),

@@ -1,4 +1,4 @@
-"""A squared seal script: characters as stroke models that fill whatever cell they are given.
+"""A squared seal script: characters as stroke models that fill any cell.
 
 No seal-script font is free to use here, so the models of ``data/seal_script.toml`` are our own.
 """
@@ -29,7 +29,7 @@ class _Models(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Figure(NamedTuple):
-    """A character in stroke distances: its strokes, and how wide and high it is by nature."""
+    """A character in stroke distances: its strokes, and its natural width and height."""
 
     strokes: tuple[Stroke, ...]
     width: float
@@ -78,10 +78,10 @@ class SealScript:
         return "".join(sign for sign in dict.fromkeys(legend) if sign not in self)
 
     def build_figure(self, sign: str) -> Figure:
-        """How a character is built.
+        """The strokes of a character.
 
         Raises:
-            DataError: there is no model of it, or its composition is not sound.
+            DataError: there is no model of it, or its composition is not valid.
         """
         return self._build_figure(sign, ())
 
@@ -101,7 +101,7 @@ class SealScript:
         return figure
 
     def _parse(self, formula: str, above: tuple[str, ...]) -> tuple[Figure, str]:
-        """The figure that a formula begins with, and what of the formula follows."""
+        """The figure at the beginning of a formula, and the rest of the formula."""
         if not formula:
             raise self._make_error(above[-1], message("synthetic.model-lacks-part"))
         head, rest = formula[0], formula[1:]
@@ -157,7 +157,7 @@ class SealScript:
 
 @lru_cache(maxsize=1)
 def load_seal_script() -> SealScript:
-    """The script that keju brings along."""
+    """The script of this package."""
     return SealScript()
 
 

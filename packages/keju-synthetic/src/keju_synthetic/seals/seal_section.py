@@ -14,7 +14,7 @@ from keju.items import Item, Line, Record
 from keju.messages import message
 from keju_synthetic.drawing_context import DrawingContext
 from keju_synthetic.item_maker import ItemMaker, StoredImage
-from keju_synthetic.recipe import Amount, Difficulty, Height, PictureSpec
+from keju_synthetic.recipe import Amount, Difficulty, Height, ImageSpec
 from keju_synthetic.seals.carving import SealDesign
 from keju_synthetic.seals.impression import Ground, press_seal
 from keju_synthetic.texts import DATA
@@ -24,8 +24,8 @@ _NAMES = {"zhuwen": "朱文", "baiwen": "白文", "mixed": "朱白相间"}
 _ORDERS = {"columns": "columns from right to left", "turning": "回文"}
 
 
-class SealPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A seal to be cut and pressed; `asks` of T30 and T31.
+class SealImageSpec(ImageSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A seal to be carved and pressed; `asks` are tasks among T30 and T31.
 
     `difficulty` in 0..1 drives the wear of ground, paste and scan; `wear` overrides single values
     (a seal's small piece of ground has no stains unless it says so).
@@ -67,23 +67,23 @@ def load_owners(path: Path = DATA / "seals.toml") -> dict[str, SealOwner]:
     return owners
 
 
-def draw_seals(studio: DrawingContext) -> Iterator[Item]:
-    """Cut, press and ask about the recipe's seals.
+def draw_seals(context: DrawingContext) -> Iterator[Item]:
+    """Draw the recipe's seals, and yield their items.
 
     Raises:
-        DataError: a legend that cannot be cut, a task that no seal answers, or an owner unknown.
+        DataError: a legend cannot be carved, a task is not about seals, or the owner is unknown.
     """
-    examiner = ItemMaker()
-    for spec in studio.recipe.read_section("seals", SealPicture):
-        yield from _make_items(studio, spec, examiner)
+    maker = ItemMaker()
+    for spec in context.recipe.read_section("seals", SealImageSpec):
+        yield from _make_items(context, spec, maker)
 
 
-def _make_items(studio: DrawingContext, spec: SealPicture, examiner: ItemMaker) -> Iterator[Item]:
+def _make_items(context: DrawingContext, spec: SealImageSpec, maker: ItemMaker) -> Iterator[Item]:
     owned = load_owners().get(spec.cut.legend)
     wear = compute_wear(spec.difficulty, {"stains": 0.0} | spec.wear, item=spec.id)
     made = press_seal(
         spec.cut, height=spec.height, ground=spec.ground, wear=wear,
-        rng=studio.rng(spec.id, "seal"),
+        rng=context.rng(spec.id, "seal"),
     )  # fmt: skip
     metadata = {
         "legend": spec.cut.legend,
@@ -96,9 +96,9 @@ def _make_items(studio: DrawingContext, spec: SealPicture, examiner: ItemMaker) 
     }
     if owned is not None:
         metadata |= {"owner": owned.owner, "note": owned.note}
-    exhibit = StoredImage(
+    stored = StoredImage(
         id=spec.id,
-        image=studio.add_image(made.image, spec.id),
+        image=context.add_image(made.image, spec.id),
         group=spec.cut.legend,
         split=spec.split,
         metadata=metadata,
@@ -107,9 +107,9 @@ def _make_items(studio: DrawingContext, spec: SealPicture, examiner: ItemMaker) 
     line = Line(id="l001", text=spec.cut.legend, polygon=made.outline, kind="seal")
     for name in spec.asks:
         if name == "T30":
-            yield examiner.make_transcription(exhibit, name, (line,))
+            yield maker.make_transcription(stored, name, (line,))
         elif name == "T31" and owned is not None:
-            yield examiner.make_choice(exhibit, name, owned.owner, owned.others)
+            yield maker.make_choice(stored, name, owned.owner, owned.others)
         elif name == "T31":
             raise DataError(message("synthetic.seal-without-owner", task=name), item=spec.id)
         else:

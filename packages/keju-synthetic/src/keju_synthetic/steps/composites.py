@@ -100,7 +100,7 @@ def make_composites(context: StepContext, settings: CompositeSettings) -> None:
     """Make inscriptions of labelled crops, and items of recognition about them.
 
     Raises:
-        UsageError: more classes are wanted than there are, or the fewest are more than the most.
+        UsageError: `classes` is larger than their number, or `fewest` than `most`.
         DataError: there are no classes of crops, or no inscription could be made.
     """
     if settings.fewest > settings.most:
@@ -145,10 +145,10 @@ STEP = Step(
 
 
 def compose_inscription(plan: InscriptionPlan, settings: CompositeSettings) -> Composite:
-    """Make one inscription; characters shrink until all find room.
+    """Make one inscription; characters shrink until all fit.
 
     Raises:
-        DataError: a crop has nothing written on it, or they find no room.
+        DataError: a crop has nothing written on it, or they do not fit.
     """
     rng = np.random.default_rng(plan.seeds)
     strokes = [extract_strokes(open_image(crop, name=f"{plan.name}: crop")) for crop in plan.crops]
@@ -182,7 +182,7 @@ def _resize_strokes(crop: Image.Image, side: float) -> Image.Image:
 
 
 class _CropSampler:
-    """Crops to choose from, without those that show more than strokes: a rim, a flake, a stain."""
+    """Chooses crops at random, except those that contain a rim, a flake or a stain."""
 
     def __init__(self, context: StepContext, settings: CompositeSettings, classes: Classes) -> None:
         self._bench = context
@@ -200,7 +200,7 @@ class _CropSampler:
         """A random crop.
 
         Raises:
-            DataError: of many, none shows strokes alone.
+            DataError: no crop of many consists of strokes alone.
         """
         for _ in range(_TRIES):
             of_class = self._classes[int(rng.integers(len(self._classes)))]
@@ -223,7 +223,7 @@ class _CropSampler:
 
 
 def has_patch(strokes: Image.Image) -> bool:
-    """Whether some of what is white is wider than a stroke: a fifth of the crop either way."""
+    """Whether a white area is wider than a stroke: a fifth of the crop in both directions."""
     scale = _PROBE / max(strokes.size)
     size = (max(1, round(strokes.width * scale)), max(1, round(strokes.height * scale)))
     small = np.asarray(strokes.resize(size, Image.Resampling.BOX)) > 127

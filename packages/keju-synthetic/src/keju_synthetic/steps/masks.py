@@ -12,7 +12,7 @@ from keju.outlines import largest_contour
 from keju_synthetic.noise import Plane, to_plane
 
 _LEAST, _MOST = 0.02, 0.98
-"""Shares of a picture that a thing in it may fill."""
+"""Minimum and maximum share of an image that its object fills."""
 
 _RADIUS_AT_RIM = 3
 
@@ -30,7 +30,7 @@ def load_masked(data: bytes, *, name: str, most_side: int) -> tuple[Image.Image,
         data: the bytes of the file. With transparency the opaque part is the object, otherwise the
             largest region that differs from the background along the rim.
         name: what an error calls it.
-        most_side: larger pictures are made smaller.
+        most_side: larger images are made smaller.
 
     Raises:
         DataError: the image is damaged, or no object is found in it.
@@ -52,11 +52,11 @@ def load_masked(data: bytes, *, name: str, most_side: int) -> tuple[Image.Image,
 def is_page(picture: Image.Image, mask: Plane) -> bool:
     """Whether the outline of the object is that of a page, its frame, or its block of text.
 
-    That is a rectangle, turned or not; or nearly one, and inside for the most part the ground.
+    That is a rectangle at any angle, or nearly a rectangle whose inside has the background's grey.
 
     Args:
-        picture: in RGB.
-        mask: of the thing in it, as `load_masked` gives both.
+        picture: the image in RGB.
+        mask: the mask of its object, from `load_masked`.
     """
     import cv2  # noqa: PLC0415 - heavy
 
@@ -72,7 +72,7 @@ def is_page(picture: Image.Image, mask: Plane) -> bool:
 
 
 def _read_alpha(data: bytes, name: str) -> Image.Image | None:
-    """The picture's transparency, upright; None where it is opaque throughout."""
+    """The image's transparency, upright; None where it is opaque throughout."""
     with decoding(data, name):
         image = open_header(data, name=name)
         if "A" not in image.getbands() and "transparency" not in image.info:

@@ -41,7 +41,7 @@ _CHUNK = 32
 
 
 class SetTypeSettings(Settings, frozen=True):
-    """How pages are set and worn."""
+    """The typesetting and the wear of the pages."""
 
     typeface: Annotated[
         str,
@@ -233,7 +233,7 @@ def _make_job(context: StepContext, settings: SetTypeSettings, item: Item) -> Pa
 
 
 def _find_page_size(item: Item) -> tuple[float, float] | None:
-    """Of the page whose pixels the outlines are in."""
+    """Width and height of the page in whose pixels the outlines are; None if unknown."""
     if item.images:
         return float(item.images[0].width), float(item.images[0].height)
     found = _SIZE.fullmatch(item.metadata.get("page_size", ""))

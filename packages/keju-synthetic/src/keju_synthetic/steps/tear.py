@@ -64,7 +64,7 @@ class TearSettings(Settings, frozen=True):
 class Fragment(Struct, frozen=True):
     """A fragment: which piece's which part it is, and where its pixels were.
 
-    A point (x, y) of its picture lay at (a x + b y + c, d x + e y + f) in the map of labels.
+    A point (x, y) of its image lay at (a x + b y + c, d x + e y + f) in the map of labels.
     """
 
     sha256: str
@@ -165,12 +165,12 @@ def fragment_pieces(context: StepContext, settings: TearSettings) -> None:
     )
     if pages := [item.id for item, piece in whole if piece.page]:
         context.note(
-            f"{len(pages)} of {len(whole)} pictures have no outline of a bone, but "
+            f"{len(pages)} of {len(whole)} images have no outline of a bone, but "
             f"a rectangle, such as a page or its frame: {', '.join(pages[:3])}"
             f"{' …' if len(pages) > 3 else ''}"
         )
     if left:
-        context.note(f"{len(left)} pictures not torn: {left[0].why}")
+        context.note(f"{len(left)} images not torn: {left[0].why}")
 
 
 STEP = Step(

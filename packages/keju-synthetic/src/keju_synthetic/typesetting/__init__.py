@@ -1,4 +1,4 @@
-"""Type set into the outlines of a real page: where its lines lie, in which fonts, in what frame."""
+"""Typesetting into the outlines of a real page: line boxes, typefaces, frames."""
 
 from keju_synthetic.typesetting.line_boxes import LineBox, measure_box, separate_boxes
 from keju_synthetic.typesetting.page_setting import (

@@ -17,7 +17,7 @@ from keju_synthetic.page_layout import Rect
 _LEVELS = 15
 _MOST_LEAN = 0.15
 _LEAST = 0.5
-"""A bed that has lost more than this part of a side to its neighbours has no room for its line."""
+"""A box that has lost more than this part of a side to its neighbours is dropped."""
 
 
 class LineBox(NamedTuple):
@@ -40,8 +40,7 @@ class LineBox(NamedTuple):
 def measure_box(polygon: Sequence[Point]) -> LineBox | None:
     """Measure an outline: its sides are the medians of what it spans at fifteen heights.
 
-    A swash that was drawn around, or a slip of the pen, so moves nothing. None where the outline
-    has no area.
+    Medians make it robust to single strokes that stick out. None if the outline has no area.
     """
     points = list(polygon)
     if len(points) < 3:
@@ -86,10 +85,10 @@ def _measure_lean(spans: Sequence[tuple[float, float, float]]) -> float:
 
 
 def separate_boxes(beds: Sequence[LineBox]) -> list[LineBox | None]:
-    """Beds that no longer overlap: two that did meet in the middle of what they shared.
+    """Boxes that do not overlap: two that did now meet in the middle of their overlap.
 
-    Where too little would be left of one, it is taken out (None), the one that lost most first,
-    and the others have its room.
+    A box that would lose too much is dropped (None), the one with the largest loss first, and the
+    others get its room.
     """
     kept: list[LineBox | None] = list(beds)
     while True:

@@ -90,7 +90,7 @@ def typeset_lines(
     Args:
         lines: a page's lines in reading order, outlines in pixels of the source.
         source: width and height of the source's page.
-        height: of the picture, in pixels.
+        height: of the image, in pixels.
         look: typeface, frame, and what becomes of characters that no font draws.
     """
     scale = height / source[1]
@@ -134,9 +134,9 @@ def typeset_lines(
 
 
 def embolden_small_type(layout: Layout, fonts: Fonts) -> dict[str, tuple[HandSpec, Font]]:
-    """The fonts of a page, bolder where its type is small: thin strokes would take no ink at all.
+    """The fonts of a page, bolder where its type is small: thin strokes would take no ink.
 
-    Founders and cutters did so too. It goes by the smaller type of a page, which is mostly notes.
+    Type founders did the same. The smaller type of the page decides, which is mostly notes.
     """
     sizes = sorted(glyph.em for glyph in layout.glyphs)
     small = sizes[len(sizes) // 5] * 1200 / layout.height if sizes else _SMALL[1]
@@ -212,7 +212,7 @@ def _fit_line(text: str, kind: LineKind, bed: LineBox, hand: HandSpec) -> _Fit:
 
 
 def _even_sizes(fits: Sequence[_Fit]) -> list[_Fit]:
-    """One block is cut in one hand: no line is much larger than most of its kind."""
+    """Limit the em of each line to a little more than the median of its kind."""
     usual = {
         kind: median(fit.em for fit in fits if fit.kind == kind)
         for kind in {fit.kind for fit in fits}
