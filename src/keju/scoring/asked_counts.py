@@ -16,6 +16,7 @@ from keju.scoring.counted_things import (
 from keju.scoring.extraction import Extracted, strict_body
 from keju.scoring.json_answers import json_phrase
 from keju.scoring.numeric_answer import LONGEST, extract_count, without_first_sight
+from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import fold, wording
 from keju.text import parse_english_number, parse_number, to_half_width
 
@@ -87,7 +88,7 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
         plain, "discourse", "although"
     ):
         return Extracted(None, "said to be uncountable", plain[:80])
-    asked = find_asked_thing(question)
+    asked = find_asked_thing(question, in_english=is_mostly_latin(plain))
     plain = without_bounds(plain)
     sure = without_first_sight(plain)
     return (
@@ -132,7 +133,7 @@ def _concluded(sure: str, asked: AskedThing | None) -> Extracted | None:
 
 def _from_json(body: str, question: str) -> Extracted | None:
     """The count under the key of a JSON object that answers the question."""
-    found = json_phrase(body, question)
+    found = json_phrase(body, question) or json_phrase(body, question, number=True)
     if found is None or found.answer is None:
         return None
     return extract_asked_count(found.answer)._replace(rule=found.rule)

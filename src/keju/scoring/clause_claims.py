@@ -7,9 +7,12 @@ import re
 from keju.scoring.asked_phrases import find_asked_phrase, has_own_link
 from keju.scoring.phrase_marks import BOLD, GLOSS, OUTSIDE, without_quoted
 from keju.scoring.phrase_values import has_link
+from keju.scoring.question_slots import maker_of
+from keju.scoring.typed_values import typed_value
 from keju.scoring.wordings import alternatives, fold, wording
 from keju.text import is_han
 
+_FEW_WORDS = 5
 SHORT = 12
 """The length up to which a clause without a link may be a phrase alone."""
 
@@ -35,7 +38,15 @@ def speaks_of(clause: str, question: str) -> bool:
         or (wording("short", "holding").search(asked) and wording("short", "holding").search(flat))
         or BOLD.search(clause)
         or without_quoted(fold(clause)) != fold(clause)
+        or maker_of(clause, question)
+        or typed_value(clause, question) is not None
     )
+
+
+def is_brief(plain: str) -> bool:
+    """Whether a clause without a link may be a phrase alone: a few characters or Latin words."""
+    words = plain.split()
+    return len(plain) <= SHORT or (len(words) <= _FEW_WORDS and not any(map(is_han, plain)))
 
 
 def concludes_bare(plain: str) -> bool:
@@ -84,6 +95,7 @@ def declines(flat: str) -> bool:
 
 def is_open(flat: str) -> bool:
     """Whether a sentence leaves the choice between two candidates open, or declines."""
+    flat = wording("short", "not_certain").sub(" ", flat)
     if wording("short", "open").search(flat):
         return True
     return bool(wording("discourse", "refusal").search(flat)) and not has_link(flat[-20:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keju.scoring.phrase_marks import CLOSE, OPEN
+from keju.scoring.wordings import fold, wording
 
 _ABBREVIATED = ("i.e", "e.g", " ca", " cf", " vol", " no", " st", " dr", " mr")
 _STOPS = frozenset("。！？!?；;\n")
@@ -23,9 +24,13 @@ def sentences_of(core: str) -> Iterator[str]:
 
 
 def parts_of(sentence: str) -> Iterator[str]:
-    """The clauses of a sentence."""
+    """The clauses of a sentence; what is contrasted (而不是, rather than) is one of its own."""
     start = 0
+    contrasts = {each.start() for each in wording("short", "contrasted").finditer(fold(sentence))}
     for place, char, outside in _outside(sentence):
+        if outside and place in contrasts and sentence[start:place].strip():
+            yield sentence[start:place]
+            start = place
         if outside and (char == "，" or _is_comma(sentence, place) or char in "—→⇒…"):
             yield sentence[start:place]
             start = place if char in "→⇒" else place + 1

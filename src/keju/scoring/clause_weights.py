@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from keju.scoring.asked_phrases import find_asked_phrase, has_own_link, links_in
-from keju.scoring.clause_claims import SHORT, concludes_bare, grams_of
+from keju.scoring.clause_claims import concludes_bare, grams_of, is_brief
 from keju.scoring.phrase_marks import BOLD, EDGE, OUTSIDE, QUOTED
 from keju.scoring.phrase_values import value_of
 from keju.scoring.question_slots import maker_of, slot_of
@@ -110,7 +110,7 @@ class ClauseWeights:
         holds = wording("short", "holding")
         weight += 20 * bool(holds.search(asked) and any(map(holds.search, links)))
         weight += 40 * (self.has_asked_year(clause.plain) or signs.typed)
-        weight += 25 * has_own_link(clause.masked, self._question)
+        weight += 45 * has_own_link(clause.masked, self._question)
         return weight + self._of_what_is_asked(clause.plain, signs.links)
 
     def _evidence_against(self, clause: ClauseText, signs: _Signs) -> int:
@@ -122,8 +122,8 @@ class ClauseWeights:
         if not self._asks_for_place():
             weight += 20 * bool(wording("short", "located").match(clause.plain))
         if not signs.typed:
-            weight += _SOURCED * self._is_sourced(clause.part)
-            weight += 15 * bool(wording("short", "like").search(clause.masked))
+            weight += _SOURCED * self.is_sourced(clause.part)
+            weight += 5 * bool(wording("short", "like").search(clause.masked))
         return weight
 
     def _asks_for_place(self) -> bool:
@@ -138,10 +138,11 @@ class ClauseWeights:
         if lexicon and re.search(lexicon, clause.plain) and not begins:
             return CERTAIN
         concluding = wording("discourse", "conclusion").fullmatch(clause.plain)
-        no_value = heading or concluding or (lexicon and not alone)
-        if len(clause.plain) > SHORT or shared or begins or no_value:
+        announces = clause.part.rstrip(" *\n").endswith((":", "："))
+        no_value = heading or concluding or announces or (lexicon and not alone)
+        if not is_brief(clause.plain) or shared or begins or no_value:
             return 0
-        if self._is_sourced(clause.part):
+        if self.is_sourced(clause.part):
             return LEAST
         if first and alone and not wording("short", "pronoun").match(clause.plain):
             return 2 * CERTAIN
@@ -178,7 +179,7 @@ class ClauseWeights:
         counted = wording("short", "asks_for_number").search(fold(self._question))
         return not counted and bool(wording("short", "counts_parts").match(plain))
 
-    def _is_sourced(self, part: str) -> bool:
+    def is_sourced(self, part: str) -> bool:
         """Whether a clause quotes a source (志文曰“…”), where no text is asked for."""
         if find_asked_phrase(self._question).kinds & {"text", "title", "character"}:
             return False

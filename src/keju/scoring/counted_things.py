@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from keju.scoring.wordings import fold, wording
+from keju.scoring.wordings import alternatives, fold, wording
 from keju.text import is_han, parse_english_number, parse_number
 
 _NUMBER = (
@@ -88,8 +88,13 @@ class AskedThing(NamedTuple):
     qualifier: str = ""
 
 
-def find_asked_thing(question: str) -> AskedThing | None:
-    """The thing that a question asks to count; None where it names none."""
+def find_asked_thing(question: str, *, in_english: bool = False) -> AskedThing | None:
+    """The thing that a question asks to count; None where it names none.
+
+    Args:
+        question: the question.
+        in_english: whether the answer is in English, where the question may be in Chinese.
+    """
     found = wording("counts", "asked").search(fold(question))
     if not found:
         return None
@@ -98,7 +103,16 @@ def find_asked_thing(question: str) -> AskedThing | None:
     word = found["english"] or found["english_of"] or found["english_are"]
     if word:
         return _english(word, per, found["doing"] or "")
+    noun = found["noun"] or found["measure"] or ""
+    if in_english and (word := _translated(noun)):
+        return _english(word, "(?:column|line)" if per in {"行", "列"} else _translated(per), "")
     return _chinese(found["measure"], found["noun"], per, fold(question)[: found.start()])
+
+
+def _translated(noun: str) -> str:
+    """The English word for a Chinese noun, by the first of its characters that has one."""
+    names = zip(alternatives("counts", "noun"), alternatives("counts", "in_english"), strict=True)
+    return next((word for chars, word in names if re.match(rf"[^在有是]{{0,2}}?[{chars}]", noun)), "")
 
 
 MEASURED = AskedThing(r"\s?[个名位只条枚匹头棵座朵艘张幅件把片株尾根间]", "")
@@ -331,7 +345,7 @@ def _is_part(flat: str, count: _Count, asked: AskedThing) -> bool:
         return True
     part = wording("counts", "part", "{}$").search(count.before)
     if part and asked.each and part[0].startswith(("每", "each", "per", "every")):
-        return asked.each not in part[0]
+        return re.search(asked.each, part[0]) is None
     return bool(part)
 
 

@@ -23,7 +23,7 @@ _AFTER_ITEM = re.compile(r"\s*(?:——|—|–|\s-\s|[:：]|->|→|，|,\s)")
 _KIND = re.compile(r"(?<=[\u4e00-\u9fff])/(?:人名|地名|官名|书名|时间|[A-Z]{2,6})")
 _AND = re.compile(r"以及|及其|(?<=[\u4e00-\u9fff》]{2})和(?=[《\u4e00-\u9fff]{2})|\s和\s|\band\b")
 _NUMBER_OF_THEM = re.compile(
-    r"(?<=..)等?[一二三四五六七八九十两0-9]{1,3}[人位个名处地部种者][。.\s]*$"
+    r"(?<=..)(?:—|–|-|，|,|、|\s)*(?:一?共|合?计|总计)?(?:有)?等?[一二三四五六七八九十两0-9]{1,3}[人位个個名处處地部种種者][。.\s]*$"
 )
 _AND_SO_ON = re.compile(r"(?<=\S\S)等(?=[。.\s]*$)")
 _LABELLED = re.compile(r"[#\s*>-]*(?P<label>[^:：、，,\n]{1,24})[:：](?P<rest>.*)", re.DOTALL)
@@ -163,11 +163,12 @@ def _of_line(line: str) -> Iterator[str]:
     """The names in a line that is not a list item: its sentences without labels and remarks."""
     for sentence in _SENTENCE_END.split(_GLOSS.sub("", line)):
         said = _without_label(sentence)
+        said = _NUMBER_OF_THEM.sub("", said) if "、" in said else said
         if not said.strip(_EDGE) or _is_said(said):
             continue
         said = _KIND.sub("", _CIRCLES.sub("、", _NUMBERS.sub("、", said)))
         said = _AND_SO_ON.sub("", _AND.sub("、", said))
-        yield from _split(_NUMBER_OF_THEM.sub("", said) if "、" in said else said)
+        yield from _split(said)
 
 
 def _is_said(sentence: str) -> bool:

@@ -13,6 +13,10 @@ from keju.text import answer_part
 _ANSWER_TAG = re.compile(r"<(?P<closing>/?)answer>", re.IGNORECASE)
 _BOX = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{)?([^{}]*)\}")
 _BOX_TOKENS = re.compile(r"<\|begin_of_box\|>([^<]*)<\|end_of_box\|>")
+_GROUNDED = re.compile(
+    r"<\|ref\|>[^<\n]{0,80}<\|/ref\|>\s{0,4}(?:<\|det\|>[^<\n]{0,400}<\|/det\|>)?[ \t]*\n?"
+)
+"""The kind of a block and its box, which models for documents write before its text."""
 _FENCE = "```"
 _END_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "</s>", "<eos>")
 _ANSWER_KEYS = ("answer", "答案", "choice", "option", "选项", "選項", "result", "结果")
@@ -85,7 +89,7 @@ def strict_body(text: str) -> str:
     """The body, with the marks of further models for reasoning and boxes read too (`strict`)."""
     if "◁" in text:
         text = text.replace("◁think▷", "<think>").replace("◁/think▷", "</think>")
-    body = body_of(text)
+    body = _GROUNDED.sub("", body_of(text))
     boxes = [box for box in _BOX_TOKENS.finditer(body) if box[1].strip()]
     return boxes[-1][1] if boxes else body
 

@@ -39,11 +39,16 @@ def json_passage(body: str, form: str) -> Extracted | None:
     return None
 
 
-def json_phrase(body: str, question: str) -> Extracted | None:
+def json_phrase(body: str, question: str, *, number: bool = False) -> Extracted | None:
     """The value in a JSON object that answers a question, or None where that is not clear.
 
     The key is one for answers, or occurs in the question; else the object has only one value
     besides those for reasons, sources and notes.
+
+    Args:
+        body: the response.
+        question: the question.
+        number: whether only numbers answer it.
     """
     for text in _candidates(body):
         value = json_value(text)
@@ -51,7 +56,8 @@ def json_phrase(body: str, question: str) -> Extracted | None:
             continue
         left = {
             str(key): each for key, each in value.items()
-            if isinstance(each, str | int | float) and not _is_key(str(key), "key_other")
+            if isinstance(each, int | float if number else str | int | float)
+            and not _is_key(str(key), "key_other")
         }  # fmt: skip
         answers = [key for key in left if _is_key(key, "key_answer")]
         asked = [key for key in left if _is_asked(key, question)]

@@ -63,7 +63,8 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _WIDEST, _NEXT_WORDS = 12, 40
-_SHORTEST_CLAUSE = 5
+_SHORTEST_CLAUSE, _SHORTEST_FRAGMENT = 5, 2
+_QUOTED = re.compile(r"[“「『\"]([^“”「」『』\"\n]{2,24})[”」』\"]")
 
 _STEMS, _CIRCLED = "甲乙丙丁戊己庚辛", "①②③④⑤⑥⑦⑧"
 _PLACES = ("一1", "二2", "三3", "四4", "五5", "六6")
@@ -243,6 +244,8 @@ def _texts(flat: str, options: Sequence[str]) -> Iterator[Mention]:
     """The texts of options in a response."""
     wanted = [(counted(text).casefold(), place) for place, text in enumerate(options)]
     wanted += _clauses_of(options)
+    clauses = {text for text, _ in wanted}
+    wanted += [each for each in _fragments_of(flat, options) if each[0] not in clauses]
     known = [text for text, _ in wanted]
     chars, places = [], []
     for place, char in enumerate(flat):
@@ -269,6 +272,18 @@ def _clauses_of(options: Sequence[str]) -> list[tuple[str, int]]:
             long = [part for part in parts if len(part) >= _SHORTEST_CLAUSE]
             found += [(part, place) for part in long if not part.isascii()]
     return found
+
+
+def _fragments_of(flat: str, options: Sequence[str]) -> list[tuple[str, int]]:
+    """Quoted parts of options (“一个语素”的那一项), each with the place of the only option with it."""
+    known = [counted(text).casefold() for text in options]
+    found = []
+    for quoted in _QUOTED.finditer(flat):
+        part = counted(quoted[1]).casefold()
+        having = [place for place, text in enumerate(known) if part != text and part in text]
+        if len(part) >= _SHORTEST_FRAGMENT and len(having) == 1 and part not in known:
+            found.append((part, having[0]))
+    return list(dict.fromkeys(found))
 
 
 def _apart(flat: str, start: int, end: int, text: str) -> bool:

@@ -20,6 +20,7 @@ _EDGE = " \t\r\n\u3000*_`#>-–—.。，,、:：;；!！?？'\"‘’“”「�
 _MOST = 4_000
 _NEAR = 40
 _SHORT = 300
+_SENTENCE_END = re.compile(r"[。！!]|\.\s")
 _LONG_LINE = 15
 _LONG, _SOME, _SHORTEST_READING, _TWO = 240, 40, 24, 2
 _REVERSAL = re.compile(
@@ -248,9 +249,12 @@ def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extr
         names = {letter for each in left for letter in each.mention.letters - denied}
         if not left:
             continue
+        if len(names) > 1 and rank == Rank.STATED and (head := _in_first_line(flat, left)):
+            return _extracted_letter(flat, head, offered)
         if len(names) > 1:
             return Extracted(None, "several options named", " ".join(sorted(names)))
-        if _is_cut(flat) or _is_read_out(flat, left) or (rank == Rank.NAMED and len(flat) > _SHORT):
+        stated = rank == Rank.STATED and _ended(flat, left[0])
+        if (_is_cut(flat) and not stated) or _is_read_out(flat, left) or (rank == Rank.NAMED and len(flat) > _SHORT):
             return Extracted(None, "unfinished")
         return _extracted_letter(
             flat,
@@ -261,6 +265,22 @@ def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extr
     if len(left_over) == 1 and len(offered) > _TWO and not _is_cut(flat):
         return Extracted(left_over[0], "the only option not denied", flat[:60])
     return Extracted(None, "only denies" if denied else "no option chosen")
+
+
+def _in_first_line(flat: str, stated: Sequence[Claim]) -> Claim | None:
+    """The one option that the first line states as a sentence, where only lines with reasons follow."""
+    line, _, rest = flat.partition("\n")
+    found = [each for each in stated if each.mention.start < len(line)]
+    if not rest.strip() or len({each.mention.letters for each in found}) != 1:
+        return None
+    finished = line.rstrip().endswith(("。", ".", "!")) and not _REVERSAL.search(rest)
+    return found[-1] if finished else None
+
+
+def _ended(flat: str, claim: Claim) -> bool:
+    """Whether a statement is in a first sentence that is finished, so that a later cut is harmless."""
+    ends = [each.start() for each in _SENTENCE_END.finditer(flat)]
+    return bool(ends) and claim.mention.end <= ends[0]
 
 
 def _is_cut(flat: str) -> bool:
@@ -277,7 +297,7 @@ def _is_read_out(flat: str, left: Sequence[Claim]) -> bool:
     """Whether an option's text occurs only in a transcription of the page, without modern words."""
     plain = fold(flat)
     return (
-        len(flat) > _SHORTEST_READING
+        len(flat) > (_SHORTEST_READING if "\n" not in flat else _SHORTEST_READING // 2)
         and not is_mostly_latin(flat)
         and all(each.mention.by_text and each.rank == Rank.NAMED for each in left)
         and any(map(is_han, flat))

@@ -56,13 +56,15 @@ def clauses_of(core: str, question: str) -> Iterator[Clause]:
     state = _State(question)
     sentences = list(sentences_of(core))
     last = core.rstrip().rpartition("\n")[2].strip(OUTSIDE)
+    closing = core.rstrip().rpartition("\n\n")[2].strip(OUTSIDE)
     for number, sentence in enumerate(sentences):
         flat = fold(GLOSS.sub("", sentence)).strip(OUTSIDE)
         if not flat or is_aside(flat):
             continue
         final = len(sentences) > 1 and number == len(sentences) - 1
         alone = final and (sentence.strip(OUTSIDE) == last or bool(BOLD.search(sentence)))
-        yield from state.read(sentence, number, alone=alone, longer=len(sentences) > 2)
+        closes = alone and closing == last
+        yield from state.read(sentence, number, alone=alone, longer=len(sentences) > 2, closes=closes)
 
 
 @dataclass
@@ -75,9 +77,11 @@ class _Sentence:
         parts: its clauses.
         alone: whether the clause that is read, or the whole sentence, answers without a context.
         declines: whether the sentence declines to answer.
+        closes: whether the sentence is the whole last paragraph of several.
         denied: whether a clause denied something or left the answer open.
         corrected: whether a clause corrected what was said before.
         stated: whether a clause stated a value.
+        sourced: whether a clause quoted what is written on the work, which a later one explains.
         carried: the weight that a clause without a subject takes from the clause before it.
     """
 
@@ -86,9 +90,11 @@ class _Sentence:
     parts: list[str]
     alone: bool
     declines: bool
+    closes: bool = False
     denied: bool = False
     corrected: bool = False
     stated: bool = False
+    sourced: bool = False
     carried: int = 0
 
 
@@ -99,10 +105,11 @@ class _State:
         self._question = question
         self._weights = ClauseWeights(question)
         self._corrected = -9
+        self._most = 0
         self._concluded = self._labelled = self._restated = False
 
     def read(
-        self, text: str, number: int, *, alone: bool, longer: bool = False
+        self, text: str, number: int, *, alone: bool, longer: bool = False, closes: bool = False
     ) -> Iterator[Clause]:
         """The clauses of one sentence."""
         flat = fold(text)
@@ -114,7 +121,9 @@ class _State:
         if number == 0 and self._describes(flat, len(parts), longer=longer):
             yield Clause(text, DESCRIBES, number)
             return
-        sentence = _Sentence(text, number, parts, alone=alone, declines=declines(flat))
+        sentence = _Sentence(
+            text, number, parts, alone=alone, declines=declines(flat), closes=closes
+        )
         for whole in parts:
             if clause := self._read_clause(whole, sentence):
                 yield clause
@@ -134,6 +143,7 @@ class _State:
             return Clause(part, -1, sentence.number)
         weight = self._weight(whole, clause, sentence)
         weight += self._announced(clause, weight, sentence)
+        self._most = max(self._most, weight)
         weight += _SECOND_THOUGHT * (sentence.corrected and weight >= CONCLUDED)
         return None if self._labelled else Clause(part, weight, sentence.number)
 
@@ -167,11 +177,14 @@ class _State:
         sentence.carried -= BOLD_WEIGHT * bool(BOLD.search(clause.part))
         weight = 0 if self._says_it_again(clause, sentence) else weight + added
         sentence.stated = sentence.stated or weight >= LEAST
+        sentence.sourced = sentence.sourced or self._weights.is_sourced(clause.part)
         return 0 if sentence.declines and weight < CERTAIN else weight
 
     def _says_it_again(self, clause: ClauseText, sentence: _Sentence) -> bool:
         """Whether a clause repeats a stated value in other words (that is, i.e.)."""
         if not sentence.stated or sentence.corrected:
+            return False
+        if sentence.sourced:
             return False
         again = wording("short", "says_it_again").match(clause.masked)
         return bool(again) and not self._weights.has_asked_year(clause.masked)
@@ -195,7 +208,8 @@ class _State:
         elif self._restated:
             added, self._restated = PHRASE, False
         elif weight >= _STATED and (
-            concludes or self._concluded or self._is_settled(clause.masked, weight, sentence)
+            wording("short", "commits").search(clause.masked)
+            or concludes or self._concluded or self._is_settled(clause.masked, weight, sentence)
         ):
             again = wording("short", "says_it_again").match(clause.masked)
             added = CONCLUDED + _SECOND_THOUGHT * bool(concludes and not again)
@@ -209,6 +223,7 @@ class _State:
             self._weights.has_asked_year(masked)
             or sentence.number - self._corrected <= 1
             or (sentence.denied and wording("short", "contrast").search(masked))
+            or (sentence.closes and self._most < CERTAIN)
             or (sentence.alone and (self._corrected >= 0 or weight >= CERTAIN))
         )
 

@@ -30,6 +30,8 @@ LONGEST_PHRASE = 40
 LONGEST_PLAIN = 60
 _LONGEST_READING = 400
 _LONGEST_NAME = 3
+_ERA_YEAR = re.compile(r"[\u4e00-\u9fff]{2}[元一二三四五六七八九十廿卅]{1,4}年")
+_WESTERN_YEAR = re.compile(r"(?<![0-9])[0-9]{3,4}(?![0-9])")
 _LOCATED = re.compile(
     r"(?:位于|挂在|放在|[在于])?(?P<thing>[\u4e00-\u9fff]{1,12}?)(?:之)?(?:上|中|里|内|下|旁|边|前|后)(?:面|方|边|头)?"
 )
@@ -186,10 +188,11 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     found = [*_of_person(trimmed, question)]
     found += [quoted[0]] if chosen[:1] in '“「『《"‘' and quoted else []
     found.append(_without_article(trimmed))
-    if len(quoted) == 1 and len(chosen) <= LONGEST_PHRASE:
+    if len(quoted) == 1 and len(chosen) <= LONGEST_PHRASE + len(quoted[0]):
         found.append(quoted[0])
     found += [*_by_gloss(core), *_barer(trimmed, question)]
     found += [*_of_english_noun(chosen, find_asked_phrase(question).noun)]
+    found += _years_of(trimmed, question)
     found += filter(None, (_one_dynasty(each, question) for each in (trimmed, core)))
     found += [trimmed_phrase(chosen, ""), _without_article(chosen), chosen, core.strip(EDGE)]
     found += [
@@ -273,6 +276,16 @@ def _of_english_noun(chosen: str, noun: str) -> Iterator[str]:
         for found in re.finditer(rf"\b(?:{_QUALIFIER}){{1,2}}{noun}\b", fold(chosen)):
             phrase = chosen[found.start() : found.end()]
             yield from (phrase, wording("short", "size").sub("", phrase))
+
+
+def _years_of(trimmed: str, question: str) -> Iterator[str]:
+    """The one year in a longer date, by its era or in digits, where a year is asked for."""
+    if not wording("short", "asks_for_a_year").search(fold(question)):
+        return
+    for form in (_ERA_YEAR, _WESTERN_YEAR):
+        found = form.findall(trimmed)
+        if len(found) == 1:
+            yield found[0]
 
 
 def _one_dynasty(trimmed: str, question: str) -> str:

@@ -38,6 +38,7 @@ LONGEST = 50_000
 _BOX = re.compile(r"\\boxed\s{0,3}\{\s{0,3}(?:\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{)?([^{}]*)\}")
 _MATHS = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{([^{}]*)\}|\\[()\[\]]|\$+")
 _FIRST_OF_ONE = re.compile(r"^(?:1[.．、)）]|[-*•])\s*(?=[^\d\s][^\n]*\Z)")
+_LISTED = re.compile(r"^[ \t]*(?:\d{1,2}[.．、)）]|[-*•·])[ \t]+(?=\S)", re.MULTILINE)
 _ANSWER_HEADING = re.compile(
     r"^[ \t#*【\[]*(?:最终|最終|正确|正確)?(?:答案|(?:final |correct )?answer)[】\]*:： \t]*\n+",
     re.IGNORECASE | re.MULTILINE,
@@ -67,6 +68,7 @@ def extract_short(text: str, question: str = "") -> Extracted:
     core = _MATHS.sub(lambda found: found[1] or "", without_fence(body)).strip()
     if len(core) <= LONGEST_PLAIN:
         core = _REPEATED.sub(lambda found: found["unit"], core)
+    core = _LISTED.sub("", core) if "\n" in core else core
     core = _FIRST_OF_ONE.sub("", _ANSWER_HEADING.sub(r"答案：", core))
     if _is_cut_off(core):
         return Extracted(None, "cut off before the answer", body)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from keju.scoring.asked_phrases import find_asked_phrase
+from keju.scoring.phrase_marks import GLOSS, OUTSIDE, without_quoted
 from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import fold, wording
 from keju.text import is_han
@@ -29,12 +30,16 @@ def typed_value(clause: str, question: str) -> str | None:
     """
     kinds = find_asked_phrase(question).kinds
     asked = fold(question)
+    if (built := _construction(clause, asked)) is not None:
+        return built
     for kind, form in _MARKED.items():
         if kind not in kinds:
             continue
+        bare = GLOSS.sub("", clause)
+        text = bare if kind == "title" and bare.strip(OUTSIDE) else clause
         found = [
-            each["value"] for each in re.finditer(form, clause)
-            if _is_committed(fold(clause[max(0, each.start() - _BEFORE) : each.start()]), kind,
+            each["value"] for each in re.finditer(form, text)
+            if _is_committed(fold(text[max(0, each.start() - _BEFORE) : each.start()]), kind,
                              near="《" not in each[0])
             and (fold(each["value"]) not in asked or kind == "character")
         ]  # fmt: skip
@@ -44,6 +49,19 @@ def typed_value(clause: str, question: str) -> str | None:
     named = "character" in kinds and len(only) == 1 and only[0] not in asked
     if named and is_mostly_latin(clause) and not wording("short", "denied").search(fold(clause)):
         return only[0]
+    return None
+
+
+def _construction(clause: str, asked: str) -> str | None:
+    """The value of a clause that puts it elsewhere than after a link (X无疑, 以X为主色), or None."""
+    core = clause.strip(OUTSIDE)
+    flat = without_quoted(fold(core))
+    for found in wording("short", "construction").finditer(flat):
+        named = {name: group for name, group in found.groupdict().items() if group}
+        after = named.pop("asked_after", "")
+        (name,) = named
+        if (not after or after[-2:] in asked) and not wording("short", "denied").search(found[0]):
+            return core[found.start(name) : found.end(name)]
     return None
 
 

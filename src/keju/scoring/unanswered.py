@@ -189,7 +189,8 @@ def _breaks_off(core: str, sentences: Sequence[str], question: str) -> bool:
     if len(sentences) == 1 and _only_introduces(last, asked):
         return True
     value = len(first) <= _BARE_VALUE and not wording("unanswered", "open_end", "{}$").search(first)
-    if value or len(core) < _LEAST_CUT or wording("short", "answer").search(fold(core)):
+    answered = any(wording("short", "answer").search(each) for each in sentences)
+    if value or len(core) < _LEAST_CUT or answered:
         return False
     clauses = re.split("[,;]", first) if len(sentences) == 1 else sentences
     concludes = [bool(wording("discourse", "conclusion").match(each)) for each in clauses[1:]]

@@ -12,6 +12,7 @@ from keju.scoring.extraction import (
     strict_body,
     without_fence,
 )
+from keju.scoring.numeric_answer import without_first_sight
 from keju.scoring.polarity import alone_word, extract_stated_yes_no
 from keju.scoring.wordings import fold, wording
 from keju.text import to_half_width
@@ -99,6 +100,8 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
         return listed._replace(answer=_SAID.get(word) or alone_word(word))
     if alone := alone_word(core):
         return Extracted(alone, "whole answer", body)
+    settled = without_first_sight(body)
+    body = settled if settled.strip() else body
     if _HEDGED.search(body):
         return Extracted(None, "both yes and no")
     if (decided := _concluded(body, question)) is not None:
