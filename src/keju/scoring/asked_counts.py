@@ -62,6 +62,8 @@ _COUNT_ALONE = re.compile(
 )
 _EDGE = " \t\r\n*_`#>。.，,、:：;；!！\"'“”"
 _MOST_CORRECTIONS = 3
+_TIMES = re.compile(r"\W*(?:only |just |exactly )?(once|twice|thrice)\b", re.IGNORECASE)
+_HOW_OFTEN = {"once": 1, "twice": 2, "thrice": 3}
 _SHORT = 16
 _FIRST_NUMBER = re.compile(
     rf"\W*(?:(?:only|just|exactly|about|around) )?{_N}(?=\s?(?:[.,;!(]|-\s|—|$))"
@@ -88,6 +90,8 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
         plain, "discourse", "although"
     ):
         return Extracted(None, "said to be uncountable", plain[:80])
+    if times := _TIMES.match(plain):
+        return Extracted(str(_HOW_OFTEN[times[1].lower()]), "first words", plain[:80])
     asked = find_asked_thing(question, in_english=is_mostly_latin(plain))
     plain = without_bounds(plain)
     sure = without_first_sight(plain)
@@ -106,7 +110,7 @@ def _last_paragraph(plain: str) -> Extracted | None:
     paragraphs = [each.strip() for each in plain.split("\n\n") if each.strip()]
     if len(paragraphs) < 2 or paragraphs[-2][-1:].isdigit():
         return None
-    alone = extract_count(paragraphs[-1])
+    alone = extract_count(paragraphs[-1].lstrip("→⇒=>:：-—* "))
     return alone if alone.answer is not None and alone.rule == "whole" else None
 
 

@@ -13,6 +13,7 @@ from keju.scoring.wordings import alternatives, fold, wording
 from keju.text import is_han
 
 _FEW_WORDS = 5
+_OF_THE_IMAGE = frozenset(["图像", "像中", "图中", "画面", "面中", "画中", "图片", "片中"])
 SHORT = 12
 """The length up to which a clause without a link may be a phrase alone."""
 
@@ -106,4 +107,4 @@ def grams_of(flat: str) -> set[str]:
     han = "".join(char if is_han(char) else " " for char in flat)
     pairs = {han[at : at + 2] for at in range(len(han) - 1) if " " not in han[at : at + 2]}
     words = set(re.findall(r"[a-z]{3,}", flat)) - set(alternatives("short", "common"))
-    return pairs | words
+    return (pairs | words) - _OF_THE_IMAGE

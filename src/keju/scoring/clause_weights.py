@@ -24,6 +24,7 @@ LEAST, BOLD_WEIGHT = 20, 30
 
 _YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
+_RELATIVE = re.compile(r"(?:which|who|whose|whom|where)\b")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
 _EXISTENTIAL, _GENERIC, _SOURCED, _PLACES = 30, 25, 10, "上下中里内旁前后"
 
@@ -119,6 +120,8 @@ class ClauseWeights:
         asks_for_person = "person" in find_asked_phrase(self._question).kinds
         if asks_for_person and signs.links and signs.links[0][0].strip().startswith("there"):
             weight += _EXISTENTIAL
+        weight += _GENERIC * bool(wording("short", "adds").match(clause.plain))
+        weight += _GENERIC * bool(_RELATIVE.match(clause.plain))
         if not self._asks_for_place():
             weight += 20 * bool(wording("short", "located").match(clause.plain))
         if not signs.typed:

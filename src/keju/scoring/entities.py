@@ -17,7 +17,7 @@ _BOXED_LIST = re.compile(r"\\boxed\s{0,2}\{(?:\\text\{)?([^{}]{0,2000})\}{1,2}")
 _MARKUP = re.compile(r"\*\*|__|`|^[ \t]{0,4}>[ \t]?", re.MULTILINE)
 _GLOSS = re.compile(r"\s?[（(\[【<][^（()）\[\]【】<>]{0,120}[）)\]】>]")
 _NUMBERS = re.compile(r"(?:^|(?<=[\s；;]))\d{1,2}[、.．)]\s?(?=[^\d\s])", re.MULTILINE)
-_CIRCLES = re.compile(r"[①-⑳]|(?<=\S)\s(?=\d{1,2}[.、．])")
+_CIRCLES = re.compile(r"[①-⑳]|(?:^|(?<=[：:，,、。；;\s]))[一二三四五六七八九十]曰(?=.)|(?<=\S)\s(?=\d{1,2}[.、．])")
 _ITEM = re.compile(r"[ \t]*(?:[-*•·]\s+|[(（]?\d{1,3}[)）.．、]\s*|[①-⑳]\s*)(?P<item>\S.*)")
 _AFTER_ITEM = re.compile(r"\s*(?:——|—|–|\s-\s|[:：]|->|→|，|,\s)")
 _KIND = re.compile(r"(?<=[\u4e00-\u9fff])/(?:人名|地名|官名|书名|时间|[A-Z]{2,6})")
@@ -32,7 +32,7 @@ _HEADER = re.compile(
 )
 _PROSE = re.compile(r"的|了(?![然解])|这")
 _QUOTED = re.compile(r"[“「『][^“”「」『』]{0,2000}[”」』]")
-_SENTENCE_END = re.compile(r"(?<=[。！？!?])(?=.)")
+_SENTENCE_END = re.compile(r"(?<=[。！？!?])(?=.)|(?<=[；;，,])(?=至于|另外|此外|但)")
 _EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！'\"‘’“”「」"
 _KIND_EDGE = _EDGE + "0123456789一二三四五六七八九十()（）[]【】"
 _KIND_OF = r"(?:(?<=[、，,：:\s])|^){}[（(](?P<name>[^（()）]{1,24})[）)](?=[、，,。；;\s]|$)"
@@ -218,6 +218,8 @@ def _is_kind(label: str) -> bool:
 
 def _split(listing: str) -> list[str]:
     parts = [part for part in _SEPARATORS.split(listing) if part.strip()]
+    if len(parts) > 2 and any(len(part.strip(_EDGE)) == 1 for part in parts):
+        parts = parts[:-1] + re.split("和|与|及", parts[-1])
     if len(parts) == 1 and " " in listing.strip() and any(map(is_han, listing)):
         parts = listing.split()
     return [name for part in parts for name in _clean(part)]

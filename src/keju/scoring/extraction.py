@@ -13,10 +13,12 @@ from keju.text import answer_part
 _ANSWER_TAG = re.compile(r"<(?P<closing>/?)answer>", re.IGNORECASE)
 _BOX = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{)?([^{}]*)\}")
 _BOX_TOKENS = re.compile(r"<\|begin_of_box\|>([^<]*)<\|end_of_box\|>")
+_COMMENT = re.compile(r"<!--[^<>]{0,200}-->")
 _GROUNDED = re.compile(
     r"<\|ref\|>[^<\n]{0,80}<\|/ref\|>\s{0,4}(?:<\|det\|>[^<\n]{0,400}<\|/det\|>)?[ \t]*\n?"
 )
 """The kind of a block and its box, which models for documents write before its text."""
+_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+[^\n]{0,40}$")
 _FENCE = "```"
 _END_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "</s>", "<eos>")
 _ANSWER_KEYS = ("answer", "答案", "choice", "option", "选项", "選項", "result", "结果")
@@ -89,7 +91,7 @@ def strict_body(text: str) -> str:
     """The body, with the marks of further models for reasoning and boxes read too (`strict`)."""
     if "◁" in text:
         text = text.replace("◁think▷", "<think>").replace("◁/think▷", "</think>")
-    body = _GROUNDED.sub("", body_of(text))
+    body = _GROUNDED.sub("", _COMMENT.sub("", body_of(text)))
     boxes = [box for box in _BOX_TOKENS.finditer(body) if box[1].strip()]
     return boxes[-1][1] if boxes else body
 
@@ -113,6 +115,12 @@ def without_fence(body: str) -> str:
     if len(core) - len(inside) < 2 * len(_FENCE) or _FENCE in inside or "\n" not in inside:
         return body
     return inside.partition("\n")[2]
+
+
+def without_headings(body: str) -> str:
+    """A body without its Markdown headings; the body where it is nothing else."""
+    lines = [line for line in body.split("\n") if not _HEADING.match(line)]
+    return "\n".join(lines) if "".join(lines).strip() else body
 
 
 def boxed_answer(body: str) -> Extracted | None:

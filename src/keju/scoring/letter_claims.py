@@ -83,7 +83,7 @@ _NON_B = re.compile(r"\s{0,2}(?:莫属|莫屬|不可)")
 _IGNORED_BEFORE = re.compile(
     r"(?:(?:如果|假如|假设|若|倘若|要是|否则|不然|既然有)[^,。;\n]{0,12}|是否(?:应该|应)?(?:选|選|是|为)?|是不是|到底是|究竟是|还是选?"
     r"|(?:有人|人们|有些人|一些人|很多人|许多人|不少人|大家|常有人|某些|传统上?|旧说|有的?学者|初看|乍看|乍一看|起初|原本|容易|一开始"
-    r"|可能有人)[^。;\n!?]{0,16}"
+    r"|可能有人|或谓|或曰|或以[为為])[^。;\n!?]{0,16}"
     r"|也有?可能(?:是|为|选)?|或许也|另一(?:个|种)可能(?:是|为)?|可能会误|其次(?:是|为|考虑)?|次优(?:是|为)?"
     r"|\b(?:if|otherwise|whether|suppose|assuming|were it|unless)\b[^,.;\n]{0,24}|\b(?:some|many"
     r"|others|most people|one|people|students)\s(?:people\s|scholars\s|students\s)?(?:may|might"
@@ -122,7 +122,7 @@ _NEGATIVE = (
     r"(?:不太?(?:正确|正確|对|對|符合?|成立|合适|合適|合|准确|準確|恰当|可能|匹配|相符|吻合|一致|行|妥|适用|适合|可取|可选|相关|贴切|能选|应选|该选|可选"
     r"|选|選|予|会(?:是|有|出现|使用)|在|够|是)"
     r"|错误|錯誤|有误|有誤|错|錯(?!综)|误(?!解为)|(?:可以|可|应|應|应该|应当|能|需|首先|直接)?(?:被)?排除|可排除|与文意不|无关|無關|不选|矛盾|相悖"
-    r"|太绝对|过于绝对|以偏概全|张冠李戴|说反了?|不足|没有(?:依据|根据|体现|提到|出现)|未(?:提及|提到|见|出现|体现)|偏离|干扰项|非本题"
+    r"|不[像似]|(?<=[:：—–-])\s?(?:无(?![误疑])|没有|不是|否|no\b)|\b(?:do|did|can) ?not see\b|太绝对|过于绝对|以偏概全|张冠李戴|说反了?|不足|没有(?:依据|根据|体现|提到|出现)|未(?:提及|提到|见|出现|体现)|偏离|干扰项|非本题"
     r"|\|\s?(?:no|否)\b|✗|✘|❌|❎|×|✖|☒|\bfalse\b|\b(?:incorrect|wrong|inaccurate|irrelevant"
     r"|unlikely|impossible|implausible|excluded|eliminated|ruled\sout|discarded|rejected"
     r"|unrelated|mismatch)\b"
@@ -131,7 +131,7 @@ _NEGATIVE = (
     r"|\bnot\s(?:fit|match|correct|right|the|a|supported|consistent|likely)\b)"
 )
 _POSITIVE = (
-    r"(?:正确|正確|(?<![不反应])对(?![应于照比面称立角望联话着象岸坐弈饮待])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|最佳|贴切|最优|当选|入选|应选|即为所求|合理|可取|无误|為佳|为佳|一致"
+    r"(?:正确|正確|(?<![不反应])对(?![应于照比面称立角望联话着象岸坐弈饮待])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|(?<=[:：—–-])\s?(?:有(?![误])|yes\b|是(?=[,。;]))|最佳|贴切|最优|当选|入选|应选|即为所求|合理|可取|无误|為佳|为佳|一致"
     r"|\|\s?(?:yes|是)\b|✓|✔|✅|☑|√|⭕|🟢|\btrue\b|\b(?:correct|right|best|fits?|match(?:es)?"
     r"|accurate|appropriate|most\slikely|consistent)\b)"
 )
@@ -171,7 +171,7 @@ _ANSWER = re.compile(
     rf"(?:\s(?:option|choice|letter|here|to (?:this"
     rf"|the) question))?(?:\([^()\n]{{1,12}}\))?[\s\"'”|)\]]{{0,4}}(?:\s?(?:is|was|should\sbe"
     rf"|would\sbe|must\sbe|has\sto\sbe|will\sbe|=|:|->|→|—|-|seems to be|appears to be"
-    rf"|is most likely|is likely|is probably|is clearly)\s?){{1,2}}"
+    rf"|is most likely|is likely|is probably|is clearly|est(?: la)?)\s?){{1,2}}"
     rf"|\b(?:final answer|answer)[\s\"'”|)\]]{{0,4}}|正解は)"
     rf"(?:\s{{0,2}}(?:选择|選擇|选|選|是|为|為|应为|应选|项|option\b|choice\b|letter\b|clearly\b|definitely\b"
     rf"|likely\b|probably\b|therefore\b)){{0,2}}\s{{0,2}}{_NOUN}{_OPENERS}\Z",
@@ -317,6 +317,7 @@ def _committed(left: str, wide: str, right: str) -> tuple[Rank, str] | None:
 
 def _judged(region: str) -> Rank | None:
     """The claim that the words after a mention make of it, up to the end of the sentence."""
+    region = region.lstrip(" .)]:、")
     stop = _STOP.search(region)
     if stop:
         region = region[: stop.start()]

@@ -75,7 +75,7 @@ _NUMBERED = re.compile(
     r"第\s?(?P<han>[一二三四五六1-6])\s?(?:个|個|项|項)?\s?(?:选项|選項|选择|答案)|(?<=选)第(?P<short>[一二三四五六1-6])(?:个"
     r"|個|项|項)"
     r"|第(?P<item>[一二三四五六1-6])(?:项|項)(?!目)|(?:选项|選項)\s?(?P<after>[一二三四五六]|[1-6](?![0-9.]))"
-    r"|\bthe\s(?P<word>first|second|third|fourth|fifth|sixth|1st|2nd|3rd|4th)\s(?:option|choice"
+    r"|\b(?:the\s)?(?P<word>first|second|third|fourth|fifth|sixth|1st|2nd|3rd|4th)\s(?:option|choice"
     r"|answer)\b"
     r"|\b(?:option|choice)\s(?P<digit>[1-6])(?![0-9.])",
     re.IGNORECASE,

@@ -20,6 +20,7 @@ _EDGE = " \t\r\n\u3000*_`#>-–—.。，,、:：;；!！?？'\"‘’“”「�
 _MOST = 4_000
 _NEAR = 40
 _SHORT = 300
+_TURNED = {Rank.FAVOURED: Rank.DENIED, Rank.DENIED: Rank.FAVOURED}
 _SENTENCE_END = re.compile(r"[。！!]|\.\s")
 _LONG_LINE = 15
 _LONG, _SOME, _SHORTEST_READING, _TWO = 240, 40, 24, 2
@@ -95,6 +96,8 @@ def _turned(flat: str, claim: Claim) -> Claim:
     for name, rank in (("is_right", Rank.DENIED), ("is_wrong", Rank.FAVOURED)):
         if wording("letters", name).match(after):
             return claim._replace(rank=Rank.DENIED if chosen else rank, rule="predicate")
+    if claim.rule == "predicate" and claim.rank in _TURNED:
+        return claim._replace(rank=_TURNED[claim.rank])
     return claim
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
-from keju.scoring.extraction import Extracted, body_of, without_fence
+from keju.scoring.extraction import Extracted, body_of, json_value, strict_body, without_fence
 from keju.scoring.stated_numbers import StatedNumber, find_count, find_probability
 from keju.scoring.wordings import fold, wording
 from keju.text import parse_number
@@ -18,6 +18,7 @@ _MOST_CORRECTIONS = 3
 _TENTHS = re.compile(
     r"(?<![0-9零一二三四五六七八九十])([1-9一二三四五六七八九])成(?![功为立员语年])"
 )
+_PROBABILITY_KEY = re.compile(r"prob(?:ability)?|likelihood|answer|概率|可能性|答案", re.IGNORECASE)
 _CLAUSE = re.compile(r"[,，](?!\d)|[。;；!！?？\n]|\.(?=\s)|(?=\bbut\b)")
 
 
@@ -37,6 +38,8 @@ def extract_final_probability(text: str) -> Extracted:
     What follows a correction (修正为, "I revise it to") comes before earlier text, and a clause
     that reports a first sight (起初, "at first") is skipped (`strict`).
     """
+    if (keyed := _probability_in_json(text)) is not None:
+        return keyed
     body = _TENTHS.sub(lambda found: f"{parse_number(found[1]):.0f}0%", body_of(text)[-LONGEST:])
     flat = fold(body)
     back = list(wording("discourse", "correction").finditer(flat))
@@ -47,6 +50,19 @@ def extract_final_probability(text: str) -> Extracted:
         if found.answer is not None:
             return found
     return extract_probability(without_first_sight(body) if body.strip() else text)
+
+
+def _probability_in_json(text: str) -> Extracted | None:
+    """The probability under its own key of a JSON object, or None where it has no such key."""
+    value = json_value(strict_body(text))
+    if not isinstance(value, dict):
+        return None
+    named = [each for key, each in value.items() if _PROBABILITY_KEY.fullmatch(str(key))]
+    if len(named) != 1:
+        return None
+    said = f"{named[0]}".strip()
+    found = find_probability(said)
+    return Extracted(f"{found.value:.15g}", "JSON key", said) if found else None
 
 
 def without_first_sight(text: str) -> str:

@@ -105,7 +105,7 @@ class _State:
         self._question = question
         self._weights = ClauseWeights(question)
         self._corrected = -9
-        self._most = 0
+        self._most = self._concluding = 0
         self._concluded = self._labelled = self._restated = False
 
     def read(
@@ -213,7 +213,9 @@ class _State:
         ):
             again = wording("short", "says_it_again").match(clause.masked)
             added = CONCLUDED + _SECOND_THOUGHT * bool(concludes and not again)
-        self._concluded = bool(concludes and not has_link(clause.masked))
+        begins = bool(concludes and not has_link(clause.masked))
+        self._concluded = begins or (self._concluded and sentence.number == self._concluding)
+        self._concluding = sentence.number
         self._labelled = bool(wording("short", "answer", "{}$").search(raw))
         return added
 

@@ -30,6 +30,7 @@ LONGEST_PHRASE = 40
 LONGEST_PLAIN = 60
 _LONGEST_READING = 400
 _LONGEST_NAME = 3
+_LABEL = re.compile(r"[^：:“「『《]{1,16}[：:]\s*(?=\S)")
 _ERA_YEAR = re.compile(r"[\u4e00-\u9fff]{2}[元一二三四五六七八九十廿卅]{1,4}年")
 _WESTERN_YEAR = re.compile(r"(?<![0-9])[0-9]{3,4}(?![0-9])")
 _LOCATED = re.compile(
@@ -59,7 +60,8 @@ def _linked_value(clause: str, question: str) -> str:
     bold = [found[1] for found in BOLD.finditer(clause)]
     bold = [each for each in bold if fold(each).strip(EDGE) not in fold(question)]
     if len(bold) == 1 and not wording("short", "answer").search(fold(bold[0])):
-        return bold[0]
+        labelled = _LABEL.match(bold[0])
+        return bold[0][labelled.end() :] if labelled else bold[0]
     said = clause.replace("*", "").replace("`", "")
     said = GLOSS.sub("", said) if GLOSS.sub("", said).strip(OUTSIDE) else said
     flat = fold(said)
@@ -192,7 +194,7 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
         found.append(quoted[0])
     found += [*_by_gloss(core), *_barer(trimmed, question)]
     found += [*_of_english_noun(chosen, find_asked_phrase(question).noun)]
-    found += _years_of(trimmed, question)
+    found += [*_years_of(trimmed, question), *_number_of(trimmed, question)]
     found += filter(None, (_one_dynasty(each, question) for each in (trimmed, core)))
     found += [trimmed_phrase(chosen, ""), _without_article(chosen), chosen, core.strip(EDGE)]
     found += [
@@ -288,6 +290,14 @@ def _years_of(trimmed: str, question: str) -> Iterator[str]:
             yield found[0]
 
 
+def _number_of(trimmed: str, question: str) -> Iterator[str]:
+    """The one number in digits of a phrase, where a number is asked for."""
+    if wording("short", "asks_for_number").search(fold(question)):
+        found = re.findall(r"(?<![0-9.])[0-9]{1,6}(?![0-9])", trimmed)
+        if len(found) == 1:
+            yield found[0]
+
+
 def _one_dynasty(trimmed: str, question: str) -> str:
     """The dynasty in a longer date (北宋徽宗大观年间), where one is asked for."""
     if not wording("categories", "dynasty").search(fold(question)):
@@ -339,7 +349,9 @@ def gloss_of(clause: str, value: str) -> str:
         return ""
     for found in GLOSS.finditer(plain):
         before = plain[max(0, found.start() - LONGEST_PHRASE - 2) : found.start()].rstrip()
-        if before.endswith(name):
+        if before.endswith(name) or any(
+            before.endswith(name[:end]) for end in range(3, len(name)) if name[end] == " "
+        ):
             gloss = found[0].strip(EDGE)
             return f" ({gloss})" if _other_name(value, gloss) else ""
     return ""

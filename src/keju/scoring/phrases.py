@@ -14,7 +14,7 @@ from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.clause_claims import repeats, speaks_of
 from keju.scoring.clause_parts import sentences_of
 from keju.scoring.clause_weights import CERTAIN, CONCLUDED, LEFT_OPEN, PHRASE
-from keju.scoring.extraction import Extracted, strict_body, without_fence
+from keju.scoring.extraction import Extracted, strict_body, without_fence, without_headings
 from keju.scoring.json_answers import json_phrase, labelled_phrase
 from keju.scoring.phrase_clauses import Clause, clauses_of
 from keju.scoring.phrase_marks import EDGE, OUTSIDE
@@ -38,6 +38,12 @@ LONGEST = 50_000
 _BOX = re.compile(r"\\boxed\s{0,3}\{\s{0,3}(?:\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{)?([^{}]*)\}")
 _MATHS = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{([^{}]*)\}|\\[()\[\]]|\$+")
 _FIRST_OF_ONE = re.compile(r"^(?:1[.．、)）]|[-*•])\s*(?=[^\d\s][^\n]*\Z)")
+_HTML = re.compile(r"</?(?:table|thead|tbody|t[rdh]|p|div|span|center|[biu]|em|strong|h[1-6])\b[^<>]{0,80}>")
+_CLASSICAL = re.compile(r"者[，,](?=[^，。,]{1,16}也)")
+_QUOTED_LINES = re.compile(r'"([^"\n]{1,80})\n([^"\n]{1,80})"')
+_MARK = re.compile(r"答案|←|[✓✔✅√]|\banswer\b", re.IGNORECASE)
+_ROW = re.compile(r"^[ \t]*\|(?P<first>[^|\n]{1,60})\|[^\n]*$", re.MULTILINE)
+_ANNOUNCES = re.compile(r"(?:(?<=[。.!])|^)[^。.!\n]{1,40}[:：][ *]*$")
 _LISTED = re.compile(r"^[ \t]*(?:\d{1,2}[.．、)）]|[-*•·])[ \t]+(?=\S)", re.MULTILINE)
 _ANSWER_HEADING = re.compile(
     r"^[ \t#*【\[]*(?:最终|最終|正确|正確)?(?:答案|(?:final |correct )?answer)[】\]*:： \t]*\n+",
@@ -68,11 +74,43 @@ def extract_short(text: str, question: str = "") -> Extracted:
     core = _MATHS.sub(lambda found: found[1] or "", without_fence(body)).strip()
     if len(core) <= LONGEST_PLAIN:
         core = _REPEATED.sub(lambda found: found["unit"], core)
-    core = _LISTED.sub("", core) if "\n" in core else core
+    core = _CLASSICAL.sub("者：", _HTML.sub(" ", _QUOTED_LINES.sub(r'"\1 \2"', core))).strip()
+    if marked := _marked_row(core):
+        return readings_of(marked, question, "marked row", core)
+    core = core if _ANSWER_HEADING.search(core) else without_headings(core).strip()
+    core = _LISTED.sub("", _without_reasons(core, question)) if "\n" in core else core
     core = _FIRST_OF_ONE.sub("", _ANSWER_HEADING.sub(r"答案：", core))
     if _is_cut_off(core):
         return Extracted(None, "cut off before the answer", body)
-    return _of_clauses(core, question, body)
+    found = _of_clauses(core, question, body)
+    whole = core.strip(OUTSIDE)
+    if found.answer is None or "\n" in whole or len(whole) > LONGEST_PLAIN or whole in found.readings:
+        return found
+    return found._replace(others=(*found.others, whole))
+
+
+def _without_reasons(core: str, question: str) -> str:
+    """A text without the items of a list that give the reasons for what was stated before it."""
+    kept: list[str] = []
+    stated = False
+    for line in core.split("\n"):
+        item = _LISTED.match(line) is not None
+        if item and stated:
+            while len(kept) > 1 and not kept[-1].strip():
+                kept.pop()
+            kept[-1] = _ANNOUNCES.sub("", kept[-1])
+            continue
+        if not item:
+            stated = stated or any(each.weight >= _LEAST for each in clauses_of(line, question))
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def _marked_row(core: str) -> str:
+    """The first cell of the one row of a Markdown table that is marked as the answer."""
+    rows = list(_ROW.finditer(core))
+    marked = [each["first"].strip() for each in rows if _MARK.search(each[0])]
+    return marked[0] if len(rows) > 2 and len(marked) == 1 else ""
 
 
 def _is_cut_off(core: str) -> bool:
@@ -96,6 +134,8 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     if _lists_several(clauses, question) or _GLOSSES.search(core):
         return Extracted(None, "several phrases", body)
     if len(clauses) == 1 and clauses[0].weight >= 0 and is_plain(clauses[0].text, question):
+        if misses_its_form(clauses[0].text, question):
+            return Extracted(None, "no phrase of the asked form", body)
         return readings_of(clauses[0].text, question, "whole answer", body)
     spoken_in = _in_one_language(clauses, question)
     about = [
@@ -187,7 +227,9 @@ def _about(clauses: list[Clause], question: str) -> Iterator[Clause]:
     of the asked category, and where it has no subject of its own. A text that later declines has
     not answered with a clause before. Clauses that state much are kept in a text of two sentences.
     """
-    if not question or not clauses or clauses[0].sentence == clauses[-1].sentence:
+    said = "".join(each.text for each in clauses)
+    foreign = is_mostly_latin(said) and any(map(is_han, question))
+    if not question or foreign or not clauses or clauses[0].sentence == clauses[-1].sentence:
         yield from clauses
         return
     sure = CERTAIN if clauses[-1].sentence < _MOST_SENTENCES else CONCLUDED
@@ -223,5 +265,6 @@ def _best(clauses: list[Clause]) -> Clause | None:
     if top.weight >= CONCLUDED:
         same = [each for each in usable if each.weight // CONCLUDED == top.weight // CONCLUDED]
         last = same[-1].sentence
-        return max((each for each in same if each.sentence == last), key=lambda each: each.weight)
+        at_last = [each for each in same if each.sentence == last]
+        return max(reversed(at_last), key=lambda each: each.weight)
     return max(usable, key=lambda each: each.weight)

@@ -32,6 +32,8 @@ _SCRIPT = re.compile(r"\b(?P<which>[a-z]+)(?: style)? (?P<kind>script|dynasty|st
 _LACKING = re.compile(r"[无未非没]([\u4e00-\u9fff])")
 _SHORT_PREDICATE = 5
 _BUT = re.compile(r",\s*(?:但是?|不过|然而)|\b(?:but|however),?\s")
+_ASKS_OF_CERTAINTY = re.compile(r"(?:确定|辨认|辨识|看清|识别|判断|断定|考证)(?:吗|出|么)|\b(?:determin|legib|readab|identif|possible to)")
+_CANNOT = re.compile(r"不能|无法|难以|不可|cannot|can['’]t|not possible|impossible|unable")
 _BUT_FIRST = re.compile(r"但|不过|只是|仅|尽管|虽|although|though|but|only")
 _CONCEDES = re.compile(r"只是|只不过|仅仅?是|(?:just|only|except)\b")
 _CATEGORIES = ("dynasty", "script", "posture", "sex")
@@ -103,6 +105,8 @@ def _asks_of_the_image(question: str) -> bool:
 def _of_sentence(flat: str, asked: str) -> str | None:  # noqa: PLR0911
     """Yes, No, an empty text for a doubt, or None where a sentence says nothing of it."""
     if doubt := wording("yes_no", "doubt").search(flat):
+        if _ASKS_OF_CERTAINTY.search(asked) and _CANNOT.search(flat):
+            return "No"
         but = _BUT.search(flat, doubt.end())
         return _of_sentence(flat[but.end() :].strip(_EDGE), asked) if but else ""
     core = flat

@@ -17,6 +17,7 @@ def maker_of(said: str, question: str) -> str:
     """Who made something, of a passive clause (由恽寿平所绘), where a person is asked for."""
     if "person" not in find_asked_phrase(question).kinds:
         return ""
+    said = said.replace("*", "")
     names = ("maker", "made_by", "made_by_in_english", "made_classically")
     flat = fold(said).rstrip(OUTSIDE)
     found = [each for name in names for each in wording("short", name).finditer(flat)]

@@ -45,6 +45,12 @@ def typed_value(clause: str, question: str) -> str | None:
         ]  # fmt: skip
         if found:
             return found[-1]
+    plain = GLOSS.sub("", clause)
+    runs: list[str] = re.findall(rf"{_HAN}+", plain)
+    marked = "*" in plain or without_quoted(plain) != plain
+    stated = not marked and kinds & {"text", "title"} and len(runs) == 1 and fold(runs[0]) not in asked
+    if stated and is_mostly_latin(clause) and not wording("short", "denied").search(fold(clause)):
+        return runs[0]
     only: list[str] = re.findall(_HAN, clause)
     named = "character" in kinds and len(only) == 1 and only[0] not in asked
     if named and is_mostly_latin(clause) and not wording("short", "denied").search(fold(clause)):

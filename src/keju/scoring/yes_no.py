@@ -11,6 +11,7 @@ from keju.scoring.extraction import (
     json_answer,
     strict_body,
     without_fence,
+    without_headings,
 )
 from keju.scoring.numeric_answer import without_first_sight
 from keju.scoring.polarity import alone_word, extract_stated_yes_no
@@ -88,7 +89,7 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     answer phrases, if they agree; the first word, unless the other one is a separate word later;
     the separate words, if they agree. A copula (这是…) and a determiner (no doubt) are neither.
     """
-    body = to_half_width(strict_body(text))
+    body = to_half_width(strict_body(text)).replace("**", "")
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     core = without_fence(body).strip(_EDGE)
@@ -106,6 +107,7 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
         return Extracted(None, "both yes and no")
     if (decided := _concluded(body, question)) is not None:
         return decided
+    body = without_headings(body)
     back = _after_correction(body)
     if back and (restated := extract_stated_yes_no(back, question)):
         return restated
