@@ -23,7 +23,7 @@ from keju.text import parse_english_number, parse_number, to_half_width
 _N = (
     r"(?P<n>[0-9]{1,6}(?:,[0-9]{3})*|[零〇一二三四五六七八九十百千两廿卅卌]{1,9}"
     r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
-    r"|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty)(?:-[a-z]+)?))"
+    r"|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?))"
 )
 _UNIT = (
     r"\s?(?:个|個|枚|处)?\s?(?:(?:清晰|可辨|可见|完整|可识)[^,。;0-9]{0,3})?的?(?:甲骨|古|汉|漢|刻)?(?:文|辞)?(?:字(?!体|形)|文字|刻字)"

@@ -226,8 +226,9 @@ class _Reader:
     def _announced(self, line: str) -> Generator[Piece, None, str]:
         """The line after a sentence that announces the text (图中的文字是：…)."""
         for colon in _COLON.finditer(line[:_LONGEST_PREFIX]):
-            prefix = line[: colon.start()]
-            if not _is_prefix(prefix, self._form):
+            prefix, rest = line[: colon.start()], line[colon.end() :]
+            english = self._form != "translation" and _introduces_in_english(prefix, rest)
+            if not english and not _is_prefix(prefix, self._form):
                 continue
             if self._form == "translation" and len(_LONG_QUOTE.findall(line)) > 1:
                 yield self._piece(line, "remark")
@@ -317,6 +318,14 @@ def _sentences_of(line: str) -> list[str]:
     ends = [match.end() for match in _SENTENCE_END.finditer(line)]
     bounds = [0, *ends, len(line)]
     return [part for first, last in pairwise(bounds) if (part := line[first:last]).strip()]
+
+
+def _introduces_in_english(prefix: str, rest: str) -> bool:
+    """Whether English words before a colon introduce a text in Han characters."""
+    words = re.findall(r"[A-Za-z]+", prefix)
+    return (
+        len(words) > 1 and not any(map(is_han, prefix)) and is_han(rest.strip(' *“「"')[:1] or " ")
+    )
 
 
 def _has_modern(flat: str) -> bool:

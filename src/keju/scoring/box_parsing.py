@@ -78,6 +78,11 @@ _POINT_AND_SIZE = re.compile(
     rf"[^0-9\n]{{0,6}}(?:height|h|高度?)[^0-9\n]{{0,4}}({_NUMBER})",
     re.IGNORECASE,
 )
+_OF_THE_FORMAT = re.compile(
+    r"(?:尺寸|大小|分辨率|范围|格式|(?:image|page) (?:size|dimensions?)|resolution|format)"
+    r"[^\[\]\n。;；]{0,16}[\[(（][^\[\]()（）\n]{1,40}[\])）]",
+    re.IGNORECASE,
+)
 _ROWS = re.compile(r"[;；。]\s*")
 
 
@@ -124,7 +129,7 @@ def extract_any_boxes(text: str, axes: Axes) -> BoxList:
     Two corners, each in brackets ([[1, 2], [3, 4]]; (1,2)-(3,4); 左上角(1,2)，右下角(3,4)), where
     the query declared corners; numbers with px, or as strings; rows parted by semicolons.
     """
-    text = _corrected(text)
+    text = _OF_THE_FORMAT.sub(" ", _corrected(text))
     found = extract_boxes(text, axes)
     if found.rows is not None or found.extracted.rule != "no box found":
         return found

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from keju.scoring.wordings import fold, wording
 from keju.text import is_han
 
 _CATEGORIES = {"dynasty": "代朝", "script": "书体", "province": "省", "city": "市", "county": "县"}
 _LONGEST = 4
+_TOWN = re.compile(r"(?:今|现)?(?:中国)?[\u4e00-\u9fff]{2,4}省(?P<name>[\u4e00-\u9fff]{2,4}?)市?")
 
 
 def of_category(value: str, question: str) -> tuple[str, ...]:
@@ -14,6 +17,8 @@ def of_category(value: str, question: str) -> tuple[str, ...]:
 
     Empty if the value is not a short name in Han characters, or no category is asked for.
     """
+    if (town := _TOWN.fullmatch(value)) and wording("categories", "city").search(fold(question)):
+        return (town["name"], town["name"] + "市")
     if not value or len(value) > _LONGEST or not all(map(is_han, value)):
         return ()
     asked = fold(question)

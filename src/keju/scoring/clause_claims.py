@@ -13,6 +13,7 @@ from keju.scoring.wordings import alternatives, fold, wording
 from keju.text import is_han
 
 _FEW_WORDS = 5
+_INFERS = re.compile(r"(?:当|应|该|疑|似|可能|大概|恐|或)(?:该|当|即|就)?[是为系]")
 _OF_THE_IMAGE = frozenset(["图像", "像中", "图中", "画面", "面中", "画中", "图片", "片中"])
 SHORT = 12
 """The length up to which a clause without a link may be a phrase alone."""
@@ -61,7 +62,9 @@ def is_explained(parts: list[str]) -> bool:
     """Whether the second clause of a sentence only says more of the first (关羽，字云长)."""
     after = fold(parts[1]).strip(OUTSIDE) if len(parts) > 1 else ""
     return (
-        after[:1] not in {"", "→", "⇒"} and wording("short", "says_more").match(after) is not None
+        after[:1] not in {"", "→", "⇒"}
+        and not _INFERS.match(after)
+        and wording("short", "says_more").match(after) is not None
     )
 
 

@@ -24,6 +24,8 @@ LEAST, BOLD_WEIGHT = 20, 30
 
 _YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
+_PARTICIPLE = re.compile(r"[a-z]{3,}ing\b")
+_BECAUSE = re.compile(r"(?:because|since|因为|由于|因其)(?!此)")
 _RELATIVE = re.compile(r"(?:which|who|whose|whom|where)\b")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
 _EXISTENTIAL, _GENERIC, _SOURCED, _PLACES = 30, 25, 10, "上下中里内旁前后"
@@ -69,7 +71,7 @@ class ClauseWeights:
         unfinished = not made and wording("short", "link", "{}$").search(clause.masked)
         if unfinished or self._says_something_else(clause.plain):
             return 0
-        if self._names_no_person(clause.part):
+        if self._names_no_person(clause.part) or self._is_beside(clause.plain):
             return 0
         signs = self._signs_of(clause, made=made)
         if not any(signs):
@@ -121,6 +123,7 @@ class ClauseWeights:
         if asks_for_person and signs.links and signs.links[0][0].strip().startswith("there"):
             weight += _EXISTENTIAL
         weight += _GENERIC * bool(wording("short", "adds").match(clause.plain))
+        weight += 10 * bool(_PARTICIPLE.match(clause.plain))
         weight += _GENERIC * bool(_RELATIVE.match(clause.plain))
         if not self._asks_for_place():
             weight += 20 * bool(wording("short", "located").match(clause.plain))
@@ -138,11 +141,14 @@ class ClauseWeights:
         heading = wording("discourse", "note").fullmatch(clause.plain)
         shared = grams_of(fold(self._question)) & grams_of(clause.plain)
         lexicon = find_asked_phrase(self._question).lexicon
-        if lexicon and re.search(lexicon, clause.plain) and not begins:
+        if lexicon and re.search(lexicon, clause.plain) and (shared or not begins):
             return CERTAIN
         concluding = wording("discourse", "conclusion").fullmatch(clause.plain)
         announces = clause.part.rstrip(" *\n").endswith((":", "："))
         no_value = heading or concluding or announces or (lexicon and not alone)
+        named = QUOTED.fullmatch(clause.part.strip(OUTSIDE.replace("“", "").replace("”", "")))
+        if first and named and alone:
+            return 2 * CERTAIN
         if not is_brief(clause.plain) or shared or begins or no_value:
             return 0
         if self.is_sourced(clause.part):
@@ -200,6 +206,13 @@ class ClauseWeights:
             if not wording("short", "link_describing").fullmatch(each[0].strip())
         ]  # fmt: skip
 
+    def _is_beside(self, plain: str) -> bool:
+        """Whether a clause gives a reason, or says something of another aspect than is asked."""
+        if _BECAUSE.match(plain):
+            return True
+        found = wording("short", "other_aspect").match(plain)
+        return found is not None and found["aspect"] not in fold(self._question)
+
     def _is_generic(self, part: str) -> bool:
         """Whether a clause only repeats the asked kind with a word before it (一件弦乐器)."""
         noun = find_asked_phrase(self._question).noun[-2:]
@@ -215,7 +228,8 @@ class ClauseWeights:
             return False
         value = value_of(part, self._question).strip(OUTSIDE)
         scripts = wording("categories", "script_values").fullmatch(fold(value))
-        return bool(scripts or wording("short", "no_person").fullmatch(fold(value)))
+        verse = any(map(is_han, value)) and re.search(r"[，。]", value)
+        return bool(scripts or verse or wording("short", "no_person").fullmatch(fold(value)))
 
     def _of_what_is_asked(self, plain: str, links: list[re.Match[str]]) -> int:
         """The weight of the asked noun before a link, and of a value of the asked category."""
@@ -225,4 +239,5 @@ class ClauseWeights:
         if not asked.lexicon or re.search(asked.lexicon, plain):
             return 20 * named + 20 * bool(asked.lexicon)
         chosen = wording("short", "choice").search(fold(self._question))
-        return -CONCLUDED if chosen else 20 * named
+        foreign = any(map(is_han, asked.lexicon)) and not any(map(is_han, plain))
+        return -CONCLUDED if chosen and not foreign else 20 * named

@@ -10,7 +10,7 @@ from keju.scoring.wordings import alternatives, fold, wording
 from keju.text import is_han, parse_english_number, parse_number
 
 _NUMBER = (
-    r"(?P<n>[0-9]{1,6}|[零〇一二三四五六七八九十百千两廿卅卌]{1,9}|(?:twenty|thirty|forty|fifty)(?:-[a-z]+)?"
+    r"(?P<n>[0-9]{1,6}|[零〇一二三四五六七八九十百千两廿卅卌]{1,9}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?"
     r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
     r"|sixteen|seventeen|eighteen|nineteen)"
 )
@@ -31,6 +31,8 @@ _BOUNDED = re.compile(
     r"|余(?=[^,。;]{0,2}人)|\+| or more\b)"
     r"|(?<![总人字个目])[数几][十百千万](?![一二三四五六七八九])"
 )
+_ALL_OF = re.compile(rf"\ball (?:of the )?{_NUMBER} (?:of (?:them|the)\b|are\b)")
+_ASKED_VERB = re.compile(r"(?P<verb>缺少?|残缺|遗漏|漏|少|多|增|减|剩下?|新增|删去?)了?$")
 _SOME_OF = re.compile(
     rf"\b{_NUMBER} of (?:them|whom|(?:the|these|those)"
     rf" (?:{_NUMBER.replace('?P<n>', '')} )?[a-z]+)\b"
@@ -63,6 +65,7 @@ _IRREGULAR = {
     "oxen": "(?:oxen|ox)",
     "sheep": "sheep",
     "fish": "fish(?:es)?",
+    "years": "(?:years?|sui)",
     "columns": "(?:columns?|vertical lines?)",
 }
 _DOZENS = {"half": "6", "two": "24", "one": "12", "han": "12"}
@@ -78,6 +81,7 @@ class AskedThing(NamedTuple):
         characters: whether it is characters of a text.
         named: an expression of the noun right after a number and a measure word.
         qualifier: which of the things are counted (戴帽子), or an empty text.
+        verb: the verb before the interrogative (缺少), or an empty text.
     """
 
     unit: str
@@ -86,6 +90,7 @@ class AskedThing(NamedTuple):
     characters: bool = False
     named: str = ""
     qualifier: str = ""
+    verb: str = ""
 
 
 def find_asked_thing(question: str, *, in_english: bool = False) -> AskedThing | None:
@@ -95,6 +100,7 @@ def find_asked_thing(question: str, *, in_english: bool = False) -> AskedThing |
         question: the question.
         in_english: whether the answer is in English, where the question may be in Chinese.
     """
+    question = re.sub(r"(?:凡|共)?(?:几何|幾何|若干)", "有多少", question)
     found = wording("counts", "asked").search(fold(question))
     if not found:
         return None
@@ -112,7 +118,9 @@ def find_asked_thing(question: str, *, in_english: bool = False) -> AskedThing |
 def _translated(noun: str) -> str:
     """The English word for a Chinese noun, by the first of its characters that has one."""
     names = zip(alternatives("counts", "noun"), alternatives("counts", "in_english"), strict=True)
-    return next((word for chars, word in names if re.match(rf"[^在有是]{{0,2}}?[{chars}]", noun)), "")
+    return next(
+        (word for chars, word in names if re.match(rf"[^在有是]{{0,2}}?[{chars}]", noun)), ""
+    )
 
 
 MEASURED = AskedThing(r"\s?[个名位只条枚匹头棵座朵艘张幅件把片株尾根间]", "")
@@ -125,7 +133,7 @@ def _english(word: str, per: str, doing: str) -> AskedThing:
         stem = re.escape(word[:-3])
     noun = _IRREGULAR.get(word, stem + r"[a-z]{0,3}")
     characters = bool(re.match(r"character|inscription|glyph|graph", word))
-    unit = rf"\s(?:{_BETWEEN}[a-z'’-]+\s){{0,3}}?{noun}\b"
+    unit = rf"[\s-](?:{_BETWEEN}[a-z'’-]+\s){{0,3}}?{noun}\b"
     return AskedThing(unit, noun, per, characters, qualifier=doing)
 
 
@@ -164,12 +172,13 @@ def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> As
         characters,
         rf"\s?[{_MEASURES}]?{short[:1]}" if noun else "",
         qualifier,
+        verb["verb"] if (verb := _ASKED_VERB.search(before)) else "",
     )
 
 
 def write_dozens_in_digits(flat: str) -> str:
     """A text with dozens in digits, and old numbers (二十有三) without their "and"."""
-    flat = re.sub(r"(?<=[十百])有(?=[一二三四五六七八九])", "", flat)
+    flat = re.sub(r"(?<=[十百])[有又](?=[一二三四五六七八九])", "", flat)
     return wording("counts", "dozen").sub(lambda found: _DOZENS[str(found.lastgroup)], flat)
 
 
@@ -216,6 +225,9 @@ def find_asked_count(flat: str, asked: AskedThing) -> float | None:
     selected = _of_them(flat, asked)
     if asked.qualifier and not selected:
         selected = {each.value for each in found if _is_qualified(flat, each, asked.qualifier)}
+    if found_all := _ALL_OF.search(flat):
+        return _value(found_all["n"])
+    selected = selected or _after_verb(flat, asked)
     if len(selected) == 1:
         return selected.pop()
     whole = [each for each in found if not _is_part(flat, each, asked)]
@@ -247,6 +259,14 @@ def _of_them(flat: str, asked: AskedThing) -> set[float]:
     return values
 
 
+def _after_verb(flat: str, asked: AskedThing) -> set[float]:
+    """The values after the verb of the question (缺少几个 – 缺 3 个)."""
+    if not asked.verb:
+        return set()
+    found = re.finditer(rf"{asked.verb[0]}[{asked.verb}了的是约:]{{0,3}}\s?{_NUMBER}", flat)
+    return {value for each in found if (value := _value(each["n"])) is not None}
+
+
 def _zero(flat: str, asked: AskedThing) -> float | None:
     if wording("counts", "none_first").match(flat.strip()):
         return 0.0
@@ -272,7 +292,7 @@ def _is_of_others(flat: str, count: _Count, asked: AskedThing) -> bool:
 
 def _bare_totals(flat: str) -> list[float]:
     """Totals without a thing after them (for a total of 5)."""
-    around = rf"{{}}[|,:\s]{{0,4}}{_NUMBER}(?=\s?(?:[.,;!)。|]|$))"
+    around = rf"{{}}[|,:\s]{{0,4}}{_NUMBER}(?=\s?(?:[.,;:!)。|]|[等类种]?[”」\"]?(?:[.,;:。]|$)))"
     found = wording("counts", "total", around).finditer(flat)
     return [value for each in found if (value := _value(each["n"])) is not None]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from keju.scoring.blocks import kind_of_label
 from keju.scoring.extraction import Extracted, json_names, json_text, strict_body, without_fence
@@ -16,14 +17,22 @@ _SEPARATORS = re.compile(r"[、，,;；\n\r\t|/\u3000]|\s{2,}")
 _BOXED_LIST = re.compile(r"\\boxed\s{0,2}\{(?:\\text\{)?([^{}]{0,2000})\}{1,2}")
 _MARKUP = re.compile(r"\*\*|__|`|^[ \t]{0,4}>[ \t]?", re.MULTILINE)
 _GLOSS = re.compile(r"\s?[（(\[【<][^（()）\[\]【】<>]{0,120}[）)\]】>]")
+_NAMED_TWICE = re.compile(
+    r"(?P<latin>[A-Z][A-Za-zÀ-ɏ'’ -]{1,40}?)\s?[（(](?P<han>[\u3400-\u9fff]{1,12})[)）]"
+)
 _NUMBERS = re.compile(r"(?:^|(?<=[\s；;]))\d{1,2}[、.．)]\s?(?=[^\d\s])", re.MULTILINE)
-_CIRCLES = re.compile(r"[①-⑳]|(?:^|(?<=[：:，,、。；;\s]))[一二三四五六七八九十]曰(?=.)|(?<=\S)\s(?=\d{1,2}[.、．])")
-_ITEM = re.compile(r"[ \t]*(?:[-*•·]\s+|[(（]?\d{1,3}[)）.．、]\s*|[①-⑳]\s*)(?P<item>\S.*)")
+_CIRCLES = re.compile(
+    r"[①-⑳]|(?:^|(?<=[：:，,、。；;\s]))[一二三四五六七八九十]曰(?=.)|(?<=\S)\s(?=\d{1,2}[.、．])"
+)
+_ITEM = re.compile(
+    r"[ \t]*(?:[-*•·]\s+|[(（]?\d{1,3}[)）.．、]\s*|[①-⑳]\s*|[一二三四五六七八九十]{1,3}、)"
+    r"(?P<item>\S.*)"
+)
 _AFTER_ITEM = re.compile(r"\s*(?:——|—|–|\s-\s|[:：]|->|→|，|,\s)")
 _KIND = re.compile(r"(?<=[\u4e00-\u9fff])/(?:人名|地名|官名|书名|时间|[A-Z]{2,6})")
 _AND = re.compile(r"以及|及其|(?<=[\u4e00-\u9fff》]{2})和(?=[《\u4e00-\u9fff]{2})|\s和\s|\band\b")
 _NUMBER_OF_THEM = re.compile(
-    r"(?<=..)(?:—|–|-|，|,|、|\s)*(?:一?共|合?计|总计)?(?:有)?等?[一二三四五六七八九十两0-9]{1,3}[人位个個名处處地部种種者][。.\s]*$"
+    r"(?<=..)(?:—|–|-|，|,|、|\s)*(?:一?共|合?计|总计)?(?:有)?等?[一二三四五六七八九十两0-9]{1,3}[人位个個名处處地部种種者家國国城書书][。.；;\s]*$"
 )
 _AND_SO_ON = re.compile(r"(?<=\S\S)等(?=[。.\s]*$)")
 _LABELLED = re.compile(r"[#\s*>-]*(?P<label>[^:：、，,\n]{1,24})[:：](?P<rest>.*)", re.DOTALL)
@@ -32,7 +41,9 @@ _HEADER = re.compile(
 )
 _PROSE = re.compile(r"的|了(?![然解])|这")
 _QUOTED = re.compile(r"[“「『][^“”「」『』]{0,2000}[”」』]")
-_SENTENCE_END = re.compile(r"(?<=[。！？!?])(?=.)|(?<=[；;，,])(?=至于|另外|此外|但)")
+_SENTENCE_END = re.compile(
+    r"(?<=[。！？!?])(?=.)|(?<=[；;，,])(?=至[于於]|另外|此外|但|其[余餘他它])|(?<=[a-z)]\.)\s+(?=\S)"
+)
 _EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！'\"‘’“”「」"
 _KIND_EDGE = _EDGE + "0123456789一二三四五六七八九十()（）[]【】"
 _KIND_OF = r"(?:(?<=[、，,：:\s])|^){}[（(](?P<name>[^（()）]{1,24})[）)](?=[、，,。；;\s]|$)"
@@ -41,13 +52,17 @@ _LONGEST_NAME, _LONGEST_LABEL = 24, 6
 _LONGEST = 100_000
 
 
-def extract_entities(text: str) -> Extracted:
+def extract_entities(text: str, question: str = "") -> Extracted:
     """The names in a list with any separator, joined by 、 in the order they came.
 
     Separators are 、 , ; | / line breaks, ideographic and several spaces; a single space parts
     names where nothing else does. Numbering, labels and headings of kinds (人名：), notes and kinds
     after a name (孔子（人名）), introductions, remarks and offers are dropped; a corrected list
     replaces the first. A response that declines, describes or lists nothing has no answer.
+
+    Args:
+        text: the response.
+        question: the question; of a name in two scripts the one in its script is taken.
     """
     body = strict_body(text)[:_LONGEST]
     if not body.strip():
@@ -56,7 +71,10 @@ def extract_entities(text: str) -> Extracted:
     if listed and listed.answer:
         names, rule = _split(listed.answer), "JSON list"
     else:
-        names, rule = list(_names(_listing(body))), "list"
+        listing = _listing(body)
+        if any(map(is_han, question)):
+            listing = _NAMED_TWICE.sub(r"\g<han>", listing)
+        names, rule = list(_names(listing)), "list"
     names = [each for each in names if not _NOTHING.fullmatch(each)]
     kinds = (wording("entities", "kind").fullmatch(fold(each)) for each in names)
     if not names or all(kinds):
@@ -88,7 +106,7 @@ def _names(listing: str) -> Iterator[str]:
     if wording("entities", "none", "{}").fullmatch(fold(listing).strip(_EDGE)):
         return
     begun = False
-    explained = _are_explained(listing)
+    explained, column = _are_explained(listing), _name_column(listing)
     for line in listing.splitlines():
         if begun and _opens_notes(line):
             return
@@ -97,10 +115,10 @@ def _names(listing: str) -> Iterator[str]:
             return
         item = _ITEM.fullmatch(line)
         if line.strip().startswith("|"):
-            yield from _clean(_cell(line))
+            yield from _clean(_cell(line, column))
         elif item and explained and (named := _explained(item["item"])):
             yield from _clean(named)
-        elif item and "、" not in line and not _LABELLED.fullmatch(line):
+        elif item and "、" not in item["item"] and not _LABELLED.fullmatch(line):
             yield from _clean(_AFTER_ITEM.split(_GLOSS.sub("", item["item"]), maxsplit=1)[0])
         else:
             parts = re.split(r"[;；]", line)
@@ -163,7 +181,8 @@ def _of_line(line: str) -> Iterator[str]:
     """The names in a line that is not a list item: its sentences without labels and remarks."""
     for sentence in _SENTENCE_END.split(_GLOSS.sub("", line)):
         said = _without_label(sentence)
-        said = _NUMBER_OF_THEM.sub("", said) if "、" in said else said
+        if "、" in said:
+            said = re.sub(r"^\s*有(?=\S)", "", _NUMBER_OF_THEM.sub("", said))
         if not said.strip(_EDGE) or _is_said(said):
             continue
         said = _KIND.sub("", _CIRCLES.sub("、", _NUMBERS.sub("、", said)))
@@ -231,9 +250,24 @@ def _clean(part: str) -> Iterator[str]:
         yield name
 
 
-def _cell(line: str) -> str:
+def _name_column(listing: str) -> int | None:
+    """The place of the column of names in a Markdown table, by its header (门名)."""
+    lines = [line.strip() for line in listing.splitlines()]
+    for line, ahead in pairwise(lines):
+        if line.startswith("|") and ahead.startswith("|") and set(ahead) <= set("|-: "):
+            cells = [fold(cell.strip()) for cell in line.strip("|").split("|")]
+            named = [
+                place for place, cell in enumerate(cells) if re.fullmatch(r".{0,4}名称?", cell)
+            ]
+            return named[0] if len(named) == 1 else None
+    return None
+
+
+def _cell(line: str, column: int | None = None) -> str:
     """The name in a row of a Markdown table; nothing of its header and rule."""
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     if set("".join(cells)) <= set("-: ") or any(_HEADER.fullmatch(cell) for cell in cells):
         return ""
+    if column is not None and column < len(cells):
+        return "" if re.fullmatch(r".{0,4}名称?", fold(cells[column])) else cells[column]
     return next((cell for cell in cells if not re.fullmatch(r"[0-9.]*|[①-⑳]", cell)), "")

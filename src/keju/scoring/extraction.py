@@ -15,6 +15,7 @@ _BOX = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{)?([^{
 _BOX_TOKENS = re.compile(r"<\|begin_of_box\|>([^<]*)<\|end_of_box\|>")
 _COMMENT = re.compile(r"<!--[^<>]{0,200}-->")
 _GROUNDED = re.compile(
+    r"<\|(?:box|quad)_start\|>[^<\n]{0,80}<\|(?:box|quad)_end\|>|"
     r"<\|ref\|>[^<\n]{0,80}<\|/ref\|>\s{0,4}(?:<\|det\|>[^<\n]{0,400}<\|/det\|>)?[ \t]*\n?"
 )
 """The kind of a block and its box, which models for documents write before its text."""

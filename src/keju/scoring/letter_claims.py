@@ -14,7 +14,10 @@ from typing import NamedTuple
 from keju.scoring.letter_mentions import Mention
 
 _LEFT, _RIGHT = 90, 160
-_LIST_GAP = 4
+_SENTENCE_BEFORE = re.compile(r"[。.!?]\s*\Z")
+_TEXT_END = re.compile(r"[\s。.!)]*")
+_LIST_GAP, _SEVERAL = 4, 2
+_EXPLAINED = re.compile(r"\s?[:,(—]")
 _GAP = re.compile(r"[\s,;、|。-]*\Z")
 
 
@@ -122,7 +125,8 @@ _NEGATIVE = (
     r"(?:不太?(?:正确|正確|对|對|符合?|成立|合适|合適|合|准确|準確|恰当|可能|匹配|相符|吻合|一致|行|妥|适用|适合|可取|可选|相关|贴切|能选|应选|该选|可选"
     r"|选|選|予|会(?:是|有|出现|使用)|在|够|是)"
     r"|错误|錯誤|有误|有誤|错|錯(?!综)|误(?!解为)|(?:可以|可|应|應|应该|应当|能|需|首先|直接)?(?:被)?排除|可排除|与文意不|无关|無關|不选|矛盾|相悖"
-    r"|不[像似]|(?<=[:：—–-])\s?(?:无(?![误疑])|没有|不是|否|no\b)|\b(?:do|did|can) ?not see\b|太绝对|过于绝对|以偏概全|张冠李戴|说反了?|不足|没有(?:依据|根据|体现|提到|出现)|未(?:提及|提到|见|出现|体现)|偏离|干扰项|非本题"
+    r"|不[像似]|(?<=[:：—–-])\s?(?:无(?![误疑])|没有|不是|否|no\b)|\b(?:do|did|can) ?not see\b"
+    r"|太绝对|过于绝对|以偏概全|张冠李戴|说反了?|不足|没有(?:依据|根据|体现|提到|出现)|未(?:提及|提到|见|出现|体现)|偏离|干扰项|非本题"
     r"|\|\s?(?:no|否)\b|✗|✘|❌|❎|×|✖|☒|\bfalse\b|\b(?:incorrect|wrong|inaccurate|irrelevant"
     r"|unlikely|impossible|implausible|excluded|eliminated|ruled\sout|discarded|rejected"
     r"|unrelated|mismatch)\b"
@@ -131,7 +135,7 @@ _NEGATIVE = (
     r"|\bnot\s(?:fit|match|correct|right|the|a|supported|consistent|likely)\b)"
 )
 _POSITIVE = (
-    r"(?:正确|正確|(?<![不反应])对(?![应于照比面称立角望联话着象岸坐弈饮待])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|(?<=[:：—–-])\s?(?:有(?![误])|yes\b|是(?=[,。;]))|最佳|贴切|最优|当选|入选|应选|即为所求|合理|可取|无误|為佳|为佳|一致"
+    r"(?:正确|正確|(?<![不反应])对(?![应于照比面称立角望联话着象岸坐弈饮待])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|(?<=[:：—–-])\s?(?:有(?![误])|yes\b|是(?=[,。;]))|可能性(?:最|更|较|很)?(?:大|高|在)|最佳|贴切|最优|当选|入选|应选|即为所求|合理|可取|无误|為佳|为佳|一致"
     r"|\|\s?(?:yes|是)\b|✓|✔|✅|☑|√|⭕|🟢|\btrue\b|\b(?:correct|right|best|fits?|match(?:es)?"
     r"|accurate|appropriate|most\slikely|consistent)\b)"
 )
@@ -180,7 +184,7 @@ _ANSWER = re.compile(
 _CHOICE = re.compile(
     r"(?:(?<![可多单待备挑筛])(?:选择|選擇|选取|选定|选出|勾选|圈选|填写|填入|填|选|選)(?:的是|了|出|定)?|应该?是|應該?是|应当是|应为|應為|只能是"
     r"|只有|就是|便是|而是|则是|那么是|锁定|倾向于?(?:选择?|是|认为是)?|更像是?|最可能(?:的)?(?:是|为)|最接近(?:的)?(?:是|为)|最像(?:的)?是"
-    r"|对应(?:的)?(?:选项|选择)?(?:是|为|:)?|(?<!不)符合的(?:是|有)?|剩下的?(?:只有|是)?|锁定为?|判断为|判定为|确定为|认定为|归为|即(?:为"
+    r"|对应(?:的)?(?:选项|选择)?(?:是|为|:)?|(?<!不)符合的(?:是|有)?|最\w{1,4}的(?:一[项個个位])?(?:是|为|為)|剩下的?(?:只有|是)?|锁定为?|判断为|判定为|确定为|认定为|归为|即(?:为"
     r"|是)?(?=选项|\s?\Z)"
     r"|\b(?:i|i['’]d|i['’]ll|we|would|will|must|shall|should)\s(?:would\s|will\s|therefore\s"
     r"|then\s)?(?:choose|select|pick|say|go\s(?:with|for)|opt\sfor|answer|take|guess"
@@ -209,9 +213,9 @@ _LINKED = re.compile(
     r"|a\s|an\s)?[\s(\"“'「《【\[]{0,4}\Z",
     re.IGNORECASE,
 )
-_MARKED = r"(?:\A|[\n,;。、])[ \t|•*-]{0,6}"
+_MARKED = r"(?:\A|[\n,;。、\s])[ \t|•*-]{0,6}"
 _TICKED = re.compile(rf"{_MARKED}(?:✓|✔|✅|☑|√|👉|➡|→|\[x\])[ \t|]{{0,3}}\Z", re.IGNORECASE)
-_CROSSED = re.compile(rf"{_MARKED}(?:✗|✘|❌|❎|×|✖|☒|\[ \])[ \t|]{{0,3}}\Z")
+_CROSSED = re.compile(rf"{_MARKED}(?:✗|✘|❌|❎|×|✖|☒|□|☐|\[ \])[ \t|]{{0,3}}\Z")
 _CLOSES = re.compile(
     r"[\s)\]\"”'」》】}|*]{0,4}(?:选项|選項|项|項|option|choice)?(?:の|です|了|吧|呢|啊"
     r"|哦)?[\s)\]\"”'」》】}|(]{0,4}(?:[。.,;!\n]|\Z|因为|因為|理由|because|since|as\b|解析|解释|说明)",
@@ -257,7 +261,9 @@ def _listed(flat: str, mentions: Sequence[Mention], place: int) -> bool:
     return False
 
 
-def _claim(flat: str, mention: Mention, before: int, after: int, labelled: frozenset[int]) -> Claim:
+def _claim(  # noqa: PLR0911
+    flat: str, mention: Mention, before: int, after: int, labelled: frozenset[int]
+) -> Claim:
     left = flat[
         max(0, mention.start - _LEFT, before if before < mention.start else 0) : mention.start
     ]
@@ -278,10 +284,13 @@ def _claim(flat: str, mention: Mention, before: int, after: int, labelled: froze
         mention.start <= _LIST_GAP
         and not flat[: mention.start].strip(" \n(\"'[{“「《【")
         and len(mention.letters) == 1
-        and _OPENS_BODY.match(right)
+        and (_OPENS_BODY.match(right) or (len(labelled) < _SEVERAL and _EXPLAINED.match(right)))
         and _judged(region) is not Rank.DENIED
     ):
         return Claim(mention, Rank.ANSWER, "opening")
+    lone = _SENTENCE_BEFORE.search(wide) and _TEXT_END.fullmatch(right)
+    if lone and not mention.by_text:
+        return Claim(mention, Rank.ANSWER, "last word")
     if judged := _judged(region):
         return Claim(mention, judged, "predicate")
     return Claim(mention, *_weak(left, right, mention))

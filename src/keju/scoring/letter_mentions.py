@@ -74,16 +74,16 @@ _ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixt
 _NUMBERED = re.compile(
     r"第\s?(?P<han>[一二三四五六1-6])\s?(?:个|個|项|項)?\s?(?:选项|選項|选择|答案)|(?<=选)第(?P<short>[一二三四五六1-6])(?:个"
     r"|個|项|項)"
-    r"|第(?P<item>[一二三四五六1-6])(?:项|項)(?!目)|(?:选项|選項)\s?(?P<after>[一二三四五六]|[1-6](?![0-9.]))"
+    r"|第\s?(?P<item>[一二三四五六1-6])\s?(?:项|項)(?!目)|(?:选项|選項)\s?(?P<after>[一二三四五六]|[1-6](?![0-9.]))"
     r"|\b(?:the\s)?(?P<word>first|second|third|fourth|fifth|sixth|1st|2nd|3rd|4th)\s(?:option|choice"
     r"|answer)\b"
     r"|\b(?:option|choice)\s(?P<digit>[1-6])(?![0-9.])",
     re.IGNORECASE,
 )
 _ALONE_SIGN = re.compile(
-    rf"(?:\A|(?<=答案)|(?<=答案[是为選选:])|(?<=答案[是为選选:]\s)|(?<=[选選])|(?<=[答择]:)|(?<=answer:\s)"
+    rf"(?:\A|(?<=答案)|(?<=答案[是为選选:])|(?<=答案[是为選选:]\s)|(?<=[选選择擇])|(?<=[当為为是选選])(?=[(（])|(?<=[答择]:)|(?<=answer:\s)"
     rf"|(?<=answer is\s))"
-    rf"[(\[\"“「【]?(?P<sign>[{_STEMS}{_CIRCLED}])[)\]\"”」】]?(?:项|項)?(?=\s*(?:[。.,;!]|\Z|\n))",
+    rf"[(\[\"“「【]?(?P<sign>[{_STEMS}{_CIRCLED}]|(?<=\()[1-8](?=\)))[)\]\"”」】]?(?:项|項)?(?=\s*(?:[。.,;!]|\Z|\n))",
     re.IGNORECASE,
 )
 _ALONE_PLACE = re.compile(
@@ -175,7 +175,7 @@ def _signs_as_letters(flat: str, offered: Sequence[str]) -> str:
         return f" {letter(place, match[0])} "
 
     def sign(match: re.Match[str]) -> str:
-        place = max(_STEMS.find(match["sign"]), _CIRCLED.find(match["sign"]))
+        place = max(signs.find(match["sign"]) for signs in (_STEMS, _CIRCLED, "12345678"))
         return match[0].replace(match["sign"], letter(place, match["sign"]))
 
     if whole := _ALONE_PLACE.fullmatch(flat[:60]):
@@ -275,7 +275,7 @@ def _clauses_of(options: Sequence[str]) -> list[tuple[str, int]]:
 
 
 def _fragments_of(flat: str, options: Sequence[str]) -> list[tuple[str, int]]:
-    """Quoted parts of options (“一个语素”的那一项), each with the place of the only option with it."""
+    """Quoted parts of options (“一个语素”的那一项), with the place of the one option."""
     known = [counted(text).casefold() for text in options]
     found = []
     for quoted in _QUOTED.finditer(flat):
@@ -294,7 +294,7 @@ def _apart(flat: str, start: int, end: int, text: str) -> bool:
 
 
 _LABEL_GAP = re.compile(
-    r"[\s)\]】\"”」]{0,3}(?:选项|選項|项|項)?[\s.、:)\]|(/《“\"「—–\->=为是,]{0,6}\Z"
+    r"[\s)\]】\"”」]{0,3}(?:选项|選項|项|項)?[\s.,、:)\]|(/《“\"「—–\->=为是,]{0,6}\Z"
 )
 
 

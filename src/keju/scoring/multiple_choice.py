@@ -20,6 +20,10 @@ _EDGE = " \t\r\n\u3000*_`#>-–—.。，,、:：;；!！?？'\"‘’“”「�
 _MOST = 4_000
 _NEAR = 40
 _SHORT = 300
+_NEGATED = re.compile(r"(?:不|没有?|未)[\u4e00-\u9fff]{2,3}|不是")
+_MATCHED_WITH = re.compile(r"[^;；。\n]{0,40}")
+_MATCHES = frozenset("→:：-—=出是属在见")
+_TERM = re.compile(r"《[^《》]{1,20}》|[“「『][^”」』]{2,20}[”」』]")
 _TURNED = {Rank.FAVOURED: Rank.DENIED, Rank.DENIED: Rank.FAVOURED}
 _SENTENCE_END = re.compile(r"[。！!]|\.\s")
 _LONG_LINE = 15
@@ -80,15 +84,18 @@ def extract_letter(
     flat, mentions = mentions_in(flatten(body), offered, options)
     claims = claims_of(flat, mentions[-_MOST:])
     if wording("letters", "asks_for_wrong").search(fold(question)):
-        claims = [_turned(flat, each) for each in claims]
+        claims = [_turned(flat, each, question) for each in claims]
     if wording("letters", "other_one").search(fold(flat)) and len(offered) == _TWO:
         claims = [*claims, *_other_of_two(claims, offered)]
-    return _decided(flat, _concluded(flat, claims), offered)
+    claims = _matched(flat, _concluded(flat, claims), question)
+    return _decided(flat, claims, offered)
 
 
-def _turned(flat: str, claim: Claim) -> Claim:
+def _turned(flat: str, claim: Claim, question: str) -> Claim:
     """A claim where the wrong option is asked for: what is called wrong is the answer."""
     before = fold(flat[max(0, claim.mention.start - _NEAR) : claim.mention.start])
+    if any(before.rstrip(" :是为").endswith(each) for each in _NEGATED.findall(fold(question))):
+        return claim._replace(rank=Rank.CHOSEN, rule="choice")
     if wording("letters", "left_over").search(before):
         return claim._replace(rank=Rank.CHOSEN, rule="choice")
     chosen = before.endswith(("选", "选择", "choose ", "choosing "))
@@ -125,6 +132,24 @@ def _concluded(flat: str, claims: Sequence[Claim]) -> list[Claim]:
     if only.rank in {Rank.DENIED, Rank.IGNORED, Rank.FINAL}:
         return list(claims)
     return [each._replace(rank=Rank.ANSWER) if each is only else each for each in claims]
+
+
+def _matched(flat: str, claims: list[Claim], question: str) -> list[Claim]:
+    """The claims; of options matched with terms (守株待兔→韩非子) the asked term decides."""
+    terms = {fold(each).strip("《》“”「」『』") for each in _TERM.findall(question)}
+    named = [each for each in claims if each.mention.by_text or each.mention.labelled]
+    if len(terms) != 1 or any(each.rank >= Rank.CHOSEN for each in claims) or len(named) < _TWO:
+        return claims
+    (term,) = terms
+    right = [fold(_MATCHED_WITH.match(flat, each.mention.end)[0]) for each in named]
+    found = [
+        each
+        for each, said in zip(named, right, strict=True)
+        if said[:1] in _MATCHES and term in said
+    ]
+    if len({each.mention.letters for each in found}) != 1:
+        return claims
+    return [each._replace(rank=Rank.CHOSEN) if each is found[0] else each for each in claims]
 
 
 def _lone(body: str, offered: Sequence[str]) -> Extracted | None:
@@ -237,9 +262,15 @@ def _favoured(flat: str, favoured: Sequence[Claim]) -> Claim | None:
     return best[-1] if len({each.mention.letters for each in best}) == 1 else None
 
 
-def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extracted:
+def _of_weak(  # noqa: PLR0911
+    flat: str, claims: Sequence[Claim], offered: Sequence[str]
+) -> Extracted:
     if _HEDGED.search(flat):
         return Extracted(None, "several options named")
+    last = re.split(r"[。\n!?]", fold(flat).rstrip("。.! \n"))[-1]
+    opens = any(wording("short", name).search(last) for name in ("open_sentence", "open"))
+    if opens and not _REVERSAL.search(last):
+        return Extracted(None, "leaves the choice open", last)
     denied = {
         letter for each in claims if each.rank == Rank.DENIED for letter in each.mention.letters
     }
@@ -257,7 +288,11 @@ def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extr
         if len(names) > 1:
             return Extracted(None, "several options named", " ".join(sorted(names)))
         stated = rank == Rank.STATED and _ended(flat, left[0])
-        if (_is_cut(flat) and not stated) or _is_read_out(flat, left) or (rank == Rank.NAMED and len(flat) > _SHORT):
+        if (
+            (_is_cut(flat) and not stated)
+            or _is_read_out(flat, left)
+            or (rank == Rank.NAMED and len(flat) > _SHORT)
+        ):
             return Extracted(None, "unfinished")
         return _extracted_letter(
             flat,
@@ -271,7 +306,7 @@ def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extr
 
 
 def _in_first_line(flat: str, stated: Sequence[Claim]) -> Claim | None:
-    """The one option that the first line states as a sentence, where only lines with reasons follow."""
+    """The one option that the first line states, where only reasons follow."""
     line, _, rest = flat.partition("\n")
     found = [each for each in stated if each.mention.start < len(line)]
     if not rest.strip() or len({each.mention.letters for each in found}) != 1:
@@ -281,7 +316,7 @@ def _in_first_line(flat: str, stated: Sequence[Claim]) -> Claim | None:
 
 
 def _ended(flat: str, claim: Claim) -> bool:
-    """Whether a statement is in a first sentence that is finished, so that a later cut is harmless."""
+    """Whether a statement is in a finished first sentence: a later cut is harmless."""
     ends = [each.start() for each in _SENTENCE_END.finditer(flat)]
     return bool(ends) and claim.mention.end <= ends[0]
 

@@ -17,6 +17,7 @@ _CHAR = r"[\u3400-\u9fff\U00020000-\U0003ffff]"
 _NAMED = rf"(?:[“「『\"‘'《【(]\s?(?P<quoted>{_CHAR})\s?[”」』\"’'》】)]|(?P<bare>{_CHAR}))"
 _QUOTED = rf"[“「『\"‘'《【(]\s?(?P<quoted>{_CHAR})\s?[”」』\"’'》】)]"
 _END = r"(?=\s*(?:字|的?甲骨文)?\s*(?:[。.,，;；!(（]|$))"
+_QUOTED_TEXT = re.compile(rf"[“「『\"《]{_CHAR}{{4,}}[”」』\"》]")
 _CHOICE = re.compile(rf"{_QUOTED}\s?字?(?:,|,?\s)?(?:还是|或者?|抑或|or)")
 _LATIN_AND_HAN = re.compile(
     rf"[a-z][a-z' -]{{0,40}}[\s:]*[(\[“\"]?(?P<bare>{_CHAR})[)\]”\"]?[.。]?"
@@ -35,6 +36,8 @@ def named_character(text: str) -> Extracted | None:
     if len(said) > _LONGEST or len(sentences) > _MOST_SENTENCES or len(said) < _MOST_SENTENCES:
         return None
     flat = fold(said)
+    if _QUOTED_TEXT.search(flat):
+        return None
     if _CHOICE.search(flat):
         return Extracted(None, "several characters", said)
     place = _latin(flat) if is_mostly_latin(flat) else _chinese(flat)

@@ -36,6 +36,8 @@ _PREFERRED: dict[PassageForm, tuple[frozenset[str], ...]] = {
     ),
 }  # fmt: skip
 _BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
+_ROW_END = re.compile(r"</tr>\s*", re.IGNORECASE)
+_CELL = re.compile(r"</?(?:table|thead|tbody|t[rdh])\b[^<>]{0,80}>", re.IGNORECASE)
 _TAG = re.compile(r"<(?P<close>/?)(?P<tag>[A-Za-z_]{2,30})>")
 _BOX = re.compile(
     r"\\boxed\s{0,3}\{(?:\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{)?(?P<inside>[^{}]*)\}"
@@ -55,14 +57,14 @@ _PAIRS = {
     "《": "》",
     "〈": "〉",
 }
-_OPENING = 60
+_OPENING, _LONGEST_UNMARKED = 60, 20
 _LAST_NOTE = re.compile(r"\s*[（(\[【](?P<note>[^（()）\[\]【】]{1,300})[）)\]】]\s*[。.]?\Z")
 _IN_BRACKETS = re.compile(r"[（(\[][^（()）\[\]]{4,}[）)\]]")
 _LATIN_NOTE = re.compile(
     r"\s*[（(][^（()）\u4e00-\u9fff]{0,80}[A-Za-zÀ-ɏ]{2}[^（()）\u4e00-\u9fff]{0,80}[）)]"
 )
 _NUMBERED = re.compile(
-    r"[\[(（【]?(?P<number>[0-9]{1,3})(?:[.．、:：)）\]】]\s*|\s+)(?=\S)|(?P<circled>[①-⑳])\s*"
+    r"[\[(（【]?(?P<number>[0-9０-９]{1,3})(?:[.．、:：)）\]】]\s*|\s+)(?=\S)|(?P<circled>[①-⑳])\s*"
 )
 _FIRST = re.compile(r"1[.．、)）]\s*(?=[^\d\s])")
 _TITLE = re.compile(r"\A《[^《》\n]{1,20}》\s?[:：]\s*(?=\S)")
@@ -85,6 +87,7 @@ def passage_of(text: str, form: PassageForm) -> Extracted:
     if found:
         return found
     inside = _BREAK.sub("\n", without_fence(_unwrapped(body)))
+    inside = _CELL.sub("", _ROW_END.sub("\n", inside)) if "<td" in inside else inside
     if form == "transcription" and (named := named_character(inside)):
         return named
     if form == "transcription" and (said := stated_quotation(inside)):
@@ -94,6 +97,12 @@ def passage_of(text: str, form: PassageForm) -> Extracted:
 
 
 def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
+    if (
+        form == "punctuated"
+        and len(han_only(inside)) > _LONGEST_UNMARKED
+        and not _MARKS.search(inside)
+    ):
+        return Extracted(None, "no punctuation is given", inside)
     pieces = pieces_of(_table_text(inside), form)
     chosen = _chosen(pieces, form)
     if chosen:

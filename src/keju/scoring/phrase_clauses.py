@@ -64,7 +64,9 @@ def clauses_of(core: str, question: str) -> Iterator[Clause]:
         final = len(sentences) > 1 and number == len(sentences) - 1
         alone = final and (sentence.strip(OUTSIDE) == last or bool(BOLD.search(sentence)))
         closes = alone and closing == last
-        yield from state.read(sentence, number, alone=alone, longer=len(sentences) > 2, closes=closes)
+        yield from state.read(
+            sentence, number, alone=alone, longer=len(sentences) > 2, closes=closes
+        )
 
 
 @dataclass
@@ -209,7 +211,9 @@ class _State:
             added, self._restated = PHRASE, False
         elif weight >= _STATED and (
             wording("short", "commits").search(clause.masked)
-            or concludes or self._concluded or self._is_settled(clause.masked, weight, sentence)
+            or concludes
+            or self._concluded
+            or self._is_settled(clause.masked, weight, sentence)
         ):
             again = wording("short", "says_it_again").match(clause.masked)
             added = CONCLUDED + _SECOND_THOUGHT * bool(concludes and not again)

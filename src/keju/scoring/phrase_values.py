@@ -30,6 +30,10 @@ LONGEST_PHRASE = 40
 LONGEST_PLAIN = 60
 _LONGEST_READING = 400
 _LONGEST_NAME = 3
+_GLOSS_END = re.compile(r"[,，;；]")
+_CAPITALISED = re.compile(
+    r"(?<![A-Za-z])[A-Z][\w’'-]+(?: (?:(?:of|the|and|in|de) )*[A-Z][\w’'-]+)*"
+)
 _LABEL = re.compile(r"[^：:“「『《]{1,16}[：:]\s*(?=\S)")
 _ERA_YEAR = re.compile(r"[\u4e00-\u9fff]{2}[元一二三四五六七八九十廿卅]{1,4}年")
 _WESTERN_YEAR = re.compile(r"(?<![0-9])[0-9]{3,4}(?![0-9])")
@@ -192,6 +196,7 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     found.append(_without_article(trimmed))
     if len(quoted) == 1 and len(chosen) <= LONGEST_PHRASE + len(quoted[0]):
         found.append(quoted[0])
+    found += _proper_name(trimmed)
     found += [*_by_gloss(core), *_barer(trimmed, question)]
     found += [*_of_english_noun(chosen, find_asked_phrase(question).noun)]
     found += [*_years_of(trimmed, question), *_number_of(trimmed, question)]
@@ -272,6 +277,13 @@ def _of_person(trimmed: str, question: str) -> Iterator[str]:
         yield from ((who[title.end() :], who) if title else (who,))
 
 
+def _proper_name(trimmed: str) -> Iterator[str]:
+    """The one capitalised name in an English phrase (a scene from the Diamond Sutra)."""
+    found = list(_CAPITALISED.finditer(trimmed))
+    if len(found) == 1 and trimmed[:1].islower() and found[0].end() == len(trimmed):
+        yield found[0][0]
+
+
 def _of_english_noun(chosen: str, noun: str) -> Iterator[str]:
     """The asked noun with the words that qualify it (holds it in his right hand → right hand)."""
     if noun and noun.isascii():
@@ -293,7 +305,7 @@ def _years_of(trimmed: str, question: str) -> Iterator[str]:
 def _number_of(trimmed: str, question: str) -> Iterator[str]:
     """The one number in digits of a phrase, where a number is asked for."""
     if wording("short", "asks_for_number").search(fold(question)):
-        found = re.findall(r"(?<![0-9.])[0-9]{1,6}(?![0-9])", trimmed)
+        found = re.findall(r"(?<![0-9.])[0-9]{1,6}(?:\.[0-9]{1,3})?(?![0-9])", trimmed)
         if len(found) == 1:
             yield found[0]
 
@@ -330,7 +342,7 @@ def _in_language(core: str, question: str) -> str:
         own = [each for each in names if any(map(is_han, each)) == any(map(is_han, question))]
         core = own[0] if len(own) == 1 else core
     bare = GLOSS.sub("", core).strip()
-    glosses = [each[0].strip(" （()）[]") for each in GLOSS.finditer(core)]
+    glosses = [_GLOSS_END.split(each[0].strip(" （()）[]"))[0] for each in GLOSS.finditer(core)]
     if not bare.strip(EDGE):
         return core
     if question and glosses and any(map(is_han, question)) and not any(map(is_han, bare)):
@@ -352,7 +364,7 @@ def gloss_of(clause: str, value: str) -> str:
         if before.endswith(name) or any(
             before.endswith(name[:end]) for end in range(3, len(name)) if name[end] == " "
         ):
-            gloss = found[0].strip(EDGE)
+            gloss = _GLOSS_END.split(found[0].strip(EDGE))[0]
             return f" ({gloss})" if _other_name(value, gloss) else ""
     return ""
 

@@ -14,7 +14,7 @@ from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.clause_claims import repeats, speaks_of
 from keju.scoring.clause_parts import sentences_of
 from keju.scoring.clause_weights import CERTAIN, CONCLUDED, LEFT_OPEN, PHRASE
-from keju.scoring.extraction import Extracted, strict_body, without_fence, without_headings
+from keju.scoring.extraction import Extracted, strict_body
 from keju.scoring.json_answers import json_phrase, labelled_phrase
 from keju.scoring.phrase_clauses import Clause, clauses_of
 from keju.scoring.phrase_marks import EDGE, OUTSIDE
@@ -28,6 +28,7 @@ from keju.scoring.phrase_values import (
     value_of,
 )
 from keju.scoring.remarks import is_mostly_latin
+from keju.scoring.short_texts import answer_text, marked_row, plain_text
 from keju.scoring.typed_values import misses_its_form
 from keju.scoring.wordings import fold, wording
 from keju.text import is_han
@@ -36,27 +37,13 @@ LONGEST = 50_000
 """Of longer responses only the end is read."""
 
 _BOX = re.compile(r"\\boxed\s{0,3}\{\s{0,3}(?:\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{)?([^{}]*)\}")
-_MATHS = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{([^{}]*)\}|\\[()\[\]]|\$+")
-_FIRST_OF_ONE = re.compile(r"^(?:1[.．、)）]|[-*•])\s*(?=[^\d\s][^\n]*\Z)")
-_HTML = re.compile(r"</?(?:table|thead|tbody|t[rdh]|p|div|span|center|[biu]|em|strong|h[1-6])\b[^<>]{0,80}>")
-_CLASSICAL = re.compile(r"者[，,](?=[^，。,]{1,16}也)")
-_QUOTED_LINES = re.compile(r'"([^"\n]{1,80})\n([^"\n]{1,80})"')
-_MARK = re.compile(r"答案|←|[✓✔✅√]|\banswer\b", re.IGNORECASE)
-_ROW = re.compile(r"^[ \t]*\|(?P<first>[^|\n]{1,60})\|[^\n]*$", re.MULTILINE)
-_ANNOUNCES = re.compile(r"(?:(?<=[。.!])|^)[^。.!\n]{1,40}[:：][ *]*$")
-_LISTED = re.compile(r"^[ \t]*(?:\d{1,2}[.．、)）]|[-*•·])[ \t]+(?=\S)", re.MULTILINE)
-_ANSWER_HEADING = re.compile(
-    r"^[ \t#*【\[]*(?:最终|最終|正确|正確)?(?:答案|(?:final |correct )?answer)[】\]*:： \t]*\n+",
-    re.IGNORECASE | re.MULTILINE,
-)
-_REPEATED = re.compile(r"(?P<unit>\S{2,12}?)(?P=unit){3,}")
 _GLOSSES = re.compile(r"[（(][^（()）]{1,40}[）)]\s?[（(][^（()）]{1,40}[）)]")
 _MOST_SENTENCES, _MOST_CLAUSES = 2, 3
 _LEAST, _LONG, _LONGEST_BARE = 20, 80, 12
 _ENDS = "。.！!？?）)”」』》*`]】\"'"
 
 
-def extract_short(text: str, question: str = "") -> Extracted:
+def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     """The phrase that a response gives as its answer, with its equivalent readings.
 
     JSON, a LaTeX box or a single phrase decide at once. None where the response declines, leaves
@@ -71,46 +58,17 @@ def extract_short(text: str, question: str = "") -> Extracted:
     boxes = [box for box in _BOX.finditer(body) if box[1].strip()]
     if boxes:
         return readings_of(boxes[-1][1], question, "box", boxes[-1][0])
-    core = _MATHS.sub(lambda found: found[1] or "", without_fence(body)).strip()
-    if len(core) <= LONGEST_PLAIN:
-        core = _REPEATED.sub(lambda found: found["unit"], core)
-    core = _CLASSICAL.sub("者：", _HTML.sub(" ", _QUOTED_LINES.sub(r'"\1 \2"', core))).strip()
-    if marked := _marked_row(core):
+    core = plain_text(body)
+    if marked := marked_row(core):
         return readings_of(marked, question, "marked row", core)
-    core = core if _ANSWER_HEADING.search(core) else without_headings(core).strip()
-    core = _LISTED.sub("", _without_reasons(core, question)) if "\n" in core else core
-    core = _FIRST_OF_ONE.sub("", _ANSWER_HEADING.sub(r"答案：", core))
+    core = answer_text(core, question)
     if _is_cut_off(core):
         return Extracted(None, "cut off before the answer", body)
     found = _of_clauses(core, question, body)
     whole = core.strip(OUTSIDE)
-    if found.answer is None or "\n" in whole or len(whole) > LONGEST_PLAIN or whole in found.readings:
+    if found.answer is None or "\n" in whole or len(whole) > LONGEST_PLAIN:
         return found
-    return found._replace(others=(*found.others, whole))
-
-
-def _without_reasons(core: str, question: str) -> str:
-    """A text without the items of a list that give the reasons for what was stated before it."""
-    kept: list[str] = []
-    stated = False
-    for line in core.split("\n"):
-        item = _LISTED.match(line) is not None
-        if item and stated:
-            while len(kept) > 1 and not kept[-1].strip():
-                kept.pop()
-            kept[-1] = _ANNOUNCES.sub("", kept[-1])
-            continue
-        if not item:
-            stated = stated or any(each.weight >= _LEAST for each in clauses_of(line, question))
-        kept.append(line)
-    return "\n".join(kept)
-
-
-def _marked_row(core: str) -> str:
-    """The first cell of the one row of a Markdown table that is marked as the answer."""
-    rows = list(_ROW.finditer(core))
-    marked = [each["first"].strip() for each in rows if _MARK.search(each[0])]
-    return marked[0] if len(rows) > 2 and len(marked) == 1 else ""
+    return found._replace(others=tuple(dict.fromkeys((*found.others, whole))))
 
 
 def _is_cut_off(core: str) -> bool:
@@ -178,7 +136,8 @@ def _is_taken_back(best: Clause | None, clauses: list[Clause], core: str) -> boo
     last = clauses[-1]
     concludes = wording("discourse", "conclusion").match(fold(last.text).lstrip(OUTSIDE))
     cut = best.weight < CERTAIN and len(core) > _LONG and core[-1:] not in _ENDS
-    return cut or (last.weight == LEFT_OPEN and concludes is not None)
+    undecided = concludes is not None or best.weight < CERTAIN
+    return cut or (last.weight == LEFT_OPEN and undecided)
 
 
 def _speaks_of_several(best: Clause, clauses: list[Clause], question: str) -> bool:

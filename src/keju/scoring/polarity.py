@@ -14,7 +14,7 @@ _CLAUSE = re.compile(
 )
 _EDGE = " \t\r\n\u3000*_`#>。.，,、:：;；!！'\"‘’“”「」『』()（）[]【】✅❌-"
 _WORD = (
-    r"^\s*(?:{})(?=\s*(?:[,。.;!:—()\-]|$"
+    r"^\s*(?:{})(?=\s*(?:[,。.;!:—–()\-]|$"
     r"|\s(?:the|they|it|this|these|because|as|since|given|but)\b))"
 )
 _KIND = re.compile(r"(?P<which>[\u4e00-\u9fff]{1,4})(?P<kind>[\u4e00-\u9fff])")
@@ -32,7 +32,10 @@ _SCRIPT = re.compile(r"\b(?P<which>[a-z]+)(?: style)? (?P<kind>script|dynasty|st
 _LACKING = re.compile(r"[无未非没]([\u4e00-\u9fff])")
 _SHORT_PREDICATE = 5
 _BUT = re.compile(r",\s*(?:但是?|不过|然而)|\b(?:but|however),?\s")
-_ASKS_OF_CERTAINTY = re.compile(r"(?:确定|辨认|辨识|看清|识别|判断|断定|考证)(?:吗|出|么)|\b(?:determin|legib|readab|identif|possible to)")
+_ASKS_OF_CERTAINTY = re.compile(
+    r"(?:确定|辨认|辨识|看清|识别|判断|断定|考证)(?:吗|出|么)"
+    r"|\b(?:determin|legib|readab|identif|possible to)"
+)
 _CANNOT = re.compile(r"不能|无法|难以|不可|cannot|can['’]t|not possible|impossible|unable")
 _BUT_FIRST = re.compile(r"但|不过|只是|仅|尽管|虽|although|though|but|only")
 _CONCEDES = re.compile(r"只是|只不过|仅仅?是|(?:just|only|except)\b")

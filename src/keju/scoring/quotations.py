@@ -124,6 +124,11 @@ def _only_han_run(flat: str) -> re.Match[str] | None:
 
 def recommended_version(pieces: Sequence[Piece], names: Sequence[str]) -> int | None:
     """The place of the version that the model recommends, if it recommends one."""
+    advised = [
+        place for place, name in enumerate(names) if wording("passages", "recommend").search(name)
+    ]
+    if len(advised) == 1:
+        return advised[0]
     for each in reversed(pieces):
         if each.kind not in {"remark", "aside", "plain"}:
             continue

@@ -119,6 +119,8 @@ class ScoringSample:
                 if self.response.box_convention:
                     return self.official_count
                 return extract_asked_count(self.text, self.item.question)
+            case "entities":
+                return extract_entities(self.text, self.item.question or self.query.template)
             case "short":
                 return extract_short(self.text, self.item.question)
             case "punctuated":
@@ -194,6 +196,5 @@ def json_kind(value: object) -> str:
 
 
 _EXTRACT: dict[AnswerForm, Callable[[str], Extracted]] = {
-    "entities": extract_entities,
     "probability": extract_final_probability,
 }

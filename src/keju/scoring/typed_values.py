@@ -20,6 +20,12 @@ _MARKED = {
     "title": r"(?P<value>《[^《》]{1,40}》|[“「『][^“”「」『』《》]{1,20}[”」』])",
     "text": r"[“「『\"‘](?P<value>[^“”「」『』\"‘’]{1,80})[”」』\"’]",
 }
+_DIMENSIONS = (
+    r"\blong\b|\blength\b|长",
+    r"\bhigh\b|\bheight\b|\btall\b|高",
+    r"\bwide\b|\bwidth\b|宽",
+)
+_TWO, _NEAR = 2, 14
 _BEFORE, _LONGEST_SIGN, _MOST_WORDS = 24, 3, 3
 
 
@@ -32,6 +38,8 @@ def typed_value(clause: str, question: str) -> str | None:
     asked = fold(question)
     if (built := _construction(clause, asked)) is not None:
         return built
+    if (size := _size(clause, asked)) is not None:
+        return size
     for kind, form in _MARKED.items():
         if kind not in kinds:
             continue
@@ -48,7 +56,9 @@ def typed_value(clause: str, question: str) -> str | None:
     plain = GLOSS.sub("", clause)
     runs: list[str] = re.findall(rf"{_HAN}+", plain)
     marked = "*" in plain or without_quoted(plain) != plain
-    stated = not marked and kinds & {"text", "title"} and len(runs) == 1 and fold(runs[0]) not in asked
+    stated = (
+        not marked and kinds & {"text", "title"} and len(runs) == 1 and fold(runs[0]) not in asked
+    )
     if stated and is_mostly_latin(clause) and not wording("short", "denied").search(fold(clause)):
         return runs[0]
     only: list[str] = re.findall(_HAN, clause)
@@ -58,8 +68,24 @@ def typed_value(clause: str, question: str) -> str | None:
     return None
 
 
+def _size(clause: str, asked: str) -> str | None:
+    """The number of the asked dimension among several (528.7 cm long and 24.8 cm high)."""
+    dimension = next((each for each in _DIMENSIONS if re.search(each, asked)), "")
+    numbers = list(re.finditer(r"[0-9]+(?:\.[0-9]+)?", clause))
+    if not dimension or len(numbers) < _TWO:
+        return None
+    for each in numbers:
+        after, before = (
+            clause[each.end() : each.end() + _NEAR],
+            clause[max(0, each.start() - 3) : each.start()],
+        )
+        if re.match(rf"[^0-9]*?(?:{dimension})", fold(after)) or re.search(dimension, fold(before)):
+            return each[0]
+    return None
+
+
 def _construction(clause: str, asked: str) -> str | None:
-    """The value of a clause that puts it elsewhere than after a link (X无疑, 以X为主色), or None."""
+    """The value that is elsewhere than after a link (X无疑, 以X为主色), or None."""
     core = clause.strip(OUTSIDE)
     flat = without_quoted(fold(core))
     for found in wording("short", "construction").finditer(flat):

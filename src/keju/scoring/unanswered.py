@@ -19,6 +19,7 @@ from keju.text import han_only, is_han
 _SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)\"]*|(?<![0-9])\.(?=\s|$)|\n|$)")
 _NUMBERED = re.compile(r"\s*(?:[-*•·]|[(（]?[0-9]{1,2}[.．、)）]|[一二三四五六七八九十]、)\s*")
 _OPTION = re.compile(r"(?:^|[\s*-])(?:选项|Option )?([A-F])\**[.:：、)）]\s", re.MULTILINE)
+_LABELLED = re.compile(r"[^,.;:]{2,20}:\s?[^,.;:]{1,40}")
 _EDGE = " \t\r\n*_>#-—\"“”'()（）"
 _ENDS = "。！？!?.…)）]】}」』”\"'*`|"
 _ONE_VALUE = frozenset({"short", "yes-no", "number", "probability"})
@@ -33,7 +34,7 @@ _LEAST_CUT = 20
 _BARE_VALUE = 6
 
 
-def no_answer_reason(
+def no_answer_reason(  # noqa: PLR0911
     text: str, form: AnswerForm, question: str = "", options: Sequence[str] = ()
 ) -> str:
     """Why a response gives no answer; an empty text where it may give one.
@@ -49,7 +50,10 @@ def no_answer_reason(
     if not core or len(core) > _LONGEST or "\\boxed" in core or json_value(body) is not None:
         return ""
     if form == "letter":
-        if _all_fit(fold(core), options) or _two_left(fold(core)):
+        if _none_fits(fold(core), options):
+            return "no option is said to fit"
+        wrong = wording("letters", "asks_for_wrong").search(fold(question))
+        if (not wrong and _all_fit(fold(core), options)) or _two_left(fold(core)):
             return "several options are said to fit"
         return "breaks off before the answer" if _breaks_off_among_options(core) else ""
     sentences = sentences_of(core)
@@ -109,7 +113,8 @@ def _is_refusal(flat: str) -> bool:
 
 def _begins_with_refusal(flat: str) -> bool:
     lead = flat.partition("(")[0][:_LONGEST_LEAD]
-    return wording("discourse", "refusal").search(lead) is not None
+    found = wording("discourse", "refusal").search(lead)
+    return found is not None and "、" not in lead[: found.start()]
 
 
 def is_prose(usable: Sequence[Piece], pieces: Sequence[Piece]) -> bool:
@@ -181,13 +186,15 @@ def _regrets(flat: str) -> bool:
     return bool(found and wording("unanswered", "cannot").search(flat, found.end()))
 
 
-def _breaks_off(core: str, sentences: Sequence[str], question: str) -> bool:
+def _breaks_off(core: str, sentences: Sequence[str], question: str) -> bool:  # noqa: PLR0911
     """Whether a response ends within its reasoning, with no value committed to before."""
     if core[-1] in _ENDS or not sentences:
         return False
     asked, first, last = fold(question), sentences[0], sentences[-1]
     if len(sentences) == 1 and _only_introduces(last, asked):
         return True
+    if len(sentences) > 1 and _LABELLED.fullmatch(last):
+        return False
     value = len(first) <= _BARE_VALUE and not wording("unanswered", "open_end", "{}$").search(first)
     answered = any(wording("short", "answer").search(each) for each in sentences)
     if value or len(core) < _LEAST_CUT or answered:
@@ -228,6 +235,14 @@ def _all_fit(flat: str, options: Sequence[str]) -> bool:
         return False
     rest = flat[found[-1].end() :]
     return not wording("unanswered", "prefers").search(rest)
+
+
+def _none_fits(flat: str, options: Sequence[str]) -> bool:
+    """Whether no option is said to fit, which is not an option itself, and none is preferred."""
+    if any(wording("unanswered", "none_fits").search(fold(each)) for each in options):
+        return False
+    found = list(wording("unanswered", "none_fits").finditer(flat))
+    return bool(found) and not wording("unanswered", "prefers").search(flat, found[-1].end())
 
 
 def _two_left(flat: str) -> bool:

@@ -66,6 +66,7 @@ _AFFIRMING = re.compile(
     r"|there (?:are|is) (?:an? |some |visible )?(?:oracle|inscri))",
     re.IGNORECASE,
 )
+_BUT_RATHER = re.compile(r"而是|\b(?:but|rather)\b")
 _LONGEST_STATEMENT = 160
 _LONGEST_TAIL = 4_000
 _CONCEDED = re.compile(r"\b(?:and|but|while|though|although)\s*$", re.IGNORECASE)
@@ -117,6 +118,8 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
         ("answer phrase", list(_PHRASE.finditer(plain))),
         ("first word", ([leading] if leading else []) + _words_apart(plain)),
     )
+    if contradicted := _contradicted(plain, leading, question):
+        return contradicted
     for rule, found in rules:
         said = {_meaning(match) for match in found}
         if len(said) == 1:
@@ -142,6 +145,17 @@ def _concluded(body: str, question: str) -> Extracted | None:
         return Extracted(_meaning(leading), "conclusion", after[:60])
     said = extract_stated_yes_no(after, question) if after else None
     return said._replace(rule="conclusion") if said and said.answer else said
+
+
+def _contradicted(plain: str, leading: re.Match[str] | None, question: str) -> Extracted | None:
+    """No, where "yes" opens a sentence that goes on to deny what is asked (是的，这不是…而是…)."""
+    if leading is None or _meaning(leading) != "Yes":
+        return None
+    sentence = _SENTENCE.split(plain[leading.end() :])[0]
+    if not wording("short", "denied").search(fold(sentence)) or not _BUT_RATHER.search(sentence):
+        return None
+    stated = extract_stated_yes_no(sentence, question)
+    return stated if stated and stated.answer == "No" else None
 
 
 def _conclusion() -> re.Pattern[str]:
