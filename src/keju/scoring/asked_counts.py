@@ -82,7 +82,7 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
     body = strict_body(text)
     if len(body) > LONGEST:
         return extract_count(body)
-    plain = _ABOUT.sub("", re.sub(r"[*_`$]", "", body))
+    plain = _ABOUT.sub("", re.sub(r"[*_`$\u2600-\u27bf\U0001f300-\U0001faff]", "", body))
     plain = _EQUATION.sub("", write_dozens_in_digits(_DENIED.sub(" ", to_half_width(plain))))
     if wording("counts", "none_at_all").fullmatch(fold(plain).strip(_EDGE)):
         return Extracted("0", "none there", plain)

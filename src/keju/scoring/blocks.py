@@ -209,6 +209,9 @@ class _Reader:
             return
         parts = _sentences_of(line)
         first, last = 0, len(parts)
+        if line.startswith("—") and is_remark(parts[0], self._form):
+            yield self._piece(line, "remark")
+            return
         while first < last and first < _MOST_PIECES and is_remark(parts[first], self._form):
             first += 1
         while last > first and is_remark(parts[last - 1], self._form):
@@ -246,6 +249,8 @@ class _Reader:
         if not found or self._form == "translation" or self._kind in {"aside", "variant"}:
             return line
         rest = line[found.end() :].lstrip(_STOPS)
+        if line[:1] in ONE_WORD or re.match(r"[^,，。]{1,8}所", rest):
+            return line
         first = fold(re.split(r"[,，;；。(（]", rest[:_LONGEST_PREFIX])[0])
         if rest[:1] in _CLOSING or not any(map(is_han, first)) or _has_modern(first):
             return line

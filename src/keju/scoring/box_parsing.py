@@ -36,6 +36,7 @@ _TAGGED = re.compile(
     r"<(?:\|box_start\||box|bbox)>(?P<inside>[^<]{0,4000})<(?:\|box_end\||/box|/bbox)>",
     re.IGNORECASE,
 )
+_LOCATIONS = re.compile(r"<loc_?(\d{1,5})>" * 4)
 _FENCED = re.compile(r"```[A-Za-z0-9]*[ \t]*\n(?P<inside>.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 _EDGES = {
     name: edge
@@ -375,10 +376,17 @@ def _named(body: str, axes: Axes) -> list[Row] | None:
     return rows or None
 
 
+def _located(body: str, axes: Axes) -> list[Row] | None:
+    """``<loc_1><loc_2><loc_3><loc_4>``."""
+    del axes
+    return _of_matches(_LOCATIONS, body)
+
+
 _RULES: tuple[tuple[str, Callable[[str, Axes], list[Row] | None]], ...] = (
     ("JSON", _from_json),
     ("code fence", _from_fences),
     ("box tags", _tagged),
+    ("location tokens", _located),
     ("lists in the text", _bracketed),
     ("named edges", _named),
     ("lines of four numbers", _bare),

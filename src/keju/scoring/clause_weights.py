@@ -25,6 +25,7 @@ LEAST, BOLD_WEIGHT = 20, 30
 _YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
 _PARTICIPLE = re.compile(r"[a-z]{3,}ing\b")
+_BUT = re.compile(r"^(?:但是?|不过|然而|but |however,? )")
 _BECAUSE = re.compile(r"(?:because|since|因为|由于|因其)(?!此)")
 _RELATIVE = re.compile(r"(?:which|who|whose|whom|where)\b")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
@@ -137,7 +138,8 @@ class ClauseWeights:
 
     def weigh_unlinked(self, clause: ClauseText, *, first: bool, alone: bool) -> int:
         """The weight of the first clause of a sentence, where nothing links it to a subject."""
-        begins = wording("short", "reason").match(clause.plain) or _PRONOUN.match(clause.plain)
+        bare = _BUT.sub("", clause.plain)
+        begins = wording("short", "reason").match(bare) or _PRONOUN.match(clause.plain)
         heading = wording("discourse", "note").fullmatch(clause.plain)
         shared = grams_of(fold(self._question)) & grams_of(clause.plain)
         lexicon = find_asked_phrase(self._question).lexicon

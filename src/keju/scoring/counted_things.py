@@ -33,6 +33,8 @@ _BOUNDED = re.compile(
 )
 _ALL_OF = re.compile(rf"\ball (?:of the )?{_NUMBER} (?:of (?:them|the)\b|are\b)")
 _ASKED_VERB = re.compile(r"(?P<verb>缺少?|残缺|遗漏|漏|少|多|增|减|剩下?|新增|删去?)了?$")
+_FORMAL = re.compile("[壹贰叁肆伍陆柒捌玖拾佰仟貳參陸零〇]{2,}")
+_PLAIN = str.maketrans("壹贰叁肆伍陆柒捌玖拾佰仟貳參陸", "一二三四五六七八九十百千二三六")
 _SOME_OF = re.compile(
     rf"\b{_NUMBER} of (?:them|whom|(?:the|these|those)"
     rf" (?:{_NUMBER.replace('?P<n>', '')} )?[a-z]+)\b"
@@ -101,6 +103,7 @@ def find_asked_thing(question: str, *, in_english: bool = False) -> AskedThing |
         in_english: whether the answer is in English, where the question may be in Chinese.
     """
     question = re.sub(r"(?:凡|共)?(?:几何|幾何|若干)", "有多少", question)
+    question = re.sub(r"[“”「」‘’\"]|\s?[（(][^（()）]{0,20}[）)]", "", question)
     found = wording("counts", "asked").search(fold(question))
     if not found:
         return None
@@ -152,6 +155,8 @@ def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> As
         noun = noun or named
     elif doing := wording("counts", "person_doing").match(noun):
         noun, qualifier = noun[: doing.end()], noun[doing.end() :]
+    if measure == "次" or noun == "次":
+        return AskedThing(r"\s?[次回见遍]", "", per)
     noun, verb, rest = _split_at_verb(noun)
     if verb in {"在", "被", "正"} and len(rest) > 1 and not _PLACE.search(rest):
         qualifier = qualifier or rest
@@ -172,12 +177,13 @@ def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> As
         characters,
         rf"\s?[{_MEASURES}]?{short[:1]}" if noun else "",
         qualifier,
-        verb["verb"] if (verb := _ASKED_VERB.search(before)) else "",
+        lacking["verb"] if (lacking := _ASKED_VERB.search(before)) else "",
     )
 
 
 def write_dozens_in_digits(flat: str) -> str:
     """A text with dozens in digits, and old numbers (二十有三) without their "and"."""
+    flat = _FORMAL.sub(lambda found: found[0].translate(_PLAIN), flat)
     flat = re.sub(r"(?<=[十百])[有又](?=[一二三四五六七八九])", "", flat)
     return wording("counts", "dozen").sub(lambda found: _DOZENS[str(found.lastgroup)], flat)
 

@@ -13,6 +13,10 @@ from keju.text import answer_part
 _ANSWER_TAG = re.compile(r"<(?P<closing>/?)answer>", re.IGNORECASE)
 _BOX = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{)?([^{}]*)\}")
 _BOX_TOKENS = re.compile(r"<\|begin_of_box\|>([^<]*)<\|end_of_box\|>")
+_TURN = re.compile(
+    r"<\|(?:im_end|im_start|eot_id|endoftext|end)\|>|<end_of_turn>|\n(?:User|Human|用户)[:：]\s"
+)
+"""The end of the model's turn; servers let through what it wrote after that."""
 _COMMENT = re.compile(r"<!--[^<>]{0,200}-->")
 _GROUNDED = re.compile(
     r"<\|(?:box|quad)_start\|>[^<\n]{0,80}<\|(?:box|quad)_end\|>|"
@@ -92,6 +96,8 @@ def strict_body(text: str) -> str:
     """The body, with the marks of further models for reasoning and boxes read too (`strict`)."""
     if "◁" in text:
         text = text.replace("◁think▷", "<think>").replace("◁/think▷", "</think>")
+    first = _TURN.split(text.lstrip(), maxsplit=1)[0]
+    text = first if first.strip() else text
     body = _GROUNDED.sub("", _COMMENT.sub("", body_of(text)))
     boxes = [box for box in _BOX_TOKENS.finditer(body) if box[1].strip()]
     return boxes[-1][1] if boxes else body

@@ -12,6 +12,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from keju.scoring.letter_mentions import Mention
+from keju.scoring.wordings import fold
+from keju.text import is_han
 
 _LEFT, _RIGHT = 90, 160
 _SENTENCE_BEFORE = re.compile(r"[。.!?]\s*\Z")
@@ -86,7 +88,7 @@ _NON_B = re.compile(r"\s{0,2}(?:莫属|莫屬|不可)")
 _IGNORED_BEFORE = re.compile(
     r"(?:(?:如果|假如|假设|若|倘若|要是|否则|不然|既然有)[^,。;\n]{0,12}|是否(?:应该|应)?(?:选|選|是|为)?|是不是|到底是|究竟是|还是选?"
     r"|(?:有人|人们|有些人|一些人|很多人|许多人|不少人|大家|常有人|某些|传统上?|旧说|有的?学者|初看|乍看|乍一看|起初|原本|容易|一开始"
-    r"|可能有人|或谓|或曰|或以[为為])[^。;\n!?]{0,16}"
+    r"|可能有人|或谓|或曰|(?:或|有|遂有)以为)[^。;\n!?]{0,16}"
     r"|也有?可能(?:是|为|选)?|或许也|另一(?:个|种)可能(?:是|为)?|可能会误|其次(?:是|为|考虑)?|次优(?:是|为)?"
     r"|\b(?:if|otherwise|whether|suppose|assuming|were it|unless)\b[^,.;\n]{0,24}|\b(?:some|many"
     r"|others|most people|one|people|students)\s(?:people\s|scholars\s|students\s)?(?:may|might"
@@ -170,7 +172,7 @@ _ANSWER = re.compile(
     rf"(?:\([^()\n]{{1,12}}\)|[\s\"”'」|】)\]]){{0,4}}(?:{_IS}\s{{0,2}}){{1,3}}"
     rf"|(?<!请回)(?:答案|正解)(?:\([^()\n]{{1,12}}\))?[\s\"”'」|】)\]]{{0,4}}"
     rf"|(?:^|(?<=[\s\"'{{,.(]))(?:(?:the|my|our|correct|best|right|final|most likely"
-    rf"|chosen)\s){{0,3}}(?:answers?|ans|choice|option|response|result|output|selected|selection"
+    rf"|chosen)\s){{0,3}}(?:answers?|ans|ответ|antwort|respuesta|choice|option|response|result|output|selected|selection"
     rf"|letter|match|fit|conclusion|verdict|réponse|final_answer|prediction|pick)"
     rf"(?:\s(?:option|choice|letter|here|to (?:this"
     rf"|the) question))?(?:\([^()\n]{{1,12}}\))?[\s\"'”|)\]]{{0,4}}(?:\s?(?:is|was|should\sbe"
@@ -236,6 +238,7 @@ _OPENS_BODY = re.compile(
 
 def claims_of(flat: str, mentions: Sequence[Mention]) -> list[Claim]:
     """The claim that each mention makes, in order."""
+    flat = "".join(fold(char) if is_han(char) else char for char in flat)
     labelled_lines = _labelled_lines(flat, mentions)
     found = []
     for place, mention in enumerate(mentions):

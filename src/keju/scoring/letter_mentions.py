@@ -69,6 +69,7 @@ _QUOTED = re.compile(r"[“「『\"]([^“”「」『』\"\n]{2,24})[”」』\
 _STEMS, _CIRCLED = "甲乙丙丁戊己庚辛", "①②③④⑤⑥⑦⑧"
 _PLACES = ("一1", "二2", "三3", "四4", "五5", "六6")
 _PLACE = {char: place for place, chars in enumerate(_PLACES) for char in chars}
+_ROMAN = ("I", "II", "III", "IV", "V")
 _ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5,
              "1st": 0, "2nd": 1, "3rd": 2, "4th": 3}  # fmt: skip
 _NUMBERED = re.compile(
@@ -77,7 +78,8 @@ _NUMBERED = re.compile(
     r"|第\s?(?P<item>[一二三四五六1-6])\s?(?:项|項)(?!目)|(?:选项|選項)\s?(?P<after>[一二三四五六]|[1-6](?![0-9.]))"
     r"|\b(?:the\s)?(?P<word>first|second|third|fourth|fifth|sixth|1st|2nd|3rd|4th)\s(?:option|choice"
     r"|answer)\b"
-    r"|\b(?:option|choice)\s(?P<digit>[1-6])(?![0-9.])",
+    r"|\b(?:option|choice)\s(?P<digit>[1-6])(?![0-9.])"
+    r"|\b(?:option|choice)\s(?P<roman>I{1,3}|IV|V)\b",
     re.IGNORECASE,
 )
 _ALONE_SIGN = re.compile(
@@ -170,6 +172,8 @@ def _signs_as_letters(flat: str, offered: Sequence[str]) -> str:
         return offered[place] if place < len(offered) else whole
 
     def numbered(match: re.Match[str]) -> str:
+        if match["roman"]:
+            return f" {letter(_ROMAN.index(match['roman'].upper()), match[0])} "
         found = match["han"] or match["short"] or match["item"] or match["after"] or match["digit"]
         place = _PLACE[found] if found else _ORDINALS[match["word"].lower()]
         return f" {letter(place, match[0])} "

@@ -21,7 +21,7 @@ _MOST = 4_000
 _NEAR = 40
 _SHORT = 300
 _NEGATED = re.compile(r"(?:不|没有?|未)[\u4e00-\u9fff]{2,3}|不是")
-_MATCHED_WITH = re.compile(r"[^;；。\n]{0,40}")
+_NEXT = re.compile(r"[;；。\n]")
 _MATCHES = frozenset("→:：-—=出是属在见")
 _TERM = re.compile(r"《[^《》]{1,20}》|[“「『][^”」』]{2,20}[”」』]")
 _TURNED = {Rank.FAVOURED: Rank.DENIED, Rank.DENIED: Rank.FAVOURED}
@@ -41,6 +41,7 @@ _RETRACTS = re.compile(
     r"|instead|rather)\b",
     re.IGNORECASE,
 )
+_TAKES_BACK = re.compile(r"更正|纠正|不对[,。]|错了|\b(?:correction|scratch that|my mistake)\b")
 _HEDGED = re.compile(
     r"也有?可能|\b(?:could|might|may) also be|\bor (?:maybe|perhaps|possibly)\b", re.IGNORECASE
 )
@@ -141,7 +142,7 @@ def _matched(flat: str, claims: list[Claim], question: str) -> list[Claim]:
     if len(terms) != 1 or any(each.rank >= Rank.CHOSEN for each in claims) or len(named) < _TWO:
         return claims
     (term,) = terms
-    right = [fold(_MATCHED_WITH.match(flat, each.mention.end)[0]) for each in named]
+    right = [fold(_NEXT.split(flat[each.mention.end :][:_NEAR], maxsplit=1)[0]) for each in named]
     found = [
         each
         for each, said in zip(named, right, strict=True)
@@ -213,11 +214,22 @@ def _of_strong(
         )
         if between and _RETRACTS.search(between):
             last = each
+    last = _restated(flat, last, claims) or last
     if _contradicted(flat, last, strong):
         return Extracted(None, "phrases that disagree", _quote(flat, last))
     if _taken_back(flat, last, claims):
         return Extracted(None, "an answer that is taken back", _quote(flat, last))
     return _extracted_letter(flat, last, offered)
+
+
+def _restated(flat: str, last: Claim, claims: Sequence[Claim]) -> Claim | None:
+    """The one option that is named after an answer is taken back (B。更正一下：…江西奉新)."""
+    back = list(_TAKES_BACK.finditer(flat, last.mention.end))
+    later = [
+        each for each in claims
+        if back and each.mention.start >= back[-1].end() and each.rank > Rank.IGNORED
+    ]  # fmt: skip
+    return later[-1] if len({each.mention.letters for each in later}) == 1 else None
 
 
 def _contradicted(flat: str, last: Claim, strong: Sequence[Claim]) -> bool:

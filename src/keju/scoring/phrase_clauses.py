@@ -211,6 +211,7 @@ class _State:
             added, self._restated = PHRASE, False
         elif weight >= _STATED and (
             wording("short", "commits").search(clause.masked)
+            or (sentence.stated and wording("short", "specific").match(clause.masked))
             or concludes
             or self._concluded
             or self._is_settled(clause.masked, weight, sentence)

@@ -31,6 +31,7 @@ LONGEST_PLAIN = 60
 _LONGEST_READING = 400
 _LONGEST_NAME = 3
 _GLOSS_END = re.compile(r"[,，;；]")
+_CENTURY = re.compile(r"[0-9]{1,2}(?:st|nd|rd|th)(?= century|-century)", re.IGNORECASE)
 _CAPITALISED = re.compile(
     r"(?<![A-Za-z])[A-Z][\w’'-]+(?: (?:(?:of|the|and|in|de) )*[A-Z][\w’'-]+)*"
 )
@@ -196,7 +197,7 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     found.append(_without_article(trimmed))
     if len(quoted) == 1 and len(chosen) <= LONGEST_PHRASE + len(quoted[0]):
         found.append(quoted[0])
-    found += _proper_name(trimmed)
+    found += [*_proper_name(trimmed), *_proper_name(chosen)]
     found += [*_by_gloss(core), *_barer(trimmed, question)]
     found += [*_of_english_noun(chosen, find_asked_phrase(question).noun)]
     found += [*_years_of(trimmed, question), *_number_of(trimmed, question)]
@@ -296,7 +297,7 @@ def _years_of(trimmed: str, question: str) -> Iterator[str]:
     """The one year in a longer date, by its era or in digits, where a year is asked for."""
     if not wording("short", "asks_for_a_year").search(fold(question)):
         return
-    for form in (_ERA_YEAR, _WESTERN_YEAR):
+    for form in (_ERA_YEAR, _WESTERN_YEAR, _CENTURY):
         found = form.findall(trimmed)
         if len(found) == 1:
             yield found[0]
@@ -308,6 +309,10 @@ def _number_of(trimmed: str, question: str) -> Iterator[str]:
         found = re.findall(r"(?<![0-9.])[0-9]{1,6}(?:\.[0-9]{1,3})?(?![0-9])", trimmed)
         if len(found) == 1:
             yield found[0]
+        plain = re.sub(r"(?<=十)[有又](?=[一二三四五六七八九])", "", fold(trimmed))
+        han = re.findall(r"[零〇一二三四五六七八九十百千万]+", plain)
+        if len(han) == 1 and (value := parse_number(han[0])) is not None:
+            yield f"{value:.0f}"
 
 
 def _one_dynasty(trimmed: str, question: str) -> str:

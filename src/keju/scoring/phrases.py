@@ -37,6 +37,8 @@ LONGEST = 50_000
 """Of longer responses only the end is read."""
 
 _BOX = re.compile(r"\\boxed\s{0,3}\{\s{0,3}(?:\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{)?([^{}]*)\}")
+_UNMARKED = re.compile(r"[\u3400-\u9fff]+")
+_LONGEST_RUN = 24
 _GLOSSES = re.compile(r"[（(][^（()）]{1,40}[）)]\s?[（(][^（()）]{1,40}[）)]")
 _MOST_SENTENCES, _MOST_CLAUSES = 2, 3
 _LEAST, _LONG, _LONGEST_BARE = 20, 80, 12
@@ -62,6 +64,8 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     if marked := marked_row(core):
         return readings_of(marked, question, "marked row", core)
     core = answer_text(core, question)
+    if _reads_out(core, question):
+        return Extracted(None, "reads the page out", body)
     if _is_cut_off(core):
         return Extracted(None, "cut off before the answer", body)
     found = _of_clauses(core, question, body)
@@ -69,6 +73,14 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     if found.answer is None or "\n" in whole or len(whole) > LONGEST_PLAIN:
         return found
     return found._replace(others=tuple(dict.fromkeys((*found.others, whole))))
+
+
+def _reads_out(core: str, question: str) -> bool:
+    """Whether a response has a long text without punctuation, where no text is asked for."""
+    if find_asked_phrase(question).kinds & {"text", "title"} or not question:
+        return False
+    run = max(_UNMARKED.findall(core), key=len, default="")
+    return len(run) > _LONGEST_RUN and not wording("passages", "modern").search(fold(run))
 
 
 def _is_cut_off(core: str) -> bool:

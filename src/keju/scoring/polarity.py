@@ -160,6 +160,8 @@ def _last_word(clauses: list[str]) -> str:
     rest = clauses[-1][lead.end() :] if lead else ""
     if (hedge := wording("yes_no", "hedge", "{}[, ]*").match(rest)) and hedge.end() < len(rest):
         return alone_word(rest[hedge.end() :]) or ""
+    if rest and (alone := alone_word(rest.strip(_EDGE))):
+        return alone
     for name, word in (("no", "No"), ("yes", "Yes")):
         if rest and wording("yes_no", name, "{}\\W*").fullmatch(rest):
             return word

@@ -21,7 +21,11 @@ def maker_of(said: str, question: str) -> str:
     names = ("maker", "made_by", "made_by_in_english", "made_classically")
     flat = fold(said).rstrip(OUTSIDE)
     found = [each for name in names for each in wording("short", name).finditer(flat)]
-    return said[found[-1].start("maker") : found[-1].end("maker")] if found else ""
+    if found:
+        return said[found[-1].start("maker") : found[-1].end("maker")]
+    verb = re.search(r"\bwho ([a-z]{3,}(?:ed|te|ew|ld|ll|un|de))\b", fold(question))
+    subject = re.match(rf"\W*(?:the )?([a-z’' -]{{3,40}}?) {verb[1]}\b", flat) if verb else None
+    return said[subject.start(1) : subject.end(1)] if subject and subject[1] != "who" else ""
 
 
 def slot_of(said: str, question: str) -> str | None:

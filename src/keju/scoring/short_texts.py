@@ -39,6 +39,8 @@ def plain_text(body: str) -> str:
         core = _REPEATED.sub(lambda found: found["unit"], core)
     core = _HTML.sub(" ", _QUOTED_LINES.sub(r'"\1 \2"', core))
     core = _CLASSICAL.sub("者：", core).strip()
+    if re.fullmatch(r"\S(?:\n+\S)+", core):
+        core = core.replace("\n", "")
     head, stop, tail = core.rpartition("。")
     return head + stop if len(tail) > 1 and tail in head else core
 
