@@ -15,7 +15,7 @@ from keju.scoring.counted_things import (
 )
 from keju.scoring.extraction import Extracted, strict_body
 from keju.scoring.json_answers import json_phrase
-from keju.scoring.numeric_answer import LONGEST, extract_count, without_first_sight
+from keju.scoring.numeric_answer import CONDITIONAL, LONGEST, extract_count, without_first_sight
 from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import fold, wording
 from keju.text import parse_english_number, parse_number, to_half_width
@@ -62,6 +62,7 @@ _COUNT_ALONE = re.compile(
 )
 _EDGE = " \t\r\n*_`#>。.，,、:：;；!！\"'“”"
 _MOST_CORRECTIONS = 3
+_TAGS = re.compile(r"</?[a-z_]{1,20}\s?/?>", re.IGNORECASE)
 _TIMES = re.compile(r"\W*(?:only |just |exactly )?(once|twice|thrice)\b", re.IGNORECASE)
 _HOW_OFTEN = {"once": 1, "twice": 2, "thrice": 3}
 _SHORT = 16
@@ -83,6 +84,7 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
     if len(body) > LONGEST:
         return extract_count(body)
     plain = _ABOUT.sub("", re.sub(r"[*_`$\u2600-\u27bf\U0001f300-\U0001faff]", "", body))
+    plain = CONDITIONAL.sub("", _TAGS.sub(" ", plain))
     plain = _EQUATION.sub("", write_dozens_in_digits(_DENIED.sub(" ", to_half_width(plain))))
     if wording("counts", "none_at_all").fullmatch(fold(plain).strip(_EDGE)):
         return Extracted("0", "none there", plain)
@@ -90,6 +92,8 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
         plain, "discourse", "although"
     ):
         return Extracted(None, "said to be uncountable", plain[:80])
+    if wording("counts", "none_first").match(fold(plain).strip()) and not re.search("[0-9]", plain):
+        return Extracted("0", "first words", plain[:80])
     if times := _TIMES.match(plain):
         return Extracted(str(_HOW_OFTEN[times[1].lower()]), "first words", plain[:80])
     asked = find_asked_thing(question, in_english=is_mostly_latin(plain))

@@ -176,6 +176,10 @@ def _corrected(text: str) -> str:
     flat = fold(body)
     corrections = list(wording("discourse", "correction").finditer(flat))
     for found in reversed(corrections[-_MOST_CORRECTIONS:]):
+        start = max(body.rfind(mark, 0, found.start()) for mark in "。；;\n") + 1
+        replaced = _BRACKETED.search(body, start, found.start())
+        if replaced and _BRACKETED.match(body, found.end() + body[found.end() :].find("[")):
+            return body[:start] + body[found.end() :]
         if _BRACKETED.search(body, found.end()) and _BRACKETED.search(body, 0, found.start()):
             return body[found.end() :]
     return text

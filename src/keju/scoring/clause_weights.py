@@ -27,7 +27,7 @@ _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
 _PARTICIPLE = re.compile(r"[a-z]{3,}ing\b")
 _BUT = re.compile(r"^(?:但是?|不过|然而|but |however,? )")
 _BECAUSE = re.compile(r"(?:because|since|因为|由于|因其)(?!此)")
-_RELATIVE = re.compile(r"(?:which|who|whose|whom|where)\b")
+_RELATIVE = re.compile(r"(?:which|who|whose|whom|where)\b(?! belong)")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
 _EXISTENTIAL, _GENERIC, _SOURCED, _PLACES = 30, 25, 10, "上下中里内旁前后"
 

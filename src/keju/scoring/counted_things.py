@@ -103,6 +103,11 @@ def find_asked_thing(question: str, *, in_english: bool = False) -> AskedThing |
         in_english: whether the answer is in English, where the question may be in Chinese.
     """
     question = re.sub(r"(?:凡|共)?(?:几何|幾何|若干)", "有多少", question)
+    question = re.sub(
+        r"([\u4e00-\u9fff]{1,3})的?(?:数量|數量|数目|數目|个数|個數|总数|總數)",
+        r"有多少\1",
+        question,
+    )
     question = re.sub(r"[“”「」‘’\"]|\s?[（(][^（()）]{0,20}[）)]", "", question)
     found = wording("counts", "asked").search(fold(question))
     if not found:

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from keju.scoring.blocks import kind_of_label
-from keju.scoring.extraction import Extracted, json_names, json_text, strict_body, without_fence
+from keju.scoring.extraction import (
+    Extracted,
+    json_names,
+    json_text,
+    json_value,
+    strict_body,
+    without_fence,
+)
 from keju.scoring.remarks import is_modern, is_remark, speaks_of_the_page
 from keju.scoring.short_answer import name_in
 from keju.scoring.wordings import fold, wording
@@ -47,6 +54,10 @@ _SENTENCE_END = re.compile(
 _EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！'\"‘’“”「」"
 _KIND_EDGE = _EDGE + "0123456789一二三四五六七八九十()（）[]【】"
 _KIND_OF = r"(?:(?<=[、，,：:\s])|^){}[（(](?P<name>[^（()）]{1,24})[）)](?=[、，,。；;\s]|$)"
+_TAG_OR_MEASURE = re.compile(
+    r"(?:[BI]-)?(?:PER|LOC|ORG|GPE|TIME|DATE|OFI|BOOK|MISC)"
+    r"|[一二三四五六七八九十两半0-9]+(?:钱|錢|两|兩|斤|分|枚|片|克|g|升|合|匙)"
+)
 _NOTHING = re.compile(r"[暂]?(?:无|無|没有)|none|n/?a", re.IGNORECASE)
 _LONGEST_NAME, _LONGEST_LABEL = 24, 6
 _LONGEST = 100_000
@@ -67,7 +78,7 @@ def extract_entities(text: str, question: str = "") -> Extracted:
     body = strict_body(text)[:_LONGEST]
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
-    listed = json_names(body) or json_text(body)
+    listed = _asked_names(body, question) or json_names(body) or json_text(body)
     if listed and listed.answer:
         names, rule = _split(listed.answer), "JSON list"
     else:
@@ -76,10 +87,24 @@ def extract_entities(text: str, question: str = "") -> Extracted:
             listing = _NAMED_TWICE.sub(r"\g<han>", listing)
         names, rule = list(_names(listing)), "list"
     names = [each for each in names if not _NOTHING.fullmatch(each)]
+    names = [each for each in names if not _TAG_OR_MEASURE.fullmatch(each)]
     kinds = (wording("entities", "kind").fullmatch(fold(each)) for each in names)
     if not names or all(kinds):
         return Extracted(None, "no names are listed", body)
     return Extracted("、".join(dict.fromkeys(names)), rule, body)
+
+
+def _asked_names(body: str, question: str) -> Extracted | None:
+    """The list under the one key of a JSON object that the question names, of several lists."""
+    value = json_value(body)
+    lists = (
+        [key for key in value if isinstance(value[key], list)] if isinstance(value, dict) else []
+    )
+    asked = [key for key in lists if fold(str(key)) in fold(question)]
+    if not isinstance(value, dict) or len(lists) < 2 or len(asked) != 1:
+        return None
+    names = [each for each in value[asked[0]] if isinstance(each, str)]
+    return Extracted("、".join(names), f"JSON key {asked[0]!r}", body)
 
 
 def _listing(body: str) -> str:
@@ -110,6 +135,8 @@ def _names(listing: str) -> Iterator[str]:
     for line in listing.splitlines():
         if begun and _opens_notes(line):
             return
+        if not begun and _is_latin(line) and line.rstrip().endswith(":"):
+            continue
         begun = begun or bool(line.strip(_EDGE))
         if begun and _is_note(line):
             return

@@ -83,9 +83,9 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _ALONE_SIGN = re.compile(
-    rf"(?:\A|(?<=答案)|(?<=答案[是为選选:])|(?<=答案[是为選选:]\s)|(?<=[选選择擇])|(?<=[当為为是选選])(?=[(（])|(?<=[答择]:)|(?<=answer:\s)"
+    rf"(?:\A|(?<=[则則])(?=[{_STEMS}][为為]是)|(?<=答案)|(?<=答案[是为選选:])|(?<=答案[是为選选:]\s)|(?<=[选選择擇])|(?<=[当為为是选選])(?=[(（])|(?<=[答择]:)|(?<=answer:\s)"
     rf"|(?<=answer is\s))"
-    rf"[(\[\"“「【]?(?P<sign>[{_STEMS}{_CIRCLED}]|(?<=\()[1-8](?=\)))[)\]\"”」】]?(?:项|項)?(?=\s*(?:[。.,;!]|\Z|\n))",
+    rf"[(\[\"“「【]?(?P<sign>[{_STEMS}{_CIRCLED}]|(?<=\()[1-8](?=\)))[)\]\"”」】]?(?:项|項)?(?=\s*(?:[。.,;!]|[为為]是|\Z|\n))",
     re.IGNORECASE,
 )
 _ALONE_PLACE = re.compile(
@@ -96,7 +96,8 @@ _ALONE_PLACE = re.compile(
 
 
 _SMALL = re.compile(
-    r"(?P<before>(?:答案|选择?|選擇?|选项|選項|\banswer|\boption|\bchoice|\banswer:)\s{0,2}(?:应该|应)?(?:是|为"
+    r"(?P<before>(?:\A(?:probably|likely|most likely|i think|i guess)(?=\s)"
+    r"|答案|选择?|選擇?|选项|選項|\banswer|\boption|\bchoice|\banswer:)\s{0,2}(?:应该|应)?(?:是|为"
     r"|為|:|is|=|\s)?\s{0,2}[(\"'\[「]?)"
     r"(?P<letter>[a-z])(?P<after>[)\]\"'」.]{0,2}\s{0,2}(?:选项|项|正确|is\b)?(?:[,;。!\n.]|\Z|\sis\b))",
     re.IGNORECASE,
@@ -164,7 +165,7 @@ def mentions_in(
     ]
     texts = list(_texts(flat, options))
     grouped = list(_grouped(flat, sorted(letters, key=lambda each: each.start)))
-    return flat, _merged(flat, grouped, texts)
+    return flat, _merged(flat, grouped, texts, options)
 
 
 def _signs_as_letters(flat: str, offered: Sequence[str]) -> str:
@@ -302,7 +303,9 @@ _LABEL_GAP = re.compile(
 )
 
 
-def _merged(flat: str, letters: Sequence[Mention], texts: Sequence[Mention]) -> list[Mention]:
+def _merged(
+    flat: str, letters: Sequence[Mention], texts: Sequence[Mention], options: Sequence[str]
+) -> list[Mention]:
     """Letters with the option's text after them as one mention each; other texts on their own."""
     by_start = {each.start: each for each in texts}
     starts = sorted(by_start)
@@ -323,7 +326,7 @@ def _merged(flat: str, letters: Sequence[Mention], texts: Sequence[Mention]) -> 
             found.append(each)
             continue
         used.add(text.start)
-        same = text.letters == each.letters
+        same = text.letters == each.letters or _is_part_of_own(flat, each, text, options)
         if not same and _ends_sentence(flat, each, text):
             used.discard(text.start)
             found.append(each)
@@ -331,6 +334,14 @@ def _merged(flat: str, letters: Sequence[Mention], texts: Sequence[Mention]) -> 
         found.append(each._replace(end=text.end, labelled=same, clash=not same))
     found += [each for each in texts if each.start not in used]
     return list(_hedged(flat, sorted(found, key=lambda each: each.start)))
+
+
+def _is_part_of_own(flat: str, letter: Mention, text: Mention, options: Sequence[str]) -> bool:
+    """Whether the text of another option after a letter is also a part of the letter's own."""
+    (own,) = letter.letters
+    place = ord(own) - ord("A")
+    said = counted(flat[text.start : text.end]).casefold()
+    return place < len(options) and said in counted(options[place]).casefold()
 
 
 def _ends_sentence(flat: str, letter: Mention, text: Mention) -> bool:

@@ -19,7 +19,7 @@ _DEFAULT = tuple("ABCDEF")
 _EDGE = " \t\r\n\u3000*_`#>-–—.。，,、:：;；!！?？'\"‘’“”「」『』()（）[]【】《》{}$\\|/→➡✅✓✔👉️"
 _MOST = 4_000
 _NEAR = 40
-_SHORT = 300
+_SHORT, _LONGEST_PART = 300, 8
 _NEGATED = re.compile(r"(?:不|没有?|未)[\u4e00-\u9fff]{2,3}|不是")
 _NEXT = re.compile(r"[;；。\n]")
 _MATCHES = frozenset("→:：-—=出是属在见")
@@ -175,6 +175,9 @@ def _whole_text(body: str, options: Sequence[str]) -> Extracted | None:
     whole = [
         place for place, text in enumerate(options) if said and counted(text).casefold() == said
     ]
+    if not whole and 0 < len(said) <= _LONGEST_PART:
+        whole = [place for place, text in enumerate(options) if said in counted(text).casefold()]
+        whole = whole if any(map(is_han, said)) else []
     return (
         Extracted(chr(ord("A") + whole[0]), "text of one option", body) if len(whole) == 1 else None
     )
@@ -323,7 +326,7 @@ def _in_first_line(flat: str, stated: Sequence[Claim]) -> Claim | None:
     found = [each for each in stated if each.mention.start < len(line)]
     if not rest.strip() or len({each.mention.letters for each in found}) != 1:
         return None
-    finished = line.rstrip().endswith(("。", ".", "!")) and not _REVERSAL.search(rest)
+    finished = line.rstrip().endswith(("。", ".", "!")) and not _RETRACTS.search(rest)
     return found[-1] if finished else None
 
 

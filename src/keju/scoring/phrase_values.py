@@ -32,6 +32,7 @@ _LONGEST_READING = 400
 _LONGEST_NAME = 3
 _GLOSS_END = re.compile(r"[,，;；]")
 _CENTURY = re.compile(r"[0-9]{1,2}(?:st|nd|rd|th)(?= century|-century)", re.IGNORECASE)
+_ITALIC = re.compile(r"(?<!\*)\*([^*\n]{2,40})\*(?!\*)")
 _CAPITALISED = re.compile(
     r"(?<![A-Za-z])[A-Z][\w’'-]+(?: (?:(?:of|the|and|in|de) )*[A-Z][\w’'-]+)*"
 )
@@ -197,6 +198,8 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     found.append(_without_article(trimmed))
     if len(quoted) == 1 and len(chosen) <= LONGEST_PHRASE + len(quoted[0]):
         found.append(quoted[0])
+    italic = _ITALIC.findall(chosen)
+    found += italic if len(italic) == 1 else []
     found += [*_proper_name(trimmed), *_proper_name(chosen)]
     found += [*_by_gloss(core), *_barer(trimmed, question)]
     found += [*_of_english_noun(chosen, find_asked_phrase(question).noun)]

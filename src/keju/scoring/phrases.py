@@ -64,6 +64,8 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     if marked := marked_row(core):
         return readings_of(marked, question, "marked row", core)
     core = answer_text(core, question)
+    if wording("short", "nothing").fullmatch(fold(core).strip(EDGE)):
+        return Extracted(None, "declines", body)
     if _reads_out(core, question):
         return Extracted(None, "reads the page out", body)
     if _is_cut_off(core):
@@ -120,7 +122,7 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     if best is None:
         if core.rstrip(" *").endswith((":", "：")):
             return Extracted(None, "no phrase is given", body)
-        several = len({each.sentence for each in clauses}) > 1 and len(clauses) > _MOST_CLAUSES
+        several = len(clauses) > _MOST_CLAUSES
         declined = several or any(each.weight < 0 for each in clauses) or len(core) > LONGEST_PLAIN
         if declined or wording("discourse", "refusal").search(fold(core)):
             return Extracted(None, "no phrase is given", body)

@@ -156,7 +156,7 @@ def _of_two_values(core: str, asked: str) -> str:
 
 def _last_word(clauses: list[str]) -> str:
     """Yes or No where the last clause concludes with that word (左为羊，右为牛，因此否)."""
-    lead = wording("yes_no", "decides", "{}[:,\\s]*").match(clauses[-1]) if clauses else None
+    lead = wording("yes_no", "decides", "(?:{}[:,\\s]*)+").match(clauses[-1]) if clauses else None
     rest = clauses[-1][lead.end() :] if lead else ""
     if (hedge := wording("yes_no", "hedge", "{}[, ]*").match(rest)) and hedge.end() < len(rest):
         return alone_word(rest[hedge.end() :]) or ""

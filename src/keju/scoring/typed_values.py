@@ -14,7 +14,7 @@ from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import fold, wording
 from keju.text import is_han
 
-_HAN = r"[\u3400-\u9fff\U00020000-\U0003ffff]"
+_HAN = r"[□\u3400-\u9fff\U00020000-\U0003ffff]"
 _MARKED = {
     "character": rf"[“「『\"‘'《*【(]{{1,4}}(?P<value>{_HAN})字?[”」』\"’'》*】)]{{1,4}}",
     "title": r"(?P<value>《[^《》]{1,40}》|[“「『][^“”「」『』《》]{1,20}[”」』])",

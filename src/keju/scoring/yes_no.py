@@ -78,7 +78,7 @@ _HEDGED = re.compile(r"\b(?:yes and no|not yes|not no)\b|既是又不是|是也�
 # words are answers. Between commas 是 is one of many characters, but "yes" is a word.
 _APART = re.compile(
     r"(?:^|(?<=[\s。.；;：:!！?？\"'“「(（*]))(?P<said>yes|no|是的?|不是的?|否)"
-    r"(?=\s*(?:[，,。.；;:：!！\"'”」)）*]|$))",
+    r"(?=\s*(?:[，,。.；;:：!！\"'”」)）*—–]|-\s|$))",
     re.IGNORECASE | re.MULTILINE,
 )
 
