@@ -122,8 +122,9 @@ def test_a_filled_in_sheet_decides_its_items(given, tmp_path):
 def test_an_edit_of_an_exported_cell_is_rejected(given, tmp_path, name, decision):
     sheet = tmp_path / name
     hints = {
-        "answer": "Restore answer. Write the correction in new_answer, with the decision `correct`",
-        "task": "Restore task as it was exported",
+        "answer": "Restore the cell in answer. Write the correction in new_answer, "
+        "with the decision `correct`",
+        "task": "Restore the cell in task as it was exported",
     }
     for column, hint in hints.items():
         sheet.unlink(missing_ok=True)

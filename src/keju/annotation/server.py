@@ -106,18 +106,18 @@ class Server:
     async def set_name(self, request: web.Request) -> web.StreamResponse:
         """Set the person's name."""
         form = await read_form(request)
-        there = form.get("next", "/")
+        address = form.get("next", "/")
         # Only a path of our own: "//other" would be another site.
-        ours = there.startswith("/") and not there.startswith(("//", "/\\"))
-        there = there if ours and there.isascii() and there.isprintable() else "/"
+        ours = address.startswith("/") and not address.startswith(("//", "/\\"))
+        address = address if ours and address.isascii() and address.isprintable() else "/"
         sessions, session = self._access.sessions, get_session(request)
         if not sessions.has_ticket(session, form.get("ticket", "")):
-            return ask_name(request, there, translate(request, message(OLD_FORM)), 409)
+            return ask_name(request, address, translate(request, message(OLD_FORM)), 409)
         try:
             person = normalize_name(form.get("name", ""))
         except UsageError as error:
-            return ask_name(request, there, translate_error(request, error), 400)
-        response = redirect(there)
+            return ask_name(request, address, translate_error(request, error), 400)
+        response = redirect(address)
         self._access.set_session(response, sessions.rename(session, person))
         return response
 
