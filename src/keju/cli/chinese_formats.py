@@ -58,7 +58,7 @@ def chinese_formats() -> ChineseFormats:
 
 
 def format_text(form: str, what: str, *, written: bool = False) -> str:
-    """What a format is, in the current language; English for a plug-in's."""
+    """The description of a format in the current language; in English for a plug-in's."""
     known = _format(form, written=written)
     return known.what if known else what
 
@@ -70,7 +70,7 @@ def layout_lines(form: str, layout: str, *, written: bool = False) -> list[str]:
 
 
 def option_text(form: str, option: str, text: str) -> str:
-    """What an option of a format does, in the current language."""
+    """The description of an option of a format in the current language."""
     if not (known := _format(form)):
         return text
     return known.options.get(option) or chinese_formats().options.get(option, text)
@@ -85,10 +85,10 @@ def source_text(form: str, key: str, text: str) -> str:
     return own.get(key) or (table.keys.get(key, text) if own else text)
 
 
-def type_text(takes: str, default: str | None, told: str) -> str:
-    """The type of a source's key and whether it is required; `told` is the English text."""
+def type_text(takes: str, default: str | None, english: str) -> str:
+    """The type of a source's key and whether it is required; `english` is the English text."""
     if language() != "zh":
-        return told
+        return english
     words = chinese_formats().types
     if listed := _LIST.fullmatch(takes):
         text = words["list"].format(words.get(listed[1], listed[1]))

@@ -58,7 +58,7 @@ class LanguageOptions:
 
 @dataclass(frozen=True)
 class ContentOptions(LanguageOptions):
-    """What a report contains."""
+    """The contents of a report."""
 
     published: Annotated[
         bool,

@@ -51,7 +51,7 @@ class ExamOptions:
 
 @dataclass(frozen=True)
 class PeopleOptions:
-    """What people rate and review, and in which form."""
+    """The items and forms that people rate and review."""
 
     per_task: Annotated[
         int,

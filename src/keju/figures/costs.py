@@ -109,7 +109,7 @@ def risks(source: OfRun) -> Iterator[Drawn]:
     """Error against coverage: the error when only the most confident answers are kept."""
     rows = risk_rows(risk_coverage_rows(source.run_set))
     if not rows:
-        yield Undrawn("risks", "", "no model whose answers bear a confidence, nor several rounds")
+        yield Undrawn("risks", "", "no model has answers with a confidence, or several rounds")
         return
     yield Figure(
         kind="risks",

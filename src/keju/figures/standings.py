@@ -218,7 +218,7 @@ def differences(source: OfRun) -> Iterator[Drawn]:
             rows = difference_rows(board, protocol)
             models = len(distinct(rows, "above"))
             if not rows or models > _MOST_PAIRS:
-                why = "no two models to tell apart" if not rows else f"{models} models are too many"
+                why = "no two models to compare" if not rows else f"{models} models are too many"
                 yield Undrawn("differences", of, why)
                 continue
             yield Figure(

@@ -36,6 +36,7 @@ from keju.reporting.audit_words import (
 )
 
 _SHOWN = 2
+_LISTED = " In all places: "
 
 
 def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[RenderableType]:
@@ -72,7 +73,16 @@ def _lines(audit: Audit, benchmark: str, *, paper: bool) -> tuple[str, ...]:
     if paper and (known := paper_summary(benchmark)):
         lines = known.lines_zh if language() == "zh" else known.lines
         return tuple(line.replace("**", "") for line in lines)
-    return tuple(map(translate, summarise_audit(audit, benchmark)))
+    return tuple(_summary_line(line) for line in summarise_audit(audit, benchmark))
+
+
+def _summary_line(line: str) -> str:
+    """A line of the summary in the current language, with the checks that it lists."""
+    if _chosen() == "en":
+        return line
+    start, found, checks = line.partition(_LISTED)
+    listed = words("zh").semicolon.join(translate(each) for each in checks[:-1].split("; "))
+    return translate(f"{start}{found}{listed}." if found else line)
 
 
 def _block(section: Section) -> Iterator[RenderableType]:

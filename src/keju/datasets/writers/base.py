@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.store import Dataset
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
-from keju.messages import message
+from keju.messages import join_clauses, message
 
 Write = Callable[[Dataset, list[Item], Path], Iterable[str]]
 """Writes the items of a dataset into a directory; returns notes for the user, one line each."""
@@ -52,22 +52,23 @@ class ItemFilter:
             else:
                 found.append(item)
         if not found:
-            why = "; ".join(self.notes()) or message("datasets.no-items")
+            notes = list(self.notes())
+            why = join_clauses(notes) if notes else message("datasets.no-items")
             raise DataError(message("datasets.nothing-to-export", form=self._form, why=why))
         return found
 
     def notes(self) -> Iterator[str]:
         """The skipped items, task by task."""
         for (task, reason), count in sorted(self._left.items()):
-            yield f"skipped {number_of(count, 'item')} of {task}: {reason}"
+            yield message("datasets.export-skipped", count=count, task=task, reason=reason)
 
 
 def not_a_question_of(benchmark: str, item: Item) -> str:
     """Why an item is not a question of a benchmark, or an empty string."""
     if item.benchmark != benchmark:
-        return f"no task of {benchmark}"
+        return message("datasets.export-no-task", benchmark=benchmark)
     if item.split != "test":
-        return "of the reference split, which the format does not have"
+        return message("datasets.export-reference-split")
     return ""
 
 

@@ -15,6 +15,7 @@ from keju.datasets.vlmevalkit import HEADS, build_row
 from keju.datasets.writers.base import ItemFilter, Writer
 from keju.definitions import task
 from keju.items import Item
+from keju.messages import message
 
 LAYOUT = """\
 OUT/
@@ -46,8 +47,8 @@ WRITER = Writer("vlmevalkit-tsv", "VLMEvalKit's TSV, one table per task", LAYOUT
 
 def _objection(item: Item) -> str:
     if task(item.task).of_pairs:
-        return "a task of pairs, but a row has one question"
-    return "" if item.images else "without an image"
+        return message("datasets.export-of-pairs")
+    return "" if item.images else message("datasets.export-without-image")
 
 
 def _write_table(dataset: Dataset, items: list[Item], path: Path) -> None:

@@ -31,7 +31,7 @@ from keju.definitions import OWN_PAGE, mark_blank, prompt_of, says_blank, task
 from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
-from keju.messages import message
+from keju.messages import message, using
 from keju.settings import Settings
 
 LAYOUT = """\
@@ -254,14 +254,16 @@ def detect_pages(listing: Listing) -> Detection | None:
     if _numbers_alone(listing, [files[stem][0] for stem in paired[:5]]):
         return None
     alone = len(stems) - len(paired)
-    missing = (
-        f"the .txt file of {alone} of {len(stems)} images (or skip them: --option skip-missing=yes)"
-        if alone
-        else ""
-    )
+    missing = _name_missing_texts(alone, len(stems)) if alone else ""
     what = _paired(listing, paired)
     options = {"skip-missing": "yes"} if lost else {}
     return Detection(0.9 * len(paired) / len(stems), what, options, missing)
+
+
+def _name_missing_texts(count: int, total: int) -> str:
+    """The texts that are missing; English in JSON, whatever the language of the terminal."""
+    with using("en"):
+        return message("datasets.texts-of-images-missing", count=count, total=total)
 
 
 def _paired(listing: Listing, paired: Sequence[PurePosixPath]) -> str:
