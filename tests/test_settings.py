@@ -1,101 +1,97 @@
-"""What the reading costs: T2 to T6 of the bundled set from the image, the model's own reading, an
-engine's, and the true text, asked into one run and laid side by side."""
+"""Typed settings: their options, and tables of a recipe with all errors at once."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import Annotated, Literal
 
+import msgspec
 import pytest
-from rich.console import Console
+from msgspec import Meta
+from msgspec.structs import fields
 
-from keju.cli.output.score_tables import scores_tables
-from keju.datasets import mini
-from keju.datasets.store import Dataset
-from keju.definitions import prompt_of, query_of, task
-from keju.items import Item
-from keju.models import ModelOptions
-from keju.running import Policy, Selection, run
-from keju.running.requests import with_source
-from keju.runs import RunFolder
-from keju.scoring import aggregate, models_of, score_run
-from tests.support.chat_server import asked_for
-from tests.support.serving import Chat
-
-TASKS = ("T2", "T3", "T4", "T5", "T6")
-READING = task("T1").queries[0].template
+from keju.messages import using
+from keju.settings import (
+    FaultsError,
+    Settings,
+    convert_settings,
+    get_bounds,
+    list_options,
+    unwrap_type,
+)
 
 
-def misread(text: str, every: int) -> str:
-    """Each so-manieth character is another."""
-    return "".join(
-        "某" if place % every == every - 1 and mark != "\n" else mark
-        for place, mark in enumerate(text)
+class Every(Settings, frozen=True, kw_only=True):
+    needed: Annotated[int, Meta(description="how many", ge=1, le=9)]
+    long_name: Annotated[bool, Meta(description="yes or no")] = False
+    choice: Annotated[Literal["a", "b"] | None, Meta(description="a or b")] = None
+    folder: Path | None = None
+    field: Annotated[dict[str, str], Meta(description="columns")] = msgspec.field(
+        default_factory=dict
     )
+    name: Annotated[str, Meta(min_length=1)] = "x"
+    other: str = msgspec.field(default="", name="as_Given")
 
 
-def said(item: Item, seen: str) -> str:
-    """What a model answers that was shown so much of the text: it needs it all to be right."""
-    if query_of(item).form == "letter":
-        return item.answer if seen == item.transcription else "X"
-    return item.answer if seen == item.transcription else misread(item.answer, 4 if seen else 2)
+def test_each_field_is_an_option_with_its_help():
+    assert list_options(Every) == {
+        "needed": "how many",
+        "long-name": "yes or no",
+        "choice": "a or b",
+        "folder": "",
+        "field.NAME": "columns",
+        "name": "",
+        "as_Given": "",
+    }
 
 
-def test_image_own_and_gold_and_a_pipeline_are_one_comparison(tmp_path: Path, chat: Chat) -> None:
-    dataset = mini.path()
-    opened = Dataset.open(dataset)
-    items = [item for item in opened.items() if item.task in TASKS and item.split == "test"]
-    replies: dict[str, str] = {}
-    engine = tmp_path / "engine.jsonl"
-    readings: dict[str, str] = {}
-    for item in items:
-        pages = [opened.image_bytes(ref) for ref in item.images]
-        text = item.transcription or ""
-        own, read = misread(text, 5), misread(text, 3)
-        replies[asked_for(READING, pages)] = own
-        replies[asked_for(prompt_of(item), pages)] = said(item, "")
-        for shown in (own, read, text):
-            prompt = with_source(prompt_of(item), shown)
-            replies[asked_for(prompt, [] if shown == read else pages)] = said(item, shown)
-        if len(item.images) == 1:
-            readings[item.images[0].sha256] = read
-    engine.write_text(
-        "".join(json.dumps({"item": sha, "text": text}) + "\n" for sha, text in readings.items())
-    )
-    chat.plan(replies=replies)
-    pipeline = f"ocr+llm:replay:{engine}+openai:served"
-    out = tmp_path / "run"
-    for models, settings in (
-        (["openai:served"], ("image", "own-ocr", "gold-ocr")),
-        (["openai:served", pipeline], ("image", "own-ocr", "gold-ocr")),
-    ):
-        summary = run(
-            dataset, models, out,
-            selection=Selection(tasks=TASKS, settings=settings),
-            options=ModelOptions(base_url=chat.url), policy=Policy(concurrency=8),
-        )  # fmt: skip
-        assert summary.complete, summary
-    scores = score_run(RunFolder.open(out), ("strict",))
-    results = {(each.model, each.setting): each for each in aggregate(scores)}
-    for name in TASKS:
-        image, own, gold, piped = (
-            value_of(results[key], name)
-            for key in (
-                ("openai:served", "image"), ("openai:served", "own-ocr"),
-                ("openai:served", "gold-ocr"), (pipeline, "image"),
-            )
-        )  # fmt: skip
-        assert gold == pytest.approx(1), name
-        assert image <= own < gold, name
-        assert piped == pytest.approx(own), name
-    console = Console(width=200, record=True)
-    console.print(*scores_tables(list(results.values()), models_of(scores), width=200))
-    (printed,) = console.export_text().split("task  ")[1:]
-    assert printed.count("own-ocr") == printed.count("gold-ocr") == 1
-    assert all(f"\n {name} " in printed for name in TASKS)
+def test_a_type_is_found_without_annotation_and_none():
+    kinds = {each.name: each.type for each in fields(Every)}
+    assert unwrap_type(kinds["needed"]) is int
+    assert unwrap_type(kinds["folder"]) is Path
+    assert unwrap_type(kinds["choice"]) == Literal["a", "b"]
+    assert unwrap_type(int | str) == int | str
+    assert get_bounds(kinds["needed"]) == (1, 9)
+    assert get_bounds(kinds["long_name"]) == (None, None)
 
 
-def value_of(result: object, name: str) -> float:
-    """The first metric of a task that needs no encoder."""
-    found = next(each for each in result.tasks if each.task == name)
-    return next(each.value for each in found.metrics if each.value is not None)
+def test_a_table_becomes_settings_with_paths_from_its_folder():
+    table = {"needed": 2, "long-name": True, "folder": "x", "field": {"id": "编号"}}
+    found = convert_settings(table, Every, place="recipe", base=Path("base"))
+    expected = Every(needed=2, long_name=True, folder=Path("base/x"), field={"id": "编号"})
+    assert found == expected
+
+
+def test_all_errors_of_a_table_are_reported_at_once():
+    table = {"long-name": "x", "choise": "a", "choice": "c", "folder": "s3://bucket/x"}
+    with pytest.raises(FaultsError) as error:
+        convert_settings(table, Every, place="recipe")
+    lines = error.value.lines
+    assert len(lines) == 5
+    assert all(line.startswith("recipe: ") for line in lines)
+    unknown, needed, flag, choice, folder = lines
+    assert "'choise'" in unknown
+    assert needed == "recipe: it needs needed = … (how many)"
+    assert flag == "recipe: long_name: expected true or false, got text"
+    assert "'c'" in choice
+    assert "s3://bucket/x" in folder
+
+
+@pytest.mark.parametrize(
+    ("table", "english", "chinese"),
+    [
+        ({}, "it needs needed = … (how many)", "需要 needed = … (how many)"),
+        ({"needed": 0}, "needed: expected a whole number >= 1", "needed：应为 >= 1 的整数"),
+        ({"needed": 1, "folder": 2}, "folder: expected a path, got a whole number",
+         "folder：应为路径，得到整数"),
+        ({"needed": 1, "name": ""}, "name: expected text of length >= 1",
+         "name：应为长度 >= 1 的文本"),
+        ({"needed": 1, "field": {"a": 1}}, "field: expected text, got a whole number",
+         "field：应为文本，得到整数"),
+    ],
+)  # fmt: skip
+def test_an_error_of_a_table_is_in_the_language_of_the_terminal(table, english, chinese):
+    for chosen, expected in (("en", english), ("zh", chinese)):
+        with using(chosen), pytest.raises(FaultsError) as error:
+            convert_settings(table, Every, place="recipe")
+        assert [line.removeprefix("recipe: ") for line in error.value.lines] == [expected]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
@@ -20,6 +20,7 @@ from msgspec.structs import FieldInfo
 
 from keju.errors import KejuError, UsageError, unknown_name
 from keju.local_paths import check_local
+from keju.messages import either, message
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,16 +36,8 @@ S = TypeVar("S", bound=Struct)
 _AT = re.compile(r" - at `(?P<of_keys>key` in `)?\$(?P<key>[^`]*)`$")
 _ENUM = re.compile(r"Invalid enum value '?(?P<name>.*?)'?")
 _TYPE = re.compile(r"`([^`]*)`")
-_WORDS = {
-    "str": "text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a table",
-    "Path": "a path",
-}
-"""The names of the parser's types in a recipe."""
+_WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
+_LIMIT = re.compile(r"Expected `([^`]*)` (?P<length>of length )?(?P<sign>[<>]=?) (?P<limit>\S+)")
 
 
 class FaultsError(UsageError):
@@ -108,14 +101,20 @@ def convert_settings(
     for name, field in known.items():
         if name not in given:
             if field.required:
-                faults.append(f"{place}: it needs {name} = …{_describe_field(field)}")
+                about = _describe_field(field)
+                missing = message("settings.key-missing", key=name, about=about)
+                faults.append(f"{place}: {missing}")
             continue
         try:
             found[name] = msgspec.convert(
                 given[name], field.type, strict=not spelled, dec_hook=whole
             )
         except msgspec.ValidationError as error:
-            faults.append(f"{place}: {name}{in_words(str(error), field.type)}")
+            problem = describe_error(str(error), field.type)
+            wrong = message(
+                "settings.key-wrong", key=f"{name}{problem.where}", problem=problem.text
+            )
+            faults.append(f"{place}: {wrong}")
         faults += [f"{place}: {name}: {address}" for address in addresses]
         addresses.clear()
     if faults:
@@ -126,30 +125,57 @@ def convert_settings(
         raise FaultsError([f"{place}: {error}"]) from None
 
 
-def in_words(text: str, kind: object) -> str:
+class Problem(NamedTuple):
+    """An error of a value: the place in it, such as ``.id``, and the text."""
+
+    where: str
+    text: str
+
+
+def describe_error(text: str, kind: object) -> Problem:
     """Describe the error of a value, without the parser's notation of places and types."""
     at = _AT.search(text)
     what = text[: at.start()] if at else text
     where = at["key"].replace("[...]", "") if at else ""
     if wrong := _ENUM.fullmatch(what):
         name = "key" if at and at["of_keys"] else "value"
-        return (
-            f"{where}: {unknown_name(wrong['name'], sorted(map(str, allowed_values(kind))), name)}"
-        )
-    worded = _TYPE.sub(lambda found: _name_types(found[1]), what)
-    return f"{where}: {worded[0].lower()}{worded[1:]}"
+        allowed = sorted(map(str, list_allowed_values(kind)))
+        return Problem(where, unknown_name(wrong["name"], allowed, name))
+    return Problem(where, _reword(what))
+
+
+def _reword(text: str) -> str:
+    if wrong := _WRONG_TYPE.fullmatch(text):
+        expected, found = map(_name_types, wrong.groups())
+        return message("settings.wrong-type", expected=expected, found=found)
+    if wrong := _LIMIT.fullmatch(text):
+        expected, sign, limit = _name_types(wrong[1]), wrong["sign"], wrong["limit"]
+        if wrong["length"]:
+            return message("settings.wrong-length", expected=expected, sign=sign, limit=limit)
+        return message("settings.out-of-range", expected=expected, sign=sign, limit=limit)
+    worded = _TYPE.sub(lambda found: _name_types(found[1]), text)
+    return f"{worded[0].lower()}{worded[1:]}"
 
 
 def _name_types(kinds: str) -> str:
-    names = [_WORDS.get(kind, kind) for kind in kinds.split(" | ") if kind != "null"]
-    return " or ".join(names)
+    """Name the parser's types, such as ``int | null``, as a writer of a recipe knows them."""
+    names = {
+        "str": message("settings.text"),
+        "int": message("settings.whole-number"),
+        "float": message("settings.number"),
+        "bool": message("settings.true-or-false"),
+        "array": message("settings.list"),
+        "object": message("settings.table"),
+        "Path": message("settings.path"),
+    }
+    return either(names.get(kind, kind) for kind in kinds.split(" | ") if kind != "null")
 
 
-def allowed_values(kind: object) -> list[object]:
+def list_allowed_values(kind: object) -> list[object]:
     """List the values that a type names literally, at any depth."""
     if get_origin(kind) is Literal:
         return list(get_args(kind))
-    return [value for part in get_args(kind) for value in allowed_values(part)]
+    return [value for part in get_args(kind) for value in list_allowed_values(part)]
 
 
 def _describe_field(field: msgspec.structs.FieldInfo) -> str:
@@ -172,10 +198,10 @@ def list_options(shape: type[Struct]) -> dict[str, str]:
 
     ``skip_missing`` is the option ``skip-missing``; a table ``field`` is the family ``field.NAME``.
     """
-    return {option_name(each): get_description(each.type) for each in msgspec.structs.fields(shape)}
+    return {name_option(each): get_description(each.type) for each in msgspec.structs.fields(shape)}
 
 
-def option_name(field: FieldInfo) -> str:
+def name_option(field: FieldInfo) -> str:
     """The name of a setting as an option."""
     if field.encode_name != field.name:
         return field.encode_name
@@ -185,19 +211,19 @@ def option_name(field: FieldInfo) -> str:
 
 def is_table(field: FieldInfo) -> bool:
     """Whether a setting is a table of names and texts."""
-    return get_origin(plain_type(field.type)) is dict
+    return get_origin(unwrap_type(field.type)) is dict
 
 
-def plain_type(kind: object) -> object:
+def unwrap_type(kind: object) -> object:
     """A type without annotation and without None: ``int`` of ``Annotated[int | None, …]``."""
     if get_origin(kind) is Annotated:
-        return plain_type(get_args(kind)[0])
+        return unwrap_type(get_args(kind)[0])
     parts = [part for part in get_args(kind) if part is not NoneType]
     alone = len(parts) == 1 and get_origin(kind) in {Union, UnionType}
-    return plain_type(parts[0]) if alone else kind
+    return unwrap_type(parts[0]) if alone else kind
 
 
-def bounds(kind: object) -> tuple[float | None, float | None]:
+def get_bounds(kind: object) -> tuple[float | None, float | None]:
     """The least and the greatest value of a number, from its annotation (``ge``, ``le``)."""
     metas = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Meta)]
     low = next((meta.ge for meta in metas if meta.ge is not None), None)

@@ -21,6 +21,7 @@ from keju.items import UNKNOWN
 from keju.local_paths import check_local
 from keju.messages import message
 from keju.registry import Plugin, Registry, check_notes, guard_function, list_provided
+from keju.settings import Settings
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
 
@@ -28,6 +29,9 @@ __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
 def _reader(name: str, found: object) -> Reader[Any]:
     if not isinstance(found, Reader) or found.name != name:
         raise TypeError(f"expected a Reader named {name!r}")
+    shape: object = found.settings
+    if not (isinstance(shape, type) and issubclass(shape, Settings)):
+        raise TypeError(f"the settings of {name!r} are not a class derived from Settings")
     return found
 
 

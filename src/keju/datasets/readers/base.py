@@ -16,7 +16,7 @@ from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.listing import Listing, is_litter
-from keju.datasets.readers.option_texts import declare_texts, given_texts, settings_from_texts
+from keju.datasets.readers.option_texts import collect_texts, declare_texts, parse_options
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
@@ -125,13 +125,13 @@ class Reader(Generic[S]):
 
         @wraps(read)
         def read_texts(src: Path, writer: DatasetWriter, settings: S) -> Iterable[str]:
-            return read(src, writer, given_texts(settings))
+            return read(src, writer, collect_texts(settings))
 
         object.__setattr__(self, "settings", shape)
         object.__setattr__(self, "read", read_texts)
         if self.tables:
             make: Callable[..., Iterable[Table]] = self.tables.make
-            tables = Tables[S](self.tables.what, lambda src, given: make(src, given_texts(given)))
+            tables = Tables[S](self.tables.what, lambda src, given: make(src, collect_texts(given)))
             object.__setattr__(self, "tables", tables)
 
     @property
@@ -147,7 +147,7 @@ class Reader(Generic[S]):
             UsageError: an option is unknown, missing or has a wrong value; a `FaultsError` if there
                 are several errors.
         """
-        return settings_from_texts(options, self.settings, self.name, texts=self.texts)
+        return parse_options(options, self.settings, self.name, texts=self.texts)
 
 
 def plain_file(path: Path) -> Path:

@@ -18,11 +18,11 @@ from keju.settings import (
     FAMILY,
     FaultsError,
     Settings,
-    allowed_values,
-    bounds,
-    in_words,
-    option_name,
-    plain_type,
+    describe_error,
+    get_bounds,
+    list_allowed_values,
+    name_option,
+    unwrap_type,
 )
 
 S = TypeVar("S", bound=Settings)
@@ -32,9 +32,7 @@ _LONGEST = 9
 """Maximum number of characters of a whole number."""
 
 
-def settings_from_texts(
-    given: Mapping[str, str], shape: type[S], form: str, *, texts: bool = False
-) -> S:
+def parse_options(given: Mapping[str, str], shape: type[S], form: str, *, texts: bool = False) -> S:
     """Convert options, whose values are texts, to settings.
 
     A path or number with an empty text has its default. A member of the family ``field.NAME`` is an
@@ -50,7 +48,7 @@ def settings_from_texts(
         UsageError: an option is unknown, missing or has a wrong value; a `FaultsError` if there are
             several errors.
     """
-    fields = {option_name(each): each for each in msgspec.structs.fields(shape)}
+    fields = {name_option(each): each for each in msgspec.structs.fields(shape)}
     faults: list[UsageError] = []
     found: dict[str, Any] = {}
     shared = {OPTION} - fields.keys() if texts else set()
@@ -60,7 +58,7 @@ def settings_from_texts(
         family, _, member = option.partition(".")
         try:
             if option in fields and not option.endswith(FAMILY):
-                if text or plain_type(fields[option].type) not in {int, float, Path}:
+                if text or unwrap_type(fields[option].type) not in {int, float, Path}:
                     found[fields[option].name] = _value(option, text, fields[option])
             elif member and family + FAMILY in fields:
                 found.setdefault(fields[family + FAMILY].name, {})[member] = text
@@ -100,7 +98,7 @@ def _value(option: str, text: str, field: FieldInfo) -> object:
     Raises:
         UsageError: it has none; the error names the option, the text and what is allowed.
     """
-    kind = plain_type(field.type)
+    kind = unwrap_type(field.type)
     if kind is str:
         return text
     if kind is bool:
@@ -112,14 +110,14 @@ def _value(option: str, text: str, field: FieldInfo) -> object:
         return Path(text)
     if kind in {int, float}:
         return _number(option, text, field)
-    if allowed := list(map(str, allowed_values(kind))):
+    if allowed := list(map(str, list_allowed_values(kind))):
         if text in allowed:
             return text
         raise _not_one_of(option, text, allowed)
     try:
         return msgspec.convert(text, field.type, strict=False)
     except msgspec.ValidationError as error:
-        reason = in_words(str(error), field.type).removeprefix(": ")
+        reason = describe_error(str(error), field.type).text
         raise UsageError(
             message("datasets.option-not-valid", name=option, value=text, reason=reason)
         ) from None
@@ -137,8 +135,8 @@ def _not_one_of(option: str, text: str, allowed: Iterable[str]) -> UsageError:
 
 
 def _number(option: str, text: str, field: FieldInfo) -> float:
-    whole = plain_type(field.type) is int
-    low, high = bounds(field.type)
+    whole = unwrap_type(field.type) is int
+    low, high = get_bounds(field.type)
     try:
         value = int(text) if whole else float(text)
     except ValueError:
@@ -187,7 +185,7 @@ def declare_texts(options: Mapping[str, str]) -> type[Settings]:
     )
 
 
-def given_texts(settings: Settings) -> dict[str, str]:
+def collect_texts(settings: Settings) -> dict[str, str]:
     """The options that were given, from settings that `declare_texts` declared."""
     found: dict[str, str] = {}
     for field in msgspec.structs.fields(settings):
