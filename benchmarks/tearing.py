@@ -26,7 +26,7 @@ from keju.models.baselines.edges import evidence, outline
 from keju.models.baselines.pairs import best_threshold
 from keju_synthetic.bones.fragment_images import FragmentationPlan, fragment_image
 from keju_synthetic.bones.inscribed_pieces import PiecePlan, draw_piece, inscribe_piece
-from keju_synthetic.steps.tear import TearSettings
+from keju_synthetic.steps.tear import FragmentSettings
 
 DEPTHS = (0.003, 0.008, 0.012, 0.02)
 TEXTS = ("癸巳卜貞旬亡禍", "今日不雨", "王田亡禍")
@@ -111,7 +111,7 @@ def main() -> None:
     arguments.add_argument("--pieces", type=int, default=24)
     arguments.add_argument("--sheet", default="")
     arguments.add_argument("--depths", type=float, nargs="+", default=DEPTHS)
-    default = TearSettings()
+    default = FragmentSettings()
     arguments.add_argument("--rough", type=float, default=default.rough)
     arguments.add_argument("--parts", type=int, default=default.parts)
     told = arguments.parse_args()

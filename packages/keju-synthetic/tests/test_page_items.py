@@ -32,7 +32,7 @@ def questions() -> Questions:
     return load_questions()
 
 
-def test_what_stands_around_the_text_is_not_in_the_answer(questions: Questions):
+def test_lines_around_the_text_are_not_in_the_answer(questions: Questions):
     (item,) = make_page_items(page(), questions)
     assert item.answer == "人不知而不慍不亦君子乎\n慍含怒意"
     assert item.answer_simplified == "人不知而不愠不亦君子乎\n愠含怒意"

@@ -37,7 +37,7 @@ def test_an_outline_never_leaves_the_picture():
         assert 0 <= y <= SIZE[1]
 
 
-def test_chance_depends_on_the_name_and_not_on_what_was_drawn_before():
+def test_random_numbers_depend_on_the_name_and_not_on_earlier_drawings():
     first = make_generator(7, "a").random(3)
     assert (make_generator(7, "a").random(3) == first).all()
     assert (make_generator(7, "b").random(3) != first).all()

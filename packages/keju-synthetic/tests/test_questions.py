@@ -35,7 +35,7 @@ def test_questions_are_about_known_passages_and_options_are_distinct(questions: 
         assert len(set(choice.options)) == len(choice.options) == 4
 
 
-def test_no_right_option_is_told_by_its_length(questions: Questions):
+def test_no_correct_option_is_recognised_by_its_length(questions: Questions):
     longest = sum(
         len(choice.options[ord(choice.answer) - ord("A")]) > max(
             len(option) for at, option in enumerate(choice.options)

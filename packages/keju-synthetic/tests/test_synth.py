@@ -89,7 +89,7 @@ def test_another_picture_in_the_recipe_changes_no_picture(tmp_path: Path, kai):
     assert (tmp_path / "whole/images" / only.name).exists()
 
 
-def test_a_part_beside_the_recipe_counts_as_if_it_stood_in_it(tmp_path: Path, kai):
+def test_an_included_file_counts_as_part_of_the_recipe(tmp_path: Path, kai):
     whole = build_synth(write(tmp_path, SMALL), tmp_path / "whole")
     at = SMALL.rindex("[[pages]]")
     (tmp_path / "parts").mkdir()
@@ -100,7 +100,7 @@ def test_a_part_beside_the_recipe_counts_as_if_it_stood_in_it(tmp_path: Path, ka
     assert parts.making.files["parts/more.toml"] == sha256_file(tmp_path / "parts/more.toml")
 
 
-def test_items_stand_task_by_task_and_then_as_drawn(tmp_path: Path, kai):
+def test_items_are_ordered_by_task_and_then_as_drawn(tmp_path: Path, kai):
     made = build_synth(write(tmp_path, SMALL), tmp_path / "out")
     items = Dataset.open(tmp_path / "out").items()
     assert [item.task for item in items] == ["T1", "T7", "T7"]

@@ -64,7 +64,7 @@ def test_headings_have_columns_of_their_own_and_a_byline_stands_at_the_foot():
     assert one.glyphs[3].y == 100 + 40 - 5
 
 
-def test_columns_before_what_is_seen_are_filled_and_left_out():
+def test_columns_before_the_visible_part_are_filled_and_not_drawn():
     one = TextFlow(GRID._replace(hidden=1), MAIN, MAIN)
     one.add_heading("論語", "title", lowered=0)
     one.add_paragraph([Run("main", "天地玄黃宇宙洪荒日月盈昃")])

@@ -59,7 +59,7 @@ def test_a_folded_leaf_shows_half_of_its_centre_column():
     assert half.x1 - half.x0 == pytest.approx((whole.x1 - whole.x0) / 2, abs=1)
 
 
-def test_truth_follows_the_form_that_the_hand_writes():
+def test_the_reference_has_the_form_that_the_hand_writes():
     text = "".join(line.text for line in compose().lines)
     assert "説" in text
     assert "說" not in text
@@ -74,7 +74,7 @@ def test_head_notes_stand_above_the_frame():
 
 
 @pytest.mark.parametrize("form", ["half-a", "half-b", "sheet", "opening"])
-def test_two_pictures_go_on_where_the_first_one_ends(form: str):
+def test_a_second_image_continues_where_the_first_ends(form: str):
     spec = PageSpec(
         id="a", passage="p", hand="h", asks=(), difficulty=0.0, form=form, rows=8, columns=5,
         pictures=2, leaf=3, seals=(SealSpec(cut=SealDesign(legend="藏書"), at=(0.5, 0.5)),),

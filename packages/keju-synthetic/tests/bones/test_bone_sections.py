@@ -108,7 +108,7 @@ def picture(dataset: Dataset, item: Item, place: int = 0) -> Image.Image:
     return Image.open(dataset.path / item.images[place].path)
 
 
-def test_every_item_is_sound_and_says_that_it_is_synthetic(items):
+def test_every_item_is_valid_and_marked_as_synthetic(items):
     for item in items.values():
         assert list(check_item(item)) == []
         assert item.metadata["source"] == "synthetic"
@@ -217,7 +217,7 @@ def test_every_fragment_is_asked_against_all_others_and_joins_only_its_own_bone(
         ('[[bones]]\nid = "a"\nkind = "skull"', "synthetic.entry-invalid"),
     ],
 )
-def test_what_cannot_be_drawn_is_said_in_one_line(tmp_path: Path, text: str, problem: str):
+def test_an_impossible_entry_is_an_error_of_one_line(tmp_path: Path, text: str, problem: str):
     with pytest.raises(DataError) as caught:
         built(tmp_path, HEAD + text)
     assert (caught.value.id, caught.value.item) == (problem, "a")

@@ -73,7 +73,7 @@ def test_every_part_joins_another_so_that_all_hang_together():
     assert reached == set(range(1, 7))
 
 
-def test_the_same_seed_tears_alike_and_another_otherwise():
+def test_the_seed_decides_the_fragments():
     mask = piece("plastron", 1).mask
     one, two, other = (
         fragment_mask(mask, 3, make_generator(seed, "t")).labels for seed in (1, 1, 2)

@@ -71,7 +71,7 @@ def test_columns_run_down_and_follow_in_the_direction_asked(sizes, seed, leftwar
             assert step < 0 if leftwards else step > 0
 
 
-def test_what_finds_no_room_is_not_squeezed_in():
+def test_text_without_room_is_not_placed():
     crops = [[crop(40, 40)] * 9]
     assert place_inscriptions(crops, np.ones((90, 90), np.float32), make_generator(1, "x")) is None
     assert (

@@ -170,7 +170,7 @@ def feature(crop: Image.Image) -> np.ndarray:
     return pixels / np.sqrt((pixels * pixels).sum())
 
 
-def test_who_has_seen_only_ours_tells_real_crops_apart(shared: Path):
+def test_drawn_crops_classify_real_crops_as_neighbours(shared: Path):
     """Five nearest neighbours by blurred pixels: chance is 1 in 8; real crops among themselves
     reach about one half."""
     folder = shared / "data/oracle-mnist"

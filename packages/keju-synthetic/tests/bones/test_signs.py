@@ -99,7 +99,7 @@ def test_a_broken_model_is_named(tmp_path: Path, broken: str, problem: str):
     assert (caught.value.id, caught.value.item) == (problem, "口")
 
 
-def test_a_sign_stands_once(tmp_path: Path):
+def test_a_sign_occurs_once(tmp_path: Path):
     with pytest.raises(DataError) as caught:
         load_signs(written(tmp_path, ONE + ONE))
     assert (caught.value.id, caught.value.item) == ("synthetic.sign-twice", "口")

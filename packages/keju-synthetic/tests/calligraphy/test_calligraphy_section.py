@@ -160,7 +160,7 @@ def test_a_dry_brush_leaves_streaks(kai):
     assert covers[1].sum() < 0.85 * covers[0].sum()
 
 
-def test_what_is_known_about_works_is_sound():
+def test_the_facts_about_works_are_valid():
     for work in load_works().values():
         assert len(strip_punctuation(work.text)) >= 14
         for right, others in (

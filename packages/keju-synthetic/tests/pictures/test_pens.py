@@ -73,7 +73,7 @@ def test_ink_gathers_at_the_rim_of_a_wet_shape():
     assert rim < inside - 0.05
 
 
-def test_what_lies_beyond_the_sheet_is_let_be():
+def test_points_beyond_the_sheet_are_ignored():
     pen = brush()
     pen.stroke([(-90, -90), (-40, -50)], 6)
     pen.tint(make_ellipse(300, 300, 20, 20), tone=1.0)

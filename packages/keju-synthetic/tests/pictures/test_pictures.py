@@ -99,7 +99,7 @@ def test_only_what_the_recipe_asks_is_asked(small):
     assert plot.question == "这幅插图来自《三国演义》，请介绍一下其对应的故事情节。"
 
 
-def test_the_truth_of_writing_is_what_is_drawn_and_where(small):
+def test_the_reference_of_writing_is_its_text_and_place(small):
     folder, items = small
     item = items["fish-t26"]
     assert item.answer.splitlines()[0] == "八大山人安晚冊"

@@ -107,7 +107,7 @@ def test_a_zither_has_as_many_strings_as_are_counted():
     [story_scenes.draw_maple_bridge, object_scenes.draw_plantain],
     ids=lambda it: it.__name__,
 )
-def test_a_scene_is_drawn_alike_from_the_same_chance(scene):
+def test_a_scene_is_drawn_alike_from_the_same_seed(scene):
     one, two = (Graver(*SIZE, make_generator(9, "same")) for _ in range(2))
     scene(one)
     scene(two)

@@ -62,7 +62,7 @@ def test_author_dynasty_title_and_source_stand_in_the_picture(family: str, work:
 
 
 @pytest.mark.parametrize(("family", "work"), WORKS, ids=lambda v: getattr(v, "id", v))
-def test_the_right_option_is_not_told_by_its_length(family: str, work: Work):
+def test_the_correct_option_is_not_recognised_by_its_length(family: str, work: Work):
     for choice in work.choices:
         longest = max(map(len, choice.others))
         assert len(choice.right) <= longest + 2, (work.id, choice.task)
@@ -91,7 +91,7 @@ def test_mini_asks_enough_of_every_task(family: str):
             assert references[name] >= 1, name
 
 
-def test_a_work_that_stands_twice_is_refused(tmp_path: Path):
+def test_two_works_of_one_id_are_refused(tmp_path: Path):
     path = tmp_path / "twice.toml"
     entry = '[[works]]\nid = "a"\ntitle = "a"\nbook = "b"\nscene = "zither"\nsize = [9, 9]\n'
     path.write_text(entry * 2, "utf-8")

@@ -136,7 +136,7 @@ def test_an_ornament_keeps_to_its_band(name: str):
     assert (values[160:] > 0).mean() < 0.02
 
 
-def test_what_is_known_about_relics_is_sound():
+def test_the_facts_about_relics_are_valid():
     for relic in load_relics().values():
         for right, others in (
             (relic.name, relic.other_names),

@@ -83,7 +83,7 @@ def test_every_owned_legend_can_be_cut():
         ('"一" = "0?-20"', "", "一", "synthetic.model-not-points", "0?-20"),
     ],
 )
-def test_a_model_that_is_not_sound_is_named(
+def test_an_invalid_model_is_named(
     tmp_path: Path, models: str, composed: str, sign: str, problem: str, item: str
 ):
     path = tmp_path / "script.toml"

@@ -1,4 +1,4 @@
-"""Step set-type: pages of a real collection get images, and their truth is what is drawn."""
+"""Step typeset: pages of a real collection get images, and their reference is what is drawn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, PrerequisiteError, UsageError
-from keju_synthetic.steps.set_type import STEP, SetTypeSettings
+from keju_synthetic.steps.set_type import STEP, TypesetSettings
 from keju_synthetic.typesetting import load_typeface
 from tests.support.builds import bench_over
 from tests.support.making import make_dataset, page_item
@@ -44,7 +44,7 @@ def source_pages(shared, tmp_path_factory):
 def built(source_pages, out, step=STEP, settings=None, seed=0):
     context = bench_over(source_pages, out, step.stored_name, seed=seed)
     with context.writer:
-        step.run(context, settings or SetTypeSettings(**SMALL))
+        step.run(context, settings or TypesetSettings(**SMALL))
     return Dataset.open(out)
 
 
@@ -53,7 +53,7 @@ def set_pages(source_pages, tmp_path_factory):
     return built(source_pages, tmp_path_factory.mktemp("out") / "set")
 
 
-def test_each_page_has_a_picture_and_sound_truth(source_pages, set_pages):
+def test_each_page_has_an_image_and_a_valid_reference(source_pages, set_pages):
     before = {item.id: item for item in Dataset.open(source_pages).items()}
     items = set_pages.items()
     assert [item.id for item in items] == list(before)
@@ -75,7 +75,7 @@ def test_each_page_has_a_picture_and_sound_truth(source_pages, set_pages):
         assert item.provenance[-1].step == "set-type"
 
 
-def test_ink_stands_where_the_truth_says(set_pages):
+def test_ink_is_inside_the_outlines_of_the_reference(set_pages):
     """Inside the outlines it is darker than between them."""
     import numpy as np
     from PIL import Image, ImageDraw
@@ -90,7 +90,7 @@ def test_ink_stands_where_the_truth_says(set_pages):
     assert grey[inside].mean() < grey[~inside].mean() - 15
 
 
-def test_what_was_left_out_is_a_table_and_so_are_the_fonts(set_pages):
+def test_dropped_lines_and_fonts_are_tables(set_pages):
     fonts = pl.read_parquet(set_pages.path / "tables" / "fonts.parquet")
     assert set(fonts["family"]) & {"Noto Serif CJK TC", "TW-Sung", "TW-Kai"}
     left = pl.read_parquet(set_pages.path / "tables" / "left-out.parquet")
@@ -122,13 +122,13 @@ def test_what_is_no_page_is_refused(tmp_path):
         built(tmp_path / "given", tmp_path / "out")
     assert caught.value.id == "synthetic.no-page-to-set"
     with pytest.raises(UsageError) as caught:
-        built(tmp_path / "given", tmp_path / "out", settings=SetTypeSettings(typeface="comic"))
+        built(tmp_path / "given", tmp_path / "out", settings=TypesetSettings(typeface="comic"))
     assert caught.value.id == "errors.unknown-name"
 
 
-def test_a_page_without_a_line_that_is_asked_for_is_left_out(source_pages, tmp_path):
+def test_a_page_without_lines_of_the_chosen_kind_is_dropped(source_pages, tmp_path):
     whole = Dataset.open(source_pages).items()
-    notes = SetTypeSettings(**SMALL, text="notes")
+    notes = TypesetSettings(**SMALL, text="notes")
     made = built(source_pages, tmp_path / "notes", settings=notes)
     with_notes = [item.id for item in whole if any(line.kind == "note" for line in item.lines)]
     assert [item.id for item in made.items()] == with_notes

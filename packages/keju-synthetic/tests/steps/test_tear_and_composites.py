@@ -1,4 +1,4 @@
-"""Bones torn and crops composed: what is asked is what was made."""
+"""Fragments of bones and inscriptions of crops: the items match what was made."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_every_fragments_pixels_come_from_where_its_affine_says():
 
 
 def test_fragments_are_asked_against_neighbours_and_others(bones, tmp_path):
-    settings = tear.TearSettings(parts=3, gallery=6)
+    settings = tear.FragmentSettings(parts=3, gallery=6)
     made, notes = built(tear.STEP, bones, tmp_path / "out", settings)
     items = made.items()
     assert not [str(f) for f in validate(made.path) if f.severity == "error"]
@@ -106,20 +106,20 @@ def test_fragments_are_asked_against_neighbours_and_others(bones, tmp_path):
             assert (other, number) != (piece, part)
         assert item.group == piece
         assert item.task == "rejoining"
-    assert "4 pieces torn into 12 fragments" in notes[0]
+    assert "4 pieces broken into 12 fragments" in notes[0]
     labels = sorted((made.path / "labels").glob("*.png"))
     assert len(labels) == 4
     assert set(np.unique(np.asarray(Image.open(labels[0])))) == {0, 1, 2, 3}
 
 
-def test_tearing_is_the_seeds_and_each_halves_wear_its_own(bones, tmp_path):
-    settings = tear.TearSettings(parts=2, gallery=3)
+def test_the_seed_decides_the_dataset_of_fragments(bones, tmp_path):
+    settings = tear.FragmentSettings(parts=2, gallery=3)
     one, _ = built(tear.STEP, bones, tmp_path / "one", settings)
     two, _ = built(tear.STEP, bones, tmp_path / "two", settings)
     assert one.manifest.hash == two.manifest.hash
 
 
-def test_pictures_of_nothing_are_listed_and_all_of_them_an_error(tmp_path):
+def test_an_image_without_an_object_is_dropped_and_none_left_is_an_error(tmp_path):
     flat = io.BytesIO()
     Image.new("RGB", (90, 90), (90, 90, 90)).save(flat, "PNG")
     with DatasetWriter(tmp_path / "given", name="flat", version="1", licence="CC0-1.0",
@@ -133,7 +133,7 @@ def test_pictures_of_nothing_are_listed_and_all_of_them_an_error(tmp_path):
 def test_the_reason_in_a_table_is_english_in_every_language():
     flat = io.BytesIO()
     Image.new("RGB", (90, 90), (90, 90, 90)).save(flat, "PNG")
-    one = partial(tear.fragment_piece, settings=tear.TearSettings())
+    one = partial(tear.fragment_piece, settings=tear.FragmentSettings())
     with using("zh"):
         row = _RowFunction(one, tear.PieceImage, tear.BrokenPiece)("a", flat.getvalue(), [1])
         with pytest.raises(DataError) as caught:
@@ -141,7 +141,7 @@ def test_the_reason_in_a_table_is_english_in_every_language():
     assert row["error"] == caught.value.render("en") != str(caught.value)
 
 
-def test_whole_pages_are_torn_too_and_it_is_said(bones, tmp_path):
+def test_images_of_whole_pages_are_reported(bones, tmp_path):
     page = book_page(0)
     dark = Image.new("RGB", (700, 1000), (20, 20, 20))
     dark.paste(page.resize((560, 860)).rotate(4, expand=True, fillcolor=(20, 20, 20)), (30, 30))
@@ -155,7 +155,9 @@ def test_whole_pages_are_torn_too_and_it_is_said(bones, tmp_path):
             writer.add(page_item(name, images=(writer.add_image(jpeg(picture), name),)))
         ref = writer.add_image(bone(0), "bone")
         writer.add(page_item("bone", images=(ref,)))
-    _, notes = built(tear.STEP, tmp_path / "pages", tmp_path / "out", tear.TearSettings(gallery=3))
+    _, notes = built(
+        tear.STEP, tmp_path / "pages", tmp_path / "out", tear.FragmentSettings(gallery=3)
+    )
     (said,) = [line for line in notes if "no outline of a bone" in line]
     assert said.startswith("3 of 4 images")
     assert said.endswith("framed, dark, frameless")

@@ -29,7 +29,7 @@ def test_a_swash_moves_nothing():
 
 @pytest.mark.parametrize("polygon", [(), [(0, 0), (9, 9)], [(0, 0), (0, 9), (0, 20)],
                                      [(0, 5), (9, 5), (20, 5)]])  # fmt: skip
-def test_what_has_no_area_is_no_bed(polygon):
+def test_an_outline_without_area_has_no_box(polygon):
     assert measure_box(polygon) is None
 
 
@@ -58,7 +58,7 @@ def test_a_line_upon_another_has_no_room():
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 60)] * 2, *[st.integers(1, 40)] * 2), max_size=12))
-def test_no_two_beds_overlap(boxes):
+def test_no_two_line_boxes_overlap(boxes):
     beds = [bed(x, y, x + w, y + h) for x, y, w, h in boxes]
     left = [each for each in separate_boxes(beds) if each is not None]
     for number, (a, _) in enumerate(left):

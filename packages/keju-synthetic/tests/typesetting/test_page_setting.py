@@ -8,7 +8,7 @@ from keju.errors import PrerequisiteError
 from keju.items import Line
 from keju_synthetic.typesetting import (
     MARK,
-    TypesetSettings,
+    TypesetOptions,
     embolden_small_type,
     filter_settable,
     load_typeface,
@@ -40,7 +40,7 @@ LINES = (
 
 
 def test_every_character_stands_once_inside_its_line(song):
-    page = typeset_lines(LINES, SIZE, 700, TypesetSettings(song))
+    page = typeset_lines(LINES, SIZE, 700, TypesetOptions(song))
     assert not page.unset
     assert [line.text for line in page.layout.lines] == [line.text for line in LINES]
     signs = iter(page.layout.glyphs)
@@ -57,21 +57,21 @@ def test_every_character_stands_once_inside_its_line(song):
 
 
 def test_a_level_line_runs_from_right_to_left(song):
-    page = typeset_lines(LINES[4:], SIZE, 700, TypesetSettings(song))
+    page = typeset_lines(LINES[4:], SIZE, 700, TypesetOptions(song))
     xs = [glyph.x for glyph in page.layout.glyphs]
     assert xs == sorted(xs, reverse=True)
     assert len({glyph.y for glyph in page.layout.glyphs}) == 1
 
 
 def test_half_rows_of_a_note_stay_in_their_halves(song):
-    page = typeset_lines(LINES, SIZE, 700, TypesetSettings(song))
+    page = typeset_lines(LINES, SIZE, 700, TypesetOptions(song))
     right, left = page.layout.lines[1].box, page.layout.lines[2].box
     assert left.x1 <= right.x0
     assert page.layout.glyphs[4].em < page.layout.glyphs[0].em
 
 
 def test_rules_and_frame_cross_no_character(song):
-    layout = typeset_lines(LINES, SIZE, 700, TypesetSettings(song)).layout
+    layout = typeset_lines(LINES, SIZE, 700, TypesetOptions(song)).layout
     assert layout.bars
     assert layout.rules
     for rule in [*layout.rules, *layout.bars]:
@@ -79,17 +79,17 @@ def test_rules_and_frame_cross_no_character(song):
             across = min(rule.x1, line.box.x1) - max(rule.x0, line.box.x0)
             down = min(rule.y1, line.box.y1) - max(rule.y0, line.box.y0)
             assert across <= 0.01 or down <= 0.01
-    assert not typeset_lines(LINES, SIZE, 700, TypesetSettings(song, framed=False)).layout.bars
+    assert not typeset_lines(LINES, SIZE, 700, TypesetOptions(song, framed=False)).layout.bars
 
 
-def test_what_no_font_draws_is_marked_or_left_out_and_listed(song):
+def test_characters_without_a_font_are_marked_or_dropped_and_listed(song):
     lines = (LINES[0], Line(id="4", text="寒\ue000暑", polygon=LINES[3].polygon))
-    marked = typeset_lines(lines, SIZE, 700, TypesetSettings(song))
+    marked = typeset_lines(lines, SIZE, 700, TypesetOptions(song))
     assert [line.text for line in marked.layout.lines] == ["天地玄黃", f"寒{MARK}暑"]
     assert [(left.line, left.text, left.why) for left in marked.unset] == [
         ("4", "\ue000", "no font has it")
     ]
-    left_out = typeset_lines(lines, SIZE, 700, TypesetSettings(song, marked=False))
+    left_out = typeset_lines(lines, SIZE, 700, TypesetOptions(song, marked=False))
     assert [line.text for line in left_out.layout.lines] == ["天地玄黃"]
 
 
@@ -100,7 +100,7 @@ def test_lines_without_place_text_or_room_are_listed(song):
         Line(id="no text", text=" ", polygon=box(0, 0, 50, 50)),
         Line(id="no room", text="地玄", polygon=box(805, 210, 895, 590)),
     )
-    page = typeset_lines(lines, SIZE, 700, TypesetSettings(song))
+    page = typeset_lines(lines, SIZE, 700, TypesetOptions(song))
     whys = {left.line: left.why for left in page.unset if left.why != "no printed sign"}
     assert "no place" in whys
     assert whys["no text"] == "no text"
@@ -136,8 +136,8 @@ def test_a_hand_with_forms_of_its_own_is_not_asked_for_them():
 
 
 def test_small_type_is_bolder_and_large_type_as_it_is(song):
-    large = typeset_lines(LINES[:1], (1000.0, 900.0), 900, TypesetSettings(song)).layout
-    small = typeset_lines(LINES[:1], (1000.0, 9000.0), 900, TypesetSettings(song)).layout
+    large = typeset_lines(LINES[:1], (1000.0, 900.0), 900, TypesetOptions(song)).layout
+    small = typeset_lines(LINES[:1], (1000.0, 9000.0), 900, TypesetOptions(song)).layout
     weight = song.fonts["song"][0].weight
     assert embolden_small_type(large, song.fonts)["song"][0].weight == weight
     assert weight < embolden_small_type(small, song.fonts)["song"][0].weight <= 0.4

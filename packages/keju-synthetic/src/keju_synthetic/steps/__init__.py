@@ -1,1 +1,1 @@
-"""Build steps that draw: `tear`, `composites` and `set-type`."""
+"""Build steps that draw: `fragment`, `compose-inscriptions` and `typeset`."""

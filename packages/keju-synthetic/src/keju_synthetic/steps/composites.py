@@ -1,4 +1,4 @@
-"""Step ``composites``: crops of characters set as inscriptions on bones and shells, with boxes."""
+"""Step ``compose-inscriptions``: crops of characters as inscriptions on bones, with boxes."""
 
 from __future__ import annotations
 

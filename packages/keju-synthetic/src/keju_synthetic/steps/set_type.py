@@ -1,4 +1,4 @@
-"""Step ``set-type``: new images for transcriptions whose own images may not be shared.
+"""Step ``typeset``: new images for transcriptions whose own images may not be shared.
 
 The text of each line is set into its own outline, so that layouts are those of real books and the
 reference is exact.
@@ -26,7 +26,7 @@ from keju.scoring.memorization import CONTROL_OF
 from keju_synthetic.page_images import DrawingStyle, draw_page_image
 from keju_synthetic.recipe import Scan
 from keju_synthetic.typesetting import (
-    TypesetSettings,
+    TypesetOptions,
     embolden_small_type,
     list_typefaces,
     load_typeface,
@@ -40,7 +40,7 @@ _SIZE = re.compile(r"(\d{2,6})(?:\.\d+)?x(\d{2,6})(?:\.\d+)?")
 _CHUNK = 32
 
 
-class SetTypeSettings(Settings, frozen=True):
+class TypesetSettings(Settings, frozen=True):
     """The typesetting and the wear of the pages."""
 
     typeface: Annotated[
@@ -119,7 +119,7 @@ class TypesetPage(Struct, frozen=True):
     error: str = ""
 
 
-def typeset_pages(context: StepContext, settings: SetTypeSettings) -> None:
+def typeset_pages(context: StepContext, settings: TypesetSettings) -> None:
     """Draw every page whose lines have outlines, and list the dropped pages and characters.
 
     Raises:
@@ -170,7 +170,7 @@ def typeset_pages(context: StepContext, settings: SetTypeSettings) -> None:
 STEP = Step(
     "typeset",
     "Draw pages again: each line's text set into its own outline, with an exact reference.",
-    SetTypeSettings,
+    TypesetSettings,
     typeset_pages,
     stored_name="set-type",
 )
@@ -181,7 +181,7 @@ def typeset_page(job: PageJob) -> TypesetPage:
     face = load_typeface(job.typeface)
     lines = msgspec.json.decode(job.lines, type=list[Line])
     height = round((job.pixels * job.high / job.wide) ** 0.5)
-    look = TypesetSettings(face, framed=job.frames, marked=job.marked)
+    look = TypesetOptions(face, framed=job.frames, marked=job.marked)
     page = typeset_lines(lines, (job.wide, job.high), height, look)
     if not page.layout.lines:
         return TypesetPage(error="no line of it can be set")
@@ -199,7 +199,7 @@ def typeset_page(job: PageJob) -> TypesetPage:
     )
 
 
-def _make_job(context: StepContext, settings: SetTypeSettings, item: Item) -> PageJob | str:
+def _make_job(context: StepContext, settings: TypesetSettings, item: Item) -> PageJob | str:
     """The job of an item, or the reason why it has none."""
     if query_of(item).form != "transcription":
         return "it asks for no transcription"

@@ -1,4 +1,4 @@
-"""Step ``tear``: images of bones and shells are broken into fragments, for items of rejoining."""
+"""Step ``fragment``: images of bones and shells are broken, for items of rejoining."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LABELS = "labels"
 _CHUNK = 32
 
 
-class TearSettings(Settings, frozen=True):
+class FragmentSettings(Settings, frozen=True):
     """The shape of the fragments, and the size of the galleries."""
 
     parts: Annotated[int, Meta(description="Number of fragments of a piece.", ge=2, le=12)] = 2
@@ -119,7 +119,7 @@ class _StoredFragment(NamedTuple):
     joins: tuple[int, ...]
 
 
-def fragment_pieces(context: StepContext, settings: TearSettings) -> None:
+def fragment_pieces(context: StepContext, settings: FragmentSettings) -> None:
     """Break each image once, and make an item of rejoining for every fragment.
 
     Raises:
@@ -160,7 +160,7 @@ def fragment_pieces(context: StepContext, settings: TearSettings) -> None:
     context.table("left-out", left, Dropped)
     joined = sum(bool(shown.joins) for shown in shelf)
     context.note(
-        f"{len(whole)} pieces torn into {number_of(len(shelf), 'fragment')}, {joined} of "
+        f"{len(whole)} pieces broken into {number_of(len(shelf), 'fragment')}, {joined} of "
         "them join others"
     )
     if pages := [item.id for item, piece in whole if piece.page]:
@@ -170,19 +170,19 @@ def fragment_pieces(context: StepContext, settings: TearSettings) -> None:
             f"{' …' if len(pages) > 3 else ''}"
         )
     if left:
-        context.note(f"{len(left)} images not torn: {left[0].why}")
+        context.note(f"{len(left)} images not broken: {left[0].why}")
 
 
 STEP = Step(
     "fragment",
     "Break images of bones and shells into fragments, and ask which join.",
-    TearSettings,
+    FragmentSettings,
     fragment_pieces,
     stored_name="tear",
 )
 
 
-def fragment_piece(whole: PieceImage, settings: TearSettings) -> BrokenPiece:
+def fragment_piece(whole: PieceImage, settings: FragmentSettings) -> BrokenPiece:
     """Break one image."""
     picture, mask = load_masked(whole.data, name=whole.item, most_side=settings.side)
     plan = FragmentationPlan(settings.parts, settings.erosion, settings.rough, settings.turn)
@@ -220,7 +220,7 @@ def _store_fragments(
 
 def _keep_items(
     context: StepContext,
-    settings: TearSettings,
+    settings: FragmentSettings,
     shelf: Sequence[_StoredFragment],
     place: int,
     mine: Sequence[int],

@@ -4,7 +4,7 @@ from keju_synthetic.typesetting.line_boxes import LineBox, measure_box, separate
 from keju_synthetic.typesetting.page_setting import (
     MARK,
     TypesetLayout,
-    TypesetSettings,
+    TypesetOptions,
     UnsetText,
     embolden_small_type,
     filter_settable,
@@ -17,7 +17,7 @@ __all__ = [
     "LineBox",
     "Typeface",
     "TypesetLayout",
-    "TypesetSettings",
+    "TypesetOptions",
     "UnsetText",
     "embolden_small_type",
     "filter_settable",

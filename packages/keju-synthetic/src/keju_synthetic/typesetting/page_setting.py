@@ -36,7 +36,7 @@ Why = Literal["no place", "no room", "no text", "no printed sign", "no font has 
 character that no font of the typeface can draw."""
 
 
-class TypesetSettings(NamedTuple):
+class TypesetOptions(NamedTuple):
     """The settings of typesetting.
 
     `framed` adds frame and rules. `marked` sets `MARK` for a character that no font can draw;
@@ -80,7 +80,7 @@ class _Fit(NamedTuple):
 
 
 def typeset_lines(
-    lines: Sequence[Line], source: tuple[float, float], height: int, look: TypesetSettings
+    lines: Sequence[Line], source: tuple[float, float], height: int, look: TypesetOptions
 ) -> TypesetLayout:
     """Set lines into their outlines.
 
