@@ -34,7 +34,7 @@ def test_an_escaped_backslash_and_a_pair_are_no_half_characters(tmp_path: Path):
 
 
 def test_a_folder_is_no_json(tmp_path: Path):
-    with pytest.raises(DataError, match="not a file"):
+    with pytest.raises(DataError, match="not a regular file"):
         read_json(tmp_path, list[int])
 
 
@@ -108,7 +108,7 @@ def test_toml_of_another_shape_or_no_file_is_refused(tmp_path: Path) -> None:
         read_toml(path, dict[str, str])
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(DataError, match="not a file"):
+    with pytest.raises(DataError, match="not a regular file"):
         read_toml(path, dict[str, str])
     path.unlink()
     path.symlink_to(path.name)

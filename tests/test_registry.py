@@ -59,7 +59,7 @@ def test_built_in_names_may_come_from_a_function():
 
 def test_an_unknown_name_has_the_nearest_one_and_all_names_in_its_error():
     one = registry({"seven": 7, "eight": 8})
-    wrong = r"x.toml: no number 'sevn'\. Did you mean 'seven'\? There are: seven, eight"
+    wrong = r"x.toml: no number 'sevn'\. Did you mean 'seven'\? Choose from: seven, eight"
     with pytest.raises(UsageError, match=wrong):
         one.find("sevn", place="x.toml")
     with pytest.raises(KeyError):
@@ -75,7 +75,7 @@ def test_a_name_of_an_optional_package_is_an_error_that_names_the_package():
     assert "pi" not in other
     assert isinstance(other.make_unknown_error("seve", known=["eight"], kind="form"), UsageError)
     assert str(other.make_unknown_error("seve", known=["eight"], kind="form")).endswith(
-        "There are: eight"
+        "Choose from: eight"
     )
 
 

@@ -106,7 +106,7 @@ def test_nothing_is_added_to_a_run_of_0_1_0(old: Path, tmp_path: Path):
     before = {path: path.read_bytes() for path in old.rglob("*") if path.is_file()}
     options = ModelOptions(base_url="http://localhost:1/v1")
     chosen = Selection(tasks=("T1",), limit=1)
-    refused = r"old: a run of keju 0\.1\.0 .* is read only.* another --out"
+    refused = r"old: a run of keju 0\.1\.0 .* is read-only.* another --out"
     with pytest.raises(UsageError, match=refused):
         run(mini.path(), ["openai:plain"], old, selection=chosen, options=options)
     with pytest.raises(UsageError, match=refused):
@@ -130,7 +130,7 @@ def test_its_responses_are_replayed_with_the_old_meaning(old: Path, tmp_path: Pa
 def test_people_are_not_examined_in_a_run_of_0_1_0(old: Path):
     pages = AnnotationApp(mini.path(), old)
     try:
-        assert "is read only" in pages.closed["exam"]
+        assert "is read-only" in pages.closed["exam"]
     finally:
         pages.close()
 

@@ -177,6 +177,8 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
                 ),
                 file=path,
             ) from None
+        if isinstance(error, msgspec.ValidationError):
+            raise DataError(message("files.other-structure", error=error), file=path) from None
         raise DataError(message("files.not-json", error=error), file=path) from None
 
 

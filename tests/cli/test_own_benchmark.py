@@ -177,7 +177,8 @@ def test_a_run_resumes_without_the_file_and_refuses_another_definition(made: Pat
     other.write_text(DEFINITION.read_text("utf-8").replace("转录简上", "抄写简上"), "utf-8")
     line = refused("run", "dataset", "--benchmark", other.name, "--model", "baseline:chance",
                    "--out", "run2", cwd=made)  # fmt: skip
-    assert "dataset/benchmark.toml: another definition of 'Manuscripts' than in other.toml" in line
+    assert "dataset/benchmark.toml: this definition of 'Manuscripts' differs from" in line
+    assert "the one in other.toml" in line
     line = refused("score", "run", "--benchmark", "other.toml", cwd=made)
     assert "run/run.json" in line
     assert "other.toml" in line

@@ -35,10 +35,10 @@ def test_every_format_says_its_layout_and_its_options() -> None:
 
 def test_an_unknown_format_option_or_source_is_wrong_use(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with pytest.raises(UsageError, match=r"no format 'pdf'\. There are: pages"):
+    with pytest.raises(UsageError, match=r"no format 'pdf'\. Choose from: pages"):
         import_dataset("pdf", tmp_path, out, **ABOUT)
     for wrong, near in (("page", "pages"), ("MCSBench", "mcs-bench"), ("obi-deciph", "obi-dec")):
-        with pytest.raises(UsageError, match=f"'{wrong}'. Did you mean '{near}.* There are: pages"):
+        with pytest.raises(UsageError, match=f"'{wrong}'. Did you mean '{near}.* Choose from: p"):
             import_dataset(wrong, tmp_path, out, **ABOUT)
     with pytest.raises(UsageError, match=r"pages has no option 'colour'\. Options: task, skip"):
         import_dataset("pages", tmp_path, out, **ABOUT, options={"colour": "red"})

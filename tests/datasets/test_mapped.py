@@ -298,7 +298,7 @@ def test_a_question_that_is_missing_is_named(tmp_path, quiz):
     text = QUIZ.replace('question = "ask"\n', "").replace(
         "answer_is", 'prompt = "verbatim"\nanswer_is'
     )
-    with pytest.raises(DataError, match=r"line 2: nothing fills the blank \{question\}"):
+    with pytest.raises(DataError, match=r"line 2: the blank \{question\}"):
         items_of(tmp_path, quiz, text)
 
 

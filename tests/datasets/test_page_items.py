@@ -181,8 +181,8 @@ def test_an_export_folder_is_no_edition(tmp_path: Path) -> None:
         ({"text": "none"}, "text=none: use one of all, body, main, notes"),
         ({"order": "best"}, "order=best: use one of auto, document, geometry"),
         ({"task": "T10"}, "task 'T10' does not ask for a transcription"),
-        ({"kinds": "Glose"}, "'Glose' is not WORD=KIND"),
-        ({"kinds": "Glose=gloss"}, "'Glose=gloss' is not WORD=KIND"),
+        ({"kinds": "Glose"}, "'Glose' does not have the form WORD=KIND"),
+        ({"kinds": "Glose=gloss"}, "'Glose=gloss' does not have the form WORD=KIND"),
         ({"images": "nowhere"}, "nowhere: no such folder of images"),
     ],
 )

@@ -139,7 +139,7 @@ def test_nothing_to_export_is_an_error_that_says_why(read, tmp_path: Path) -> No
 def test_wrong_use_of_export_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"format to export 'Parket'\. Did you mean 'parquet'\?"):
         export_dataset("Parket", tmp_path, tmp_path / "out")
-    with pytest.raises(UsageError, match=r"no format to export 'pdf'\. There are: parquet, mcs"):
+    with pytest.raises(UsageError, match=r"no format to export 'pdf'\. Choose from: parquet, mcs"):
         export_dataset("pdf", mini.path(), tmp_path / "out")
     with pytest.raises(UsageError, match="no dataset"):
         export_dataset("parquet", tmp_path, tmp_path / "out")

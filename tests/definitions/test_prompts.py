@@ -127,10 +127,10 @@ def test_what_is_filled_in_is_not_filled_again() -> None:
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        (item_for("T5", fields={}), r"^x1: nothing fills the blank \{term\} of task 'T5'"),
-        (item_for("T10", options=()), r"^x1: nothing fills the blank \{options\}"),
-        (item_for("T21", question=""), r"^x1: nothing fills the blank \{question\}"),
-        (item_for("T9", question="", verbatim=True), r"^x1: nothing fills the blank \{question\}"),
+        (item_for("T5", fields={}), r"^x1: the blank \{term\} of task 'T5'"),
+        (item_for("T10", options=()), r"^x1: the blank \{options\}"),
+        (item_for("T21", question=""), r"^x1: the blank \{question\}"),
+        (item_for("T9", question="", verbatim=True), r"^x1: the blank \{question\}"),
         (item_for("T10", options=("甲",) * 27), "27 options, but letters end at Z"),
         (item_for("T1", task="T99"), "^x1: no task 'T99'"),
         (item_for("recognition", "Why"), "Queries: What, Yes-or-No, How, Where"),

@@ -86,7 +86,7 @@ def ask(folder: Path, *images: bytes, most: int = 12) -> Answer:
 
 def test_without_a_folder_it_is_wrong_use(tmp_path: Path):
     for folder in ("", str(tmp_path / "nowhere")):
-        with pytest.raises(UsageError, match="needs the folder of GOT-OCR's weights"):
+        with pytest.raises(UsageError, match="needs the folder with the weights of GOT-OCR"):
             Got(folder, ModelOptions())
 
 

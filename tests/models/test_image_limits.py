@@ -169,7 +169,7 @@ def test_limits_are_read_back_from_an_identity_and_damage_is_no_limit():
 
 def test_limits_that_no_model_takes_are_wrong_use(tmp_path: Path):
     dataset = make_dataset(tmp_path / "d", pages=1)
-    with pytest.raises(UsageError, match="baseline:copy gets images as they are stored"):
+    with pytest.raises(UsageError, match="baseline:copy receives images as they are stored"):
         run(dataset, ["baseline:copy"], tmp_path / "o",
             options=ModelOptions(fit=Fit(max_pixels=50)))  # fmt: skip
     assert not (tmp_path / "o").exists()

@@ -102,7 +102,7 @@ def test_a_score_that_is_no_number(tmp_path: Path, write: object, name: str):
 
 def test_a_response_of_kejus_that_is_none_is_named(tmp_path: Path):
     file = packed(tmp_path / "a.eval", sample("x", "天", metadata={"keju": {"item": 7}}))
-    with pytest.raises(DataError, match=r"a\.eval: not the log or table that it seems"):
+    with pytest.raises(DataError, match=r"a\.eval: the file has the suffix of a log or table"):
         replayed(file, "x")
 
 
@@ -203,7 +203,7 @@ def test_a_bad_file_is_one_line(tmp_path: Path):
     sheet[start : start + 20] = b"\xff" * 20
     broken(tmp_path / "h.xlsx", bytes(sheet), r"h\.xlsx: ")
     broken(tmp_path / "c.tsv", b"index\tquestion\n1\t?\n", "needs one column id, item or index")
-    broken(tmp_path / "d.pkl", b"\x80\x04\x95", "a pickle is a program")
+    broken(tmp_path / "d.pkl", b"\x80\x04\x95", "a pickle file can run programs")
     broken(tmp_path / "e.json", b'[{"prediction": "x"}]', "row 1: .*needs id or index")
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as pack:

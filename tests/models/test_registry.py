@@ -75,12 +75,12 @@ def test_every_spelling_has_its_role():
 
 def test_a_kind_of_which_only_some_are_spelled_names_them_all():
     for spec in ("baseline", "baseline:", "baseline:CHANCE"):
-        with pytest.raises(UsageError, match=r"Baselines: copy, chance, .*components"):
+        with pytest.raises(UsageError, match=r"Choose from: copy, chance, .*components"):
             open_model(spec, ModelOptions())
 
 
 def test_what_needs_no_part_takes_none():
-    with pytest.raises(UsageError, match="tesseract takes nothing after it"):
+    with pytest.raises(UsageError, match="tesseract is a complete name"):
         open_model("tesseract:small", ModelOptions())
 
 

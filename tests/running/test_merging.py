@@ -164,7 +164,7 @@ def test_a_response_that_is_there_twice_or_in_the_wrong_shard_is_named(
     with RunFolder.open(parts[1]).responses_path(MODEL, "T1").open("a") as stream:
         stream.write(foreign + "\n")
     name = json.loads(foreign)["item"]
-    with pytest.raises(UsageError, match=f"s2: the response of {MODEL} to {name} is not of its"):
+    with pytest.raises(UsageError, match=f"s2: the response of {MODEL} to {name} does not"):
         merge(parts, tmp_path / "m")
     go(dataset, tmp_path / "a", chat)
     go(dataset, tmp_path / "b", chat)
@@ -184,7 +184,7 @@ def test_runs_that_were_begun_otherwise_are_refused(chat: Chat, dataset: Path, t
         with pytest.raises(UsageError, match=words):
             merge([first, second], tmp_path / "m")
 
-    refused("asks the dataset small", other)
+    refused("uses the dataset small", other)
     refused("rounds 2, but .*first with 1", rounds=2)
     refused("limit 3, but", limit=3)
     refused("seed of openai:served is 5, but unset", seed=5)
@@ -209,7 +209,7 @@ def test_a_shard_of_another_prompt_is_refused(chat: Chat, dataset: Path, tmp_pat
         altered = json.loads(lines[place])
         lines[place] = json.dumps({**altered, "key": "0" * 64}) + "\n"
         file.write_text("".join(lines))
-        words = f"s2: the stored response of {MODEL} to {altered['item']} is to another request"
+        words = f"s2: the stored response of {MODEL} to {altered['item']} belongs to a different"
         with pytest.raises(UsageError, match=words):
             merge(parts, tmp_path / "m")
     assert not (tmp_path / "m").exists()
@@ -241,7 +241,7 @@ def test_a_shard_keeps_its_number_and_its_items(chat: Chat, dataset: Path, tmp_p
     go(dataset, tmp_path / "s", chat, shard="1/2", limit=2)
     with pytest.raises(UsageError, match=r"--shard \(1/2, now 2/2\)"):
         go(dataset, tmp_path / "s", chat, shard="2/2", limit=2)
-    with pytest.raises(UsageError, match="change the shards"):
+    with pytest.raises(UsageError, match="into other shards"):
         go(dataset, tmp_path / "s", chat, shard="1/2", limit=3)
 
 

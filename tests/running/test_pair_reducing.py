@@ -353,9 +353,9 @@ def test_forms_that_make_no_sense_are_wrong_use(chat: Chat, dataset: Path, tmp_p
     for name in ("", "twice", "gallery", "gallery=0", "edges=-1", "chance=3", "once,gallery=2"):
         with pytest.raises(UsageError, match="--pairs must be"):
             pair_form(name)
-    with pytest.raises(UsageError, match="makes no item smaller"):
+    with pytest.raises(UsageError, match="reduces none of these items"):
         go(dataset, tmp_path / "a", chat, pairs="gallery=7,seed=0")
-    with pytest.raises(UsageError, match=r"makes no item smaller.*\(classification, retrieval\)"):
+    with pytest.raises(UsageError, match=r"reduces none of .*\(classification, retrieval\)"):
         go(dataset, tmp_path / "b", chat, pairs="hog=2")
     with pytest.raises(UsageError, match=r"f0#Yes-or-No has 1 relevant .* Use gallery=2 or more"):
         go(dataset, tmp_path / "c", chat, pairs="gallery=1")

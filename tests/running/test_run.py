@@ -336,7 +336,7 @@ def test_an_answer_to_another_prompt_is_not_taken_for_this_one(
 
 def test_wrong_use_is_refused_before_anything_is_written(chat: Chat, dataset: Path, out: Path):
     for wrong, words in [
-        ({"models": []}, "no model to ask"),
+        ({"models": []}, "no model is given"),
         ({"models": [MODEL, MODEL]}, "given twice"),
         ({"models": ["openai"]}, "needs a model's name"),
         ({"models": [MODEL], "policy": Policy(concurrency=0)}, "--concurrency must be 1"),

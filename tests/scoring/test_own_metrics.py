@@ -259,7 +259,7 @@ def test_a_declaration_without_meaning_is_refused(about, named):
     ],
 )
 def test_the_name_of_an_existing_metric_is_refused(about):
-    with pytest.raises(PluginError, match="has the name of a metric of keju"):
+    with pytest.raises(PluginError, match="has the same name as a metric of keju"):
         declare(lambda reference, answer: 0.0, **about)
 
 

@@ -1,4 +1,4 @@
-"""`unseen_characters`: characters of an item that are invisible to people but not to programs."""
+"""`unseen_characters`: invisible characters of an item that are likely to be a mistake."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _IN_TEXTS = frozenset("\t\n\r")
 
 
 def unseen_characters(item: Item) -> Iterator[tuple[str, str]]:
-    """Yield each field with characters that are likely to be a mistake, and their code points.
+    """Yield the name of each field with such characters, and their code points.
 
-    In the id and the group: control and format characters (escape sequences,
-    writing direction, zero width), line breaks and lone surrogates. In texts: control characters
-    other than tab and line break, NUL among them, and lone surrogates. Format characters of texts
-    are not reported: scoring ignores them.
+    In the id and the group: control and format characters (escape sequences, writing direction,
+    zero width), line breaks and lone surrogates. In texts: control characters (such as NUL) except
+    tab and line break, and lone surrogates. Format characters in texts are not reported, because
+    scoring ignores them.
     """
     for name, text in (("id", item.id), ("group", item.group)):
         if found := _codes(mark for mark in text if unicodedata.category(mark) in _UNSEEN):

@@ -1,4 +1,4 @@
-"""Question forms by name: a task, or one question form of it as ``TASK/QUERY``."""
+"""`QuestionForm`: a task, or one question form of it, named ``TASK/QUERY``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keju.messages import message
 
 
 class QuestionForm(NamedTuple):
-    """A task, or one of its question forms where `query` is not None."""
+    """A task (`query` is None), or one question form of it."""
 
     task: str
     query: str | None = None
@@ -23,12 +23,12 @@ class QuestionForm(NamedTuple):
         return self.task if self.query is None else f"{self.task}/{self.query}"
 
     def takes(self, task_id: str, query: str) -> bool:
-        """Whether a question of that task and query has this form."""
+        """Whether this form includes the questions of that task and query."""
         return task_id == self.task and self.query in (None, query)
 
 
 class QuestionForms:
-    """The question forms that ``--task`` names; all of them where it names none.
+    """The question forms that ``--task`` names. Without ``--task`` all forms are included.
 
     Raises:
         UsageError: a task or a question form does not exist; the message lists those that do.
@@ -48,9 +48,9 @@ def question_form(name: str) -> QuestionForm:
     Raises:
         UsageError: the task does not exist, or it has no such question form.
     """
-    task_id, parted, query = name.partition("/")
+    task_id, separator, query = name.partition("/")
     found = task(task_id)
-    if not parted:
+    if not separator:
         return QuestionForm(found.id)
     known = [each.name for each in found.queries if each.name]
     if query not in known:
@@ -69,7 +69,7 @@ def question_form(name: str) -> QuestionForm:
 
 
 def question_forms_of(items: Iterable[Item]) -> list[str]:
-    """The tasks of some items, each with its question forms where it has several."""
+    """The names of the tasks of these items, and of their question forms if a task has several."""
     found: dict[str, set[str]] = {}
     for item in items:
         found.setdefault(item.task, set()).add(item.query)

@@ -1,4 +1,4 @@
-"""Responses that belong to several items.
+"""`SharedAnswers`: responses that belong to several items.
 
 The response to a pair that is compared in one direction (`PairForm` ``once``) belongs to both
 items. A prompt wording that combines several question forms in one prompt (`WordedPrompt.also`) has
@@ -52,20 +52,20 @@ class SharedAnswers:
 
     def _pair(self, items: Iterable[Item]) -> None:
         once = [item for item in items if reduced_form(item) == "once"]
-        asked: dict[tuple[str, str, str, str], _Place] = {}
+        sent: dict[tuple[str, str, str, str], _Place] = {}
         for item in once:
             for place in range(1, sent_candidates(item) + 1):
                 pair = item.task, item.query, item.images[0].sha256, item.images[place].sha256
-                asked.setdefault(pair, _Place(item.task, item.query, item.id, place))
+                sent.setdefault(pair, _Place(item.task, item.query, item.id, place))
         for item in once:
             for place in range(sent_candidates(item) + 1, len(item.images)):
-                turned = item.task, item.query, item.images[place].sha256, item.images[0].sha256
-                if lender := asked.get(turned):
-                    borrower = _Place(item.task, item.query, item.id, place)
-                    self._others.setdefault(lender, []).append(borrower)
+                swapped = item.task, item.query, item.images[place].sha256, item.images[0].sha256
+                if source := sent.get(swapped):
+                    target = _Place(item.task, item.query, item.id, place)
+                    self._others.setdefault(source, []).append(target)
 
     def copies(self, response: Response) -> Iterator[Response]:
-        """A copy of the response for each other item to which it belongs, with the same key."""
+        """Yield a copy of the response, with the same key, for each other item of it."""
         if response.wording != RELEASED:
             yield from self._in_other_forms(response)
         if not self._others:

@@ -15,7 +15,8 @@ class ErrorParts(NamedTuple):
     """The edits of one page in two parts, in characters.
 
     `recognition` is the bag distance of reference and hypothesis, `layout` the edit distance minus
-    that, `expected` the length of the reference. Sum each over pages before dividing.
+    the bag distance, `expected` the length of the reference. For several pages, sum each of the
+    three before dividing.
     """
 
     recognition: int
@@ -36,16 +37,16 @@ class ErrorParts(NamedTuple):
 def bag_distance(reference: Sequence[Hashable], hypothesis: Sequence[Hashable]) -> int:
     """The smallest edit distance over all orders of the hypothesis' elements.
 
-    The longer length minus the size of the multiset intersection, so at most the edit distance
-    (Bartolini, Ciaccia and Patella 2002, "String matching with metric trees using an approximate
-    distance", SPIRE).
+    It is the longer length minus the size of the multiset intersection, and never above the edit
+    distance (Bartolini, Ciaccia and Patella 2002, "String matching with metric trees using an
+    approximate distance", SPIRE).
     """
     shared = (Counter(reference) & Counter(hypothesis)).total()
     return max(len(reference), len(hypothesis)) - shared
 
 
 def error_parts(reference: str, hypothesis: str) -> ErrorParts:
-    """The edits of a page in those of recognition and those of layout.
+    """Divide the edits of a page into recognition edits and layout edits.
 
     Vidal, Toselli, Ríos-Vila and Calvo-Zaragoza 2023, "End-to-end page-level assessment of
     handwritten text recognition": the bag-of-words error rate (bWER) measures recognition, and
@@ -53,7 +54,7 @@ def error_parts(reference: str, hypothesis: str) -> ErrorParts:
     texts have no words. Nothing depends on line breaks.
 
     Recognition is a lower bound: a wrong character that also occurs elsewhere on the page
-    counts as layout. So compare both with what a wrong page's text gets (`keju.scoring.floors`).
+    counts as layout. So compare both with the values of a wrong page (`keju.scoring.floors`).
 
     Raises:
         UndefinedMetricError: the reference is empty.

@@ -17,23 +17,24 @@ from keju.metrics.base import UndefinedMetricError
 from keju.metrics.edit import distance
 
 MOST_WORK = 100_000
-"""The work on one text at most: 1 for a compared segment, `_STEP` for a match, 1 for `_PENALTIES`
-penalties. That is about .2 s of one core."""
+"""Maximum work on one text, in units: 1 for each compared segment, `_STEP` for each match, and 1
+for each `_PENALTIES` penalties. It takes about 0.2 s on one core."""
 
 _STEP, _PENALTIES = 20, 200
 
 _EDITS, _DIFFERENCES, _OFFSETS, _LENGTHS = range(15, 31, 5), range(0, 24, 3), range(4), range(6)
 _FIRST = (25, 21, 1, 4)
-"""The set of coefficients that is tried first; the program names 25, 20, 1 and 4 as its former."""
+"""The set of coefficients that is tried first. (25, 20, 1 and 4 is the former default of PRImA's
+program.)"""
 
 Numbers = NDArray[np.float64]
 
 
 class FlexibleEdits(NamedTuple):
-    """The least edits that were found, of a reference of `expected` characters.
+    """The smallest number of edits found, for a reference of `expected` characters.
 
-    `complete` is false where not all coefficients were tried, since that is too much work
-    (`MOST_WORK`). Then `edits` is an upper bound, and never more than the edit distance.
+    `complete` is false if not all coefficients were tried because that would exceed `MOST_WORK`.
+    `edits` is then an upper bound. It is never more than the edit distance.
     """
 
     edits: int
@@ -47,32 +48,35 @@ class FlexibleEdits(NamedTuple):
 
 
 def flexible_edits(reference: Sequence[str], hypothesis: Sequence[str]) -> FlexibleEdits:
-    """The edits of flexible character accuracy, as the authors' program counts them.
+    """Count the edits of flexible character accuracy as the authors' program does.
 
     Clausner, Pletschacher and Antonacopoulos 2020, "Flexible character accuracy measure for
     reading-order-independent evaluation", Pattern Recognition Letters 131; details that the paper
     leaves open are those of the class FlexCharacterAccuracy of PRImA's Text Evaluation:
 
-    1. Of all pairs of a reference line (longest first) and a hypothesis line, the one with the
-       least penalty is matched. The shorter line is compared with the segments of the longer one.
-       The penalty is a · edits + b · difference in length + c · offset - d · length of the shorter
-       line; the offset is how far the segment is from the nearer end of the longer line.
-    2. What the longer line has before and after the segment become lines of their own.
-    3. Both are repeated until one side has no line. The lines that are left are all edits.
-    4. This is done with 768 sets of coefficients (a 15 to 30, b 0 to 21, c 0 to 3, d 0 to 5). The
-       fewest edits count; the edit distance of the texts without line breaks counts too.
+    1. Of all pairs of a reference line (longest first) and a hypothesis line, the pair with the
+       smallest penalty is matched. The shorter line is compared with the segments of the longer
+       one. The penalty is a · edits + b · difference in length + c · offset - d · length of the
+       shorter line; the offset is the distance of the segment from the nearer end of the longer
+       line.
+    2. The parts of the longer line before and after the segment become new lines.
+    3. Steps 1 and 2 are repeated until one side has no line left. All characters of the remaining
+       lines of the other side are edits.
+    4. Steps 1 to 3 are done with 768 sets of coefficients (a 15 to 30, b 0 to 21, c 0 to 3, d 0 to
+       5). The result is the smallest number of edits among them and the edit distance of the texts
+       without line breaks.
 
-    In the program a segment is one character shorter than the line that it is compared with, so
-    that a match within a longer line costs an edit, and the character before the segment is in no
-    line afterwards. Both are kept: with segments of the whole length, single characters that are
-    left over match each other by chance, and the edits of the paper's figure 3 are 9 instead of 15.
+    In the program a segment is one character shorter than the line that it is compared with. So a
+    match within a longer line costs one edit, and the character before the segment is dropped.
+    keju does both as well: with segments of the full length, single remaining characters match by
+    chance, and the example in the paper's figure 3 has 9 edits instead of 15.
 
     Line breaks of both texts matter. The time grows with the cube of the number of lines, so long
     texts are not tried with all coefficients (`FlexibleEdits.complete`).
 
     Args:
-        reference: its lines.
-        hypothesis: its lines.
+        reference: the lines of the reference.
+        hypothesis: the lines of the hypothesis.
 
     Raises:
         UndefinedMetricError: the reference is empty.
@@ -92,11 +96,11 @@ def flexible_edits(reference: Sequence[str], hypothesis: Sequence[str]) -> Flexi
 
 
 class _State(NamedTuple):
-    """The lines that are left, what their pairs have, the edits so far, and the coefficients.
+    """The remaining lines, the features of their pairs, the edits so far, and the coefficients.
 
     `pairs` has for each reference line and hypothesis line: edits, difference, offset, length of
-    the shorter one (negative), and the place of the segment. `coefficients` has a set a column:
-    those that led to this state.
+    the shorter one (negative), and the place of the segment. Each column of `coefficients` is one
+    set that led to this state.
     """
 
     reference: tuple[str, ...]
@@ -107,9 +111,9 @@ class _State(NamedTuple):
 
 
 class _Search:
-    """Matches lines with all coefficients; sets of them that choose alike stay together.
+    """Matches lines with all sets of coefficients. Sets that choose the same pairs share a state.
 
-    `left` is the work that may still be done, negative where it was not enough.
+    `left` is the remaining work (`MOST_WORK`); it is negative if the work was not enough.
     """
 
     def __init__(self) -> None:
@@ -117,8 +121,8 @@ class _Search:
         self._known: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def results(self, reference: tuple[str, ...], hypothesis: tuple[str, ...]) -> Iterator[int]:
-        """The edits with each group of coefficients, until the work is too much."""
-        # Before anything is compared: the pairs of a long text alone can be too much.
+        """Yield the edits with each group of coefficients, as long as work is left."""
+        # Checked first: for a long text, comparing the pairs alone can exceed the limit.
         if len(reference) * len(hypothesis) > self.left:
             self.left = -1
             return
@@ -170,7 +174,7 @@ class _Search:
         difference, place = len(long) - len(short), 0
         self.left -= difference + 1
         if self.left < 0:
-            edits = len(long)  # It is not used: the search ends here.
+            edits = len(long)  # Not used, because the search ends here.
         elif not difference:
             edits = distance(short, long)
         else:
@@ -196,7 +200,7 @@ def _dropped(lines: tuple[str, ...], at: int) -> tuple[str, ...]:
 
 @cache
 def _coefficients() -> tuple[Numbers, Numbers]:
-    """All sets of coefficients, a column each: those that are tried later, and the first."""
+    """The sets of coefficients, one per column: those that are tried later, and the first."""
     found = np.array([*product(_EDITS, _DIFFERENCES, _OFFSETS, _LENGTHS)], dtype=np.float64)
     first = (found == _FIRST).all(axis=1)
     return found[~first].T.copy(), found[first].T.copy()

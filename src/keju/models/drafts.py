@@ -1,4 +1,4 @@
-"""Items that a model drafted itself, on which its score is biased in its favour."""
+"""`drafted_by`: whether a model drafted an item itself, which biases its score in its favour."""
 
 from __future__ import annotations
 
@@ -11,45 +11,51 @@ from keju.models.registry import role_of
 _DRAFT = "draft"
 """The step that records the author of a draft in an item's provenance."""
 
-_SHOWN_OTHERWISE = ("blind", "shuffled")
+_WRAPPERS = ("blind", "shuffled")
+"""Kinds of models that ask another model with a changed input."""
+
 _VERSION = re.compile(r"[\s,;@(]")
 """The separators between a tool's name and its version."""
 
 
 def drafted_by(item: Item, model: str) -> bool:
-    """Whether the model, or one that is part of it, proposed the item or the text of the item.
+    """Whether the model, or a part of it, wrote the draft of the item or of its text.
 
-    A tool counts as a model by name, whatever its version: another version of an engine makes
-    similar errors. An endpoint's model is the same in every harness.
+    A tool and a model are the same if their names are, in any version, because another version of
+    an engine makes similar errors. A model of an endpoint is the same in every harness.
 
     Args:
-        item: with its provenance, where a step ``draft`` names the tool.
-        model: its model string in a run, e.g. ``ppocr`` or ``ocr+llm:ppocr+openai:MODEL``.
+        item: the item. A step ``draft`` in its provenance names the tool.
+        model: the model string of a run, e.g. ``ppocr`` or ``ocr+llm:ppocr+openai:MODEL``.
     """
     tools = [each.tool for each in item.provenance if each.step == _DRAFT and each.tool.strip()]
-    return bool(tools) and not set(_parties(model)).isdisjoint(
-        party for tool in tools for party in _parties(tool)
+    return bool(tools) and not set(_names_in(model)).isdisjoint(
+        name for tool in tools for name in _names_in(tool)
     )
 
 
-def _parties(spec: str) -> Iterator[str]:
-    """The engines and models in a model string, each by its name without the harness."""
+def _names_in(spec: str) -> Iterator[str]:
+    """Yield the name of each engine and model in a model string, without the harness."""
     spec = spec.strip()
     kind, _, rest = spec.partition(":")
     if kind == "ocr+llm":
         engine, _, model = rest.partition("+")
-        yield from _parties(engine)
-        yield from _parties(model)
-    elif kind in _SHOWN_OTHERWISE:
-        yield from _parties(rest)
+        yield from _names_in(engine)
+        yield from _names_in(model)
+    elif kind in _WRAPPERS:
+        yield from _names_in(rest)
     else:
-        name = _VERSION.split(spec, maxsplit=1)[0] if role_of(_plain(kind)) != "answers" else spec
+        name = (
+            _VERSION.split(spec, maxsplit=1)[0]
+            if role_of(_without_version(kind)) != "answers"
+            else spec
+        )
         kind, _, rest = name.casefold().partition(":")
         if kind == "inspect":
             rest = rest.partition("/")[2]
         yield f"model:{rest}" if kind in {"openai", "inspect"} else name.casefold()
 
 
-def _plain(kind: str) -> str:
-    """A kind without the version that may follow it."""
+def _without_version(kind: str) -> str:
+    """The kind, without a version after it."""
     return _VERSION.split(kind, maxsplit=1)[0]

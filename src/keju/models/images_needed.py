@@ -1,4 +1,4 @@
-"""`lacks_image`: whether a request is about an image that its item does not have."""
+"""`lacks_image`: whether a request asks about an image but contains none."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from keju.items import Request
 
 
 def lacks_image(request: Request) -> bool:
-    """Whether the image that the question is about is missing.
+    """Whether a request contains no image although its question needs one.
 
-    Tasks whose definition declares them as tasks about texts (`Query.image`) need none.
+    Queries that are declared to be about text only (`Query.image` is false) need none.
     """
     if request.images or request.source or request.setting != "image":
         return False

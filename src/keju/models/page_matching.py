@@ -1,7 +1,7 @@
 """`match_files`: match result files to pages by name.
 
-Names are compared without case and in Unicode's form NFC, folder by folder from the end: a file may
-be in more folders than the page in its source, or in fewer, but not in other ones.
+Names are compared without case, in Unicode NFC, and folder by folder from the end. The path of a
+file can have more or fewer folders than the page in its source, but the common part must be equal.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class ResultFile(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """The file of each page that has one, the other files, and those with another image name.
+    """The result file of each page, the unused files, and files with a contradictory image name.
 
-    `other_image` are files whose own name is that of one page, and whose image name that of another
-    page; they belong to the first.
+    `other_image` are files whose own name is that of one page, but whose image name is that of
+    another page. The own name decides.
     """
 
     of: Mapping[NamedPage, ResultFile]
@@ -47,11 +47,11 @@ class Matches(NamedTuple):
 
 
 class _Fit(NamedTuple):
-    """A score of how well a name fits a page; larger is better.
+    """How well a name fits a page; larger is better.
 
-    `shared` is the number of equal parts from the end on; `whole` means that nothing is left on
-    either side; `exact` that case and Unicode form are the same; `likely` is 0 for the likeliest
-    name of the page, and less for others.
+    `shared` is the number of equal parts, counted from the end; `whole` means that both paths have
+    only these parts; `exact` that case and Unicode form are equal too; `likely` is 0 for the
+    likeliest name of the page, and negative for others.
     """
 
     shared: int
@@ -75,7 +75,7 @@ class _Names:
         self._alone: dict[str, list[_Name]] = defaultdict(list)
         for at, page in enumerate(pages):
             for place, name in enumerate(page.names):
-                parts = _without_form(name)
+                parts = _without_format_folder(name)
                 folded = tuple(map(_fold, parts))
                 self._names[folded[-1]].append(_Name(parts, folded, at, -place))
             for place, single in enumerate(page.alone, start=len(page.names)):
@@ -119,7 +119,7 @@ def match_files(files: Sequence[ResultFile], pages: Sequence[NamedPage]) -> Matc
             other_image.append(file)
         for at, fit in (own or _best(file, stated, pages)).items():
             candidates[at].append((fit, file))
-    of = {pages[at]: _nearest(pages[at], found) for at, found in candidates.items()}
+    of = {pages[at]: _best_file(pages[at], found) for at, found in candidates.items()}
     used = set(of.values())
     return Matches(
         of,
@@ -128,13 +128,13 @@ def match_files(files: Sequence[ResultFile], pages: Sequence[NamedPage]) -> Matc
     )
 
 
-def _fits(names: _Names, tries: Iterator[_Parts]) -> dict[int, _Fit]:
-    """The pages that the first matching name of several fits."""
-    return next(filter(None, (names.fits(each) for each in tries if each and each[-1])), {})
+def _fits(names: _Names, candidates: Iterator[_Parts]) -> dict[int, _Fit]:
+    """The pages that fit the first name that fits any."""
+    return next(filter(None, (names.fits(each) for each in candidates if each and each[-1])), {})
 
 
 def _best(file: ResultFile, fits: dict[int, _Fit], pages: Sequence[NamedPage]) -> dict[int, _Fit]:
-    """The best of the pages that a file fits; several where they show the same image.
+    """The pages that a file fits best; several only if they show the same image.
 
     Raises:
         DataError: several pages with different images fit equally well.
@@ -147,7 +147,7 @@ def _best(file: ResultFile, fits: dict[int, _Fit], pages: Sequence[NamedPage]) -
     return best
 
 
-def _nearest(page: NamedPage, found: list[tuple[_Fit, ResultFile]]) -> ResultFile:
+def _best_file(page: NamedPage, found: list[tuple[_Fit, ResultFile]]) -> ResultFile:
     """The file that fits a page best.
 
     Raises:
@@ -165,47 +165,48 @@ def _nearest(page: NamedPage, found: list[tuple[_Fit, ResultFile]]) -> ResultFil
 
 
 def _own_names(inside: PurePosixPath, first: Mapping[_Parts, int]) -> Iterator[_Parts]:
-    """The possible page names in a file's path: a page's, or a scan's with the number of a page."""
+    """Yield the page names that a path can mean: a page, or a scan with the number of a page."""
     stem = inside.with_suffix("")
-    yield _without_form(stem.parts)
+    yield _without_format_folder(stem.parts)
     if stem.suffix.casefold().lstrip(".") in _SECOND_SUFFIXES:
-        yield _without_form(stem.with_suffix("").parts)
+        yield _without_format_folder(stem.with_suffix("").parts)
     for scan, number in scan_pages(inside):
-        name = _without_form(scan.parts)
+        name = _without_format_folder(scan.parts)
         yield (*name, scan_page(number + 1 - first.get(_folded(name), 1)))
 
 
 def _stated_names(file: ResultFile) -> Iterator[_Parts]:
-    """The possible page names in a file's image name: a path, or a name beside the file or alone.
+    """Yield the page names that the image name in a file can mean.
 
-    The content of a file is only ever compared, never used as a path.
+    It can be a path, a name in the folder of the file, or a name without a folder. It comes from
+    the content of a file, so it is compared only and never opened as a path.
     """
     plain = file.image_name.partition("?")[0].replace("\\", "/").replace("\0", "")
     path = PurePosixPath(plain[:1000])
     if not path.name:
         return
-    stem = path.stem if _is_ending(path.suffix) else path.name
-    # Where the image has the name of the file, the directory of the file distinguishes pages of
-    # that name.
+    stem = path.stem if _is_image_suffix(path.suffix) else path.name
+    # If the image name is that of the file, the folder of the file decides between pages of that
+    # name.
     other = _fold(stem) not in {_fold(name[-1]) for name in _own_names(file.inside, {}) if name}
     if other or len(path.parts) > 1:
         yield (*path.parts[:-1], stem)
-    yield _without_form((*file.inside.parts[:-1], stem))
+    yield _without_format_folder((*file.inside.parts[:-1], stem))
     if other:
         yield (stem,)
 
 
 def _first_numbers(files: Sequence[ResultFile], names: _Names) -> dict[_Parts, int]:
-    """0 for each scan whose files are counted from 0, as ImageMagick does.
+    """The first page number, 0, of each scan whose files are numbered from 0, as by ImageMagick.
 
     Raises:
-        DataError: a scan has a file number 0, and as many more as it has pages.
+        DataError: a scan has a file with number 0, and one for each of its pages besides.
     """
     numbers: dict[_Parts, dict[int, ResultFile]] = defaultdict(dict)
     for file in files:
         for scan, number in scan_pages(file.inside):
             if scan.parts:
-                numbers[_folded(_without_form(scan.parts))][number] = file
+                numbers[_folded(_without_format_folder(scan.parts))][number] = file
     found: dict[_Parts, int] = {}
     for scan_name, given in numbers.items():
         if 0 not in given:
@@ -222,12 +223,12 @@ def _first_numbers(files: Sequence[ResultFile], names: _Names) -> dict[_Parts, i
     return found
 
 
-def _is_ending(suffix: str) -> bool:
+def _is_image_suffix(suffix: str) -> bool:
     return suffix.casefold().lstrip(".") in {*EXTENSIONS, "pdf"}
 
 
-def _without_form(parts: _Parts) -> _Parts:
-    """A path without a directory that is named after a format: ``book/p1`` for ``book/page/p1``."""
+def _without_format_folder(parts: _Parts) -> _Parts:
+    """The path without a folder that is named after a format: ``book/p1`` for ``book/page/p1``."""
     if len(parts) > 1 and parts[-2].casefold() in EXPORT_FOLDERS:
         return (*parts[:-2], parts[-1])
     return parts

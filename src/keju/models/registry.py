@@ -189,10 +189,10 @@ def _check_once(specs: Sequence[str]) -> None:
 def _usable(spec: str) -> ModelDeclaration:
     """The declaration of a model string whose kind can be used on this machine."""
     declared = _declared(spec)
-    if declared.missing:
-        raise PrerequisiteError(message("models.model", spec=spec), declared.missing)
     if not declared.takes and declared.spelling != spec:
         raise UsageError(message("models.nothing-after-kind", kind=declared.kind, spec=spec))
+    if declared.missing:
+        raise PrerequisiteError(message("models.model", spec=spec), declared.missing)
     return declared
 
 
@@ -221,7 +221,6 @@ def _declared(spec: str) -> ModelDeclaration:
                 "models.no-model-of-kind",
                 kind=kind,
                 rest=rest,
-                plural=kind.capitalize(),
                 names=names,
             )
         )

@@ -1,4 +1,4 @@
-"""Diagnosis of a stopped model: ask its server which models and addresses are available."""
+"""`diagnose`: ask the server of a stopped model which models and addresses it has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _KINDS = frozenset({"bad-request", "bad-response", "connection"})
 
 
 async def diagnose(queue: ModelQueue) -> None:
-    """Add the server's models to the hint of a queue that was stopped before any answer."""
+    """If the queue stopped before any answer, add the models of its server to the hint."""
     failure = queue.halted_by
     if failure is None or failure.kind not in _KINDS or queue.answered:
         return

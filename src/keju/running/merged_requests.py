@@ -1,4 +1,4 @@
-"""Check that stored responses belong to the requests that this keju makes of a run's items."""
+"""`check_requests`: check that this version of keju makes the requests of stored responses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keju.running.store import RequestId, StoredResponse
 from keju.runs import RunFolder, RunManifest
 
 _PIPELINE = "ocr+llm:"
-"""The prefix of the names of pipelines, whose engine gets other requests than a model."""
+"""The prefix of pipelines. Their engine and their model receive different requests."""
 
 
 def variants_of(manifest: RunManifest, model: str = "") -> list[RequestVariant]:
@@ -62,7 +62,7 @@ def check_requests(
 def _requests(
     run: RunFolder, model: str, identity: Mapping[str, str], items: Sequence[Item]
 ) -> Iterator[Request]:
-    """The requests to a model that can be made from what the run contains."""
+    """The requests to a model, as far as the content of the run suffices to make them."""
     if model.startswith(_PIPELINE):
         return
     readings = ReadingTexts(run.readings(model))

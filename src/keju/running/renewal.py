@@ -15,11 +15,11 @@ from keju.running.store import StoredResponse
 
 
 class Renewal:
-    """Compares the stored responses of one model with its present requests.
+    """Compare the stored responses of one model with its present requests.
 
-    A response that was read from a file is replaced if the file changed; one that failed because of
-    another program's transcription is replaced if there is a transcription now. Any other
-    difference is an error, because answers may have been paid for.
+    A response that was read from a result file (``replay:``) is replaced if the file changed. One
+    that failed because its transcription was missing is replaced if a transcription exists now. Any
+    other difference is an error, so that no response that may have cost money is replaced.
 
     Args:
         model: the model.
@@ -29,21 +29,21 @@ class Renewal:
     def __init__(self, model: Model, place: str) -> None:
         self._model = model
         self._place = place
-        self._of_files = model.identity.get("kind") == RESULTS
+        self._reads_files = model.identity.get("kind") == RESULTS
         self._counts: Counter[str] = Counter()
 
     def is_needed(self, stored: StoredResponse, job: Job, reading: Response | None) -> bool:
-        """Whether the request is to be sent again.
+        """Whether the request must be sent again.
 
         Raises:
-            UsageError: the stored response is to another prompt.
+            UsageError: the stored response belongs to a different prompt.
         """
         if stored.kind == NO_READING:
             return reading is not None and failure_of(reading) is None
         if stored.key == job.key:
             self._counts["kept"] += 1
             return False
-        if not self._of_files:
+        if not self._reads_files:
             raise UsageError(
                 message(
                     "running.response-of-other-prompt",
@@ -58,7 +58,7 @@ class Renewal:
         return True
 
     def lines(self) -> Iterator[str]:
-        """The changes of result files since they were read, one line; none if nothing changed."""
+        """Yield one line on the result files that changed since the last call, if any did."""
         changed = [
             f"{number_of(self._counts[kind], 'result file')} {words}"
             for kind, words in (("new", "new"), ("changed", "changed"), ("gone", "gone"))

@@ -1,4 +1,4 @@
-"""`RunFolder`: a run directory on disk: its manifest, its items, the responses, the scores.
+"""`RunFolder`: a run directory on disk, with its manifest, items, responses and scores.
 
 Format ``keju-run-2`` is read and written. ``keju-run-1``, of keju 0.1.0, is only read: its records
 are converted to format 2 when they are read (`manifest_of_format_1`, `response_of_format_1`).
@@ -6,11 +6,12 @@ are converted to format 2 when they are read (`manifest_of_format_1`, `response_
 ::
 
     RUN/  run.json · items.parquet · responses/<model>/<task>.jsonl · scores/*.parquet · run.lock
-          readings/<model>.jsonl      transcriptions made first (own-ocr, own-text, ocr+llm)
+          readings/<model>.jsonl      transcriptions for own-ocr, own-text and ocr+llm
           examples.parquet            the items of the few-shot examples
-          timings.json                the times of the engines of this machine
+          timings.json                the times of OCR engines on this machine
 
-`running` writes it; scoring and reports read it. It contains all that they need except the images.
+`keju.running` writes a run directory; scoring and reports read it. It contains everything that they
+need except the images.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class RunFolder:
     """One run directory.
 
     Raises:
-        UsageError: the path is an address.
+        UsageError: the path is an address, such as ``s3://…``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -83,12 +84,12 @@ class RunFolder:
 
     @property
     def lock_path(self) -> Path:
-        """The file a writer locks."""
+        """The path of the file that a writing process locks."""
         return self.path / "run.lock"
 
     @property
     def timings_path(self) -> Path:
-        """The path of the timings of the engines of this machine."""
+        """The path of the times of OCR engines on this machine."""
         return self.path / "timings.json"
 
     @property
@@ -128,10 +129,10 @@ class RunFolder:
         return manifest
 
     def check_writable(self) -> None:
-        """Check that a run does not have an earlier format, in which settings have another meaning.
+        """Check that the run has the present format: settings of earlier ones have another meaning.
 
         Raises:
-            UsageError: the run was made by keju 0.1.0.
+            UsageError: keju 0.1.0 made the run.
         """
         if self.exists() and self.manifest().format == FORMAT_1:
             raise UsageError(message("runs.old-run-read-only", path=self.path, format=FORMAT_1))
@@ -164,7 +165,7 @@ class RunFolder:
             raise DataError(message("runs.items-changed"), file=self.items_path)
 
     def has_its_items(self) -> bool:
-        """Whether items.parquet is the file that the run stored, if run.json records it."""
+        """Whether items.parquet is the file that the run stored, or run.json has no hash of it."""
         stored = self.manifest().items_sha256 if self.exists() else ""
         return not stored or self.items_hash() == stored
 
@@ -216,7 +217,7 @@ class RunFolder:
         return read_ids(self.items_path)
 
     def take_items(self, dataset: Dataset, ids: Collection[str]) -> None:
-        """Copy those items of a dataset as the items of this run; byte for byte if they are all."""
+        """Copy the items with these ids from a dataset; if they are all, the file byte for byte."""
         if len(ids) == dataset.manifest.items:
             write_atomic(self.items_path, dataset.items_path.read_bytes())
         else:
@@ -226,12 +227,12 @@ class RunFolder:
         """The dataset of this run, which has the images.
 
         Raises:
-            UsageError: it is not where the run was made.
+            UsageError: the dataset is not at the place that the run recorded.
         """
-        place = self.manifest().dataset_path
-        if not place:
+        recorded = self.manifest().dataset_path
+        if not recorded:
             raise UsageError(message("runs.dataset-not-recorded", path=self.path))
-        return Dataset.open(self.path / place)
+        return Dataset.open(self.path / recorded)
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file of one model's responses to one task."""
@@ -246,7 +247,7 @@ class RunFolder:
         return any((self.path / "batches").glob("*/*.json"))
 
     def readings_path(self, reader: str) -> Path:
-        """The file of the transcriptions that one model made before a model answered."""
+        """The file of the transcriptions that one model made before answering."""
         return self.path / "readings" / f"{file_name(reader)}.jsonl"
 
     def readings(self, reader: str) -> Iterator[Response]:
@@ -292,5 +293,5 @@ class RunFolder:
             yield from (response_of_format_1(each, manifest) for each in current_responses(path))
 
     def item_now(self, item: str) -> str:
-        """The item of a stored response, with its id in the present format."""
+        """The present id of the item of a stored response; runs never rename items."""
         return item

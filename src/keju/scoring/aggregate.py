@@ -1,4 +1,4 @@
-"""From scores of items to values of tasks, domains and benchmarks. Nothing is scored again."""
+"""`aggregate`: the values of tasks, domains and benchmarks, computed from the scores of items."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ NO_RESPONSES = "no responses"
 class MetricResult(Record, frozen=True, kw_only=True):
     """One metric over the items of one task.
 
-    `value` counts failures at the metric's worst; `without_failures` leaves them out. Both are
-    ``sum(numerator) / sum(denominator)``, so a corpus rate where the metric is one, except for the
-    metrics that are not such a ratio (`is_ratio_of_sums`); `item_mean` is the plain mean of the
-    items' values. All are None where no item has a value. `unscored` counts
-    the reasons why items have none. `layers`, for CER in `strict`, is the corpus CER at each layer
-    of normalisation: the fall from one to the next is what that layer explains. `note` is a remark
-    for readers of the value.
+    `value` counts a failure as the worst value of the metric; `without_failures` omits failures.
+    Both are ``sum(numerator) / sum(denominator)`` (for CER a corpus rate), except for metrics that
+    are not such a ratio (`is_ratio_of_sums`). `item_mean` is the plain mean of the items' values.
+    All three are None if no item has a value. `unscored` counts the items without a value by
+    reason. `layers`, for CER in `strict`, is the corpus CER after each layer of normalisation: the
+    decrease from one to the next is the part of the error that the layer removes. `note` is a
+    remark for readers of the value.
     """
 
     metric: str
@@ -60,7 +60,8 @@ class MetricResult(Record, frozen=True, kw_only=True):
 class TaskResult(Record, frozen=True, kw_only=True):
     """All metrics of one task (or one query of it), the main one first.
 
-    `statuses` and `verdicts` count the responses by what the wire said and what scoring found.
+    `statuses` counts the responses by their status (answered, failed …), and `verdicts` by the
+    result of extraction.
     """
 
     task: str
@@ -72,7 +73,7 @@ class TaskResult(Record, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The task's id, with its query where it has several."""
+        """The task's id, followed by the query if the task has several."""
         return f"{self.task}/{self.query}" if self.query else self.task
 
     @property
@@ -82,10 +83,11 @@ class TaskResult(Record, frozen=True, kw_only=True):
 
 
 class MeanResult(Record, frozen=True, kw_only=True):
-    """A plain mean, and what is missing from it.
+    """A plain mean, and the parts that are missing from it.
 
-    `value` is the mean over what is there, None where nothing is. `parts` and `missing` name what
-    the whole mean would be taken over; it is the benchmark's own number only if `missing` is empty.
+    `value` is the mean over the parts that have a value; None if none has. `parts` names all parts
+    of the complete mean, and `missing` those without a value, with the reason. Only if `missing` is
+    empty is `value` the number that the benchmark defines.
     """
 
     value: float | None
@@ -96,7 +98,8 @@ class MeanResult(Record, frozen=True, kw_only=True):
 class BenchmarkResult(Record, frozen=True, kw_only=True):
     """One benchmark: its domains, and the mean over them.
 
-    `formats` are the means over the domains of only some tasks (`Definition.means`).
+    `formats` are further means that the definition declares over some of the tasks
+    (`Definition.means`).
     """
 
     benchmark: str
@@ -106,7 +109,7 @@ class BenchmarkResult(Record, frozen=True, kw_only=True):
 
 
 class Result(Record, frozen=True, kw_only=True):
-    """Everything that one model earned under one protocol in one prompt variant."""
+    """All values of one model under one protocol in one prompt variant."""
 
     model: str
     setting: Setting
@@ -118,7 +121,7 @@ class Result(Record, frozen=True, kw_only=True):
 
     @property
     def variant(self) -> PromptVariant:
-        """The prompt variant of all its responses."""
+        """The prompt variant of the responses."""
         return PromptVariant(self.setting, self.script, self.wording)
 
 
@@ -126,8 +129,8 @@ def aggregate(scores: Iterable[Score]) -> list[Result]:
     """Task, domain and overall values of every model, prompt variant and protocol among the scores.
 
     A task's value follows its metric (mean of items, or ratio of sums); a domain's is the plain
-    mean of its tasks' main metrics; a benchmark's the plain mean of its domains. What has no value
-    is named, never dropped silently.
+    mean of its tasks' main metrics; a benchmark's the plain mean of its domains. Parts without a
+    value are listed as missing, never dropped silently.
     """
     groups: dict[tuple[str, PromptVariant, Protocol], list[Score]] = defaultdict(list)
     for score in scores:
@@ -202,14 +205,14 @@ def _metric_result(metric: str, scores: Sequence[Score]) -> MetricResult:
 
 
 def task_value(scored: Sequence[Score]) -> float | None:
-    """The task's value of scores of one metric that have a value; None where there are none."""
+    """The value of a task, from its scores of one metric, all with a value; None without scores."""
     if not scored:
         return None
     return pooled_value(metric_of_score(scored[0]), [score.stats for score in scored])
 
 
 def pooled_value(metric: Metric | None, scored: Sequence[Stats]) -> float:
-    """The value of a metric over the statistics of items."""
+    """The value of a metric, from the statistics of the items."""
     if metric and metric.over.value:
         return metric.over.value(scored)
     numerator = sum(stats["numerator"] for stats in scored)
@@ -218,9 +221,9 @@ def pooled_value(metric: Metric | None, scored: Sequence[Stats]) -> float:
 
 
 def is_ratio_of_sums(score: Score) -> bool:
-    """Whether a task's value is ``sum(numerator) / sum(denominator)`` over scores like this one.
+    """Whether a task's value of this metric is ``sum(numerator) / sum(denominator)``.
 
-    Only then may it be resampled by re-summing these two.
+    Only then can it be resampled by summing the two again.
     """
     metric = metric_of_score(score)
     return metric is None or metric.over.value is None
@@ -312,9 +315,9 @@ def domain_means(
     protocol: Protocol,
     results: Mapping[tuple[str, str], TaskResult],
 ) -> dict[str, MeanResult]:
-    """The plain mean of each domain's main values, over the tasks that are `declared`.
+    """The mean of each domain: the plain mean of the main values of its `declared` tasks.
 
-    `results` are by task and query; what is missing among them is named.
+    `results` are by task and query; those that are missing are listed in the mean.
     """
     parts: dict[str, dict[str, float | str]] = defaultdict(dict)
     for each in declared:
@@ -329,7 +332,7 @@ def domain_means(
 def _main_value(
     declared: Task, query: Query, protocol: Protocol, result: TaskResult | None
 ) -> float | str:
-    """The main metric's value, or why the mean has to do without it."""
+    """The main metric's value, or the reason why the mean lacks it."""
     if result is None or result.main is None:
         return NO_RESPONSES
     main = result.main
@@ -342,7 +345,7 @@ def _main_value(
 
 
 def mean_over_domains(domains: Mapping[str, MeanResult]) -> MeanResult:
-    """The mean over domains; a domain that lacks a task is named with what it lacks."""
+    """The mean over domains; `missing` lists the incomplete domains and the tasks they lack."""
     values = {name: found.value for name, found in domains.items()}
     present = [value for value in values.values() if value is not None]
     return MeanResult(

@@ -1,4 +1,4 @@
-"""Hashes of the data that a model's scores depend on, and the changes of a run since then."""
+"""`Fingerprint`: hashes of the data that scores depend on, to detect changes since scoring."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from keju.items import Record
 from keju.runs import ResponsePlace, RunFolder
 
 FORMAT = "keju-scores-3"
-"""The format of scores; any other is to be scored again.
+"""The format of stored scores. Scores in any other format must be computed again.
 
 Scores of keju 0.1.0 have no format. `keju-scores-2` has CER_order_free, which depended on the line
-breaks of the reference, in the place of CER_recognition and CER_layout.
+breaks of the reference, instead of CER_recognition and CER_layout.
 """
 
 _HALF = 8
@@ -30,8 +30,8 @@ class Fingerprint(Record, frozen=True, kw_only=True, omit_defaults=False):
     `items` is the SHA-256 of items.parquet; the floors of some metrics depend on all items.
     `files` are the SHA-256 of the model's files of responses, by name. `responses` has for each
     response 8 bytes of the hash of its place and 8 of the hash of its line as stored, in ascending
-    order: the same responses in another order, or in files of which replaced lines were removed,
-    are the same.
+    order. So the order of the responses does not matter, nor whether the files still contain lines
+    that a later line replaced.
     """
 
     format: str = FORMAT
@@ -44,7 +44,7 @@ class Fingerprint(Record, frozen=True, kw_only=True, omit_defaults=False):
 class Changes(Record, frozen=True, kw_only=True):
     """How many responses of a model differ from those that were scored.
 
-    `item` is an item of which the response changed or is new, empty where there is none.
+    `item` is one item whose response changed or is new; empty if there is none.
     """
 
     changed: int = 0
@@ -59,7 +59,8 @@ class Changes(Record, frozen=True, kw_only=True):
 def fingerprint_of(run: RunFolder, model: str) -> Fingerprint:
     """The fingerprint of a model's stored responses and the run's items.
 
-    Take it before the responses are read for scoring: what is stored meanwhile then differs.
+    Compute it before the responses are read for scoring. A response that is stored in between then
+    counts as a change.
 
     Raises:
         DataError: a stored line is damaged.
@@ -101,11 +102,14 @@ def changes_since(run: RunFolder, model: str, scored: Fingerprint) -> Changes:
 
 
 def _entries(path: Path) -> Iterator[tuple[bytes, bytes, str]]:
-    """The hashes of place and line, and the item, of each line of a file; the last one counts."""
-    known = path.name.encode() + b"\0"
+    """For each line of a file the hash of its place, the hash of the line, and its item.
+
+    If a place occurs several times, the last line counts.
+    """
+    prefix = path.name.encode() + b"\0"
     encode = msgspec.json.Encoder().encode
     for place, line in read_jsonl_lines(path, ResponsePlace, appended=True):
-        name = blake2b(known + encode(place), digest_size=_HALF).digest()
+        name = blake2b(prefix + encode(place), digest_size=_HALF).digest()
         yield name, blake2b(line.strip(), digest_size=_HALF).digest(), place.item
 
 

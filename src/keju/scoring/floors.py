@@ -1,4 +1,4 @@
-"""Permutation floors of recognition and layout error: what a wrong page's text gets."""
+"""`wrong_page_errors`: permutation floors of the recognition error and the layout error."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from keju.scoring.scoring_sample import LONGEST
 from keju.text import counted_alike
 
 _MOST_SHIFTS = 5
-"""Wrong pages for each response; they bound the time, about 0.1 ms each."""
+"""Maximum number of wrong pages for each response. Each takes about 0.1 ms."""
 
 
 class WrongPage(NamedTuple):
-    """Errors against the texts of other pages, pooled over `pairs` of a response and a page."""
+    """The errors of responses compared with other pages, pooled over `pairs` of the two."""
 
     recognition_error: float
     layout_error: float
@@ -25,13 +25,13 @@ class WrongPage(NamedTuple):
 
 
 def wrong_page_errors(answers: Sequence[tuple[Item, Response]]) -> WrongPage | None:
-    """Both errors of the same responses when each is compared with other pages' references.
+    """Compare each response with the references of other pages, and pool both errors.
 
-    Characters are shared by chance: a page of chi-know-po has 17 % of the characters of another
-    one on average. So a recognition error near this floor does not show that anything was read.
-    Each response is compared with up to five other pages' references, taken by shifting the list of
-    items; a page with the same text is skipped. Failures, and responses too long to be scored,
-    count as empty.
+    Two pages share characters by chance: in chi-know-po, a page has on average 17 % of the
+    characters of another one. So a recognition error near this floor does not show that the model
+    read anything. Each response is compared with up to five other pages' references, chosen by
+    shifting the list of items; a page with the same text is skipped. Failures, and responses too
+    long to be scored, count as empty.
 
     Args:
         answers: the transcription items of one task with the responses of one model.
@@ -39,30 +39,32 @@ def wrong_page_errors(answers: Sequence[tuple[Item, Response]]) -> WrongPage | N
     Returns:
         None where no two pages differ.
     """
-    known = [(item.answer or item.answer_simplified, _read(response)) for item, response in answers]
-    known = [pair for pair in known if pair[0]]
-    texts = counted_alike([text for pair in known for text in pair])
-    truths, read = texts[::2], texts[1::2]
+    pairs = [
+        (item.answer or item.answer_simplified, _text_of(response)) for item, response in answers
+    ]
+    pairs = [pair for pair in pairs if pair[0]]
+    texts = counted_alike([text for pair in pairs for text in pair])
+    references, hypotheses = texts[::2], texts[1::2]
     total = ErrorParts(0, 0, 0)
-    pairs = 0
-    for shift in _shifts(len(truths)):
-        for place, said in enumerate(read):
-            other = truths[(place + shift) % len(truths)]
-            if other and other != truths[place] and len(other) * len(said) <= MAX_CELLS:
-                found = error_parts(other, said)
-                total = ErrorParts(*(a + b for a, b in zip(total, found, strict=True)))
-                pairs += 1
-    return WrongPage(total.recognition_error, total.layout_error, pairs) if pairs else None
+    compared = 0
+    for shift in _shifts(len(references)):
+        for index, hypothesis in enumerate(hypotheses):
+            other = references[(index + shift) % len(references)]
+            if other and other != references[index] and len(other) * len(hypothesis) <= MAX_CELLS:
+                parts = error_parts(other, hypothesis)
+                total = ErrorParts(*(a + b for a, b in zip(total, parts, strict=True)))
+                compared += 1
+    return WrongPage(total.recognition_error, total.layout_error, compared) if compared else None
 
 
-def _read(response: Response) -> str:
-    """The transcription, nothing where it is not scored."""
-    unread = response.status in {"failed", "filtered"} or len(response.text) > LONGEST
-    return "" if unread else transcription_of(response.text).answer or ""
+def _text_of(response: Response) -> str:
+    """The transcription in a response; empty if the response is not scored."""
+    not_scored = response.status in {"failed", "filtered"} or len(response.text) > LONGEST
+    return "" if not_scored else transcription_of(response.text).answer or ""
 
 
 def _shifts(count: int) -> list[int]:
-    """Up to five shifts of a list, spread evenly, none of which leaves an item in its place."""
+    """Up to five shifts of a list of that length, spread evenly. Each moves every item."""
     if count - 1 <= _MOST_SHIFTS:
         return list(range(1, count))
     return [1 + step * (count - 1) // _MOST_SHIFTS for step in range(_MOST_SHIFTS)]

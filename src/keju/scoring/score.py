@@ -1,4 +1,4 @@
-"""From items and responses to scores."""
+"""`score_answer`, `score_samples`: compute the scores of responses."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from keju.scoring.signatures import metric_signature, wording_part
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
 
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
-_LISTED = frozenset({
+_WITH_EXTRACTED = frozenset({
     "letter", "short", "entities", "yes-no", "number", "boxes", "probability",
 })  # fmt: skip
+"""The answer forms of which a score stores the extracted answer."""
 
 
 def score_answer(
     item: Item, response: Response, protocols: Sequence[Protocol] = PROTOCOLS
 ) -> list[Score]:
-    """All metrics that the catalogue names for an item, of one response.
+    """Compute the scores of one response: one for each metric of the item's query.
 
-    A metric without a value is there too, unscored, with the reason. A response that failed or was
-    filtered has each metric's worst value.
+    A metric that cannot be computed has a score without a value, with the reason. A response that
+    failed or was filtered gets the worst value of each metric.
 
     Raises:
         DataError: the item's task or query is not in the catalogue.
@@ -49,52 +50,52 @@ def score_samples(
     encoders: Encoders | None = None,
     items: Sequence[Item] = (),
 ) -> list[Score]:
-    """All metrics of many cases; what needs an encoder is computed for all of them together.
+    """Compute the scores of many samples; metrics with encoders are computed for all in one batch.
 
-    The cases of one gallery make one ranking, whose scores come after all others.
+    The samples of one gallery form one ranking, whose scores follow all others.
 
     Args:
         samples: items with their responses.
-        protocols: which of the two.
-        encoders: those that are there; without, only what an installed package brings along.
-        items: further items whose true answers set the floors of encoders' metrics, so that they
-            don't depend on which items have a response yet.
+        protocols: the protocols to score under.
+        encoders: the available encoders. Default: only those that need no weights.
+        items: further items. Their references also set the floors of metrics with encoders, so that
+            the floors do not depend on which items have a response yet.
     """
     batch = Batch(encoders or Encoders({}), items)
-    galleries, known = Galleries(), _Known()
+    galleries, metrics = Galleries(), _MetricLookup()
     scores: list[Score] = []
     for sample in samples:
         if sample.response.candidate:
             galleries.add(sample)
             continue
         for protocol in protocols:
-            for name, metric in known(sample, protocol):
+            for name, metric in metrics(sample, protocol):
                 scores.append(_score(sample, protocol, name, metric, batch, len(scores)))
-    for place, found in batch.values():
-        if isinstance(found, str):
-            scores[place] = replace(scores[place], reason=found)
+    for index, result in batch.values():
+        if isinstance(result, str):
+            scores[index] = replace(scores[index], reason=result)
         else:
-            stats = scores[place].stats | found.stats
-            scores[place] = replace(scores[place], value=found.value, stats=stats)
+            stats = scores[index].stats | result.stats
+            scores[index] = replace(scores[index], value=result.value, stats=stats)
     return scores + galleries.scores(tuple(protocols))
 
 
-class _Known:
-    """The metrics of each query under each protocol, looked up once for one scoring."""
+class _MetricLookup:
+    """The metrics of each query and protocol, each looked up only once."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, Protocol], list[tuple[str, Metric | None]]] = {}
+        self._metrics: dict[tuple[str, str, Protocol], list[tuple[str, Metric | None]]] = {}
 
     def __call__(
         self, sample: ScoringSample, protocol: Protocol
     ) -> list[tuple[str, Metric | None]]:
-        benchmark, place = sample.item.benchmark, (sample.item.task, sample.item.query, protocol)
-        if place not in self._found:
-            self._found[place] = [
+        benchmark, query = sample.item.benchmark, (sample.item.task, sample.item.query, protocol)
+        if query not in self._metrics:
+            self._metrics[query] = [
                 (name, metric_of(protocol, benchmark, sample.form, name))
                 for name in metric_names(sample.query, protocol, benchmark)
             ]
-        return self._found[place]
+        return self._metrics[query]
 
 
 def _score(
@@ -103,59 +104,62 @@ def _score(
     name: str,
     metric: Metric | None,
     batch: Batch,
-    place: int,
+    index: int,
 ) -> Score:
-    """One metric of one case; what an encoder computes is noted in the batch, by its place."""
+    """The score of one metric; one that needs an encoder is added to the batch by its index."""
     reason = sample.defect.answer or _without_reference(sample, protocol)
     if not reason and metric is None:
         reason = unavailable_reason(name)
-    reason = reason or sample.defect.response or _unread(sample, protocol)
+    reason = reason or sample.defect.response or _not_text_reason(sample, protocol)
     if metric is None or reason:
         return _record(sample, protocol, name, reason=reason)
     try:
         if sample.defect.too_long:
             return _too_long(sample, metric, batch, sample.defect.too_long)
         if isinstance(metric, EncoderMetric):
-            batch.add(place, sample, metric)
+            batch.add(index, sample, metric)
             return _record(sample, protocol, name, batch.signature(metric))
-        measured = metric.measure(sample)
+        metric_value = metric.measure(sample)
     except TooLongError as error:
-        # A model must not gain by babbling: without a value the answer would leave the mean.
+        # Without a value the response would not count in the mean: a model must not gain by length.
         return _too_long(sample, metric, batch, english_problem(error))
     except (UndefinedMetricError, PrerequisiteError) as error:
         return _record(sample, protocol, name, reason=english_problem(error))
     if sample.response.status in _WITHOUT_ANSWER:
-        measured = _failed(measured, metric)
-    return _record(sample, protocol, name, metric_signature(metric), measured=measured)
+        metric_value = _as_failed(metric_value, metric)
+    return _record(sample, protocol, name, metric_signature(metric), metric_value=metric_value)
 
 
 def _too_long(sample: ScoringSample, metric: Metric, batch: Batch, why: str) -> Score:
-    """The worst value: what an empty answer is worth, with the reason kept (our reading)."""
+    """A score with the value of an empty response, and the reason (our reading)."""
     if isinstance(metric, EncoderMetric):
-        measured, signed = mean(metric.worst), batch.signature(metric)
+        metric_value, signature = mean(metric.worst), batch.signature(metric)
     else:
         empty = ScoringSample(
             sample.item, replace(sample.response, text="", not_text=""), sample.defect
         )
-        measured, signed = _failed(metric.measure(empty), metric), metric_signature(metric)
-    return _record(sample, metric.protocol, metric.name, signed, measured=measured, reason=why)
+        metric_value = _as_failed(metric.measure(empty), metric)
+        signature = metric_signature(metric)
+    return _record(
+        sample, metric.protocol, metric.name, signature, metric_value=metric_value, reason=why
+    )
 
 
 def _without_reference(sample: ScoringSample, protocol: Protocol) -> str:
-    """Why there is nothing to score against; `official` reads a file as the authors' script does.
+    """The reason why an item has no reference; empty if it has one.
 
-    Their script compares with an empty ``Answer_Simplified``, so `official` scores of a file in
-    the authors' form do as well.
+    The authors' script compares responses with an empty ``Answer_Simplified`` too. `official`
+    scores of a file in the authors' form do the same.
     """
     if sample.defect.in_file and protocol == "official":
         return ""
     return missing_reference(sample.item)
 
 
-def _unread(sample: ScoringSample, protocol: Protocol) -> str:
-    """Why `strict` does not read a response that is not text.
+def _not_text_reason(sample: ScoringSample, protocol: Protocol) -> str:
+    """The reason why `strict` does not score a response that is not text; empty if it does.
 
-    A list is read as its texts, and what has a text too (an answer of a server) as that.
+    A list is scored by the texts in it. A response with both (of a server) is scored by its text.
     """
     if protocol == "official" or not sample.response.not_text or sample.response.text:
         return ""
@@ -163,11 +167,12 @@ def _unread(sample: ScoringSample, protocol: Protocol) -> str:
     return "" if isinstance(value, list) else f"Response is {json_kind(value)}"
 
 
-def _failed(measured: MetricValue, metric: Metric) -> MetricValue:
-    """The worst value, which for an empty answer is not always what the script computes."""
-    if measured.value == metric.worst:
-        return measured
-    stats = measured.stats | {"numerator": metric.worst * measured.stats["denominator"]}
+def _as_failed(metric_value: MetricValue, metric: Metric) -> MetricValue:
+    """The worst value of a metric. The authors' scripts can give an empty answer another value."""
+    if metric_value.value == metric.worst:
+        return metric_value
+    denominator = metric_value.stats["denominator"]
+    stats = metric_value.stats | {"numerator": metric.worst * denominator}
     return MetricValue(metric.worst, stats)
 
 
@@ -175,13 +180,13 @@ def _record(
     sample: ScoringSample,
     protocol: Protocol,
     metric: str,
-    signed: str = "",
+    signature: str = "",
     *,
-    measured: MetricValue | None = None,
+    metric_value: MetricValue | None = None,
     reason: str = "",
 ) -> Score:
     response, item = sample.response, sample.item
-    read_out = protocol == "strict" and sample.form in _LISTED and not reason
+    with_answer = protocol == "strict" and sample.form in _WITH_EXTRACTED and not reason
     return Score(
         key=response.key,
         item=item.id,
@@ -190,7 +195,7 @@ def _record(
         task=item.task,
         protocol=protocol,
         metric=metric,
-        value=None if measured is None else measured.value,
+        value=None if metric_value is None else metric_value.value,
         query=item.query,
         setting=response.setting,
         script=response.script,
@@ -200,11 +205,11 @@ def _record(
         status=response.status,
         verdict=sample.verdict,
         reason=reason,
-        extracted=(sample.extracted.answer or "") if read_out else "",
+        extracted=(sample.extracted.answer or "") if with_answer else "",
         extracted_from=sample.extracted.origin if protocol == "strict" else "",
         stats=({CUT: 1.0} if sample.defect.cut and protocol == "official" else {})
-        | ({} if measured is None else measured.stats),
-        signature=signed + wording_part(response.wording) if signed else "",
+        | ({} if metric_value is None else metric_value.stats),
+        signature=signature + wording_part(response.wording) if signature else "",
     )
 
 

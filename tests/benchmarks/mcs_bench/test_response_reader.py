@@ -32,7 +32,7 @@ def without(key):
         ("[" * 100_000, "not readable as JSON"),
         ('["\ud800"]', "item 1: is text, not an object"),
         ("[NaN]", "item 1: is the number nan, not an object"),
-        ({"items": []}, "not readable as JSON"),
+        ({"items": []}, "expected structure"),
         ([], "contains no responses"),
         ([1], "item 1: is the number 1, not an object"),
         ([GOOD, None], "item 2: is null, not an object"),

@@ -141,5 +141,5 @@ def test_running_text_and_lists_have_no_majority(form: AnswerForm):
 
 
 def test_an_unknown_baseline_is_named():
-    with pytest.raises(UsageError, match=r"no baseline 'luck'\. Baselines: copy, chance, majority"):
+    with pytest.raises(UsageError, match=r"no baseline 'luck'\. Choose from: copy, chance"):
         open_model("baseline:luck", ModelOptions())
