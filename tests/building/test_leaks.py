@@ -142,6 +142,6 @@ def test_a_path_without_a_dataset_is_one_line(tmp_path: Path) -> None:
     ours = make_dataset(tmp_path / "d", pages=1)
     done = CliRunner().invoke(app, ["build", "leaks", str(ours), "--against", str(tmp_path / "no")])
     assert isinstance(done.exception, Exception)
-    assert "no dataset" in str(done.exception)
-    with pytest.raises(Exception, match="no dataset"):
+    assert "dataset directory" in str(done.exception)
+    with pytest.raises(Exception, match="dataset directory"):
         raise done.exception

@@ -226,7 +226,7 @@ def test_a_table_says_what_was_left_out(recipe, tmp_path):
         ('name = "trial"', "", "it needs name = …"),
         ('name = "trial"', 'name = "trial"\nsede = 1', "no key 'sede'. Did you mean 'seed'?"),
         ("[[step]]", "[[step]", "not readable"),
-        ('path = "one"', 'path = "two/images"', "no dataset"),
+        ('path = "one"', 'path = "two/images"', "dataset directory"),
     ],
 )
 def test_a_recipe_that_is_wrong_is_one_line(recipe, tmp_path, old, new, said):

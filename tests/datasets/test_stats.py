@@ -116,7 +116,7 @@ def test_the_papers_means_are_over_questions(shared: Path) -> None:
 
 
 def test_a_folder_without_dataset_is_wrong_use(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no dataset"):
+    with pytest.raises(UsageError, match="dataset directory"):
         stats(tmp_path)
 
 

@@ -140,9 +140,9 @@ def test_name_version_licence_and_source_are_mandatory(tmp_path: Path, word: str
 
 
 def test_opening_what_is_no_dataset_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no dataset .*keju data import auto \S+ --out \S+"):
+    with pytest.raises(UsageError, match=r"dataset directory .*keju data import auto \S+ --out \S+"):
         Dataset.open(tmp_path)
-    with pytest.raises(UsageError, match="no dataset"):
+    with pytest.raises(UsageError, match="dataset directory"):
         Dataset.open(tmp_path / "nowhere")
 
 
@@ -251,7 +251,7 @@ def test_after_a_crash_there_is_no_dataset_and_the_next_writer_goes_on(tmp_path:
     crashed.add_image(picture(2), "dropped later")
     (path / kept.path).write_bytes(b"torn")
     crashed._lock.release()
-    with pytest.raises(UsageError, match="an import that did not finish"):
+    with pytest.raises(UsageError, match="did not finish"):
         Dataset.open(path)
     with DatasetWriter(path, **ABOUT) as writer:
         writer.add(page(images=(writer.add_image(picture(1), "kept"),)))

@@ -359,7 +359,7 @@ def test_damaged_items_and_manifests_are_findings_and_no_dataset_is_wrong_use(
     assert "not readable as parquet" in findings(dataset)[0]
     (dataset.path / "dataset.json").write_text("{")
     assert "not readable as JSON" in findings(dataset)[0]
-    with pytest.raises(UsageError, match="no dataset"):
+    with pytest.raises(UsageError, match="dataset directory"):
         list(validate(tmp_path / "nowhere"))
 
 

@@ -141,7 +141,7 @@ def test_wrong_use_of_export_is_said(tmp_path: Path) -> None:
         export_dataset("Parket", tmp_path, tmp_path / "out")
     with pytest.raises(UsageError, match=r"no format to export 'pdf'\. Choose from: parquet, mcs"):
         export_dataset("pdf", mini.path(), tmp_path / "out")
-    with pytest.raises(UsageError, match="no dataset"):
+    with pytest.raises(UsageError, match="dataset directory"):
         export_dataset("parquet", tmp_path, tmp_path / "out")
     (tmp_path / "full").mkdir()
     (tmp_path / "full/kept.txt").write_text("mine")

@@ -159,7 +159,7 @@ def test_a_setting_sends_what_keju_run_sends(setting: str, images: int):
         ("keju/obi_bench", ["task=rejoining"], "pairs of images"),
         ("keju/mcs_bench", ["task=T99"], "no task 'T99'"),
         ("keju/mcs_bench", ["task=page_level_ocr"], "no task of MCS-Bench"),
-        ("keju/mcs_bench", ["dataset=nowhere"], "no dataset"),
+        ("keju/mcs_bench", ["dataset=nowhere"], "dataset directory"),
         ("keju/mcs_bench", ["setting=own-ocr"], "sends two requests"),
         ("keju/mcs_bench", ["setting=gold-ocr", "task=T1"], "is sent with gold-ocr"),
     ],

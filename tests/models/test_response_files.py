@@ -127,8 +127,8 @@ def test_rows_without_prompts_are_those_of_the_only_table_of_that_size(tmp_path:
     ("beside", "rows", "words"),
     [
         (3, [sample(n, "天") for n in range(3)], r"fit several tables \(T1, T11\)"),
-        (0, [sample(n, "天") for n in range(2)], "rows of an exported table of this size"),
-        (0, [sample(n, "天", input=f"何{n}") for n in range(3)], "no prompt decides"),
+        (0, [sample(n, "天") for n in range(2)], "row numbers of an exported table"),
+        (0, [sample(n, "天", input=f"何{n}") for n in range(3)], "the prompts do not identify"),
         (0, [sample(0, ["天", "地"])], "line 1: .*2 responses to one item"),
         (0, [sample(0, {"a": 1})], "line 1: .*the response is not text"),
     ],
@@ -158,7 +158,7 @@ def test_one_prompt_of_two_items_decides_nothing(tmp_path: Path):
         ReplayedAnswer("5", "天", by_row=True, prompt=page),
         ReplayedAnswer("6", "地", by_row=True, prompt="?"),
     ]
-    with pytest.raises(DataError, match="no prompt decides"):
+    with pytest.raises(DataError, match="the prompts do not identify"):
         item_names(tmp_path / "f", rows, lent())
 
 

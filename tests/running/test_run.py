@@ -349,7 +349,7 @@ def test_wrong_use_is_refused_before_anything_is_written(chat: Chat, dataset: Pa
         options = ModelOptions(base_url=chat.url, decoding=decoding)
         with pytest.raises(UsageError, match=words):
             run(dataset, out=out, options=options, **{"models": [MODEL], **wrong})
-    with pytest.raises(UsageError, match="no dataset"):
+    with pytest.raises(UsageError, match="dataset directory"):
         run(out / "nowhere", [MODEL], out, options=ModelOptions(base_url=chat.url))
     assert not out.exists()
 

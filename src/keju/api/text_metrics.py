@@ -149,7 +149,7 @@ def text_metric(
     if len(first) != 1:
         among = "; ".join(map(_described, first or known))
         problem = "more than one metric is" if first else "no metric is"
-        raise ValueError(f"{problem} {name} with these arguments. There are: {among}")
+        raise ValueError(f"{problem} {name} with these arguments. Choose from: {among}")
     return TextMetric(first[0])
 
 

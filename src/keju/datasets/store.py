@@ -46,7 +46,7 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, sha256_bytes
 from keju.items import ImageRef, Item
 from keju.local_paths import check_local
-from keju.messages import message
+from keju.messages import Message, message
 from keju.notebook import block, facts, folded, table
 
 __all__ = [
@@ -62,21 +62,15 @@ __all__ = [
 ]
 
 
-def _lacking(path: Path) -> str:
-    """Why a directory is not a dataset, and the command that makes one."""
+def _problem(path: Path) -> Message:
+    """Why a path is not a dataset directory, and the command that creates one."""
+    place = shlex.quote(str(path))
     if (path / UNFINISHED).exists():
-        return (
-            f"an import that did not finish (no {MANIFEST}). Run the same keju data import again, "
-            f"with --out {shlex.quote(str(path))}"
-        )
+        return message("datasets.import-unfinished", path=path, out=place)
     if not path.exists():
-        return (
-            f"no dataset (no {MANIFEST}). Make one with: keju data import auto SRC "
-            f"--out {shlex.quote(str(path))}"
-        )
-    source = shlex.quote(str(path))
-    new = shlex.quote(f"{path.resolve().name}-dataset")
-    return f"no dataset (no {MANIFEST}). Make one with: keju data import auto {source} --out {new}"
+        return message("datasets.no-dataset-directory", path=path, out=place)
+    out = shlex.quote(f"{path.resolve().name}-dataset")
+    return message("datasets.not-a-dataset-directory", path=path, source=place, out=out)
 
 
 class Dataset:
@@ -104,7 +98,7 @@ class Dataset:
                 raise UsageError(
                     message("datasets.build-not-dataset", path=path, dataset=path / "dataset")
                 )
-            raise UsageError(f"{path}: {_lacking(path)}")
+            raise UsageError(_problem(path))
         manifest = read_json(file, DatasetManifest)
         if manifest.format != FORMAT:
             raise DataError(

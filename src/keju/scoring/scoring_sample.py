@@ -35,8 +35,8 @@ class Defect(NamedTuple):
     `answer_missing` is set where the authors' form has no answer at all, which part of their
     script reads as an empty one. `in_file` is set where the item and its response are from a file
     in the authors' form. `cut` is set where a run of keju 0.1.0 has the response, which
-    removed reasoning before storing it. `too_long` says why a response is not read at all: it is
-    worth what an empty one is.
+    removed reasoning before storing it. `too_long` is the reason why a response is not read at
+    all: it gets the value of an empty response.
     """
 
     response: str = ""
