@@ -140,7 +140,7 @@ def test_name_version_licence_and_source_are_mandatory(tmp_path: Path, word: str
 
 
 def test_opening_what_is_no_dataset_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"dataset directory .*keju data import auto \S+ --out \S+"):
+    with pytest.raises(UsageError, match=r"directory .*keju data import auto \S+ --out \S+"):
         Dataset.open(tmp_path)
     with pytest.raises(UsageError, match="dataset directory"):
         Dataset.open(tmp_path / "nowhere")
