@@ -169,7 +169,7 @@ def built(folder: Path, lines: str) -> list[Item]:
 
 
 def left(folder: Path) -> list[dict[str, str]]:
-    file = folder / "build" / "sources" / "01-iiif" / "tables" / "left-out.csv"
+    file = folder / "build" / "sources" / "01-iiif" / "tables" / "dropped.csv"
     return list(csv.DictReader(file.read_text("utf-8-sig").splitlines()))
 
 
@@ -216,7 +216,7 @@ def test_a_page_that_the_server_refuses_is_listed(library, tmp_path):
     items = built(tmp_path, f'url = "{library.url}/b1"')
     assert [item.id for item in items] == ["b1/0001", "b1/0003"]
     (row,) = left(tmp_path)
-    assert (row["page"], "HTTP 403" in row["why"]) == ("2 葉2", True)
+    assert (row["subject"], "HTTP 403" in row["reason"]) == ("2 葉2", True)
 
 
 def test_a_manifest_without_rights_is_refused_by_name(library, tmp_path):
@@ -266,7 +266,7 @@ def test_manifests_on_disk_need_their_hosts_named(library, tmp_path):
         built(tmp_path, 'path = "books"')
     items = built(tmp_path, f'path = "books"\nhosts = ["{library.host}"]')
     assert len(items) == 1
-    assert "no IIIF manifest" in left(tmp_path)[0]["why"]
+    assert "no IIIF manifest" in left(tmp_path)[0]["reason"]
 
 
 def test_books_whose_addresses_end_alike_are_told_apart(library, tmp_path):
@@ -315,7 +315,7 @@ def test_pictures_beside_a_manifest_on_disk_are_taken(tmp_path):
 def test_pictures_elsewhere_on_disk_are_not(tmp_path, name):
     on_disk(tmp_path, "2.png", name)
     assert len(built(tmp_path, 'path = "books"')) == 1
-    assert ("must be inside" in left(tmp_path)[0]["why"]) is (name != "no.png")
+    assert ("must be inside" in left(tmp_path)[0]["reason"]) is (name != "no.png")
 
 
 def test_a_manifest_on_a_server_names_no_files(library, tmp_path):
@@ -345,8 +345,8 @@ def test_dead_members_of_a_collection_are_listed_and_the_others_read(library, tm
     library.manifests["/top"] = {"type": "Collection", "items": listed}
     assert [item.id for item in built(tmp_path, f'url = "{library.url}/top"')] == ["b1/0001"]
     (row,) = left(tmp_path)
-    assert row["manifest"] == f"{library.url}/gone"
-    assert "HTTP 404" in row["why"]
+    assert row["subject"] == f"{library.url}/gone"
+    assert "HTTP 404" in row["reason"]
 
 
 def test_a_collection_without_end_stops(library, tmp_path):
@@ -356,7 +356,7 @@ def test_a_collection_without_end_stops(library, tmp_path):
     library.manifests["/top"] = {"type": "Collection", "items": listed}
     assert [item.id for item in built(tmp_path, f'url = "{library.url}/top"')] == ["b1/0001"]
     (row,) = left(tmp_path)
-    assert "more than 10 nested collections" in row["why"]
+    assert "more than 10 nested collections" in row["reason"]
     assert len(library.seen) < 20
 
 

@@ -184,11 +184,11 @@ def test_the_same_recipe_gives_the_same_hash_elsewhere(recipe, tmp_path):
 
 def test_a_table_says_what_was_left_out(recipe, tmp_path):
     built(recipe, tmp_path / "b")
-    table = tmp_path / "b" / "steps" / "01-select" / "tables" / "left-out.csv"
+    table = tmp_path / "b" / "steps" / "01-select" / "tables" / "dropped.csv"
     lines = table.read_text("utf-8-sig").splitlines()
-    assert lines[0] == "item,task,why"
+    assert lines[0] == "subject,reason,task,details"
     assert lines[1:] == [
-        f"{name},T1,more than 3 of its task" for name in ("second/i0001", "i0002", "i0003")
+        f'{name},more than 3 of its task,T1,""' for name in ("second/i0001", "i0002", "i0003")
     ]
 
 

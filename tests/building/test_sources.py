@@ -54,7 +54,7 @@ def test_a_folder_of_images_becomes_drafts_and_the_broken_are_listed(tmp_path):
     assert all(item.draft and not item.answer and item.group == "book1" for item in items)
     assert items[0].images[0].path.endswith(".jpg")
     assert (items[0].provenance[0].step, items[0].provenance[0].licence) == ("images", "CC-BY-4.0")
-    refused = {row["file"]: row["error"] for row in table(tmp_path, "01-images", "refused")}
+    refused = {row["subject"]: row["reason"] for row in table(tmp_path, "01-images", "dropped")}
     assert set(refused) == {"book1/p2.png", "p3.png", "p4.jpg"}
     assert "the file is empty" in refused["p3.png"]
     assert "a web page" in refused["p4.jpg"]
@@ -173,7 +173,7 @@ def test_an_older_set_of_questions_becomes_items_of_tasks(questions):
 
 def test_rows_that_do_not_fit_are_listed_with_why(questions):
     built(questions, ROWS)
-    left = {row["row"]: row["why"] for row in table(questions, "01-rows", "left-out")}
+    left = {row["subject"]: row["reason"] for row in table(questions, "01-rows", "dropped")}
     assert left == {
         "record 3": "no task is declared for the kind 'riddle'",
         "record 4": "an option between others is empty",
@@ -401,7 +401,7 @@ def test_pages_without_licence_or_address_or_text_are_refused_by_name(tmp_path):
     (saved / "f.html.toml").write_text('address = "https://f"\nlicence = "CC0-1.0"')
     items, _ = built(tmp_path, WEB)
     assert [item.id for item in items] == ["a"]
-    refused = {row["page"]: row["why"] for row in table(tmp_path, "01-web", "refused")}
+    refused = {row["subject"]: row["reason"] for row in table(tmp_path, "01-web", "dropped")}
     assert refused["b.html"].startswith("no licence is given")
     assert refused["c.html"].startswith("no address")
     assert "Did you mean 'address'?" in refused["d.html"]

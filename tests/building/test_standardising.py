@@ -87,8 +87,8 @@ def test_an_item_whose_picture_is_broken_is_listed_and_the_others_stay(given, tm
     items = done(given, tmp_path / "out")
     assert list(items) == ["small", "text"]
     dropped = pl.read_csv(tmp_path / "out" / "tables" / "dropped.csv")
-    assert dropped["item"].to_list() == ["large", "both"]
-    assert all("truncated or damaged" in error for error in dropped["error"])
+    assert dropped["subject"].to_list() == ["large", "both"]
+    assert all("truncated or damaged" in error for error in dropped["reason"])
 
 
 def test_nothing_left_is_an_error(given, tmp_path):

@@ -243,8 +243,8 @@ def test_pages_without_the_image_that_they_should_have_are_listed(
     chat.plan(finds=finds())
     (item,) = web(chat, tmp_path, "own_image = true")
     assert item.id == "good"
-    table = tmp_path / "build/sources/01-web/tables/refused.csv"
-    refused = {row["page"]: row["why"]
+    table = tmp_path / "build/sources/01-web/tables/dropped.csv"
+    refused = {row["subject"]: row["reason"]
                for row in csv.DictReader(table.read_text("utf-8-sig").splitlines())}  # fmt: skip
     assert set(refused) == {"gone.html", "out.html", "none.html", "broken.html"}
     assert "no image 'b.png'" in refused["gone.html"]
@@ -302,7 +302,7 @@ def test_a_row_whose_page_cannot_be_used_is_listed(tmp_path: Path, pages: str, w
     )  # fmt: skip
     (item,) = build(recipe).items()
     assert item.metadata["notes"] == TEXT
-    left = (tmp_path / "build/sources/01-rows/tables/left-out.csv").read_text("utf-8-sig")
+    left = (tmp_path / "build/sources/01-rows/tables/dropped.csv").read_text("utf-8-sig")
     assert why in left
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.building.crops import Classes, Crop, group_by_class, sample_classes
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.ranking_items import make_ranking_items
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
@@ -39,13 +40,6 @@ class RetrievalSetSettings(Settings, frozen=True):
     ] = 0
 
 
-class Dropped(Struct, frozen=True):
-    """A class that was dropped, with the reason."""
-
-    name: str
-    why: str
-
-
 def make_retrieval_sets(context: StepContext, settings: RetrievalSetSettings) -> None:
     """Make queries from crops of each class against references of all classes and distractors.
 
@@ -71,7 +65,7 @@ def make_retrieval_sets(context: StepContext, settings: RetrievalSetSettings) ->
     for query in queries:
         _ask(context, task_id, query, gallery)
     left = [Dropped(name, f"fewer than {needed} crops") for name in every if name not in enough]
-    context.table("left-out", left, Dropped)
+    write_dropped(context.out, left)
     distractors = len(gallery) - len(references)
     context.note(
         f"{len(queries)} queries of {len(asked)} classes with {len(gallery)} candidates, "

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.errors import UsageError, unknown_name
@@ -23,14 +24,6 @@ class SubsetSettings(Settings, frozen=True):
     limit: Annotated[int, Meta(description="Maximum items of each task; 0: all.", ge=0)] = 0
 
 
-class Dropped(Struct, frozen=True):
-    """An item that was not selected, with the reason."""
-
-    item: str
-    task: str
-    why: str
-
-
 def select_items(context: StepContext, settings: SubsetSettings) -> None:
     """Keep the selected items, and list the others.
 
@@ -44,11 +37,11 @@ def select_items(context: StepContext, settings: SubsetSettings) -> None:
     left = []
     for item in items:
         if why := _find_reason(item, settings, kept):
-            left.append(Dropped(item.id, item.task, why))
+            left.append(Dropped(item.id, why, item.task))
         else:
             kept[item.task] += 1
             context.keep(item)
-    context.table("left-out", left, Dropped)
+    write_dropped(context.out, left)
     context.note(f"{kept.total()} of {len(items)} items selected")
 
 

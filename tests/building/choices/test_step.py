@@ -92,7 +92,7 @@ def test_records_become_questions_of_the_task_named(given, tmp_path):
 
 def test_short_answers_of_a_category_with_what_cannot_be_made(given, tmp_path):
     items, tables, _ = run(given, tmp_path / "out", to="T10", category="kind", options=4)
-    rows = {row["item"]: row["reason"] for row in pl.read_csv(tables / "not-made.csv").to_dicts()}
+    rows = {row["subject"]: row["reason"] for row in pl.read_csv(tables / "dropped.csv").to_dicts()}
     assert not rows
     # 竹杖 is accepted for s0, and 拂塵 is the answer to the same question about its picture.
     assert not {"竹杖", "拂塵"} & {*items["s0"].options}
@@ -101,8 +101,8 @@ def test_short_answers_of_a_category_with_what_cannot_be_made(given, tmp_path):
 
 def test_what_is_not_made_is_left_out_and_says_why(given, tmp_path):
     items, tables, _ = run(given, tmp_path / "out", to="T10", answer="maker", tasks=("T9", "T21"))
-    rows = pl.read_csv(tables / "not-made.csv").to_dicts()
-    assert {row["item"] for row in rows} == {"w0", "s0", "s1", "s2", "s3", "s4", "s5"}
+    rows = pl.read_csv(tables / "dropped.csv").to_dicts()
+    assert {row["subject"] for row in rows} == {"w0", "s0", "s1", "s2", "s3", "s4", "s5"}
     assert {row["reason"] for row in rows} == {"no metadata 'maker'"}
     assert "w0" not in items
 

@@ -93,7 +93,7 @@ def test_ink_is_inside_the_outlines_of_the_reference(set_pages):
 def test_dropped_lines_and_fonts_are_tables(set_pages):
     fonts = pl.read_parquet(set_pages.path / "tables" / "fonts.parquet")
     assert set(fonts["family"]) & {"Noto Serif CJK TC", "TW-Sung", "TW-Kai"}
-    left = pl.read_parquet(set_pages.path / "tables" / "left-out.parquet")
+    left = pl.read_parquet(set_pages.path / "tables" / "unset.parquet")
     assert left.columns == ["item", "line", "text", "why"]
 
 
@@ -133,7 +133,7 @@ def test_a_page_without_lines_of_the_chosen_kind_is_dropped(source_pages, tmp_pa
     with_notes = [item.id for item in whole if any(line.kind == "note" for line in item.lines)]
     assert [item.id for item in made.items()] == with_notes
     assert all(item.answer for item in made.items())
-    left = pl.read_parquet(made.path / "tables" / "left-out.parquet")
-    assert set(left.filter(pl.col("why") == "no line of it is notes")["item"]) == {
+    left = pl.read_parquet(made.path / "tables" / "dropped.parquet")
+    assert set(left.filter(pl.col("reason") == "no line of it is notes")["subject"]) == {
         item.id for item in whole
     } - set(with_notes)

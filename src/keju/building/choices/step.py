@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Annotated, NamedTuple
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.building.choices.leaks import (
@@ -20,6 +20,7 @@ from keju.building.choices.leaks import (
 from keju.building.choices.making import Choice, OpenQuestion, make_choices
 from keju.building.dedup.canonical import canonicalize
 from keju.building.dedup.item_subjects import get_image_key
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import prompt_of, query_of, task
@@ -52,15 +53,6 @@ class MakeChoicesSettings(Settings, frozen=True):
     options: Annotated[int, Meta(description="Number of options.", ge=2, le=26)] = 4
 
 
-class Unconverted(Struct, frozen=True):
-    """An item that was dropped because it could not be converted, with the reason."""
-
-    item: str
-    task: str
-    answer: str
-    reason: str
-
-
 class _Candidate(NamedTuple):
     """An item with its answer and the pool of the answer."""
 
@@ -78,23 +70,23 @@ def make_choices_of_items(context: StepContext, settings: MakeChoicesSettings) -
     """
     target = _make_target(settings)
     taken: dict[str, _Candidate] = {}
-    not_made: list[Unconverted] = []
+    dropped: list[Dropped] = []
     for item in context.items():
         if _is_selected(item, settings):
             waiting = _find_candidate(item, settings)
-            if isinstance(waiting, Unconverted):
-                not_made.append(waiting)
+            if isinstance(waiting, Dropped):
+                dropped.append(waiting)
             else:
                 taken[item.id] = waiting
     made = make_choices(
         _make_open_questions(list(taken.values())), settings.options, context.rng("options")
     )
-    not_made += [
-        Unconverted(id_, taken[id_].item.task, taken[id_].answer, reason)
+    dropped += [
+        Dropped(id_, reason, taken[id_].item.task, taken[id_].answer)
         for id_, reason in made.reasons.items()
     ]
-    _check_made(made.choices, not_made)
-    gone = {row.item for row in not_made}
+    _check_made(made.choices, dropped)
+    gone = {row.subject for row in dropped}
     choices = []
     for item in context.items():
         if item.id in made.choices:
@@ -105,12 +97,12 @@ def make_choices_of_items(context: StepContext, settings: MakeChoicesSettings) -
             context.keep(choices[-1], note=f"options from the answers of pool {found.pool!r}")
         elif item.id not in gone:
             context.keep(item)
-    context.table("not-made", not_made, Unconverted)
+    write_dropped(context.out, dropped)
     checks = check_choices(choices)
     context.table("leaks", checks, LeakCheck)
     context.table("option-use", count_option_use(choices), OptionUse)
     context.note(
-        f"{len(choices)} multiple-choice questions made, {number_of(len(not_made), 'item')} dropped"
+        f"{len(choices)} multiple-choice questions made, {number_of(len(dropped), 'item')} dropped"
     )
     for line in describe_leaks(checks):
         context.note(line)
@@ -145,16 +137,16 @@ def _is_selected(item: Item, settings: MakeChoicesSettings) -> bool:
     )
 
 
-def _find_candidate(item: Item, settings: MakeChoicesSettings) -> _Candidate | Unconverted:
+def _find_candidate(item: Item, settings: MakeChoicesSettings) -> _Candidate | Dropped:
     answer = item.metadata.get(settings.answer, "") if settings.answer else item.answer
     if not answer.strip():
         lack = f"metadata {settings.answer!r}" if settings.answer else "answer"
-        return Unconverted(item.id, item.task, "", f"no {lack}")
+        return Dropped(item.id, f"no {lack}", item.task)
     pool = settings.answer or item.task
     if settings.category:
         pool = item.metadata.get(settings.category, "").strip()
         if not pool:
-            return Unconverted(item.id, item.task, answer, f"no metadata {settings.category!r}")
+            return Dropped(item.id, f"no metadata {settings.category!r}", item.task, answer)
     return _Candidate(item, answer.strip(), pool)
 
 
@@ -197,13 +189,13 @@ def _make_choice_item(target: Item, taken: _Candidate, choice: Choice, question:
     return made
 
 
-def _check_made(choices: Mapping[str, Choice], not_made: Sequence[Unconverted]) -> None:
+def _check_made(choices: Mapping[str, Choice], dropped: Sequence[Dropped]) -> None:
     if choices:
         return
-    if not not_made:
+    if not dropped:
         raise DataError(message("building.no-item-taken"))
-    first = not_made[0]
+    first = dropped[0]
     raise DataError(
-        message("building.no-choice-question", count=len(not_made), reason=first.reason),
-        item=first.item,
+        message("building.no-choice-question", count=len(dropped), reason=first.reason),
+        item=first.subject,
     )

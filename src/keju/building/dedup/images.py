@@ -88,7 +88,7 @@ class GroupedImage(Struct, frozen=True):
     items: list[str]
 
 
-class Dropped(Struct, frozen=True):
+class ImageDuplicate(Struct, frozen=True):
     """An item that was dropped because another of its task is about the same image or a copy."""
 
     kept: str
@@ -118,7 +118,7 @@ def deduplicate_images(context: StepContext, settings: DedupImagesSettings) -> N
             context.keep(item)
     groups = _make_rows(items, refs, kept_by, verified)
     context.table("image-groups", groups, GroupedImage)
-    context.table("duplicates", out, Dropped)
+    context.table("duplicates", out, ImageDuplicate)
     copies = sum(kept != sha256 for sha256, kept in kept_by.items())
     context.note(
         f"{copies} of {len(refs)} images are copies of others "
@@ -242,7 +242,7 @@ def _mark_cluster(item: Item, kept_by: Mapping[str, str]) -> Item:
     return replace(item, metadata={**item.metadata, CLUSTER: cluster})
 
 
-def _choose_dropped(items: Sequence[Item], drop: Drop) -> list[Dropped]:
+def _choose_dropped(items: Sequence[Item], drop: Drop) -> list[ImageDuplicate]:
     if drop == "never":
         return []
     about: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
@@ -254,7 +254,7 @@ def _choose_dropped(items: Sequence[Item], drop: Drop) -> list[Dropped]:
     for places in about.values():
         kept = items[choose_kept(places, items)]
         rows += [
-            Dropped(kept.id, item.id, item.task, get_image_key(item))
+            ImageDuplicate(kept.id, item.id, item.task, get_image_key(item))
             for item in (items[at] for at in places)
             if item is not kept and (drop == "items" or item.images != kept.images)
         ]

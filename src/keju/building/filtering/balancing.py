@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta, Struct
 
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.releasing.splitting import get_group
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
@@ -59,15 +60,6 @@ class StratumRow(Struct, frozen=True):
     allowed: int
 
 
-class Dropped(Struct, frozen=True):
-    """An item that was dropped, with its stratum."""
-
-    item: str
-    task: str
-    group: str
-    stratum: str
-
-
 def balance_items(context: StepContext, settings: BalanceSettings) -> None:
     """Drop items of strata that are too large.
 
@@ -92,7 +84,7 @@ def balance_items(context: StepContext, settings: BalanceSettings) -> None:
         groups = len({get_group(item) for item in some})
         rows.append(StratumRow(name, groups, len(some), len(chosen), allowed))
         left += [
-            Dropped(item.id, item.task, get_group(item), name)
+            Dropped(item.id, f"over {allowed} items of its stratum", item.task, name)
             for item in some
             if item.id not in chosen
         ]
@@ -100,7 +92,7 @@ def balance_items(context: StepContext, settings: BalanceSettings) -> None:
         if item.id in kept:
             context.keep(item)
     context.table("strata", rows, StratumRow)
-    context.table("dropped", left, Dropped)
+    write_dropped(context.out, left)
     counts = [row.kept for row in rows]
     context.note(
         f"{len(kept)} of {len(items)} items kept in {len(rows)} strata by "

@@ -8,15 +8,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.sources.base import Site, SourceForm, writing
 from keju.building.sources.fetching import Fetcher, ServerUnavailableError, get_host
 from keju.building.sources.manifests import Manifest, Page, list_manifests, read_manifest
 from keju.building.standardising.step import PIXEL_BUDGET
 from keju.building.step import Settings
-from keju.building.step_context import TABLES
-from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, inside, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task, task
@@ -65,14 +64,6 @@ class IiifSettings(Settings, frozen=True, kw_only=True):
     ] = ""
 
 
-class Dropped(Struct, frozen=True):
-    """A manifest or a page that was dropped, with the reason."""
-
-    manifest: str
-    page: str
-    why: str
-
-
 def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     """Download the pages of manifests and make an item of each; drop those without a licence.
 
@@ -88,7 +79,7 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     left: list[Dropped] = []
     books = _mark_same_names(list(_iter_books(settings, fetcher, left)))
     if not books:
-        why = left[0].why if left else message("building.iiif-no-manifests")
+        why = left[0].reason if left else message("building.iiif-no-manifests")
         raise DataError(
             message("building.iiif-no-page", why=why), file=settings.url or settings.path
         )
@@ -103,20 +94,24 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
                     raise
                 except DataError as error:
                     left.append(
-                        Dropped(book.place, f"{page.number} {page.label}", error.render("en"))
+                        Dropped(
+                            f"{page.number} {page.label}",
+                            error.render("en"),
+                            details=book.place,
+                        )
                     )
-        write_table(site.out / TABLES, "left-out", left, Dropped)
+        write_dropped(site.out, left)
         if not shelf.count:
             raise DataError(
                 message(
                     "building.iiif-no-page",
-                    why=left[0].why if left else message("building.iiif-manifests-show-none"),
+                    why=left[0].reason if left else message("building.iiif-manifests-show-none"),
                 )
             )
     if not left:
         return []
     count = number_of(len(left), "manifest or page", "manifests or pages")
-    return [f"{count} dropped: tables/left-out.csv"]
+    return [f"{count} dropped: tables/dropped.csv"]
 
 
 def _check(settings: IiifSettings) -> None:
@@ -245,14 +240,14 @@ def _iter_books(settings: IiifSettings, fetcher: Fetcher, left: list[Dropped]) -
         try:
             manifest = read_manifest(content)
         except DataError as error:
-            left.append(Dropped(place, "", english_problem(error)))
+            left.append(Dropped(place, english_problem(error)))
             continue
         rights = manifest.rights or settings.licence
         if not rights:
             why = "the manifest states no rights. If you know them, set licence in the recipe"
-            left.append(Dropped(place, "", why))
+            left.append(Dropped(place, why))
         elif settings.accept and not any(word in rights for word in settings.accept):
-            left.append(Dropped(place, "", f"rights not accepted: {rights}"))
+            left.append(Dropped(place, f"rights not accepted: {rights}"))
         else:
             file = Path(place) if settings.path is not None and not get_host(place) else None
             within = file.relative_to(settings.path or "").as_posix() if file else place
@@ -302,7 +297,7 @@ def _iter_manifests(
         except DataError as error:
             if not each.depth:
                 raise
-            left.append(Dropped(each.place, "", english_problem(error)))
+            left.append(Dropped(each.place, english_problem(error)))
             continue
         listed = list_manifests(content)
         if not listed:
@@ -311,7 +306,7 @@ def _iter_manifests(
         collections += 1
         if each.depth >= _DEEPEST or collections > _MOST_COLLECTIONS:
             why = f"more than {_DEEPEST} nested collections, or {_MOST_COLLECTIONS:,} in all"
-            left.append(Dropped(each.place, "", why))
+            left.append(Dropped(each.place, why))
             continue
         new = [url for url in dict.fromkeys(listed) if url not in seen]
         seen.update(new)

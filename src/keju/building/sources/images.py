@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.standardising.pictures import ImageJob, StandardImage, probe_file
-from keju.building.step_context import TABLES
-from keju.building.tables import write_table
 from keju.datasets.readers.base import image_files
 from keju.definitions import OWN_PAGE, task
 from keju.errors import DataError, number_of
@@ -24,13 +23,6 @@ class ImagesSettings(SourceSettings, frozen=True, kw_only=True):
 
     path: Annotated[Path, Meta(description="Image directory.")]
     task: Annotated[str, Meta(description="Task of the items.")] = OWN_PAGE
-
-
-class RejectedFile(Struct, frozen=True):
-    """A file of a source that is not a valid image, with the reason."""
-
-    file: str
-    error: str
 
 
 def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
@@ -80,13 +72,13 @@ def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
                     draft=True,
                 )
             )
-        refused = [
-            RejectedFile(file.relative_to(settings.path).as_posix(), found.error)
+        dropped = [
+            Dropped(file.relative_to(settings.path).as_posix(), found.error)
             for file, found in zip(files, facts, strict=True)
             if found.error
         ]
-        write_table(site.out / TABLES, "refused", refused, RejectedFile)
-    return list(_describe_rejected(len(refused), facts))
+        write_dropped(site.out, dropped)
+    return list(_describe_dropped(len(dropped), facts))
 
 
 def _check(settings: ImagesSettings) -> None:
@@ -98,11 +90,11 @@ SOURCE = SourceForm(
 )
 
 
-def _describe_rejected(refused: int, facts: list[StandardImage]) -> Iterator[str]:
-    if refused:
+def _describe_dropped(dropped: int, facts: list[StandardImage]) -> Iterator[str]:
+    if dropped:
         yield (
-            f"{number_of(refused, 'file is not a valid image', 'files are not valid images')}; "
-            "for the reasons see tables/refused.csv"
+            f"{number_of(dropped, 'file is not a valid image', 'files are not valid images')}; "
+            "for the reasons see tables/dropped.csv"
         )
     if pages := sum(each.frames > 1 for each in facts):
         yield (

@@ -12,13 +12,12 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated, Literal, NamedTuple
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, field
 
 from keju.building.drafting.templates import DESCRIPTION, KEYWORDS, NOTES
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.sources.saved_pages import SavedPage, read_saved
-from keju.building.step_context import TABLES
-from keju.building.tables import write_table
 from keju.datasets.readers.base import inside
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.option_lines import insert_options
@@ -106,13 +105,6 @@ class RowsSettings(SourceSettings, frozen=True, kw_only=True):
     ] = ""
 
 
-class Dropped(Struct, frozen=True):
-    """A row that was dropped, with the reason."""
-
-    row: str
-    why: str
-
-
 def _list_images(settings: RowsSettings) -> Iterator[Path]:
     """List the images beside the table; a directory of images is a path of the settings itself."""
     column = settings.columns.get("image")
@@ -155,14 +147,14 @@ def _convert_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
             blind += not item.images and item.transcription is None
             writer.add(item)
         if not taken:
-            raise DataError(message("building.no-row-used", why=left[0].why), file=settings.path)
-        write_table(site.out / TABLES, "left-out", left, Dropped)
+            raise DataError(message("building.no-row-used", why=left[0].reason), file=settings.path)
+        write_dropped(site.out, left)
     return list(_describe_dropped(len(rows), left, blind))
 
 
 def _describe_dropped(rows: int, left: list[Dropped], blind: int) -> Iterator[str]:
     if left:
-        yield f"{len(left)} of {rows} rows dropped: tables/left-out.csv; the first: {left[0].why}"
+        yield f"{len(left)} of {rows} rows dropped: tables/dropped.csv; the first: {left[0].reason}"
     if blind:
         yield (
             f"{number_of(blind, 'item has', 'items have')} neither an image nor a "

@@ -12,15 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.building.drafting.templates import NOTES
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.sources.base import Site, SourceForm, writing
 from keju.building.sources.saved_pages import SavedPage, find_image, get_sidecar_path, read_saved
 from keju.building.step import Settings
-from keju.building.step_context import TABLES
-from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, source_bytes
 from keju.definitions import task
 from keju.errors import DataError, KejuError, UsageError, english_problem, number_of
@@ -60,13 +59,6 @@ class WebSettings(Settings, frozen=True, kw_only=True):
     ] = ""
 
 
-class RejectedPage(Struct, frozen=True):
-    """A page that was dropped, with the reason."""
-
-    page: str
-    why: str
-
-
 def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
     """Make an item from the main text of every page; drop pages without a licence.
 
@@ -82,7 +74,7 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
         files = list(files_under(folder, {"html", "htm", "xhtml"}))
     names = [file.relative_to(folder).as_posix() for file in files]
     items: list[tuple[Item, Path | None]] = []
-    refused: list[RejectedPage] = []
+    dropped: list[Dropped] = []
     for file, name, called in zip(files, names, _choose_ids(names), strict=True):
         try:
             address = settings.address and settings.address + name
@@ -94,9 +86,9 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
                 probe_image(source_bytes(image), name=str(image))
             items.append((_make_item(page, called, settings, shown=image is not None), image))
         except (DataError, UsageError) as error:
-            refused.append(RejectedPage(name, english_problem(error)))
+            dropped.append(Dropped(name, english_problem(error)))
     if not items:
-        why = refused[0].why if refused else message("building.no-html-files")
+        why = dropped[0].reason if dropped else message("building.no-html-files")
         raise DataError(message("building.no-usable-page", why=why), file=settings.path)
     licences = dict.fromkeys(
         step.licence for item, _ in items for step in item.provenance if step.licence
@@ -106,8 +98,8 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
         for item, image in items:
             refs = (writer.add_image(source_bytes(image), str(image)),) if image else ()
             writer.add(replace(item, images=refs))
-        write_table(site.out / TABLES, "refused", refused, RejectedPage)
-    return list(_describe_rejected(refused))
+        write_dropped(site.out, dropped)
+    return list(_describe_dropped(dropped))
 
 
 def _choose_ids(names: list[str]) -> list[str]:
@@ -168,6 +160,6 @@ def _make_item(page: SavedPage, called: str, settings: WebSettings, *, shown: bo
     )
 
 
-def _describe_rejected(refused: list[RejectedPage]) -> Iterator[str]:
-    if refused:
-        yield (f"{number_of(len(refused), 'page')} dropped; for the reasons see tables/refused.csv")
+def _describe_dropped(dropped: list[Dropped]) -> Iterator[str]:
+    if dropped:
+        yield (f"{number_of(len(dropped), 'page')} dropped; for the reasons see tables/dropped.csv")

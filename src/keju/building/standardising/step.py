@@ -11,6 +11,7 @@ import PIL
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.standardising.pictures import (
     ImageJob,
     ImageTarget,
@@ -88,14 +89,6 @@ class ImageChange(Struct, frozen=True):
     error: str
 
 
-class Dropped(Struct, frozen=True):
-    """An item that was dropped because of one of its images."""
-
-    item: str
-    image: str
-    error: str
-
-
 def standardise_all(context: StepContext, settings: StandardiseSettings) -> None:
     """Standardise every image, and scale boxes and outlines on it by the same factor.
 
@@ -121,7 +114,7 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
     for item in items:
         broken = next((ref for ref in item.images if done[ref.path].error), None)
         if broken:
-            dropped.append(Dropped(item.id, broken.path, done[broken.path].error))
+            dropped.append(Dropped(item.id, done[broken.path].error, item.task, broken.path))
             continue
         new = tuple(_store(context, ref, done[ref.path]) for ref in item.images)
         if new == item.images:
@@ -134,9 +127,9 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
             )
             context.keep(_scale(item, new), note=note, tool=f"Pillow {PIL.__version__}")
     if len(dropped) == len(items):
-        raise DataError(message("building.no-item-with-sound-picture", error=dropped[0].error))
+        raise DataError(message("building.no-item-with-sound-picture", error=dropped[0].reason))
     context.table("pictures", [_make_row(ref, done[ref.path]) for ref in refs], ImageChange)
-    context.table("dropped", dropped, Dropped)
+    write_dropped(context.out, dropped)
     context.note(
         f"{sum(bool(each.file) for each in made)} of {len(refs)} images converted, "
         f"{sum(each.frames > 1 for each in made)} with several pages (the first is used)"

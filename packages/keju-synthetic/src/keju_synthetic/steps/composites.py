@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from PIL import Image
 
 from keju.building.crops import Classes, Crop, group_by_class, sample_classes
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.errors import DataError, UsageError
@@ -89,13 +90,6 @@ class CompositePart(Struct, frozen=True):
     of_item: str
 
 
-class Dropped(Struct, frozen=True):
-    """An inscription that could not be made, and why."""
-
-    picture: str
-    why: str
-
-
 def make_composites(context: StepContext, settings: CompositeSettings) -> None:
     """Make inscriptions of labelled crops, and items of recognition about them.
 
@@ -126,9 +120,9 @@ def make_composites(context: StepContext, settings: CompositeSettings) -> None:
             continue
         parts += _keep(context, settings, plan, crops, picture)
     if not parts:
-        raise DataError(message("synthetic.no-inscription-made", why=left[0].why))
+        raise DataError(message("synthetic.no-inscription-made", why=left[0].reason))
     context.table("parts", parts, CompositePart)
-    context.table("left-out", left, Dropped)
+    write_dropped(context.out, left)
     count = len(plans) - len(left)
     context.note(f"{count} inscriptions of {len(parts)} characters of {len(classes)} classes")
     if shelf.unclear_count:

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.datasets.pages import TextChoice, select_lines
@@ -70,8 +71,8 @@ class TypesetSettings(Settings, frozen=True):
     quality: Annotated[int, Meta(description="JPEG quality.", ge=1, le=95)] = 80
 
 
-class Dropped(Struct, frozen=True):
-    """A dropped item, or dropped characters of a line, with the reason."""
+class UnsetText(Struct, frozen=True):
+    """A line, or characters of it, that were not set, with the reason."""
 
     item: str
     line: str
@@ -129,12 +130,13 @@ def typeset_pages(context: StepContext, settings: TypesetSettings) -> None:
     """
     if settings.typeface not in {BY_BOOK, *list_typefaces()}:
         raise UsageError(unknown_name(settings.typeface, (BY_BOOK, *list_typefaces()), "typeface"))
-    left: list[Dropped] = []
+    dropped: list[Dropped] = []
+    unset: list[UnsetText] = []
     pages: list[tuple[Item, PageJob]] = []
     for item in context.items():
         job = _make_job(context, settings, item)
         if isinstance(job, str):
-            left.append(Dropped(item.id, "", "", job))
+            dropped.append(Dropped(item.id, job, item.task))
         else:
             pages.append((item, job))
     if not pages:
@@ -145,14 +147,14 @@ def typeset_pages(context: StepContext, settings: TypesetSettings) -> None:
     kept = 0
     for (item, job), page in zip(pages, drawn, strict=True):
         if page.error:
-            left.append(Dropped(item.id, "", "", page.error))
+            dropped.append(Dropped(item.id, page.error, item.task))
             continue
         lines = tuple(msgspec.json.decode(page.lines, type=list[Line]))
         answer = "\n".join(line.text for line in select_lines(lines, settings.text))
         if not answer:
-            left.append(Dropped(item.id, "", "", f"no line of it is {settings.text}"))
+            dropped.append(Dropped(item.id, f"no line of it is {settings.text}", item.task))
             continue
-        left += _list_dropped(item, page)
+        unset += _list_unset(item, page)
         new = _make_item(context, item, job, page, lines)
         context.keep(
             replace(new, answer=answer, transcription=answer),
@@ -162,9 +164,10 @@ def typeset_pages(context: StepContext, settings: TypesetSettings) -> None:
             ),
         )
         kept += 1
-    context.table("left-out", left, Dropped)
+    write_dropped(context.out, dropped)
+    context.table("unset", unset, UnsetText)
     context.table("fonts", list(_list_fonts({job.typeface for _, job in pages})), FontUsed)
-    _add_notes(context, left, kept)
+    _add_notes(context, unset, kept)
 
 
 STEP = Step(
@@ -264,9 +267,9 @@ _OF_THE_SOURCE = frozenset({"image", "page_size"})
 """Metadata that describe the image of the source."""
 
 
-def _list_dropped(item: Item, page: TypesetPage) -> Iterator[Dropped]:
+def _list_unset(item: Item, page: TypesetPage) -> Iterator[UnsetText]:
     for line, text, why in zip(page.left_lines, page.left_texts, page.left_whys, strict=True):
-        yield Dropped(item.id, line, text, why)
+        yield UnsetText(item.id, line, text, why)
 
 
 def _list_fonts(faces: set[str]) -> Iterator[FontUsed]:
@@ -277,10 +280,10 @@ def _list_fonts(faces: set[str]) -> Iterator[FontUsed]:
             )
 
 
-def _add_notes(context: StepContext, left: list[Dropped], kept: int) -> None:
+def _add_notes(context: StepContext, unset: list[UnsetText], kept: int) -> None:
     context.note(f"{number_of(kept, 'page')} set, {len(context.items()) - kept} dropped")
-    counts = Counter(each.why for each in left if each.line)
-    signs = Counter(sign for each in left if each.why == "no font has it" for sign in each.text)
+    counts = Counter(each.why for each in unset if each.line)
+    signs = Counter(sign for each in unset if each.why == "no font has it" for sign in each.text)
     if counts:
         context.note("of lines: " + ", ".join(f"{why} {count}" for why, count in counts.items()))
     if signs:

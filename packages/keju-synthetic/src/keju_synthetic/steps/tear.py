@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from PIL import Image
 
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.ranking_items import make_ranking_items
 from keju.building.sampling import sample_excluding
 from keju.building.step import Settings, Step
@@ -80,13 +81,6 @@ class Fragment(Struct, frozen=True):
     f: float
 
 
-class Dropped(Struct, frozen=True):
-    """An item whose image was not broken, with the reason."""
-
-    item: str
-    why: str
-
-
 class PieceImage(Struct, frozen=True):
     """An image to be broken."""
 
@@ -137,13 +131,16 @@ def fragment_pieces(context: StepContext, settings: FragmentSettings) -> None:
     torn = context.engine.map(
         "tear", wholes, partial(fragment_piece, settings=settings), BrokenPiece, chunk=_CHUNK
     )
-    left = [Dropped(item.id, piece.error) for item, piece in zip(items, torn, strict=True)
-            if piece.error]  # fmt: skip
+    left = [
+        Dropped(item.id, piece.error, item.task)
+        for item, piece in zip(items, torn, strict=True)
+        if piece.error
+    ]
     whole = [(item, piece) for item, piece in zip(items, torn, strict=True) if not piece.error]
     if not whole:
         if not left:
             raise DataError(message("synthetic.items-without-images"))
-        raise DataError(message("synthetic.no-piece-to-break", why=left[0].why))
+        raise DataError(message("synthetic.no-piece-to-break", why=left[0].reason))
     shelf: list[_StoredFragment] = []
     rows: list[Fragment] = []
     for item, piece in whole:
@@ -157,7 +154,7 @@ def fragment_pieces(context: StepContext, settings: FragmentSettings) -> None:
         mine = [other for other in of_piece[shown.piece.id] if shelf[other].part in shown.joins]
         _keep_items(context, settings, shelf, place, mine)
     context.table("fragments", rows, Fragment)
-    context.table("left-out", left, Dropped)
+    write_dropped(context.out, left)
     joined = sum(bool(shown.joins) for shown in shelf)
     context.note(
         f"{len(whole)} pieces broken into {number_of(len(shelf), 'fragment')}, {joined} of "
@@ -170,7 +167,7 @@ def fragment_pieces(context: StepContext, settings: FragmentSettings) -> None:
             f"{' …' if len(pages) > 3 else ''}"
         )
     if left:
-        context.note(f"{len(left)} images not broken: {left[0].why}")
+        context.note(f"{len(left)} images not broken: {left[0].reason}")
 
 
 STEP = Step(
