@@ -12,6 +12,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+from keju.messages import in_english
 from keju.reporting.glossary import terms
 from keju.translations import Words
 
@@ -44,7 +45,13 @@ def main(folder: Path = DOCS) -> None:
     """Write the page into a folder."""
     chinese = Words("zh")
     rows = [
-        _row(term, chinese(term), meaning, chinese(meaning)) for term, meaning in terms().items()
+        _row(
+            in_english(term.name),
+            chinese(term.name),
+            in_english(term.meaning),
+            chinese(term.meaning),
+        )
+        for term in terms().values()
     ]
     more = [
         _row(each["en"], each["zh"], each["meaning"], each["meaning_zh"])

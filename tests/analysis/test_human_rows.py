@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from keju.analysis.human_rows import NOTE, with_people
+from keju.analysis.human_rows import with_people
 from keju.analysis.leaderboard import leaderboards
 from keju.analysis.run_set import load_runs
+from keju.messages import message
 from keju.reporting.leaderboard_table import leaderboard_table
 from keju.running import ResponseStore
 from keju.runs import RunFolder
@@ -53,7 +54,7 @@ def test_people_stand_apart_and_together(with_humans):
     assert rows["people (2)"].answer_seconds == 15
     shown = {row.model: row for group in leaderboard_table(board).groups for row in group.rows}
     assert shown["people (2)"].hours == "15 s an answer, median"
-    assert NOTE in board.notes
+    assert message("analysis.row-all-people-takes") in board.notes
 
 
 def test_the_joint_row_takes_every_answer_and_leaves_the_rest_alone(with_humans):

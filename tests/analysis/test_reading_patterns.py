@@ -155,9 +155,11 @@ def test_notes_are_those_that_the_items_lines_name():
     assert counts.add("m", page(), said) == "columns out of order"
     assert counts.add("m", page(), response("".join(PAGES["p1"]))) is None
     assert counts.of("m", "T1").pages == 3
-    assert counts.of("m", "T1").words == (
+    (clause,) = counts.of("m", "T1").clauses
+    assert clause == (
         "reading pattern: notes misplaced on 1 of 3 pages, columns out of order on 1 of 3 pages"
     )
+    assert Words("zh")(clause) == "阅读方式：夹注错位（1/3 页）、竖行顺序错乱（1/3 页）"
     assert counts.doubtful == {"m": []}
 
 
@@ -169,10 +171,10 @@ def test_a_pattern_on_a_small_minority_of_the_pages_is_doubtful():
     found = counts.of("m", "T1")
     assert found.sure == [("rows across columns", 4)]
     assert found.doubtful == [("columns out of order", 1)]
-    assert found.words == (
-        "reading pattern: rows across columns on 4 of 16 pages; "
-        "doubtful reading pattern: columns out of order on 1 of 16 pages"
-    )
+    assert found.clauses == [
+        "reading pattern: rows across columns on 4 of 16 pages",
+        "doubtful reading pattern: columns out of order on 1 of 16 pages",
+    ]
     assert counts.doubtful == {"m": ["columns out of order"]}
 
 

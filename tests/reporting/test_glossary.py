@@ -39,8 +39,8 @@ def test_every_term_and_layer_is_defined_in_both_languages(scored_run):
     words = glossary(load_runs([scored_run]).results)
     assert len(words.layers) == len(LAYERS)
     assert {"protocol", "official", "strict", "group", "interval", "floor"} <= set(words.terms)
-    for meaning in [*words.terms.values(), *words.layers.values()]:
-        assert HAN.search(ZH(meaning)), meaning
+    for term in [*words.terms.values(), *words.layers.values()]:
+        assert HAN.search(ZH(term.meaning)), term
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -78,5 +78,5 @@ def test_one_metric_of_two_kinds_of_task_has_a_definition_for_each(scored_run):
     assert len({each.definition for each in senses}) == 2
     assert shown.of("strict", "T1", "CER ↓") == metric_definition("T1", "", "strict", "CER")
     assert shown.of("strict", "T2", "CER ↓") == ""
-    assert shown.head("strict") == shown.terms["strict"]
+    assert shown.head("strict") == shown.terms["strict"].meaning
     assert shown.head("strict: CharAcc") == metric_definition("T1", "", "strict", "CharAcc")

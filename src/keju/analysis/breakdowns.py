@@ -16,6 +16,7 @@ from keju.analysis.run_set import RunSet
 from keju.datasets.values import value_label
 from keju.definitions import query_of
 from keju.items import Item, Score
+from keju.messages import Message, message
 from keju.scoring import is_ratio_of_sums
 from keju.scoring.aggregate import task_value
 from keju.statistics import group_bootstrap
@@ -24,6 +25,15 @@ Json = dict[str, Any]
 T = TypeVar("T")
 
 _GROUP = "group"
+_RESOLUTION, _LENGTH = "resolution", "length of the answer"
+OWN_KINDS = {
+    _RESOLUTION: "analysis.resolution",
+    _LENGTH: "analysis.length-of-the-answer",
+}
+"""The breakdowns that keju computes itself, with the ids of their names; their rows are messages.
+
+Other kinds and their values are those of the dataset's metadata.
+"""
 _MOST = 24
 _TELLING = 3
 """Minimum number of items for a row in a long list."""
@@ -73,9 +83,10 @@ def _group_by_stratum(
         for kind, stratum in _strata_of(items[score.task, score.query, score.item]):
             found.setdefault(kind, {}).setdefault(stratum, []).append(score)
     found = {kind: by for kind, by in found.items() if kind == _GROUP or not _is_id(by)}
-    for kind, steps in _ORDERED.items():
+    for kind, labels in ((_RESOLUTION, _pixel_steps()), (_LENGTH, _length_steps())):
         if kind in found:
-            found[kind] = {step: found[kind][step] for step in steps if step in found[kind]}
+            steps = sorted(found[kind], key=int)
+            found[kind] = {labels[int(step)]: found[kind][step] for step in steps}
     return found
 
 
@@ -93,22 +104,28 @@ def _strata_of(item: Item) -> Iterator[tuple[str, str]]:
         yield _GROUP, item.group
     if item.images and item.images[0].width:
         size = item.images[0].width * item.images[0].height / 1e6
-        yield "resolution", _PIXELS[sum(size >= edge for edge in _MEGAPIXELS[1:])]
+        yield _RESOLUTION, str(sum(size >= edge for edge in _MEGAPIXELS[1:]))
     if length := len(item.answer or item.answer_simplified):
-        yield "length of the answer", _LENGTHS[sum(length >= edge for edge in _CHARACTERS[1:])]
+        yield _LENGTH, str(sum(length >= edge for edge in _CHARACTERS[1:]))
 
 
-_PIXELS = [
-    f"{low:g} to {high:g} megapixels" if high < 100 else f"{low:g} megapixels or more"
-    for low, high in pairwise(_MEGAPIXELS)
-]
-_LENGTHS = [
-    *(f"{low} to {high - 1} characters" for low, high in pairwise(_CHARACTERS)),
-    f"{_CHARACTERS[-1]} characters or more",
-]
-_ORDERED = {"resolution": _PIXELS, "length of the answer": _LENGTHS}
-OWN_STRATA = frozenset(_ORDERED)
-"""The breakdowns whose values are named by keju, and not by the dataset."""
+def _pixel_steps() -> list[Message]:
+    return [
+        message("analysis.to-megapixels", low=f"{low:g}", high=f"{high:g}")
+        if high < 100
+        else message("analysis.megapixels-or-more", low=f"{low:g}")
+        for low, high in pairwise(_MEGAPIXELS)
+    ]
+
+
+def _length_steps() -> list[Message]:
+    return [
+        *(
+            message("analysis.characters-to", low=low, high=high - 1)
+            for low, high in pairwise(_CHARACTERS)
+        ),
+        message("analysis.characters-from", low=_CHARACTERS[-1]),
+    ]
 
 
 def _above_their_means(scores: Sequence[Score], of_task: Sequence[Score]) -> list[Score]:
@@ -125,7 +142,7 @@ def _above_their_means(scores: Sequence[Score], of_task: Sequence[Score]) -> lis
 def _as_mean(score: Score, value: float, stats: dict[str, float]) -> Score:
     return Score(
         key=score.key, item=score.item, model=score.model, benchmark=score.benchmark,
-        task=score.task, query=score.query, protocol=score.protocol, metric="above the task's mean",
+        task=score.task, query=score.query, protocol=score.protocol, metric="above-the-mean",
         value=value, group=score.group, stats=stats,
     )  # fmt: skip
 
@@ -139,7 +156,7 @@ def _table(
 ) -> Json:
     rows = [_row(stratum, scores, models, counts) for stratum, scores in by_stratum.items()]
     found: Json = {"task": task, "kind": kind, "rows": rows, "of": len(rows)}
-    if kind not in _ORDERED:
+    if kind not in OWN_KINDS:
         rows.sort(key=lambda row: (row[2] is None, row[2]))
     if len(rows) > _MOST:
         telling = [row for row in rows if row[1] >= _TELLING and row[2] is not None] or rows

@@ -17,7 +17,7 @@ from keju.analysis.comparison_sides import (
 from keju.definitions import tasks, without_official
 from keju.errors import UsageError
 from keju.items import Protocol, Record, Score
-from keju.messages import message
+from keju.messages import join_clauses, listed, message, recognised
 from keju.runs import RunFolder
 from keju.scoring import TaskComparison, compare_errors, compare_models, cut_note
 
@@ -76,7 +76,7 @@ def comparison_of(
     one, other, dropped = paired_scores(first, second)
     found = compare_models(one, other, protocol)
     if not found:
-        raise UsageError(_why_nothing(names, first, second, protocol, dropped))
+        raise UsageError(_explain_nothing(names, first, second, protocol, dropped))
     return Comparison(
         first=names[0],
         second=names[1],
@@ -86,7 +86,7 @@ def comparison_of(
         tasks=found,
         errors=compare_errors(one, other) if protocol == "strict" else [],
         dropped=dropped,
-        unscored=_unscored(one, other, protocol),
+        unscored=_find_unscored(one, other, protocol),
         notes=_notes(names, one, other, protocol),
     )
 
@@ -98,7 +98,7 @@ def _notes(
     return {name: note for name, side in zip(names, ours, strict=True) if (note := cut_note(side))}
 
 
-def _unscored(first: list[Score], second: list[Score], protocol: Protocol) -> list[Unscored]:
+def _find_unscored(first: list[Score], second: list[Score], protocol: Protocol) -> list[Unscored]:
     """The tasks of both sides in which the main metric of some item has no value."""
     found = []
     for task in tasks():
@@ -136,18 +136,22 @@ def _describe_side(side: Side) -> dict[str, str]:
     return {"run": str(side.run.path), "model": side.model, **side.variant._asdict()}
 
 
-def _why_nothing(
+def _explain_nothing(
     names: tuple[str, str], first: Side, second: Side, protocol: Protocol, dropped: int
 ) -> str:
     tasks = [
-        ", ".join(sorted({each.task for each in side.scores if each.protocol == protocol}))
-        or "none"
+        listed(sorted({each.task for each in side.scores if each.protocol == protocol}))
+        or message("analysis.none")
         for side in (first, second)
     ]
     why = message("analysis.tasks-with-scores", protocol=protocol, task=tasks[0], other=tasks[1])
     unscored = {each.reason for each in first.scores if each.value is None} - {""}
     if unscored:
-        why = message("analysis.also-unscored", why=why, unscored="; ".join(sorted(unscored)[:3]))
+        why = message(
+            "analysis.also-unscored",
+            why=why,
+            unscored=join_clauses(map(recognised, sorted(unscored)[:3])),
+        )
     if dropped:
         why = message("analysis.runs-ask-other-datasets", dropped=dropped)
     return message("analysis.nothing-to-compare", name=names[0], other=names[1], why=why)

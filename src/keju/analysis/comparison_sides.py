@@ -10,7 +10,7 @@ from msgspec import convert
 
 from keju.errors import UsageError
 from keju.items import Item, PromptVariant, Record, Score, variant_of
-from keju.messages import message
+from keju.messages import both, listed, message
 from keju.runs import RunFolder
 from keju.scoring import check_scores, stored_scores
 from keju.text import in_script
@@ -158,7 +158,7 @@ def _models(pair: tuple[RunFolder, RunFolder], wanted: Wanted, *, several: bool)
         for run, name, there in zip(pair, named, known, strict=True):
             if name not in there:
                 raise UsageError(
-                    message("analysis.no-model", path=run.path, name=name, known=", ".join(there))
+                    message("analysis.no-model", path=run.path, name=name, known=listed(there))
                 )
         return named
     in_variants = wanted.settings or wanted.scripts or wanted.wordings
@@ -173,7 +173,7 @@ def _models(pair: tuple[RunFolder, RunFolder], wanted: Wanted, *, several: bool)
         message(
             "analysis.name-the-models",
             path=pair[0].path,
-            known=", ".join(dict.fromkeys(known[0] + known[1])),
+            known=listed(dict.fromkeys(known[0] + known[1])),
         )
     )
 
@@ -196,14 +196,14 @@ def _scores(
         )
     }
     if not kept:
-        asked = " and ".join(filter(None, given))
+        asked = both(filter(None, given))
         raise UsageError(
             message(
                 "analysis.no-answers-in",
                 path=run.path,
                 model=model,
                 asked=asked or message("analysis.any-setting"),
-                known=_listed(found),
+                known=_list_variants(found),
             )
         )
     return kept
@@ -212,15 +212,17 @@ def _scores(
 def _only(run: RunFolder, model: str, found: dict[PromptVariant, list[Score]]) -> Side:
     if len(found) > 1:
         raise UsageError(
-            message("analysis.several-variants", path=run.path, model=model, known=_listed(found))
+            message(
+                "analysis.several-variants", path=run.path, model=model, known=_list_variants(found)
+            )
         )
     ((variant, scores),) = found.items()
     return Side(run, model, variant, scores)
 
 
-def _listed(found: dict[PromptVariant, list[Score]]) -> str:
+def _list_variants(found: dict[PromptVariant, list[Score]]) -> str:
     labels = (variant.label(found).replace(" · ", " ") or variant.setting for variant in found)
-    return ", ".join(labels) or message("analysis.none")
+    return listed(labels) or message("analysis.none")
 
 
 def _run_names(first: Side, second: Side) -> tuple[str, str]:

@@ -105,13 +105,13 @@ class Mistakes:
                 counts.pages,
                 counts.left_out,
                 sum(forms.total() for forms in counts.made.values()),
-                list(map(_confusion, *_sorted(counts))),
+                list(map(_confusion, *_sort_mistakes(counts))),
             )
             for model, counts in self._models.items()
         ]
 
 
-def _sorted(counts: _Counts) -> tuple[list[Counter[_Pair]], list[int]]:
+def _sort_mistakes(counts: _Counts) -> tuple[list[Counter[_Pair]], list[int]]:
     """The most frequent mistakes by their forms, and the frequency of each one's character."""
     order = sorted(counts.made.items(), key=lambda each: (-each[1].total(), each[0]))
     kept = [(pair, forms) for pair, forms in order[:_MOST] if forms.total() >= _LEAST]

@@ -38,6 +38,7 @@ from keju.analysis.swapped import Place, place_of
 from keju.definitions import options_of, prompt_of, query_of
 from keju.errors import KejuError
 from keju.items import Item
+from keju.messages import message
 from keju.metrics.common_substrings import find_common_substrings, find_longest_common, occurs_in
 from keju.running.reading import name_of_images
 from keju.runs import RunFolder
@@ -177,7 +178,7 @@ def _signs(
             yield (
                 "blind",
                 _blind(said, each.truth, each.own, others),
-                "its own true text",
+                message("analysis.its-own-true-text"),
                 (_blind(said, others[0], each.own, [each.truth, *others[1:]])),
             )
         return
@@ -189,7 +190,7 @@ def _signs(
             yield (
                 "withheld",
                 run,
-                "the true text, not in the reading",
+                message("analysis.true-text-not-reading"),
                 (_withheld(said, others[0], reading, (*asked, each.truth))),
             )
         return

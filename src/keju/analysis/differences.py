@@ -39,12 +39,12 @@ def differences(truth: str, answer: str) -> list[Difference]:
     Both are aligned at the last layer of normalisation and shown as they were written. An answer of
     more than 6,000 characters (a repetition loop) is truncated.
     """
-    left, right = _prepared(truth[:_LONGEST]), _prepared(answer[:_LONGEST])
-    return _joined(_single(left, right))
+    left, right = _prepare_text(truth[:_LONGEST]), _prepare_text(answer[:_LONGEST])
+    return _merge_neighbours(_single(left, right))
 
 
 @lru_cache(maxsize=32)  # the same reference is compared with many answers, one after the other
-def _prepared(text: str) -> _Text:
+def _prepare_text(text: str) -> _Text:
     shown: list[str] = []
     compared: list[str] = []
     breaks = set()
@@ -78,7 +78,7 @@ def _kind(kind: str, *, same: bool) -> Kind:
     return _KINDS[kind]
 
 
-def _joined(singles: Iterator[Difference]) -> list[Difference]:
+def _merge_neighbours(singles: Iterator[Difference]) -> list[Difference]:
     stretches: list[Difference] = []
     for single in singles:
         last = stretches[-1] if stretches else None

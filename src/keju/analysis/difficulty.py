@@ -88,7 +88,7 @@ def difficulty(run_set: RunSet, without_results: Collection[str] = ()) -> Diffic
     so is one of `without_results` in a transcription.
     """
     by_task: dict[str, list[_Tried]] = {}
-    for tried in _tried(run_set):
+    for tried in _collect_tried(run_set):
         name = task_name(tried.item.task, tried.item.query)
         by_task.setdefault(name, []).append(tried)
     found: list[tuple[float, str, _Tried]] = []
@@ -119,7 +119,7 @@ def _means(of_task: Sequence[_Tried]) -> dict[str, float]:
     return {model: fmean(own) for model, own in values.items()}
 
 
-def _tried(run_set: RunSet) -> Iterator[_Tried]:
+def _collect_tried(run_set: RunSet) -> Iterator[_Tried]:
     for place, asked in enumerate(run_set.asked.values()):
         values: dict[str, list[float]] = {}
         main = ("strict", main_metric(asked.item, "strict"))

@@ -18,6 +18,7 @@ from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet, main_metric
 from keju.definitions import query_of, task
 from keju.items import Item
+from keju.messages import Message, message
 from keju.metrics.edit import distance
 from keju.running.reading import name_of_images
 from keju.statistics import associate
@@ -86,7 +87,19 @@ def _over_models(run_set: RunSet) -> Iterator[Downstream]:
                 pairs = _Pairs(
                     [means[model] for model in both], [of_task[model] for model in both], both
                 )
-                yield _correlated(benchmark, name, "", "their tasks of transcription", pairs)
+                yield _correlate(benchmark, name, "", _name_task_readings(), pairs)
+
+
+def _name_task_readings() -> Message:
+    return message("analysis.their-tasks-of-transcription")
+
+
+def _name_given_reading() -> Message:
+    return message("analysis.reading-given")
+
+
+def _name_own_reading() -> Message:
+    return message("analysis.its-own-transcription")
 
 
 def _is_transcription(name: str) -> bool:
@@ -97,7 +110,7 @@ def _is_transcription(name: str) -> bool:
 def _over_items(run_set: RunSet) -> Iterator[Downstream]:
     read = _accuracies(run_set)
     given = _rate_readings(run_set)
-    found: dict[tuple[str, str, str, str], _Pairs] = {}
+    found: dict[tuple[str, str, str, Message], _Pairs] = {}
     for asked in run_set.asked.values():
         item = asked.item
         main = main_metric(item, "strict")
@@ -107,9 +120,9 @@ def _over_items(run_set: RunSet) -> Iterator[Downstream]:
         for answer in asked.answers:
             if run_set.by_model[answer.model].role == "baseline":
                 continue
-            accuracy, readers = given.get((answer.model, item.id)), "the reading it was given"
+            accuracy, readers = given.get((answer.model, item.id)), _name_given_reading()
             if accuracy is None:
-                accuracy, readers = read.get((answer.model, pictures)), "its own transcription"
+                accuracy, readers = read.get((answer.model, pictures)), _name_own_reading()
             value = next(
                 (s.value for s in answer.scores if (s.protocol, s.metric) == ("strict", main)), None
             )
@@ -119,7 +132,7 @@ def _over_items(run_set: RunSet) -> Iterator[Downstream]:
                 pairs.add(accuracy, value, item.group or item.id)
     for key, pairs in found.items():
         if len(pairs.read) >= _FEWEST_ITEMS:
-            yield _correlated(*key, pairs)
+            yield _correlate(*key, pairs)
 
 
 def _accuracies(run_set: RunSet) -> dict[tuple[str, str], float]:
@@ -156,7 +169,7 @@ def _true_text(item: Item) -> str:
     return counted(item.transcription or "".join(line.text for line in item.lines))
 
 
-def _correlated(benchmark: str, name: str, model: str, readers: str, pairs: _Pairs) -> Downstream:
+def _correlate(benchmark: str, name: str, model: str, readers: str, pairs: _Pairs) -> Downstream:
     found = associate(pairs.read, pairs.answered, pairs.groups, resamples=_RESAMPLES)
     middle = sorted(pairs.read)[len(pairs.read) // 2]
     return Downstream(

@@ -90,7 +90,7 @@ def speeds(run_set: RunSet) -> dict[str, Speed]:
     return {
         name: Speed(why=message("analysis.results-read-from-files"))
         if model_responses.kind == RESULTS
-        else _speed(
+        else _sum_timings(
             [each for each in stored[model_responses.run] if each.model == model_responses.model]
         )
         for name, model_responses in run_set.by_model.items()
@@ -98,7 +98,7 @@ def speeds(run_set: RunSet) -> dict[str, Speed]:
     }
 
 
-def _speed(timings: Sequence[Timing]) -> Speed:
+def _sum_timings(timings: Sequence[Timing]) -> Speed:
     """Sum of the timings of one machine: the one with the most pages, of equal ones the later."""
     if not timings:
         return Speed(why=message("analysis.run-no-time-because"))
@@ -107,7 +107,7 @@ def _speed(timings: Sequence[Timing]) -> Speed:
     last = timings[-1]
     if not whole:
         return Speed(last.machine, _runtime(last), last.pages, last.first, why=last.too_little)
-    among = _of_one_machine(quiet or whole)
+    among = _choose_machine(quiet or whole)
     last = among[-1]
     pages, answers = sum(each.pages for each in among), sum(each.answers for each in among)
     wall, cpu = sum(each.wall for each in among), _sum(each.cpu for each in among)
@@ -125,7 +125,7 @@ def _speed(timings: Sequence[Timing]) -> Speed:
     )
 
 
-def _of_one_machine(timings: Sequence[Timing]) -> list[Timing]:
+def _choose_machine(timings: Sequence[Timing]) -> list[Timing]:
     pages: dict[Machine, int] = {}
     for each in timings:
         pages[each.machine] = pages.pop(each.machine, 0) + each.pages

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from keju.analysis.run_set import RunSet
 from keju.definitions.pair_forms import reduced_form
 from keju.items import MIXED_GALLERY, Item
+from keju.messages import Message, listed, message
 from keju.published import paper, paper_galleries, papers
 
 Place = tuple[str, str, str]
@@ -56,7 +57,7 @@ def reduced_forms(run_set: RunSet) -> dict[Place, str]:
     return {place: form for place, form in forms if form}
 
 
-def reduced_notes(found: Mapping[Place, str]) -> Iterator[tuple[str, str]]:
+def reduced_notes(found: Mapping[Place, str]) -> Iterator[tuple[str, Message]]:
     """Each task with such items, and a sentence that states where they are shown instead."""
     by_task: dict[str, set[str]] = {}
     for (task, _, _), form in found.items():
@@ -64,30 +65,30 @@ def reduced_notes(found: Mapping[Place, str]) -> Iterator[tuple[str, str]]:
     for task, forms in by_task.items():
         yield (
             task,
-            f"Queries of {task} that were asked in a reduced form (--pairs "
-            f"{', '.join(sorted(forms))}) are not the paper's experiment and not in this table. "
-            "They are shown in the leaderboard and task by task.",
+            message("analysis.reduced-pairs-not-in-table", task=task, forms=listed(sorted(forms))),
         )
 
 
-def gallery_notes(others: Mapping[Place, Gallery]) -> Iterator[tuple[str, str]]:
+def gallery_notes(others: Mapping[Place, Gallery]) -> Iterator[tuple[str, Message]]:
     """Each task with such galleries, and a sentence that states where they are shown instead."""
     by_task: dict[str, set[Gallery]] = {}
     for (task, _, _), each in others.items():
         by_task.setdefault(task, set()).add(each)
     for task, these in by_task.items():
-        counts = ", ".join(
-            f"{each.size} images{f' ({each.of})' if each.of else ''}" for each in sorted(these)
+        counts = listed(map(_describe_size, sorted(these)))
+        theirs = listed(f"{name} {size}" for name, size in paper_galleries(task).items())
+        note = (
+            message("analysis.other-galleries-by-classes", task=task, counts=counts, theirs=theirs)
+            if _is_swept(task)
+            else message("analysis.other-galleries", task=task, counts=counts, theirs=theirs)
         )
-        theirs = ", ".join(f"{name} {size}" for name, size in paper_galleries(task).items())
-        instead = "in the leaderboard and task by task"
-        if _is_swept(task):
-            instead += ", and by number of classes in the figure: keju figures --which classes"
-        yield (
-            task,
-            f"Queries of {task} with other galleries than the paper's ({counts}; the paper: "
-            f"{theirs}) are not in this table. They are shown {instead}.",
-        )
+        yield task, note
+
+
+def _describe_size(gallery: Gallery) -> Message:
+    if gallery.of:
+        return message("analysis.gallery-size-of", count=gallery.size, of=gallery.of)
+    return message("analysis.gallery-size", count=gallery.size)
 
 
 def _as_in_paper(task: str, gallery: Gallery) -> bool:

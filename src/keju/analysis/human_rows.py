@@ -9,11 +9,6 @@ from msgspec.structs import replace
 
 from keju.analysis.run_set import PEOPLE, Answer, AskedItem, ModelResponses, RunSet
 
-NOTE = (
-    "The row of all people takes every answer of each; its interval says what other books and "
-    "plates would change, not what other people would"
-)
-
 
 def with_people(run_set: RunSet) -> RunSet:
     """The same data, with a voice of all people where there are at least two.

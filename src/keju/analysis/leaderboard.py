@@ -11,7 +11,7 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from keju.analysis.engine_times import Speed, speeds
-from keju.analysis.human_rows import NOTE, with_people
+from keju.analysis.human_rows import with_people
 from keju.analysis.labels import task_name
 from keju.analysis.no_results import unranked
 from keju.analysis.own_drafts import own_draft_notes
@@ -28,19 +28,20 @@ from keju.definitions import (
     tasks,
 )
 from keju.items import Item, Protocol
+from keju.messages import message
 from keju.running.prices import Prices
 from keju.scoring import PROTOCOLS, BenchmarkResult, MeanResult, Result
 
 Results = Mapping[tuple[str, Protocol], Result]
 
 ROLES = {
-    "engine": "OCR engines",
-    "model": "models",
-    "answers": "answers made elsewhere",
-    "human": "people",
-    "baseline": "baselines: the floor",
+    "engine": "analysis.ocr-engines",
+    "model": "analysis.models-title",
+    "answers": "analysis.answers-made-elsewhere",
+    "human": "analysis.people",
+    "baseline": "analysis.baselines-the-floor",
 }
-"""The roles in the order of the groups, with the groups' titles."""
+"""The roles in the order of the groups, with the ids of the groups' titles."""
 
 _RANKED = ("engine", "model", "answers")
 
@@ -90,7 +91,7 @@ class Group(NamedTuple):
     @property
     def title(self) -> str:
         """The name of the group."""
-        return ROLES[self.role]
+        return message(ROLES[self.role])
 
 
 class Leaderboard(NamedTuple):
@@ -149,7 +150,7 @@ def _leaderboard(
                 if task(place[0]).benchmark == name
             },
             {model: each for (model, its), each in found.items() if its == protocol},
-            ranked=[m for m in _ranked(run_set) if m not in lacking],
+            ranked=[m for m in _names_of_ranked(run_set) if m not in lacking],
         )
         for protocol in protocols
     }
@@ -174,16 +175,16 @@ def _leaderboard(
             groups.append(Group(role, sorted(rows, key=lambda row: -_sort_value(row.overall))))
     notes = [note for protocol in protocols for note in sure[protocol].notes]
     if sum(model_responses.role == PEOPLE for model_responses in run_set.by_model.values()) > 1:
-        notes.append(NOTE)
+        notes.append(message("analysis.row-all-people-takes"))
     notes += [*own_draft_notes(run_set, name), *prompt_notes(run_set, name)]
     items = [each.item for each in run_set.asked.values() if each.item.benchmark == name]
     if prices:
-        notes.append(f"Prices as of {prices.seen}: check them")
+        notes.append(message("analysis.prices-check-them", seen=prices.seen))
     return Leaderboard(
         benchmark=name,
         title=benchmark_title(name),
         protocols=protocols,
-        heads=[_head(name, protocol) for protocol in protocols],
+        heads=[_format_head(name, protocol) for protocol in protocols],
         domains=domains,
         groups=groups,
         chance=_chances(items),
@@ -194,7 +195,7 @@ def _leaderboard(
     )
 
 
-def _ranked(run_set: RunSet) -> list[str]:
+def _names_of_ranked(run_set: RunSet) -> list[str]:
     return [
         name
         for name, model_responses in run_set.by_model.items()
@@ -202,7 +203,7 @@ def _ranked(run_set: RunSet) -> list[str]:
     ]
 
 
-def _head(benchmark: str, protocol: Protocol) -> str:
+def _format_head(benchmark: str, protocol: Protocol) -> str:
     """The head of a column of overall values: the protocol, and the metric if there is only one."""
     queries = [query for each in tasks() if each.benchmark == benchmark for query in each.queries]
     return f"{protocol}: {getattr(queries[0], protocol)[0]}" if len(queries) == 1 else protocol
@@ -257,7 +258,7 @@ def _domain(result: BenchmarkResult | None, domain: str, bounds: Bounds | None) 
 
 def _rank(known: Resampled, model: str) -> Rank:
     if model not in known.ranks:
-        return Rank(why=known.unranked.get(model, "not ranked"))
+        return Rank(why=known.unranked.get(model) or message("analysis.not-ranked"))
     return Rank(*known.ranks[model])
 
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from keju.analysis.run_set import Run, RunSet
-from keju.definitions import is_undeciphered, task, tasks
+from keju.definitions import Task, is_undeciphered, task, tasks
 from keju.items import Item
+from keju.messages import Message, listed, message
 
-_UNITS = {"items": "", "images": " images"}
-"""The unit after a count; items need none."""
+_AS_MANY = {
+    ("items",): "analysis.as-many-items",
+    ("images",): "analysis.as-many-images",
+    ("items", "images"): "analysis.as-many-items-and-images",
+    ("images", "items"): "analysis.as-many-images-and-items",
+}
+"""The note on a dataset with as many of these units as the benchmark."""
 
 
-def other_data(run_set: RunSet) -> list[str]:
+def other_data(run_set: RunSet) -> list[Message]:
     """Notes that are necessary for a comparison of a run with a paper, one line per dataset.
 
     Counts are in the unit of the paper: items or images.
@@ -27,27 +33,21 @@ def other_data(run_set: RunSet) -> list[str]:
     return [_line(run, items[key]) for key, run in runs.items()]
 
 
-def _line(run: Run, by_task: Mapping[str, Sequence[Item]]) -> str:
+def _line(run: Run, by_task: Mapping[str, Sequence[Item]]) -> Message:
     data = f"{run.manifest.dataset} {run.manifest.dataset_version}"
     if run.manifest.synthetic:
-        return (
-            f"{data} was drawn by keju: it is not the benchmark's own data, and a difference "
-            "from a printed row is not evidence about a model."
-        )
+        return message("analysis.drawn-keju-not-benchmark", data=data)
     declared = [each for each in tasks() if each.id in by_task]
     counts = {each.id: each.counted(by_task[each.id]) for each in declared}
     other = [
-        f"{each.id} {counts[each.id]:,} of {each.count:,}{_UNITS[each.unit]}"
-        for each in declared
-        if counts[each.id] != each.count
+        _describe_count(each, counts[each.id]) for each in declared if counts[each.id] != each.count
     ]
     if other:
-        return (
-            f"{data} has other items than the benchmark ({', '.join(other)}): a difference "
-            "from a printed row may be the data's."
-        )
-    units = " and ".join(dict.fromkeys(each.unit for each in declared))
-    return (
-        f"{data} has as many {units} of each task as the benchmark; whether they are its "
-        "own, keju can't know."
-    )
+        return message("analysis.other-items-benchmark-difference", data=data, other=listed(other))
+    return message(_AS_MANY[tuple(dict.fromkeys(each.unit for each in declared))], data=data)
+
+
+def _describe_count(each: Task, count: int) -> Message:
+    if each.unit == "images":
+        return message("analysis.task-images-of", task=each.id, count=count, total=each.count)
+    return message("analysis.task-items-of", task=each.id, count=count, total=each.count)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from keju.analysis.run_set import RunSet
 from keju.items import Item
+from keju.messages import message
 from keju.models import drafted_by
 from keju.runs import RunFolder
 
@@ -24,11 +25,10 @@ def own_draft_line(name: str, model: str, items: Iterable[Item]) -> str:
     if not own:
         return ""
     open_ = sum(item.draft for item in own)
-    since = f"{open_} of them not yet accepted" if open_ else "accepted or corrected by a person"
-    return (
-        f"{name}: {len(own)} of {len(answered)} items were drafted by this model itself ({since}), "
-        "which favours it"
-    )
+    count, total = len(own), len(answered)
+    if open_:
+        return message("analysis.own-drafts-open", name=name, count=count, total=total, open=open_)
+    return message("analysis.own-drafts-accepted", name=name, count=count, total=total)
 
 
 def own_draft_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:

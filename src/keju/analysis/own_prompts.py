@@ -14,6 +14,7 @@ from keju.definitions import prompt_of, query_of
 from keju.definitions.wordings import Wording, own_wordings
 from keju.errors import KejuError
 from keju.items import Item, PromptScript
+from keju.messages import listed, message
 from keju.runs import RunFolder
 
 _LONGEST = 60
@@ -132,4 +133,4 @@ def prompt_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
         if name in asked and model_responses.own_prompt
     ]
     if own:
-        yield f"Not the paper's prompt, in official too: {', '.join(own)}"
+        yield message("analysis.not-paper-prompt-official", own=listed(own))

@@ -84,8 +84,10 @@ def _row(
     names = [name for name in identity if name in _ASKED or name.startswith(_EXTRA)]
     return ParametersRow(
         model=label,
-        asked_for=_spelled((name.removeprefix(_EXTRA), identity[name]) for name in names),
-        sent=[Sent(None if key is None else _spelled(key), n) for key, n in sent.most_common()],
+        asked_for=_format_pairs((name.removeprefix(_EXTRA), identity[name]) for name in names),
+        sent=[
+            Sent(None if key is None else _format_pairs(key), n) for key, n in sent.most_common()
+        ],
         not_sent=sorted(dropped.items()),
         dtype=identity.get("dtype", UNKNOWN_DTYPE),
         system_prompt=identity.get("system_prompt", ""),
@@ -115,5 +117,5 @@ def _benchmarks(run_set: RunSet, label: str) -> list[str]:
     )
 
 
-def _spelled(pairs: Iterable[tuple[str, str]]) -> str:
+def _format_pairs(pairs: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"{name}={value}" for name, value in pairs)

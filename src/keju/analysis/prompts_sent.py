@@ -42,7 +42,7 @@ def prompts_sent(asked: AskedItem, run_set: RunSet) -> tuple[list[PromptSent], b
                 None
             )
     if not found:
-        return [PromptSent("", _released(asked.item))], False
+        return [PromptSent("", _build_released_prompt(asked.item))], False
     several = len(found) > 1
     return [
         PromptSent(", ".join(labels) if several else "", text) for text, labels in found.items()
@@ -63,10 +63,10 @@ def _prompt(item: Item, model_responses: ModelResponses, boxes: str) -> str:
     try:
         return request_for(item, way, READING if read else None).prompt
     except KejuError:
-        return _released(item)
+        return _build_released_prompt(item)
 
 
-def _released(item: Item) -> str:
+def _build_released_prompt(item: Item) -> str:
     try:
         return prompt_of(item)
     except KejuError:

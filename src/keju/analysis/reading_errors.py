@@ -58,7 +58,7 @@ def reading_errors(
         floors: by model and task, from `wrong_pages`.
     """
     for result in results:
-        for found in _of_result(result):
+        for found in _collect_errors(result):
             yield found._replace(floor=floors.get((found.model, found.task)))
 
 
@@ -73,7 +73,7 @@ def wrong_pages(run_set: RunSet) -> dict[tuple[str, str], WrongPage | None]:
     return {key: wrong_page_errors(pairs) for key, pairs in answers.items()}
 
 
-def _of_result(result: Result) -> Iterator[ReadingErrors]:
+def _collect_errors(result: Result) -> Iterator[ReadingErrors]:
     """The transcription tasks of a strict result with a complete answer."""
     if result.protocol != "strict":
         return

@@ -9,6 +9,7 @@ from keju.analysis.labels import task_name
 from keju.definitions import is_blank
 from keju.items import Item, Response
 from keju.layout import ReadingPattern, bounds_of, find_reading_pattern
+from keju.messages import Message, listed, message, recognised
 from keju.scoring import transcription_of
 from keju.text import counted, counted_alike
 
@@ -42,13 +43,26 @@ class Patterns(NamedTuple):
         return [each for each in self.found if each[1] < DOUBTFUL * self.pages]
 
     @property
-    def words(self) -> str:
-        """Each pattern with the number of its pages, the doubtful ones last, in one line."""
-        parts = (("reading pattern", self.sure), ("doubtful reading pattern", self.doubtful))
-        return "; ".join(f"{kind}: {self._listed(found)}" for kind, found in parts if found)
+    def clauses(self) -> list[Message]:
+        """The patterns with the numbers of their pages, and the doubtful ones."""
+        found = []
+        if self.sure:
+            found.append(message("analysis.reading-patterns", patterns=self._list(self.sure)))
+        if self.doubtful:
+            doubtful = self._list(self.doubtful)
+            found.append(message("analysis.doubtful-reading-patterns", patterns=doubtful))
+        return found
 
-    def _listed(self, found: list[tuple[ReadingPattern, int]]) -> str:
-        return ", ".join(f"{name} on {count} of {self.pages} pages" for name, count in found)
+    def _list(self, found: list[tuple[ReadingPattern, int]]) -> str:
+        return listed(
+            message(
+                "analysis.pattern-on-pages",
+                pattern=recognised(name),
+                count=count,
+                total=self.pages,
+            )
+            for name, count in found
+        )
 
 
 class PatternCounts:

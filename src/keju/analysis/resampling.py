@@ -12,6 +12,7 @@ from keju.analysis.intervals import has_interval, interval_of_scores, ratios_of
 from keju.analysis.labels import task_name
 from keju.analysis.run_set import Mains
 from keju.items import Score
+from keju.messages import listed, message
 from keju.scoring import BenchmarkResult
 from keju.statistics import (
     FEWEST_GROUPS,
@@ -122,7 +123,7 @@ def resample_benchmark(
         ranked: the models that get ranks, if they answered all items that others of them did.
     """
     models = list(results)
-    drawn = _drawn(mains, models)
+    drawn = _draw_resamples(mains, models)
     alone = _alone(mains)
     found = Resampled({}, {}, {}, {}, list(_notes(drawn)), {})
     tested: dict[str, Floats] = {}
@@ -190,7 +191,7 @@ def _bounds(
     return (found.low, found.high) if found else None
 
 
-def _drawn(mains: Mains, models: Sequence[str]) -> _Resamples:
+def _draw_resamples(mains: Mains, models: Sequence[str]) -> _Resamples:
     places = {model: place for place, model in enumerate(models)}
     known: dict[str, int] = {}
     sums: dict[str, list[TaskSums]] = {}
@@ -257,10 +258,10 @@ def _rank(
         if names == asked and value is not None:
             values[model] = value
         else:
-            lacks = ", ".join(sorted(asked - names))
-            found.unranked[model] = f"not ranked: lacks {lacks}"
+            lacks = listed(sorted(asked - names))
+            found.unranked[model] = message("analysis.not-ranked-lacks", lacks=lacks)
     if len(values) == 1:
-        found.unranked.update(dict.fromkeys(values, "there is no other model to rank it against"))
+        found.unranked.update(dict.fromkeys(values, message("analysis.there-no-other-model")))
         return found
     spans: dict[str, tuple[int, int]] = {}
     if values and all(model in tested for model in values):
@@ -285,8 +286,13 @@ def _test_pairs(
     groups, needed = contributions.shape[1], groups_needed(len(plain))
     if groups < needed:
         found.notes.append(
-            f"{groups} groups (books, plates, bones) cannot rank {len(names)} models: no "
-            f"difference is significant with fewer than {needed} groups, {needed - groups} more"
+            message(
+                "analysis.too-few-groups-to-rank",
+                groups=groups,
+                models=len(names),
+                needed=needed,
+                more=needed - groups,
+            )
         )
     return dict(zip(names, rank_sets(list(values.values()), adjusted), strict=True))
 
@@ -294,11 +300,9 @@ def _test_pairs(
 def _notes(drawn: _Resamples) -> Iterator[str]:
     single = sum(count < _RESAMPLED for count in drawn.of_task.values())
     if single:
-        yield (
-            f"{single} of {len(drawn.of_task)} tasks have one group each: the intervals do not "
-            "contain their sampling error"
-        )
+        total = len(drawn.of_task)
+        yield message("analysis.tasks-with-one-group", count=single, total=total)
     if 0 < drawn.groups < FEWEST_GROUPS:
-        yield f"No intervals: {drawn.groups} groups, at least {FEWEST_GROUPS} are needed"
+        yield message("analysis.no-intervals", groups=drawn.groups, fewest=FEWEST_GROUPS)
     if drawn.unsure:
-        yield f"No interval where these enter: {', '.join(drawn.unsure)}"
+        yield message("analysis.no-interval-where-these-enter", names=listed(drawn.unsure))

@@ -15,6 +15,7 @@ from keju.analysis.labels import task_name
 from keju.analysis.run_set import Answer, AskedItem, RunSet
 from keju.definitions import query_of
 from keju.items import Response, Score
+from keju.messages import Message, message
 from keju.metrics.edit import distance
 from keju.statistics import Interval, RiskCoverage, Spread, risk_coverage, risk_intervals, spread
 from keju.text import answer_part, counted
@@ -23,9 +24,10 @@ COVERAGES = (0.5, 0.8, 0.9)
 """The coverages at which the error is reported."""
 
 SIGNALS = {
-    "confidence": "the engine's own confidence, mean over the characters of a page",
-    "agreement": "how far the answers of the rounds agree with each other",
+    "confidence": ("analysis.confidence", "analysis.engine-own-confidence-mean"),
+    "agreement": ("analysis.agreement", "analysis.how-far-answers-rounds"),
 }
+"""The signals by which answers are ordered, with the ids of their names and descriptions."""
 
 _FEWEST = 5
 """Minimum number of pages for post-editing cost."""
@@ -37,7 +39,8 @@ _RESAMPLES = 500
 _LONGEST = 1000
 """Maximum characters of an answer that are compared with those of another round."""
 
-_LAYERS = {"exact": "as written", "script": "variants accepted"}
+_LAYERS = {"exact": "analysis.as-written", "script": "analysis.variants-accepted"}
+"""The layers at which characters are compared, with the ids of their names."""
 
 
 class PostEditCost(NamedTuple):
@@ -49,7 +52,7 @@ class PostEditCost(NamedTuple):
 
     model: str
     task: str
-    layer: str
+    layer: Message
     pages: int
     groups: int
     mean: Spread
@@ -83,7 +86,7 @@ class _Page(NamedTuple):
 def post_edit_costs(run_set: RunSet) -> list[PostEditCost]:
     """For each model except baselines and each transcription task, at both layers."""
     found = []
-    for (model, name), pages in _transcribed(run_set).items():
+    for (model, name), pages in _collect_transcriptions(run_set).items():
         if len(pages) < _FEWEST:
             continue
         groups = [page.score.group or page.score.item for page in pages]
@@ -93,7 +96,15 @@ def post_edit_costs(run_set: RunSet) -> list[PostEditCost]:
             untouched = sum(count == 0 for count in edits) / len(edits)
             found.append(
                 PostEditCost(
-                    model, name, label, len(pages), len(set(groups)), mean, median, most, untouched
+                    model,
+                    name,
+                    message(label),
+                    len(pages),
+                    len(set(groups)),
+                    mean,
+                    median,
+                    most,
+                    untouched,
                 )
             )
     return found
@@ -102,7 +113,7 @@ def post_edit_costs(run_set: RunSet) -> list[PostEditCost]:
 def risk_coverage_rows(run_set: RunSet) -> list[RiskCoverageRow]:
     """For each model except baselines, each task, and each confidence signal of its answers."""
     found = []
-    for (model, name), pages in _transcribed(run_set).items():
+    for (model, name), pages in _collect_transcriptions(run_set).items():
         known = [(page, sure) for page in pages if (sure := confidence(page.answer.response))]
         if len(known) >= max(_FEWEST_SORTED, 0.9 * len(pages)):
             errors = [page.score.stats["numerator"] for page, _ in known]
@@ -185,7 +196,7 @@ def _distance(one: str, other: str) -> float:
     return distance(one, other) / max(len(one), len(other), 1)
 
 
-def _transcribed(run_set: RunSet) -> dict[tuple[str, str], list[_Page]]:
+def _collect_transcriptions(run_set: RunSet) -> dict[tuple[str, str], list[_Page]]:
     """The answers to pages with their strict CER, by model and task; without baselines."""
     found: dict[tuple[str, str], list[_Page]] = {}
     for asked in run_set.asked.values():

@@ -15,18 +15,18 @@ def names_of_datasets(manifests: Sequence[RunManifest]) -> dict[str, str]:
     tries = [
         {key: each.dataset for key, each in about.items()},
         {key: f"{each.dataset} {each.dataset_version}" for key, each in about.items()},
-        {key: _with_pairs(each.dataset, each) for key, each in about.items()},
+        {key: _add_pairs(each.dataset, each) for key, each in about.items()},
         {
-            key: _with_pairs(f"{each.dataset} {each.dataset_version}", each)
+            key: _add_pairs(f"{each.dataset} {each.dataset_version}", each)
             for key, each in about.items()
         },
     ]
     unique = (names for names in tries if len(set(names.values())) == len(about))
     hashes = {key: f"{each.dataset} {key[:8]}" for key, each in about.items()}
-    return next(unique, {key: _with_pairs(hashes[key], each) for key, each in about.items()})
+    return next(unique, {key: _add_pairs(hashes[key], each) for key, each in about.items()})
 
 
-def _with_pairs(name: str, manifest: RunManifest) -> str:
+def _add_pairs(name: str, manifest: RunManifest) -> str:
     """A dataset's name with the reduced form of its pairs."""
     return f"{name} ({manifest.pairs})" if manifest.pairs else name
 

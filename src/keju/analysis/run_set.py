@@ -263,14 +263,16 @@ def _add_run(
     for model in run.manifest.models:
         if len(variants) < 2:
             variant = next(iter(variants), PromptVariant())
-            _of_model(run_set, _named(_label(model, run, spoken), variant), model, run, variant)
-    for response, copied in _with_copies(run, folder, shared):
+            _build_model_responses(
+                run_set, _format_name(_label(model, run, spoken), variant), model, run, variant
+            )
+    for response, copied in _iterate_with_copies(run, folder, shared):
         key = (run.manifest.items_key, response.task, response.query, response.item)
         if key not in run_set.asked:
             continue
         variant = variant_of(response)
-        label = _named(_label(response.model, run, spoken), variant, variants)
-        model_responses = _of_model(run_set, label, response.model, run, variant)
+        label = _format_name(_label(response.model, run, spoken), variant, variants)
+        model_responses = _build_model_responses(run_set, label, response.model, run, variant)
         if not copied:
             model_responses.add_response(response, response.benchmark)
         found = scores.get((response.model, response.item, response.key), [])
@@ -295,7 +297,7 @@ def _add_run(
     _add_readings(run_set, run, folder)
 
 
-def _with_copies(
+def _iterate_with_copies(
     run: Run, folder: RunFolder, shared: SharedAnswers
 ) -> Iterator[tuple[Response, bool]]:
     """Every response, with a copy for each other item that it belongs to."""
@@ -367,12 +369,12 @@ def _label(model: str, run: Run, spoken: Counter[str]) -> str:
     return model if spoken[model] < 2 else f"{model} · {run.name}"
 
 
-def _named(label: str, variant: PromptVariant, among: Sequence[PromptVariant] = ()) -> str:
+def _format_name(label: str, variant: PromptVariant, among: Sequence[PromptVariant] = ()) -> str:
     """A name with its prompt variant, unless that is the default and the only one."""
     return " · ".join(filter(None, (label, variant.label(among))))
 
 
-def _of_model(
+def _build_model_responses(
     run_set: RunSet, label: str, model: str, run: Run, variant: PromptVariant
 ) -> ModelResponses:
     kind = run.manifest.models.get(model, {}).get("kind", "")

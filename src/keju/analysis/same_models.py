@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.errors import UsageError, did_you_mean, nearest_names
-from keju.messages import message
+from keju.messages import listed, message
 from keju.published import published_model, published_models
 
 _SHOWN = "image"
@@ -68,7 +68,7 @@ def check_same_as(declared: Sequence[SameAs], run_set: RunSet) -> None:
                     "analysis.same-as-no-model",
                     model=each.model,
                     printed=each.printed,
-                    known=", ".join(sorted(names)),
+                    known=listed(sorted(names)),
                 )
             )
         if not any(published_model(benchmark, each.printed) for benchmark in benchmarks):
@@ -77,7 +77,7 @@ def check_same_as(declared: Sequence[SameAs], run_set: RunSet) -> None:
                     "analysis.same-as-not-in-papers",
                     model=each.model,
                     printed=each.printed,
-                    benchmarks=", ".join(benchmarks),
+                    benchmarks=listed(benchmarks),
                 )
             )
     _check_alone(declared, benchmarks)

@@ -146,7 +146,7 @@ class SwapFinder:
         said = counted(body_of(text)[:_LONGEST])
         if len(said) < SHORTEST:
             return
-        if _alike(said, page.text) >= LEAST:
+        if _compute_dice(said, page.text) >= LEAST:
             sound.add(place)
         else:
             odd[place] = said
@@ -158,7 +158,7 @@ class SwapFinder:
             for chain in _chains(self._links(odd)):
                 models.setdefault(chain, []).append(model)
         found: list[Swapped] = []
-        for (places, closed), names in _folded(models).items():
+        for (places, closed), names in _merge_parts(models).items():
             sound = [
                 name
                 for name, own in self._sound.items()
@@ -179,12 +179,12 @@ class SwapFinder:
         index = _Index({place: self._pages[place].text for place in odd})
         best: dict[Place, tuple[float, Place]] = {}
         for place, said in odd.items():
-            own = _alike(said, self._pages[place].text)
+            own = _compute_dice(said, self._pages[place].text)
             for other in index.candidates(said):
                 same = self._pages[place].images == self._pages[other].images
                 if other == place or other[:2] != place[:2] or same:
                     continue
-                value = _alike(said, self._pages[other].text)
+                value = _compute_dice(said, self._pages[other].text)
                 if value >= max(LEAST, TIMES * own) and value > best.get(place, (0.0,))[0]:
                     best[place] = (value, other)
         claims = Counter(other for _, other in best.values())
@@ -199,7 +199,7 @@ class _Index:
         self._every = -(-total // MOST_TRIGRAMS)
         self._places: dict[str, list[Place]] = {}
         for place, text in texts.items():
-            for gram in self._sampled(text):
+            for gram in self._sample_trigrams(text):
                 places = self._places.setdefault(gram, [])
                 if len(places) <= MOST_PAGES:
                     places.append(place)
@@ -207,13 +207,13 @@ class _Index:
     def candidates(self, text: str, most: int = 3) -> list[Place]:
         """The few texts that share most trigrams with a text."""
         counts: Counter[Place] = Counter()
-        for gram in self._sampled(text):
+        for gram in self._sample_trigrams(text):
             places = self._places.get(gram, [])
             if len(places) <= MOST_PAGES:
                 counts.update(places)
         return [place for place, _ in counts.most_common(most)]
 
-    def _sampled(self, text: str) -> set[str]:
+    def _sample_trigrams(self, text: str) -> set[str]:
         grams = set(_trigrams(text))
         if self._every <= 1:
             return grams
@@ -224,7 +224,7 @@ def _trigrams(text: str) -> Iterator[str]:
     return (text[at : at + 3] for at in range(len(text) - 2))
 
 
-def _alike(one: str, other: str) -> float:
+def _compute_dice(one: str, other: str) -> float:
     """Dice coefficient of two texts' trigrams, 0 to 1."""
     left, right = Counter(_trigrams(one)), Counter(_trigrams(other))
     return 2 * (left & right).total() / max(1, left.total() + right.total())
@@ -234,7 +234,7 @@ _Chain = tuple[tuple[Place, ...], bool]
 """Pages, and whether the last is linked to the first."""
 
 
-def _folded(models: Mapping[_Chain, Sequence[str]]) -> dict[_Chain, list[str]]:
+def _merge_parts(models: Mapping[_Chain, Sequence[str]]) -> dict[_Chain, list[str]]:
     """The chains with their models; parts of a longer chain are merged into it.
 
     A model with only parts of a chain is listed with the number of its pages.

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from keju.analysis.run_set import RunSet
 from keju.definitions.wordings import RELEASED, is_own_wording, parse_few_shot, wording
+from keju.messages import Message, message, recognised
 from keju.running.box_conventions import OF_MODEL
 from keju.runs import RunManifest
 
 
-def asked_otherwise(run_set: RunSet) -> list[tuple[str, str]]:
+def asked_otherwise(run_set: RunSet) -> list[tuple[str, Message]]:
     """The differences of each run's questions from the benchmark's own.
 
     Returns:
@@ -24,37 +25,45 @@ def asked_otherwise(run_set: RunSet) -> list[tuple[str, str]]:
     ]
 
 
-def otherwise_lines(manifest: RunManifest) -> Iterator[str]:
+def otherwise_lines(manifest: RunManifest) -> Iterator[Message]:
     """One line for each difference of a run's questions from the benchmark's own."""
     yield from _wording_lines(manifest)
     for model in manifest.models:
         if system := manifest.system_hash(model):
-            yield f"System prompt {system} (--system-prompt), sent before every prompt of {model}"
+            yield message("analysis.system-prompt-system-prompt", system=system, model=model)
     if manifest.pairs:
-        yield f"Tasks of pairs were asked in a reduced form: --pairs {manifest.pairs}"
+        yield message("analysis.tasks-pairs-asked-reduced", pairs=manifest.pairs)
     if boxes := manifest.settings.get("boxes"):
-        yield f"Boxes were asked for as {boxes}"
+        yield message("analysis.boxes-asked", boxes=boxes)
     for name, value in manifest.settings.items():
         if name.startswith(OF_MODEL):
-            yield f"Boxes were asked of {name.removeprefix(OF_MODEL)} as {value}"
+            model = name.removeprefix(OF_MODEL)
+            yield message("analysis.boxes-asked-of-model", model=model, boxes=value)
     if items := manifest.settings.get("items"):
-        yield f"Only listed items were asked: {items}"
+        yield message("analysis.only-listed-items-asked", items=items)
 
 
-def _wording_lines(manifest: RunManifest) -> Iterator[str]:
+def _wording_lines(manifest: RunManifest) -> Iterator[Message]:
     for name in manifest.wordings:
         if name != RELEASED:
             shots = parse_few_shot(name)
             if shots.examples:
-                yield (
-                    f"Wording {name}: {shots.examples} examples of the reference split, drawn with "
-                    f"seed {shots.seed}"
+                yield message(
+                    "analysis.wording-examples",
+                    name=name,
+                    examples=shots.examples,
+                    seed=shots.seed,
                 )
             if shots.base == RELEASED:
                 continue
             found = wording(name)
-            yield f"Wording {name}: {found.what}. Source: {found.source}"
+            yield message(
+                "analysis.wording-and-source",
+                name=name,
+                what=recognised(found.what),
+                source=recognised(found.source),
+            )
             if is_own_wording(name):
                 continue  # Their texts are shown completely, under "Own prompts".
             for form, prompt in found.prompts.items():
-                yield f"Wording {name}, {form}: {prompt.ask}"
+                yield message("analysis.wording-of-form", name=name, form=form, ask=prompt.ask)

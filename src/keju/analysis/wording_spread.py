@@ -91,7 +91,7 @@ def wording_spread(run_set: RunSet) -> WordingSpread:
             name = task_name(task, query)
             valued: dict[str, dict[str, float]] = {}
             for place, labels in series.items():
-                kept = _shared(scores, labels)
+                kept = _select_shared(scores, labels)
                 if len(kept) < 2:
                     continue
                 model = _model(place, series)
@@ -159,7 +159,7 @@ def _model(place: _Series, series: Mapping[_Series, object]) -> str:
     return " · ".join([model, *([run] if several else []), *others])
 
 
-def _shared(scores: Sequence[Score], labels: Mapping[str, str]) -> dict[str, list[Score]]:
+def _select_shared(scores: Sequence[Score], labels: Mapping[str, str]) -> dict[str, list[Score]]:
     """The scores by wording, of the items and rounds that have a value in all of them."""
     found: dict[str, dict[tuple[str, int], Score]] = {}
     for wording, label in labels.items():

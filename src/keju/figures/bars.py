@@ -15,7 +15,6 @@ from keju.analysis.run_set import ItemKey, RunSet
 from keju.definitions import options_of
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import (
-    AS_PRINTED_MARKS,
     OWN_SOURCE,
     PAPER_SOURCE,
     OfRun,
@@ -28,11 +27,13 @@ from keju.figures.parts import (
     named,
     of_source,
     points,
+    printed_marks_note,
 )
 from keju.figures.theme import FILL, INK, OWN, PAPERS, RULE, SHAPES
 from keju.files import slug
 from keju.formatting import NOTHING
 from keju.items import MIXED_GALLERY, Score
+from keju.messages import join_lines, message
 from keju.published import ClassFigure, paper, papers, published_tables
 from keju.scoring.aggregate import task_value
 from keju.translations import Words
@@ -47,22 +48,20 @@ def options(source: OfRun) -> Iterator[Drawn]:
     tables = option_errors(source.run_set)
     official = {each["task"]: each for each in option_errors(source.run_set, "official")}
     if not tables:
-        yield Undrawn("options", "", "no task with letters has an option that is true twice")
+        yield Undrawn("options", "", message("figures.no-option-true-twice"))
     yield from _options_without_rows(source, {str(table["task"]) for table in tables})
     real = [n for n, v in source.run_set.by_model.items() if v.role != "baseline"]
     for table in tables:
         of = str(table["task"]).lower().replace("/", "-")
         rows = option_rows(table, source.run_set.models, real, official.get(table["task"]))
         if not rows:
-            yield Undrawn("options", of, "only baselines answered")
+            yield Undrawn("options", of, message("figures.only-baselines"))
             continue
         yield Figure(
             kind="options",
             of=of,
-            title=f"{table['task']}: which options are missed",
-            caption="Error rate where the option is true, by option text, most frequent first: a "
-            "dot a model, the line their mean. At the left, how many items have it as their "
-            "answer: rates of few items are unreliable.",
+            title=message("figures.which-options-are-missed", name=table["task"]),
+            caption=message("figures.error-rate-where-option"),
             rows=rows,
             draw=_options_chart,
         )
@@ -111,7 +110,8 @@ def _options_without_rows(source: OfRun, drawn: set[str]) -> Iterator[Undrawn]:
         if options_of(each.item)
     }
     for name in sorted(asked - drawn) if drawn else ():
-        yield Undrawn("options", name.lower().replace("/", "-"), "each option is true only once")
+        of = name.lower().replace("/", "-")
+        yield Undrawn("options", of, message("figures.options-true-once"))
 
 
 def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
@@ -127,7 +127,7 @@ def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
     counted = base(once, named_axis).encode(
         x=alt.X(
             "times_true:Q",
-            title=words("items"),
+            title=words.text("figures.items"),
             sort="descending",
             # The number to the left of the longest bar needs room before the option's name.
             scale=alt.Scale(domain=[0, 1.25 * max(float(row["times_true"] or 0) for row in once)]),
@@ -138,7 +138,11 @@ def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
         counted.mark_bar(color=FILL, height=12),
         counted.mark_text(align="right", dx=-4, fontSize=9).encode(text="times_true:Q"),
     )
-    x = alt.X("error_rate:Q", title=words("error rate, percent"), scale=alt.Scale(domain=[0, 100]))
+    x = alt.X(
+        "error_rate:Q",
+        title=words.text("figures.error-rate-percent"),
+        scale=alt.Scale(domain=[0, 100]),
+    )
     shapes = alt.Scale(domain=models, range=cycled(SHAPES, len(models)))
     dots = base(rows, None).mark_point(size=34, opacity=1, fill="white", stroke=OWN)
     dots = dots.encode(x=x, shape=alt.Shape("model:N", sort=models, scale=shapes))
@@ -154,25 +158,25 @@ def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
 def classes(source: OfRun) -> Iterator[Drawn]:
     """Accuracy against the number of classes, the run's with the published curve."""
     drawn = False
-    for benchmark, form in _declared():
+    for benchmark, form in _declared_figures():
         own = own_class_rows(source.run_set, form.task)
         for query in distinct(own, "query"):
             every = [*own, *paper_class_rows(benchmark, form)]
             rows = [row for row in every if row["query"] == query]
             drawn = True
-            yield _classes(benchmark, rows, AS_PRINTED_MARKS)
+            yield _classes(benchmark, rows, printed_marks_note())
     if not drawn:
-        yield Undrawn("classes", "", "the run asks no classification of several numbers of classes")
+        yield Undrawn("classes", "", message("figures.no-classification"))
 
 
 def published_classes() -> Iterator[Drawn]:
     """The curves that papers print."""
-    for benchmark, form in _declared():
+    for benchmark, form in _declared_figures():
         rows = paper_class_rows(benchmark, form)
-        yield _classes(benchmark, rows, "As printed. Lines only join what was measured.")
+        yield _classes(benchmark, rows, message("figures.printed-lines-only-join"))
 
 
-def _declared() -> Iterator[tuple[str, ClassFigure]]:
+def _declared_figures() -> Iterator[tuple[str, ClassFigure]]:
     """The benchmarks whose papers print such curves."""
     for benchmark in papers():
         if form := paper(benchmark).figures.classes:
@@ -183,14 +187,14 @@ def _classes(benchmark: str, rows: Sequence[Row], note: str) -> Figure:
     return Figure(
         kind="classes",
         of=slug(str(rows[0]["query"])),
-        title=f"{benchmark} {rows[0]['query']}: ever more classes",
-        caption=f"Acc@1 in percent; guessing one of N scores 100/N (dotted).\n{note}",
-        rows=_with_places(rows),
+        title=message("figures.more-classes", name=f"{benchmark} {rows[0]['query']}"),
+        caption=join_lines([message("figures.acc-1-percent-guessing"), note]),
+        rows=_place_names(rows),
         draw=_classes_chart,
     )
 
 
-def _with_places(rows: Sequence[Row]) -> list[Row]:
+def _place_names(rows: Sequence[Row]) -> list[Row]:
     """The rows, the last of each curve with the position of its name."""
     last = {row["model"]: n for n, row in enumerate(rows)}
     places = apart([float(rows[n]["value"] or 0) for n in last.values()], _LABEL_GAP)
@@ -291,7 +295,7 @@ def _class_row(model: str, source: Source, query: str, number: int, value: float
 
 def _classes_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
     models = distinct(rows, "model")
-    x = alt.X("classes:Q", title=words("number of classes"),
+    x = alt.X("classes:Q", title=words.text("figures.number-of-classes"),
               axis=alt.Axis(values=sorted(distinct(rows, "classes"))),
               scale=alt.Scale(type="log", nice=False))  # fmt: skip
     base = alt.Chart(data(rows)).encode(

@@ -10,7 +10,6 @@ import numpy as np
 from keju.definitions import benchmark_title, tasks
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import (
-    AS_PRINTED_MARKS,
     OWN_SOURCE,
     PAPER_SOURCE,
     OfRun,
@@ -19,6 +18,7 @@ from keju.figures.parts import (
     data,
     heading,
     named,
+    printed_marks_note,
 )
 from keju.figures.task_values import (
     Value,
@@ -38,6 +38,7 @@ from keju.figures.theme import (
     SOFT,
 )
 from keju.files import slug
+from keju.messages import join_lines, message, recognised
 from keju.published import (
     AVERAGE,
     PrintedTable,
@@ -48,11 +49,6 @@ from keju.published import (
 from keju.translations import Words
 
 _BOX = 26
-
-_BOXES = (
-    "Boxes hold the middle half of the models, the line is the median, whiskers reach the furthest "
-    "model within 1.5 box lengths; every model is a dot. In percent."
-)
 
 
 def boxes(source: OfRun) -> Iterator[Drawn]:
@@ -65,8 +61,9 @@ def boxes(source: OfRun) -> Iterator[Drawn]:
             if each.role not in ("baseline", "human")
         ]
         mixed = {each.source for each in values} == {OWN_SOURCE, PAPER_SOURCE}
-        note = f"Protocol: {protocol}." + (f"\n{AS_PRINTED_MARKS}" if mixed else "")
-        yield _boxes(board.benchmark, "tasks", task_box_rows(values), note)
+        notes = [message("figures.protocol", protocol=protocol)]
+        notes += [printed_marks_note()] if mixed else []
+        yield _boxes(board.benchmark, "tasks", task_box_rows(values), notes)
 
 
 def published_boxes() -> Iterator[Drawn]:
@@ -75,9 +72,9 @@ def published_boxes() -> Iterator[Drawn]:
         known = paper(benchmark).figures
         if known.boxes:
             values = [each for each in paper_values(benchmark) if each.role != "human"]
-            yield _boxes(benchmark, "tasks", task_box_rows(values), known.lacking)
+            yield _boxes(benchmark, "tasks", task_box_rows(values), [known.lacking])
             rows = _domain_rows(published_tables(benchmark)[known.boxes.tables[0]])
-            yield _boxes(benchmark, "domains", rows, known.boxes.caption)
+            yield _boxes(benchmark, "domains", rows, [known.boxes.caption])
 
 
 def _domain_rows(table: PrintedTable) -> list[Row]:
@@ -96,14 +93,18 @@ def _domain_rows(table: PrintedTable) -> list[Row]:
     return rows
 
 
-def _boxes(benchmark: str, of: str, rows: list[Row], note: str) -> Drawn:
+def _boxes(benchmark: str, of: str, rows: list[Row], notes: Sequence[str]) -> Drawn:
     if not any(row["part"] == "box" for row in rows):
-        return Undrawn("boxes", f"{slug(benchmark)}-{of}", "no task has values of three models")
+        why = message("figures.no-task-of-three-models")
+        return Undrawn("boxes", f"{slug(benchmark)}-{of}", why)
+    name = recognised(benchmark_title(benchmark))
     return Figure(
         kind="boxes",
         of=f"{slug(benchmark)}-{of}",
-        title=f"{benchmark_title(benchmark)}: differences between models, by {of[:-1]}",
-        caption=f"{_BOXES}\n{note}",
+        title=message("figures.differences-by-task", title=name)
+        if of == "tasks"
+        else message("figures.differences-by-domain", title=name),
+        caption=join_lines([message("figures.boxes-hold-middle-half"), *map(recognised, notes)]),
         rows=rows,
         draw=_boxes_chart,
     )

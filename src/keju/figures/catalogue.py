@@ -21,7 +21,7 @@ from keju.figures import (
 from keju.figures.datasets import OfDataset
 from keju.figures.figure import Drawn
 from keju.figures.parts import OfRun
-from keju.messages import message
+from keju.messages import Message, listed, message
 
 Source = TypeVar("Source")
 
@@ -65,7 +65,9 @@ def of_run(source: OfRun, which: Sequence[str] = ()) -> Iterator[Drawn]:
     Raises:
         UsageError: a run has no such figure.
     """
-    return chain.from_iterable(make(source) for make in _chosen(OF_RUN, which, "a run"))
+    return chain.from_iterable(
+        make(source) for make in _chosen(OF_RUN, which, message("figures.of-a-run"))
+    )
 
 
 def of_dataset(source: OfDataset, which: Sequence[str] = ()) -> Iterator[Drawn]:
@@ -74,7 +76,7 @@ def of_dataset(source: OfDataset, which: Sequence[str] = ()) -> Iterator[Drawn]:
     Raises:
         UsageError: a dataset has no such figure.
     """
-    chosen = _chosen(OF_DATASET, which, "a dataset")
+    chosen = _chosen(OF_DATASET, which, message("figures.of-a-dataset"))
     return chain.from_iterable(make(source) for make in chosen)
 
 
@@ -84,12 +86,13 @@ def of_papers(which: Sequence[str] = ()) -> Iterator[Drawn]:
     Raises:
         UsageError: the printed tables permit no such figure.
     """
-    return chain.from_iterable(make() for make in _chosen(OF_PAPERS, which, "the printed tables"))
+    chosen = _chosen(OF_PAPERS, which, message("figures.of-the-printed-tables"))
+    return chain.from_iterable(make() for make in chosen)
 
 
-def _chosen(made: Mapping[str, Source], which: Sequence[str], of: str) -> list[Source]:
+def _chosen(made: Mapping[str, Source], which: Sequence[str], of: Message) -> list[Source]:
     for name in which:
         if name not in made:
-            hint, known = did_you_mean(nearest_names(name, made)), ", ".join(made)
+            hint, known = did_you_mean(nearest_names(name, made)), listed(made)
             raise UsageError(message("figures.no-figure", name=name, of=of, hint=hint, known=known))
     return [make for name, make in made.items() if not which or name in which]

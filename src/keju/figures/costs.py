@@ -21,6 +21,7 @@ from keju.figures.parts import (
 )
 from keju.figures.theme import OWN, PAPERS, RULE, SERIES, SHAPES
 from keju.files import slug
+from keju.messages import message, recognised
 from keju.translations import Words
 
 _MOST_STEPS = 60
@@ -36,16 +37,17 @@ def costs(source: OfRun) -> Iterator[Drawn]:
             of = f"{slug(board.benchmark)}-{unit}"
             rows = cost_rows(source, board, unit)
             if len(rows) < 2:
-                yield Undrawn("costs", of, f"fewer than two models whose {unit} are known")
+                few = message("figures.too-few-costs")
+                why = few if unit == "money" else message("figures.too-few-times")
+                yield Undrawn("costs", of, why)
                 continue
-            what = board.currency if unit == "money" else "seconds"
             yield Figure(
                 kind="costs",
                 of=of,
-                title=f"{board.title}: cost and quality",
-                caption=f"Overall mean (strict, percent) against {what} per 1,000 items, readings "
-                "before an answer included. The line joins the models that no other beats in both; "
-                "hollow marks are baselines.",
+                title=message("figures.cost-and-quality", title=recognised(board.title)),
+                caption=message("figures.cost-in-money", currency=board.currency)
+                if unit == "money"
+                else message("figures.cost-in-seconds"),
                 rows=rows,
                 draw=_costs_chart,
             )
@@ -76,10 +78,10 @@ def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
             {"model": name, "role": role, "unit": unit, "cost": round(cost, 4), "value": -negative,
              "best": best}
         )  # fmt: skip
-    return _labelled(rows)
+    return _place_labels(rows)
 
 
-def _labelled(rows: Sequence[Row]) -> list[Row]:
+def _place_labels(rows: Sequence[Row]) -> list[Row]:
     values = [float(row["value"] or 0) for row in rows]
     gap = _LABEL_GAP * max(1.0, max(values, default=0) - min(0.0, *values, 0.0))
     return [
@@ -89,11 +91,12 @@ def _labelled(rows: Sequence[Row]) -> list[Row]:
 
 
 def _costs_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
-    unit = "per 1,000 items, money" if rows[0]["unit"] == "money" else "per 1,000 items, seconds"
+    money_unit = rows[0]["unit"] == "money"
+    unit = "figures.per-1-000-items-money" if money_unit else "figures.per-1-000-items"
     base = alt.Chart(data(rows)).encode(
-        x=alt.X("cost:Q", title=words(unit), scale=alt.Scale(type="log", padding=14),
+        x=alt.X("cost:Q", title=words.text(unit), scale=alt.Scale(type="log", padding=14),
                 axis=alt.Axis(tickCount=6, labelOverlap=True)),
-        y=alt.Y("value:Q", title=words("percent"), scale=alt.Scale(zero=True)),
+        y=alt.Y("value:Q", title=words.text("figures.percent"), scale=alt.Scale(zero=True)),
     )  # fmt: skip
     plain = alt.datum.role == "baseline"
     front = base.transform_filter(alt.datum.best).mark_line(color=RULE, strokeWidth=2)
@@ -109,17 +112,13 @@ def risks(source: OfRun) -> Iterator[Drawn]:
     """Error against coverage: the error when only the most confident answers are kept."""
     rows = risk_rows(risk_coverage_rows(source.run_set))
     if not rows:
-        yield Undrawn("risks", "", "no model has answers with a confidence, or several rounds")
+        yield Undrawn("risks", "", message("figures.no-signals"))
         return
     yield Figure(
         kind="risks",
         of="",
-        title="What error is left when only the surest answers are kept",
-        caption="From right to left fewer answers are kept, those first that the signal calls "
-        "sure. A line that stays level says that the signal knows nothing. Error: CER, or 1 less "
-        "the main metric, in percent. "
-        "Confidence: the engine's own, mean over the characters of a page; agreement: how far the "
-        "answers of the rounds agree with each other.",
+        title=message("figures.what-error-left-when"),
+        caption=message("figures.from-right-left-fewer"),
         rows=rows,
         draw=_risks_chart,
     )
@@ -154,9 +153,10 @@ def _risks_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
     def of_task(name: str) -> alt.LayerChart:
         its = [row for row in rows if row["task"] == name]
         base = alt.Chart(data(its)).encode(
-            x=alt.X("coverage:Q", title=words("answers kept, percent"),
+            x=alt.X("coverage:Q", title=words.text("figures.answers-kept-percent"),
                     scale=alt.Scale(domain=[0, 100])),
-            y=alt.Y("risk:Q", title=words("error, percent"), scale=alt.Scale(zero=True)),
+            y=alt.Y("risk:Q", title=words.text("figures.error-percent"),
+                    scale=alt.Scale(zero=True)),
             color=colour,
         )  # fmt: skip
         last = base.transform_filter("datum.coverage == 100").mark_point(

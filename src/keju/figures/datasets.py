@@ -15,13 +15,13 @@ from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import data, distinct, heading
 from keju.figures.theme import FILL, INK, PAPERS, SOFT
 from keju.files import slug
+from keju.messages import join_lines, message
 from keju.published import Column, paper, papers, published_tables
 from keju.translations import Words
 
 _MOST_STRATA = 30
 _BAR = 16
 _MEASURES = ("n_q", "avg_q", "avg_a", "avg_pv", "max_pv", "min_pv", "avg_ar", "max_ar", "min_ar")
-_AS_PRINTED = "As printed in the paper."
 
 
 class OfDataset(NamedTuple):
@@ -34,7 +34,7 @@ class OfDataset(NamedTuple):
 def questions(source: OfDataset) -> Iterator[Drawn]:
     """Questions of each task, with the mean lengths of question and answer."""
     rows = question_rows(source.stats.tasks)
-    yield _questions(source.name, "", rows, "")
+    yield _questions(source.name, "", rows, [])
 
 
 def question_rows(tasks: pl.DataFrame) -> list[Row]:
@@ -54,12 +54,14 @@ def published_questions() -> Iterator[Drawn]:
         table = published_tables(benchmark)[form.tables[0]]
         columns = {each: table.columns.get(renamed.get(each, each)) for each in _MEASURES}
         rows = [
-            _question_row(name, _printed(columns, name)) for name in table.rows if has_task(name)
+            _question_row(name, _read_printed(columns, name))
+            for name in table.rows
+            if has_task(name)
         ]
-        yield _questions(benchmark, slug(benchmark), rows, _AS_PRINTED)
+        yield _questions(benchmark, slug(benchmark), rows, [message("figures.printed-paper")])
 
 
-def _printed(columns: Mapping[str, Column | None], row: str) -> dict[str, float | None]:
+def _read_printed(columns: Mapping[str, Column | None], row: str) -> dict[str, float | None]:
     return {name: column.values.get(row) if column else None for name, column in columns.items()}
 
 
@@ -79,15 +81,14 @@ def _question_row(name: str, values: Mapping[str, float | None]) -> Row:
     }
 
 
-def _questions(name: str, of: str, rows: list[Row], note: str) -> Drawn:
+def _questions(name: str, of: str, rows: list[Row], notes: Sequence[str]) -> Drawn:
     if not rows:
-        return Undrawn("questions", of, "no items")
+        return Undrawn("questions", of, message("figures.no-items"))
     return Figure(
         kind="questions",
         of=of,
-        title=f"{name}: questions of each task",
-        caption="At the bars how many there are, and behind them in grey the mean length of "
-        f"question → answer, in characters without white space.\n{note}",
+        title=message("figures.questions-of-each-task", name=name),
+        caption=join_lines([message("figures.bars-how-many-there"), *notes]),
         rows=rows,
         draw=_questions_chart,
     )
@@ -107,18 +108,18 @@ def _questions_chart(rows: Sequence[Row], words: Words) -> alt.VConcatChart:
     def of_domain(domain: str) -> alt.LayerChart:
         its = [row for row in shown if row["domain"] == domain]
         last = domain == domains[-1]
-        title = words("questions") if last else None
+        title = words.text("figures.questions") if last else None
         axis = alt.Axis(labels=last, ticks=last, domain=last, title=title)
         base = alt.Chart(data(its)).encode(
             y=alt.Y("name:N", sort=distinct(its, "name"), title=None,
                     axis=alt.Axis(domain=False, ticks=False, minExtent=200)),
             x=alt.X("n_q:Q", scale=scale, axis=axis),
         )  # fmt: skip
-        far = base.transform_calculate(said="datum.label + ' · ' + datum.lengths")
+        far = base.transform_calculate(shown="datum.label + ' · ' + datum.lengths")
         text = {"align": "left", "dx": 5, "fontSize": 9}
         layers = [
             base.mark_bar(color=FILL),
-            far.mark_text(**text, color=SOFT).encode(text="said:N"),
+            far.mark_text(**text, color=SOFT).encode(text="shown:N"),
             base.mark_text(**text, color=INK).encode(text="label:N"),
         ]
         above = heading(words(str(domain)), 400)
@@ -130,7 +131,7 @@ def _questions_chart(rows: Sequence[Row], words: Words) -> alt.VConcatChart:
 def strata(source: OfDataset) -> Iterator[Drawn]:
     """The items by metadata: kinds of book, dynasties, scripts, subsets."""
     rows = stratum_rows(source.stats.strata)
-    yield _strata(source.name, "", rows, "questions", "")
+    yield _strata(source.name, "", rows, "questions", [])
 
 
 def stratum_rows(found: pl.DataFrame) -> list[Row]:
@@ -138,7 +139,7 @@ def stratum_rows(found: pl.DataFrame) -> list[Row]:
     rows: list[Row] = []
     for (kind,), frame in found.group_by("stratum", maintain_order=True):
         counts = [(str(row["name"]), int(row["questions"])) for row in frame.iter_rows(named=True)]
-        rows += _counted(str(kind), counts)
+        rows += _build_stratum_rows(str(kind), counts)
     return rows
 
 
@@ -151,11 +152,13 @@ def published_strata() -> Iterator[Drawn]:
         for kind, name in form.tables.items():
             values = published_tables(benchmark)[name].columns[form.column].values
             counts = sorted(((n, int(v)) for n, v in values.items()), key=lambda e: -e[1])
-            rows += _counted(kind, counts)
-        yield _strata(benchmark, slug(benchmark), rows, form.column, _AS_PRINTED)
+            rows += _build_stratum_rows(kind, counts)
+        yield _strata(
+            benchmark, slug(benchmark), rows, form.column, [message("figures.printed-paper")]
+        )
 
 
-def _counted(kind: str, counts: Sequence[tuple[str, int]]) -> list[Row]:
+def _build_stratum_rows(kind: str, counts: Sequence[tuple[str, int]]) -> list[Row]:
     whole = sum(count for _, count in counts)
     shown = [*counts[:_MOST_STRATA]]
     if rest := counts[_MOST_STRATA:]:
@@ -172,15 +175,17 @@ def _counted(kind: str, counts: Sequence[tuple[str, int]]) -> list[Row]:
     ]
 
 
-def _strata(name: str, of: str, rows: list[Row], what: str, note: str) -> Drawn:
+def _strata(name: str, of: str, rows: list[Row], what: str, notes: Sequence[str]) -> Drawn:
     if not rows:
-        why = "the items' metadata name no category, dynasty, script or subset"
-        return Undrawn("strata", of, why)
+        return Undrawn("strata", of, message("figures.no-metadata"))
+    counts = (
+        message("figures.page-counts") if what == "pages" else message("figures.question-counts")
+    )
     return Figure(
         kind="strata",
         of=of,
-        title=f"{name}: what it is of",
-        caption=f"Numbers of {what}, and their share of those that say so.\n{note}",
+        title=message("figures.what-it-is-of", name=name),
+        caption=join_lines([counts, *notes]),
         rows=rows,
         draw=_strata_chart,
     )
@@ -213,15 +218,13 @@ def distributions(source: OfDataset) -> Iterator[Drawn]:
         if row["low"] is not None
     ]
     if not rows:
-        yield Undrawn("distributions", "", "no items")
+        yield Undrawn("distributions", "", message("figures.no-items"))
         return
     yield Figure(
         kind="distributions",
         of="",
-        title=f"{source.name}: how long, how large, how many",
-        caption="How many items (images, boxes, groups) fall between two limits; the first belongs "
-        "to its step, the second to the next. Lengths in characters without white space. Steps are "
-        "not equally wide.",
+        title=message("figures.how-long-how-large", name=source.name),
+        caption=message("figures.how-many-items-images"),
         rows=rows,
         draw=_distributions_chart,
     )
@@ -255,7 +258,7 @@ def pictures(source: OfDataset) -> Iterator[Drawn]:
         if each["domain"] != OVERALL
         for row in _size_rows(each["domain"], each)
     ]
-    yield _pictures(source.name, "", rows, "")
+    yield _pictures(source.name, "", rows, [])
 
 
 def published_pictures() -> Iterator[Drawn]:
@@ -269,9 +272,9 @@ def published_pictures() -> Iterator[Drawn]:
             row
             for domain in table.rows
             if domain != OVERALL
-            for row in _size_rows(domain, _printed(columns, domain))
+            for row in _size_rows(domain, _read_printed(columns, domain))
         ]
-        yield _pictures(benchmark, slug(benchmark), rows, _AS_PRINTED)
+        yield _pictures(benchmark, slug(benchmark), rows, [message("figures.printed-paper")])
 
 
 def _size_rows(domain: str, values: Mapping[str, float | None]) -> Iterator[Row]:
@@ -288,15 +291,14 @@ def _size_rows(domain: str, values: Mapping[str, float | None]) -> Iterator[Row]
             }
 
 
-def _pictures(name: str, of: str, rows: list[Row], note: str) -> Drawn:
+def _pictures(name: str, of: str, rows: list[Row], notes: Sequence[str]) -> Drawn:
     if not rows:
-        return Undrawn("pictures", of, "no images whose size is known")
+        return Undrawn("pictures", of, message("figures.no-image-sizes"))
     return Figure(
         kind="pictures",
         of=of,
-        title=f"{name}: sizes and shapes of its images",
-        caption=f"From the least to the greatest image of each domain; the dot is the mean over "
-        f"questions.\n{note}",
+        title=message("figures.sizes-shapes-images", name=name),
+        caption=join_lines([message("figures.from-least-greatest-image"), *notes]),
         rows=rows,
         draw=_pictures_chart,
     )

@@ -21,7 +21,7 @@ class Figure(NamedTuple):
 
     `kind` is the value of ``--which``; `of` distinguishes figures of a kind (a benchmark, say).
     `rows` are all data that are drawn, also written to the CSV beside the figure. `caption`
-    explains in English how it was made and how to read it; `draw` makes the chart of the rows.
+    explains how it was made and how to read it; `draw` makes the chart of the rows.
     """
 
     kind: str

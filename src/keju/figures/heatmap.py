@@ -10,7 +10,6 @@ import numpy as np
 from keju.definitions import OWN_BENCHMARK, benchmark_title
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import (
-    AS_PRINTED_ROWS,
     OWN_SOURCE,
     PAPER_SOURCE,
     OfRun,
@@ -22,6 +21,7 @@ from keju.figures.parts import (
     models_axis,
     named,
     points,
+    printed_rows_note,
 )
 from keju.figures.task_values import (
     Value,
@@ -41,6 +41,7 @@ from keju.figures.theme import (
     PAPER,
 )
 from keju.files import slug
+from keju.messages import join_lines, message, recognised
 from keju.published import (
     paper,
     papers,
@@ -49,40 +50,37 @@ from keju.translations import Words
 
 _CELL = 27
 
-_SCALED = (
-    "Numbers in percent, as in the tables; ↓ where less is better. Colours run from the worst to "
-    "the best of these models in each column alone (min-max per task), so that they rank models "
-    "within a task and cannot be compared across tasks."
-)
-
 
 def heatmap(source: OfRun) -> Iterator[Drawn]:
     """Models by tasks, one figure per benchmark: `official` with a paper, else `strict`."""
     for board in source.boards:
         protocol = protocol_of(source, board.benchmark)
         values = values_beside(source, board.benchmark, protocol)
-        yield _heatmap(board.benchmark, values, f"{_SCALED}\nProtocol: {protocol}.")
+        notes = [message("figures.protocol", protocol=protocol)]
+        yield _heatmap(board.benchmark, values, notes)
 
 
 def published_heatmaps() -> Iterator[Drawn]:
     """The papers' own models by tasks."""
     for benchmark in papers():
-        caption = "\n".join(filter(None, (_SCALED, paper(benchmark).figures.lacking)))
-        yield _heatmap(benchmark, paper_values(benchmark), caption)
+        lacking = paper(benchmark).figures.lacking
+        yield _heatmap(benchmark, paper_values(benchmark), [lacking] if lacking else [])
 
 
-def _heatmap(benchmark: str, values: Sequence[Value], caption: str) -> Drawn:
+def _heatmap(benchmark: str, values: Sequence[Value], notes: Sequence[str]) -> Drawn:
     rows = heatmap_rows(values)
     if len(distinct(rows, "model")) < 2:
-        return Undrawn("heatmap", slug(benchmark), "fewer than two models have values")
+        return Undrawn("heatmap", slug(benchmark), message("figures.too-few-models"))
     if benchmark == OWN_BENCHMARK:
-        return Undrawn("heatmap", slug(benchmark), "own pages are one task")
-    mixed = {each.source for each in values} == {OWN_SOURCE, PAPER_SOURCE}
+        return Undrawn("heatmap", slug(benchmark), message("figures.own-pages-one-task"))
+    lines = [message("figures.numbers-percent-tables-where"), *map(recognised, notes)]
+    if {each.source for each in values} == {OWN_SOURCE, PAPER_SOURCE}:
+        lines.append(printed_rows_note())
     return Figure(
         kind="heatmap",
         of=slug(benchmark),
-        title=f"{benchmark_title(benchmark)}: models by tasks",
-        caption=f"{caption}\n{AS_PRINTED_ROWS}" if mixed else caption,
+        title=message("figures.models-by-tasks", name=recognised(benchmark_title(benchmark))),
+        caption=join_lines(lines),
         rows=rows,
         draw=_heatmap_chart,
     )

@@ -13,6 +13,7 @@ from keju.figures.parts import PAPER_SOURCE, cycled, data, distinct, format_numb
 from keju.figures.theme import INK, OWN, PAPER, PAPERS, SERIES, SHAPES, SOFT
 from keju.files import slug
 from keju.judging import Alignment
+from keju.messages import message
 from keju.published import PrintedFigure, paper, papers, published_tables
 from keju.translations import Words
 
@@ -34,14 +35,14 @@ def judges(found: Alignment) -> Iterator[Drawn]:
 def _scatter(task: str, rows: list[Row]) -> Drawn:
     of = slug(task) if task else ""
     if not rows:
-        return Undrawn("judges", of, "no judge graded what people rated")
+        return Undrawn("judges", of, message("figures.no-judged-answers"))
     return Figure(
         kind="judges",
         of=of,
-        title=f"Judges beside people{f': {task}' if task else ''}",
-        caption="A mark an answer, shaken a little so that grades alike don't hide one another. "
-        "Dashed: judge and people agree; full: the least-squares line. ρ and τ are corrected for "
-        "ties; bias is people less the judge, so above 0 the judge is the stricter.",
+        title=message("figures.judges-beside-people-of", task=task)
+        if task
+        else message("figures.judges-beside-people"),
+        caption=message("figures.mark-answer-shaken-little"),
         rows=rows,
         draw=_scatter_chart,
     )
@@ -122,8 +123,8 @@ def _scatter_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
         scale = alt.Scale(domain=[-0.4, 10.4], nice=False)
         axis = alt.Axis(values=[0, 2, 4, 6, 8, 10])
         base = alt.Chart(data(its)).encode(
-            x=alt.X("x:Q", title=words("people"), scale=scale, axis=axis),
-            y=alt.Y("y:Q", title=words("judge"), scale=scale, axis=axis),
+            x=alt.X("x:Q", title=words.text("analysis.people"), scale=scale, axis=axis),
+            y=alt.Y("y:Q", title=words.text("reporting.judge"), scale=scale, axis=axis),
         )
         shapes = alt.Scale(domain=tasks, range=cycled(SHAPES, len(tasks)))
         colours = alt.Scale(domain=tasks, range=cycled(SERIES, len(tasks)))
@@ -142,7 +143,7 @@ def _scatter_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
             ),
             base.transform_filter(alt.datum.part == "line").mark_line(color=INK, strokeWidth=1.6),
         ]
-        return alt.layer(*layers, title=_titled(judge, stated)).properties(
+        return alt.layer(*layers, title=_build_title(judge, stated)).properties(
             width=_SIDE, height=_SIDE
         )
 
@@ -154,7 +155,7 @@ def _tasks(rows: Sequence[Row]) -> list[str]:
     return distinct([row for row in rows if row["part"] == "point"], "task")
 
 
-def _titled(judge: str, statistics: Sequence[str]) -> alt.TitleParams:
+def _build_title(judge: str, statistics: Sequence[str]) -> alt.TitleParams:
     """The judge's name, and below it the measures, in lines as wide as the plot."""
     title = heading(judge.replace(" ", "\u00a0"), 10 * _SIDE)
     lines, line = [], ""
@@ -172,10 +173,10 @@ def published_judges() -> Iterator[Drawn]:
     """The judges that papers compare with people, by the measures that they print."""
     for benchmark in papers():
         if form := paper(benchmark).figures.judges:
-            yield _printed(benchmark, form)
+            yield _build_printed(benchmark, form)
 
 
-def _printed(benchmark: str, form: PrintedFigure) -> Figure:
+def _build_printed(benchmark: str, form: PrintedFigure) -> Figure:
     table = published_tables(benchmark)[form.tables[0]]
     rows: list[Row] = [
         {

@@ -15,6 +15,7 @@ from keju.analysis.run_set import RunSet
 from keju.datasets.thumbnails import Thumbnails
 from keju.figures.figure import AnyChart, Row
 from keju.figures.theme import INK, OWN, PAPER, PAPERS, PAPERS_MARK
+from keju.messages import Message, message
 from keju.running.prices import Prices
 
 Source = Literal["this run", "paper"]
@@ -23,11 +24,15 @@ Source = Literal["this run", "paper"]
 OWN_SOURCE: Source = "this run"
 PAPER_SOURCE: Source = "paper"
 
-AS_PRINTED_ROWS = "† as the paper printed it."
-"""The note of figures with a paper's models beside a run's."""
 
-AS_PRINTED_MARKS = "Filled marks are this run's; hollow ones with † are as the paper printed them."
-"""The same, where marks differ too."""
+def printed_rows_note() -> Message:
+    """The note of figures with a paper's models beside a run's."""
+    return message("figures.paper-printed")
+
+
+def printed_marks_note() -> Message:
+    """The same, where marks differ too."""
+    return message("figures.filled-marks-run-hollow")
 
 
 class OfRun(NamedTuple):

@@ -24,6 +24,7 @@ from keju.figures.theme import PAPERS, SETTINGS, SOFT
 from keju.files import slug
 from keju.formatting import percent
 from keju.items import Setting
+from keju.messages import listed, message
 from keju.published import SettingFigure, SettingMean, paper, papers, published_tables
 from keju.translations import Words
 
@@ -36,15 +37,13 @@ def settings(source: OfRun) -> Iterator[Drawn]:
     tables = list(step_tables(source.run_set, THREE))
     rows = setting_rows(tables)
     if not rows:
-        yield Undrawn("settings", "", f"no model answered in two of {', '.join(THREE)}")
+        yield Undrawn("settings", "", message("figures.no-settings", settings=listed(THREE)))
         return
     yield Figure(
         kind="settings",
         of="",
-        title="The image alone, with the model's own transcription, and with the true text",
-        caption="Main metrics under strict, in percent, over the items that were asked in every "
-        "setting of the model. The step from image to own-ocr shows the value of reading first; "
-        "from own-ocr to gold-ocr, the cost of reading errors.",
+        title=message("figures.image-alone-model-own"),
+        caption=message("figures.main-metrics-under-strict"),
         rows=rows,
         draw=_settings_chart,
     )
@@ -124,10 +123,10 @@ def published_settings() -> Iterator[Drawn]:
     """The papers' values of models with transcriptions, and of models with the image."""
     for benchmark in papers():
         if form := paper(benchmark).figures.settings:
-            yield _printed(benchmark, form)
+            yield _build_printed(benchmark, form)
 
 
-def _printed(benchmark: str, form: SettingFigure) -> Figure:
+def _build_printed(benchmark: str, form: SettingFigure) -> Figure:
     tables = published_tables(benchmark)
     rows: list[Row] = [
         {
@@ -169,16 +168,16 @@ def _settings_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
     def of_task(name: str) -> alt.LayerChart:
         its = [row for row in rows if row["task"] == name]
         base = alt.Chart(data(its)).encode(
-            x=alt.X("value:Q", title=words("percent"), scale=_from_zero(its)),
+            x=alt.X("value:Q", title=words.text("figures.percent"), scale=_from_zero(its)),
             y=alt.Y("model:N", title=None, sort=distinct(its, "model"),
                     scale=alt.Scale(paddingInner=0.25),
                     axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
             yOffset=alt.YOffset("setting:N", sort=distinct(its, "setting")),
         )  # fmt: skip
         bars = base.mark_bar(stroke=SETTINGS[-1], strokeWidth=0.6).encode(fill=fill)
-        said = base.transform_calculate(said="datum.label + ' · ' + datum.setting")
-        text = said.mark_text(align="left", dx=4, fontSize=8).encode(
-            text="said:N", color=alt.value(SOFT)
+        named_bars = base.transform_calculate(shown="datum.label + ' · ' + datum.setting")
+        text = named_bars.mark_text(align="left", dx=4, fontSize=8).encode(
+            text="shown:N", color=alt.value(SOFT)
         )
         return alt.layer(bars, text, title=heading(name, 230)).properties(
             width=230, height=alt.Step(13)

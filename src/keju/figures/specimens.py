@@ -21,6 +21,7 @@ from keju.figures.theme import INK, OWN, RULE, SOFT
 from keju.files import slug
 from keju.formatting import percent
 from keju.images import thumbnail
+from keju.messages import message
 from keju.translations import Words
 
 _ITEMS = 8
@@ -37,9 +38,9 @@ _WHOLE = 0.995
 
 def specimens(source: OfRun) -> Iterator[Drawn]:
     """The items with the most different answers, at most one per domain and eight in all."""
-    chosen = _telling(source)
+    chosen = _choose_items(source)
     if not chosen:
-        yield Undrawn("specimens", "", "no item with answers of two models that differ in score")
+        yield Undrawn("specimens", "", message("figures.no-differing-answers"))
     for asked in chosen:
         rows = specimen_rows(source, asked)
         known = task(asked.item.task)
@@ -47,14 +48,13 @@ def specimens(source: OfRun) -> Iterator[Drawn]:
             kind="specimens",
             of=slug(f"{task_name(asked.item.task, asked.item.query)} {asked.item.id}"),
             title=f"{known.name_zh} {known.name_en}: {asked.item.id}",
-            caption="● right, ◐ in part, ○ wrong, by the strict main metric (in percent). Long "
-            "answers are cut.",
+            caption=message("figures.right-part-wrong-strict"),
             rows=rows,
             draw=_specimen_chart,
         )
 
 
-def _telling(source: OfRun) -> list[AskedItem]:
+def _choose_items(source: OfRun) -> list[AskedItem]:
     """For each domain the item on which models differ most; the first of equal ones."""
     best: dict[str, tuple[float, AskedItem]] = {}
     for asked in source.run_set.asked.values():

@@ -34,6 +34,7 @@ from keju.figures.theme import (
 )
 from keju.files import slug
 from keju.items import Protocol
+from keju.messages import both, in_english, join_lines, message, recognised
 from keju.published import PrintedFigure, paper, papers, published_model, published_tables
 from keju.translations import Words
 
@@ -47,30 +48,27 @@ def standings(source: OfRun) -> Iterator[Drawn]:
     for board in source.boards:
         rows = standing_rows(board)
         if not rows:
-            yield Undrawn("standings", slug(board.benchmark), "no model has an overall mean")
+            yield Undrawn("standings", slug(board.benchmark), message("figures.no-overall-mean"))
             continue
         yield Figure(
             kind="standings",
             of=slug(board.benchmark),
-            title=f"{board.title}: overall means",
-            caption=_caption(board, rows),
+            title=message("figures.overall-means", title=recognised(board.title)),
+            caption=_build_caption(board, rows),
             rows=rows,
             draw=_standings_chart,
         )
 
 
-def _caption(board: Leaderboard, rows: Sequence[Row]) -> str:
-    mean = "Plain means over domains of plain means over tasks"
-    if board.benchmark == OWN_BENCHMARK:
-        mean = f"{' and '.join(board.heads)}, as a mean over pages"
+def _build_caption(board: Leaderboard, rows: Sequence[Row]) -> str:
     lines = [
-        f"{mean}, in percent. Lines are 95 % bootstrap intervals by group (book, plate or bone). A "
-        "line is missing where there are fewer than 6 groups. Failures count at each metric's "
-        "worst value."
+        message("figures.mean-over-pages", heads=both(board.heads))
+        if board.benchmark == OWN_BENCHMARK
+        else message("figures.mean-over-domains")
     ]
     if any(row["tasks"] != row["of"] for row in rows):
-        lines.append("In brackets: how many tasks have a value, where some lack one.")
-    return "\n".join(lines)
+        lines.append(message("figures.brackets-how-many-tasks"))
+    return join_lines(lines)
 
 
 def standing_rows(board: Leaderboard) -> list[Row]:
@@ -89,7 +87,7 @@ def standing_rows(board: Leaderboard) -> list[Row]:
                 rows.append(
                     {
                         "model": named(standing.model, OWN_SOURCE),
-                        "role": group.title,
+                        "role": in_english(group.title),
                         "protocol": protocol,
                         "value": value,
                         "low": points(low),
@@ -122,7 +120,7 @@ def _standings_chart(rows: Sequence[Row], words: Words) -> alt.FacetChart:
         "yOffset": alt.YOffset("protocol:N", sort=domain),
     }  # fmt: skip
     base = alt.Chart(height=alt.Step(13)).encode(**place)
-    x = alt.X("low:Q", title=words("percent"), scale=alt.Scale(nice=True))
+    x = alt.X("low:Q", title=words.text("figures.percent"), scale=alt.Scale(nice=True))
     lines = base.mark_rule(strokeWidth=1.6).encode(x=x, x2="high:Q", stroke=stroke)
     marks = base.mark_point(size=46, strokeWidth=1.6, opacity=1).encode(
         x="value:Q",
@@ -137,7 +135,7 @@ def _standings_chart(rows: Sequence[Row], words: Words) -> alt.FacetChart:
     roles = distinct(rows, "role")
     header = alt.Header(
         labelAngle=0, labelAlign="left", labelOrient="top", labelAnchor="start", labelColor=SOFT,
-        labelExpr=_translated(roles, words),
+        labelExpr=_translate_labels(roles, words),
     )  # fmt: skip
     return (
         alt.layer(lines, marks, ends, data=data(rows))
@@ -147,7 +145,7 @@ def _standings_chart(rows: Sequence[Row], words: Words) -> alt.FacetChart:
     )
 
 
-def _translated(names: Sequence[str], words: Words) -> str:
+def _translate_labels(names: Sequence[str], words: Words) -> str:
     """A Vega expression that translates a label to the report's language.
 
     The names are keju's own.
@@ -163,15 +161,17 @@ def ranks(source: OfRun) -> Iterator[Drawn]:
             of = f"{slug(board.benchmark)}-{protocol}"
             rows = rank_rows(board, protocol)
             if len(rows) < 2:
-                yield Undrawn("ranks", of, "fewer than two models are ranked")
+                yield Undrawn("ranks", of, message("figures.too-few-ranked"))
                 continue
             yield Figure(
                 kind="ranks",
                 of=of,
-                title=f"{board.title}: ranks by overall mean ({protocol})",
-                caption="The rank by value, and the ranks that remain possible after paired tests "
-                "of all models (groups: books, plates, bones; Holm, p ≤ .05). Where two bars "
-                "overlap, the order of the two models is not known.",
+                title=message(
+                    "figures.ranks-by-overall-mean",
+                    title=recognised(board.title),
+                    protocol=protocol,
+                ),
+                caption=message("figures.rank-value-ranks-remain"),
                 rows=rows,
                 draw=_ranks_chart,
             )
@@ -202,7 +202,9 @@ def _ranks_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
     bars = (
         base.transform_calculate(start="datum.first - 0.4", end="datum.last + 0.4")
         .mark_bar(height=15, cornerRadius=7, color=RULE)
-        .encode(x=alt.X("start:Q", title=words("rank"), axis=axis, scale=scale), x2="end:Q")
+        .encode(
+            x=alt.X("start:Q", title=words.text("figures.rank"), axis=axis, scale=scale), x2="end:Q"
+        )
     )
     marks = base.mark_point(size=190, filled=True, color=OWN, opacity=1).encode(x="rank:Q")
     text = base.mark_text(color=ON_DARK, fontSize=10).encode(x="rank:Q", text="label:N")
@@ -218,16 +220,22 @@ def differences(source: OfRun) -> Iterator[Drawn]:
             rows = difference_rows(board, protocol)
             models = len(distinct(rows, "above"))
             if not rows or models > _MOST_PAIRS:
-                why = "no two models to compare" if not rows else f"{models} models are too many"
+                why = (
+                    message("figures.too-many-models", count=models)
+                    if rows
+                    else message("figures.no-two-models")
+                )
                 yield Undrawn("differences", of, why)
                 continue
             yield Figure(
                 kind="differences",
                 of=of,
-                title=f"{board.title}: which models differ ({protocol})",
-                caption="The overall mean of the model of the row less that of the column, in "
-                "points. Framed where the difference is significant: paired randomisation test "
-                "over groups (books, plates, bones), adjusted for all pairs (Holm), p ≤ .05.",
+                title=message(
+                    "figures.which-models-differ",
+                    title=recognised(board.title),
+                    protocol=protocol,
+                ),
+                caption=message("figures.overall-mean-model-row"),
                 rows=rows,
                 draw=_differences_chart,
             )
@@ -277,10 +285,10 @@ def published_standings() -> Iterator[Drawn]:
     """The overall means that a paper prints, best first, without intervals."""
     for benchmark in papers():
         if form := paper(benchmark).figures.standings:
-            yield _printed(benchmark, form)
+            yield _build_printed(benchmark, form)
 
 
-def _printed(benchmark: str, form: PrintedFigure) -> Figure:
+def _build_printed(benchmark: str, form: PrintedFigure) -> Figure:
     table = published_tables(benchmark)[form.tables[0]]
     values = table.columns[form.column].values
     rows: list[Row] = [
@@ -297,7 +305,7 @@ def _printed(benchmark: str, form: PrintedFigure) -> Figure:
     return Figure(
         kind="standings",
         of=slug(benchmark),
-        title=f"{benchmark}: overall means as printed",
+        title=message("figures.overall-means-as-printed", benchmark=benchmark),
         caption=form.caption,
         rows=rows,
         draw=_printed_chart,
@@ -308,7 +316,7 @@ def _printed_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
     y = alt.Y("model:N", sort=distinct(rows, "model"), title=None,
               axis=alt.Axis(domain=False, ticks=False, grid=True, gridDash=[1, 3]))  # fmt: skip
     base = alt.Chart(data(rows)).encode(
-        y=y, x=alt.X("value:Q", title=words("percent"), scale=alt.Scale(zero=False))
+        y=y, x=alt.X("value:Q", title=words.text("figures.percent"), scale=alt.Scale(zero=False))
     )
     marks = base.mark_point(size=52, strokeWidth=1.6, opacity=1).encode(**of_source())
     text = base.mark_text(align="left", dx=8, fontSize=9).encode(text="label:N")

@@ -119,7 +119,7 @@ def column_of(each: Value) -> dict[str, str]:
 def columns_axis(rows: Sequence[Row], words: Words) -> alt.Axis:
     """Each column's name, slanted below it."""
     names = {row["column"]: _column_name(row, words) for row in rows}
-    table = ", ".join(f"{_quoted(str(column))}: {_quoted(name)}" for column, name in names.items())
+    table = ", ".join(f"{_quote(str(column))}: {_quote(name)}" for column, name in names.items())
     return alt.Axis(
         labelAngle=-55, labelAlign="right", labelFontSize=9, labelLimit=190, domain=False,
         ticks=False, labelExpr=f"({{{table}}})[datum.label]",
@@ -136,7 +136,7 @@ def _column_name(row: Row, words: Words) -> str:
     return f"{column} {name}" if is_numbered(task_id) else column.replace(task_id, name)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A string literal of Vega's expressions; the texts come from the catalogues."""
     return "'" + text.replace("\\", "").replace("'", "\\'") + "'"
 

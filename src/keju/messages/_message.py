@@ -114,6 +114,11 @@ def recognised(text: str) -> str:
     return text if isinstance(text, Translatable) else StoredText(text)
 
 
+def in_english(text: str) -> str:
+    """A text in English, for files that have one language."""
+    return text.render("en") if isinstance(text, Translatable) else text
+
+
 def listed(names: Iterable[str]) -> JoinedText:
     """Names as a list: ``a, b, c``."""
     return JoinedText("messages.list", names)

@@ -53,13 +53,13 @@ def _paper(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
     for section in sections(audit, benchmark):
         yield from _section(section, language)
     yield from _claims(audit, benchmark, language)
-    yield from _checks_held(audit, benchmark, language)
+    yield from _format_checks_held(audit, benchmark, language)
 
 
 def _section(section: Section, language: Language) -> Iterator[str]:
     use = words(language)
-    yield f"#### {_escaped(title_text(section.main, language))}\n"
-    yield _escaped(finding_text(section.main, language))
+    yield f"#### {_escape(title_text(section.main, language))}\n"
+    yield _escape(finding_text(section.main, language))
     about = f"{kind_text(section, language)}{use.semicolon}{size_text(section.size, language)}"
     if len({each.place for each in section.findings}) == 1:
         yield f"*{about}*{use.colon}{place_text(section.main.place, language)}\n"
@@ -111,10 +111,10 @@ def _claim_row(decided: ClaimDecision, language: Language) -> str:
         words(language).verdicts[decided.verdict],
         claim.note_zh if zh else claim.note,
     )
-    return f"|{'|'.join(map(_escaped, cells))}|"
+    return f"|{'|'.join(map(_escape, cells))}|"
 
 
-def _checks_held(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
+def _format_checks_held(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
     """The checks without any finding, after the number of all correct cells."""
     use = words(language)
     failing = {each.check for each in audit.findings if each.benchmark == benchmark}
@@ -129,5 +129,5 @@ def _checks_held(audit: Audit, benchmark: str, language: Language) -> Iterator[s
     yield use.whole.format(f"{cells:,}") + use.semicolon.join(texts) + use.stop + "\n"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("<", "&lt;").replace("|", "\\|").replace("*", "\\*")

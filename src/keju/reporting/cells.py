@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from keju.analysis.correlation import Correlation
-from keju.formatting import NOTHING
+from keju.formatting import NOTHING, percent
+from keju.messages import Message, message
+from keju.statistics import Interval
 
 
 class Cell(NamedTuple):
@@ -17,11 +19,26 @@ class Cell(NamedTuple):
     best: bool = False
     second: bool = False
 
+    @property
+    def is_text(self) -> bool:
+        """Whether the value is a text in place of a number."""
+        return isinstance(self.value, Message)
+
 
 def correlation_cell(found: Correlation) -> Cell:
     """A correlation from -1 to 1 with its interval."""
     if found.value is None:
-        return Cell(title="one side does not vary")
+        return Cell(title=message("reporting.one-side-constant"))
     bounds = found.interval
-    note = f"{bounds.low:+.2f} to {bounds.high:+.2f}" if bounds else ""
+    note = bounds_text(f"{bounds.low:+.2f}", f"{bounds.high:+.2f}") if bounds else ""
     return Cell(f"{found.value:+.2f}", note=note)
+
+
+def bounds_text(low: str, high: str) -> Message:
+    """The ends of an interval as text."""
+    return message("reporting.interval-bounds", low=low, high=high)
+
+
+def interval_text(interval: Interval | None) -> str:
+    """An interval of fractions in percent; empty without one."""
+    return bounds_text(percent(interval.low), percent(interval.high)) if interval else ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from keju.analysis.comparison import Comparison
-from keju.errors import number_of
+from keju.messages import Message, join_sentences, listed, message, recognised
+from keju.reporting.cells import bounds_text
 from keju.scoring import TaskComparison
 
 _MOST_NAMED = 8
@@ -14,101 +15,120 @@ _MOST_NAMED = 8
 
 def verdict_of(compared: Comparison) -> str:
     """Which side is better in which tasks, or what is needed to decide it, in a sentence or two."""
-    one, other = compared.first, compared.second
     found = compared.tasks
-    parts = []
-    for side, name, rival in (("first", one, other), ("second", other, one)):
-        if ahead := [each for each in found if each.better == side]:
-            named = [f"{_place(each)} ({100 * abs(each.difference):.1f} points)" for each in ahead]
-            parts.append(f"{name} is significantly better than {rival} in {_listed(named)}.")
+    parts = list(_describe_better(compared))
     few = [each for each in found if each.needed is not None and each.groups < each.needed]
     open_ = [each for each in found if not each.better and each.p is not None and each not in few]
     if open_:
-        named = [_place(each) for each in open_]
-        parts.append(f"No significant difference between {one} and {other} in {_listed(named)}.")
+        one, other, tasks = compared.first, compared.second, _list_places(open_)
+        parts.append(
+            message("reporting.no-significant-difference", one=one, other=other, tasks=tasks)
+        )
     if few:
         more = max((each.needed or 0) - each.groups for each in few)
-        parts.append(
-            f"Too few groups for a verdict in {_listed([_place(each) for each in few])}: "
-            f"{number_of(more, 'more group is', 'more groups are')} needed."
-        )
-    if untested := [_place(each) for each in found if each.p is None and each not in few]:
-        parts.append(f"Not tested: {_listed(untested)}.")
-    return " ".join(parts)
+        parts.append(message("reporting.too-few-groups-in", tasks=_list_places(few), more=more))
+    if untested := [each for each in found if each.p is None and each not in few]:
+        parts.append(message("reporting.not-tested", tasks=_list_places(untested)))
+    if not parts:
+        return ""
+    return message("reporting.end-of-sentence", sentences=join_sentences(parts))
+
+
+def _describe_better(compared: Comparison) -> Iterator[Message]:
+    """The tasks in which a side is significantly better."""
+    one, other = compared.first, compared.second
+    for side, better, worse in (("first", one, other), ("second", other, one)):
+        if ahead := [each for each in compared.tasks if each.better == side]:
+            tasks = [
+                message(
+                    "reporting.task-and-points",
+                    task=_place(each),
+                    points=f"{100 * abs(each.difference):.1f}",
+                )
+                for each in ahead
+            ]
+            yield message(
+                "reporting.significantly-better",
+                better=better,
+                worse=worse,
+                tasks=_list_tasks(tasks),
+            )
 
 
 def comparison_lines(compared: Comparison) -> Iterator[str]:
     """The meaning of the table's columns, the detectable differences, and untested tasks."""
-    yield (
-        "Over the items that both answered. p: paired randomisation test over groups (books, "
-        "plates, bones), adjusted over the tasks (Holm). ▲ where p is .05 or less"
-    )
+    yield message("reporting.compared-over-items")
     if compared.errors:
-        yield (
-            "Recognition and layout error are exploratory: they are adjusted among themselves, and "
-            "no side is marked as better by them. Confirm such a difference on other pages"
-        )
+        yield message("reporting.errors-are-exploratory")
     found = compared.tasks
     if compared.shared:
-        yield f"Both sides: {compared.shared}"
+        yield message("reporting.both-sides", shared=recognised(compared.shared))
     if compared.dropped:
-        yield (
-            f"{number_of(compared.dropped, 'item')} of {compared.first} are not the same "
-            "in the other run's "
-            "dataset, and are not compared"
-        )
-    yield from (f"{name}: {note}" for name, note in compared.notes.items())
+        count, side = compared.dropped, compared.first
+        yield message("reporting.items-not-the-same", count=count, side=side)
+    for side, note in compared.notes.items():
+        yield message("reporting.side-and-note", side=side, note=recognised(note))
     for lacking in compared.unscored:
         name = f"{lacking.task}/{lacking.query}" if lacking.query else lacking.task
-        yield f"{name}: {lacking.items:,} not compared, {lacking.metric} unscored: {lacking.reason}"
+        yield message(
+            "reporting.items-not-compared", task=name, count=lacking.items, metric=lacking.metric,
+            reason=recognised(lacking.reason),
+        )  # fmt: skip
     yield from _power_lines(found)
     for each in found:
         if each.p is None:
             why = (
-                "there is one group only"
+                message("reporting.one-group-only")
                 if each.groups < 2
-                else f"{each.metric} is not a ratio of sums"
+                else message("reporting.not-a-ratio", metric=each.metric)
             )
-            yield f"{_place(each)} could not be tested: {why}"
+            yield message("reporting.could-not-be-tested", task=_place(each), why=why)
 
 
-def _power_lines(found: Sequence[TaskComparison]) -> Iterator[str]:
+def _power_lines(found: Sequence[TaskComparison]) -> Iterator[Message]:
     """The differences that the groups can detect, and how many more groups the other tasks need."""
     tested = [each for each in found if each.p is not None and each.needed is not None]
-    few: dict[int, list[str]] = {}
+    few: dict[int, list[TaskComparison]] = {}
     for each in tested:
         if each.groups < (each.needed or 0):
-            few.setdefault(each.groups, []).append(_place(each))
-    for groups, names in sorted(few.items()):
+            few.setdefault(each.groups, []).append(each)
+    for groups, of_size in sorted(few.items()):
         needed = next(each.needed for each in tested) or 0
-        over = f", adjusted over {number_of(len(tested), 'task')}" if len(tested) > 1 else ""
-        yield (
-            f"{_listed(names)}: no difference can be significant with "
-            f"{number_of(groups, 'group')}{over}. "
-            f"At least {needed} groups are needed, {needed - groups} more"
-        )
+        tasks, more = _list_places(of_size), needed - groups
+        if len(tested) > 1:
+            yield message(
+                "reporting.cannot-be-significant-adjusted", tasks=tasks, groups=groups,
+                adjusted=len(tested), needed=needed, more=more,
+            )  # fmt: skip
+        else:
+            yield message(
+                "reporting.cannot-be-significant",
+                tasks=tasks, groups=groups, needed=needed, more=more,
+            )  # fmt: skip
     sizes = sorted(each.detectable for each in found if each.detectable is not None)
-    if sizes:
-        low, high = (_points(size) for size in (sizes[0], sizes[-1]))
-        span = low if low == high else f"{low} to {high}"
-        yield (
-            f"A true difference of {span} points would be found four times in five "
-            "(--json has each task's)"
-            if sizes[-1] <= 1
-            else f"In some tasks even a difference of 100 points might be missed: the groups "
-            f"differ too much (--json has each task's; the smallest is {low} points)"
-        )
+    if not sizes:
+        return
+    low, high = (_points(size) for size in (sizes[0], sizes[-1]))
+    if sizes[-1] <= 1:
+        span = low if low == high else bounds_text(low, high)
+        yield message("reporting.detectable", span=span)
+    else:
+        yield message("reporting.hardly-detectable", low=low)
 
 
 def _points(size: float) -> str:
-    return "less than 1" if size < 0.005 else f"{100 * size:.0f}"
+    return message("reporting.less-than-one") if size < 0.005 else f"{100 * size:.0f}"
 
 
 def _place(each: TaskComparison) -> str:
     return f"{each.task}/{each.query}" if each.query else each.task
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_MOST_NAMED])
+def _list_places(tasks: Sequence[TaskComparison]) -> str:
+    return _list_tasks([_place(each) for each in tasks])
+
+
+def _list_tasks(names: Sequence[str]) -> str:
+    shown = listed(names[:_MOST_NAMED])
     more = len(names) - _MOST_NAMED
-    return f"{shown} and {more} more" if more > 0 else shown
+    return message("reporting.tasks-and-more", tasks=shown, count=more) if more > 0 else shown

@@ -106,17 +106,19 @@ def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = (
 
     All errors, times and tests are those of the report; `misread` are its confusions.
     """
-    errors = _errors(view, run_set)
-    yield from (each.line for each in _lacking(view))
-    yield from (_with_time(_rate(view, run_set, row), view.times, row.model) for row in errors)
+    errors = _select_errors(view, run_set)
+    yield from (each.line for each in _describe_missing(view))
+    yield from (
+        _add_time(_describe_rate(view, run_set, row), view.times, row.model) for row in errors
+    )
     if not errors:
         yield message("reporting.no-errors-known")
         return
     # A wrong order is reported in the engine's own line already.
     for each in (
-        *_compared(view, run_set, errors),
-        *_faults(view, errors, misread),
-        *_next_steps(view, errors),
+        *_compare_engines(view, run_set, errors),
+        *_find_faults(view, errors, misread),
+        *_suggest_next_steps(view, errors),
     ):
         yield each.line
     times = view.times
@@ -124,30 +126,30 @@ def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = (
         yield message("reporting.pages-converts-times")
 
 
-def _errors(view: View, run_set: RunSet) -> list[ErrorRow]:
+def _select_errors(view: View, run_set: RunSet) -> list[ErrorRow]:
     """The rows of errors of all but baselines."""
     return [row for row in view.errors if run_set.by_model[row.model].role != "baseline"]
 
 
-def _rate(view: View, run_set: RunSet, row: ErrorRow) -> Message:
+def _describe_rate(view: View, run_set: RunSet, row: ErrorRow) -> Message:
     """The errors of an engine, over the pages with a reference text that have a result."""
     lacking = _lacking_text(view, row.model)
     own = row.over_results if lacking else row
-    pages = _pages(run_set, row, lacking)
+    pages = _describe_pages(run_set, row, lacking)
     if not lacking:
         return message(
             "reporting.engine-errors",
             model=row.model,
-            wrong=_wrong(own),
-            split=_split(own),
+            wrong=_describe_cer(own),
+            split=_describe_split(own),
             pages=pages,
         )
     return message(
         "reporting.engine-errors-of-results",
         model=row.model,
-        wrong=_wrong(own),
+        wrong=_describe_cer(own),
         pages=pages,
-        split=_split(own),
+        split=_describe_split(own),
         all_pages=row.cer,
     )
 
@@ -158,14 +160,14 @@ def _lacking_text(view: View, model: str) -> NoResults | None:
     return next(found, None)
 
 
-def _wrong(row: ErrorRow) -> Message:
+def _describe_cer(row: ErrorRow) -> Message:
     """The CER in words; above 100 % it is not a share of the reference's characters."""
     if row.cer == NOTHING or float(row.cer) <= 100:
         return message("reporting.characters-wrong", cer=row.cer)
     return message("reporting.cer-above-100", cer=row.cer)
 
 
-def _split(row: ErrorRow) -> Message:
+def _describe_split(row: ErrorRow) -> Message:
     """Recognition and layout error, with a remark if the order of the characters is lost."""
     if _loses_order(row):
         return message(
@@ -186,7 +188,7 @@ def _loses_order(row: ErrorRow) -> bool:
     return recognition <= _MOSTLY_READ and layout > max(recognition, _MOSTLY_READ)
 
 
-def _pages(run_set: RunSet, row: ErrorRow, lacking: NoResults | None) -> Message:
+def _describe_pages(run_set: RunSet, row: ErrorRow, lacking: NoResults | None) -> Message:
     """The pages of a row's error rate: those with a reference text, and how many were answered.
 
     That they have one is stated if other pages have none.
@@ -216,7 +218,7 @@ def _pages(run_set: RunSet, row: ErrorRow, lacking: NoResults | None) -> Message
     return message("reporting.pages-counted", count=total)
 
 
-def _with_time(errors: Message, times: TimeTable | None, model: str) -> Message:
+def _add_time(errors: Message, times: TimeTable | None, model: str) -> Message:
     """A line of errors with the time of the engine, or the reason why it is not known."""
     row = next((each for each in times.rows if each.model == model), None) if times else None
     if times is None or row is None:
@@ -240,32 +242,32 @@ def verdicts(
     `misread` are the confusions of the report, `patterns` its reading patterns. Empty for other
     benchmarks, and where nothing was both read and has a reference.
     """
-    errors = _errors(view, run_set)
-    lacking = list(_lacking(view))
+    errors = _select_errors(view, run_set)
+    lacking = list(_describe_missing(view))
     if not view.own_pages or not (errors or lacking):
         return []
     found = patterns or PatternCounts()
     turned = (
-        _in_wrong_order(row, found.of(row.model, row.task)) for row in errors if _loses_order(row)
+        _describe_order(row, found.of(row.model, row.task)) for row in errors if _loses_order(row)
     )
-    faults = _faults(view, errors, misread)
-    compared = _compared(view, run_set, errors)
-    rates = [_own_rate(view, run_set, row) for row in errors]
-    return [*lacking, *rates, *compared, *turned, *faults, *_next_steps(view, errors)]
+    faults = _find_faults(view, errors, misread)
+    compared = _compare_engines(view, run_set, errors)
+    rates = [_describe_engine(view, run_set, row) for row in errors]
+    return [*lacking, *rates, *compared, *turned, *faults, *_suggest_next_steps(view, errors)]
 
 
-def _own_rate(view: View, run_set: RunSet, row: ErrorRow) -> Verdict:
+def _describe_engine(view: View, run_set: RunSet, row: ErrorRow) -> Verdict:
     """An engine's own errors, its time and its cost."""
     times = view.times
     of_engine = [each for each in times.rows if each.model == row.model] if times else []
     steps = [time for each in of_engine if times and (time := times.sentence(each))]
-    return Verdict(_rate(view, run_set, row), next=steps)
+    return Verdict(_describe_rate(view, run_set, row), next=steps)
 
 
-def _lacking(view: View) -> Iterator[Verdict]:
+def _describe_missing(view: View) -> Iterator[Verdict]:
     """The engines without a result for some pages, how these pages count, and what to do."""
     for each in view.no_results:
-        steps = [_how_counted(each)]
+        steps = [_explain_counting(each)]
         if each.too_many:
             steps.append(
                 message("reporting.not-ranked-not-compared", model=each.model, percent=100 * MOST)
@@ -278,7 +280,7 @@ def _lacking(view: View) -> Iterator[Verdict]:
         yield Verdict(each.cause, pages=each.pages, next=steps)
 
 
-def _how_counted(missing: NoResults) -> Message:
+def _explain_counting(missing: NoResults) -> Message:
     """How the tables count pages without a result."""
     if not missing.mixed:
         return message("reporting.tables-points-count-these")
@@ -287,14 +289,14 @@ def _how_counted(missing: NoResults) -> Message:
     return message("reporting.missing-pages-without-text")
 
 
-def _compared(view: View, run_set: RunSet, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
+def _compare_engines(view: View, run_set: RunSet, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
     if len(errors) > 1:
         for board in view.boards:
-            for each in _reliable(board.sure["strict"], run_set):
-                yield each._replace(next=[*_counted(view, each.pairs), *each.next])
+            for each in _describe_differences(board.sure["strict"], run_set):
+                yield each._replace(next=[*_note_missing(view, each.pairs), *each.next])
 
 
-def _counted(view: View, pairs: Sequence[Pair]) -> list[Message]:
+def _note_missing(view: View, pairs: Sequence[Pair]) -> list[Message]:
     """A sentence on the engines of these pairs that lack pages; none where all pages were read."""
     named = {name for pair in pairs for name in (pair.better, pair.worse)}
     lacking = [each.model for each in view.no_results if each.model in named and each.text_missing]
@@ -303,16 +305,16 @@ def _counted(view: View, pairs: Sequence[Pair]) -> list[Message]:
     return [message("reporting.page-without-result-counts", models=listed(lacking))]
 
 
-def _faults(
+def _find_faults(
     view: View, errors: Sequence[ErrorRow], misread: Sequence[Misread]
 ) -> Iterator[Verdict]:
     """Pages with nearly empty transcriptions, and the main confusions."""
     shown = {row.model for row in errors}
-    yield from (_left_empty(each) for each in view.nearly_empty if each.model in shown)
-    yield from (_confused(each) for each in misread if each.model in shown and each.main)
+    yield from (_describe_incomplete(each) for each in view.nearly_empty if each.model in shown)
+    yield from (_describe_confusions(each) for each in misread if each.model in shown and each.main)
 
 
-def _left_empty(found: NearlyEmpty) -> Verdict:
+def _describe_incomplete(found: NearlyEmpty) -> Verdict:
     if found.short:
         return Verdict(
             message(
@@ -338,12 +340,12 @@ def _left_empty(found: NearlyEmpty) -> Verdict:
     )
 
 
-def _confused(found: Misread) -> Verdict:
-    confusions = join_clauses(_confusion(each, found.mistakes) for each in found.main)
+def _describe_confusions(found: Misread) -> Verdict:
+    confusions = join_clauses(_describe_confusion(each, found.mistakes) for each in found.main)
     return Verdict(message("reporting.main-confusions", model=found.model, confusions=confusions))
 
 
-def _confusion(each: Confusion, mistakes: int) -> Message:
+def _describe_confusion(each: Confusion, mistakes: int) -> Message:
     share = 100 * each.times / mistakes
     if not each.read:
         return message(
@@ -359,7 +361,7 @@ def _confusion(each: Confusion, mistakes: int) -> Message:
     )
 
 
-def _next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
+def _suggest_next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
     lacking = {each.model for each in view.no_results if each.too_many}
     known = [
         float(row.recognition)
@@ -378,7 +380,7 @@ def _next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
         yield Verdict(message("reporting.time-run-again-another", untimed=listed(untimed)))
 
 
-def _in_wrong_order(row: ErrorRow, patterns: Patterns) -> Verdict:
+def _describe_order(row: ErrorRow, patterns: Patterns) -> Verdict:
     """The engine's order, its frequent reading patterns, and what can be done about each."""
     if not patterns.sure:
         return Verdict(message("reporting.most-characters-right-their-order", model=row.model))
@@ -388,7 +390,7 @@ def _in_wrong_order(row: ErrorRow, patterns: Patterns) -> Verdict:
     return Verdict(wrong, next=steps, patterns=patterns)
 
 
-def _reliable(sure: Resampled, run_set: RunSet) -> Iterator[Verdict]:
+def _describe_differences(sure: Resampled, run_set: RunSet) -> Iterator[Verdict]:
     pairs = {pair: gap for pair, gap in sure.gaps.items() if gap.difference > 0}
     if not pairs:
         yield Verdict(
@@ -416,8 +418,10 @@ def _reliable(sure: Resampled, run_set: RunSet) -> Iterator[Verdict]:
             )
         )
         return
-    reliable = [_pair(pair, gap.difference) for pair, gap in pairs.items() if gap.significant]
-    open_ = [_pair(pair, gap.difference) for pair, gap in pairs.items() if not gap.significant]
+    reliable = [_build_pair(pair, gap.difference) for pair, gap in pairs.items() if gap.significant]
+    open_ = [
+        _build_pair(pair, gap.difference) for pair, gap in pairs.items() if not gap.significant
+    ]
     if reliable:
         yield Verdict(message("reporting.reliable-p-05-over", groups=groups), reliable)
     if open_:
@@ -425,5 +429,5 @@ def _reliable(sure: Resampled, run_set: RunSet) -> Iterator[Verdict]:
         yield Verdict(doubtful, open_, [message("reporting.add-pages-more-books")])
 
 
-def _pair(pair: tuple[str, str], difference: float) -> Pair:
+def _build_pair(pair: tuple[str, str], difference: float) -> Pair:
     return Pair(*pair, percent(difference))

@@ -11,6 +11,7 @@ from keju.csv_files import write_frame
 from keju.definitions import is_undeciphered
 from keju.files import slug
 from keju.formatting import NOTHING
+from keju.messages import Message, in_english
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
 from keju.scoring.reasoned_scores import FORM
@@ -86,7 +87,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     frames = {"items": items, "tasks": tasks} | _costs_and_risks(report) | _undeciphered(report)
     frames |= _wordings(report) | _parameters(report) | _reasoning(report) | _blank_pages(report)
     for table in report.paper_tables:
-        frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _beside(table)
+        frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _paper_table_frame(table)
     return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
 
 
@@ -115,8 +116,8 @@ def _wordings(report: Report) -> dict[str, pl.DataFrame]:
     rows = [
         {"model": row.model, "protocol": row.protocol, "task": row.task, "tasks": row.tasks,
          "metric": row.metric, "wording": wording, "value": value,
-         **_bounded("spread", row.found.spread, row.found.spread_interval),
-         **_bounded("deviation", row.found.deviation, row.found.deviation_interval),
+         **_split_interval("spread", row.found.spread, row.found.spread_interval),
+         **_split_interval("deviation", row.found.deviation, row.found.deviation_interval),
          "p": row.found.p, "items": row.items, "groups": row.found.groups}
         for row in (*report.view.wordings.rows, *report.view.wordings.overall)
         for wording, value in zip(row.wordings, row.found.values, strict=True)
@@ -176,11 +177,11 @@ def _costs_and_risks(report: Report) -> dict[str, pl.DataFrame]:
     if report.view.post_edit_costs:
         frames["post-editing"] = pl.DataFrame(
             [
-                {"model": each.model, "task": each.task, "characters": each.layer,
+                {"model": each.model, "task": each.task, "characters": in_english(each.layer),
                  "pages": each.pages, "groups": each.groups,
-                 **_bounded("mean", each.mean.value, each.mean.interval),
-                 **_bounded("median", each.median.value, each.median.interval),
-                 **_bounded("nine_in_ten", each.most.value, each.most.interval),
+                 **_split_interval("mean", each.mean.value, each.mean.interval),
+                 **_split_interval("median", each.median.value, each.median.interval),
+                 **_split_interval("nine_in_ten", each.most.value, each.most.interval),
                  "untouched": each.untouched}
                 for each in report.view.post_edit_costs
             ],
@@ -194,12 +195,12 @@ def _costs_and_risks(report: Report) -> dict[str, pl.DataFrame]:
                  **{
                      name: value
                      for share, interval in each.at.items()
-                     for name, value in _bounded(
+                     for name, value in _split_interval(
                          f"at_{share:.0%}".rstrip("%"), each.curve.at(share), interval
                      ).items()
                  },
-                 **_bounded("area", each.curve.area, each.area),
-                 **_bounded("gain", each.curve.gain, each.gain)}
+                 **_split_interval("area", each.curve.area, each.area),
+                 **_split_interval("gain", each.curve.gain, each.gain)}
                 for each in report.view.risk_coverage_rows
             ],
             infer_schema_length=None,
@@ -207,7 +208,9 @@ def _costs_and_risks(report: Report) -> dict[str, pl.DataFrame]:
     return frames
 
 
-def _bounded(name: str, value: float | None, interval: Interval | None) -> dict[str, float | None]:
+def _split_interval(
+    name: str, value: float | None, interval: Interval | None
+) -> dict[str, float | None]:
     return {
         name: value,
         f"{name}_low": interval.low if interval else None,
@@ -215,7 +218,7 @@ def _bounded(name: str, value: float | None, interval: Interval | None) -> dict[
     }
 
 
-def _beside(table: PaperTable) -> pl.DataFrame:
+def _paper_table_frame(table: PaperTable) -> pl.DataFrame:
     """One row per model, with its ``source``; the columns have the names of the data.
 
     ``group`` is the paper's title of the rows, ``tasks`` the number of the table's tasks in the
@@ -227,7 +230,7 @@ def _beside(table: PaperTable) -> pl.DataFrame:
             "model": row.model,
             "source": row.source,
             "group": row.group or None,
-            "tasks": row.tasks or None,
+            "tasks": str(row.tasks) if row.tasks else None,
         }
         for row in table.rows
     ]
@@ -244,5 +247,12 @@ def _beside(table: PaperTable) -> pl.DataFrame:
         if any(cell.note for cell in cells):
             names.append(lacking := f"{heading.name} tasks")
             for row, cell in zip(rows, cells, strict=True):
-                row[lacking] = cell.note.removesuffix(" tasks") or None
+                row[lacking] = _task_count(cell.note)
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String))
+
+
+def _task_count(note: str) -> str | None:
+    """The number of a column's tasks in a mean, such as ``4 of 45``; None for all tasks."""
+    if not isinstance(note, Message):
+        return None
+    return f"{note.fields['count']} of {note.fields['total']}"

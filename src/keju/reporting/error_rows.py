@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from keju.analysis.reading_errors import ReadingErrors
 from keju.formatting import NOTHING, percent
+from keju.messages import Message, message
 from keju.text import LAYERS
 
 _BAR = 176
@@ -34,10 +35,10 @@ class ErrorRow(NamedTuple):
     layout: str
     wrong_recognition: str
     wrong_layout: str
-    sentence: str
+    sentence: Message
     layers: list[str]
     parts: list[Part]
-    words: str
+    words: Message
     with_result: tuple[str, str, str]
 
     @property
@@ -61,28 +62,26 @@ def error_row(found: ReadingErrors) -> ErrorRow:
         sentence=error_sentence(found),
         layers=[percent(found.layers[layer]) for layer in LAYERS],
         parts=_bar(found),
-        words=(
-            f"layout {percent(found.layout)}, variants and script "
-            f"{percent(found.fold)}, recognition {percent(found.recognition)}"
+        words=message(
+            "reporting.layout-variants-script-recognition",
+            layout=percent(found.layout),
+            fold=percent(found.fold),
+            recognition=percent(found.recognition),
         ),
         with_result=(percent(whole), percent(alone), percent(whole - alone)),
     )
 
 
-def error_sentence(found: ReadingErrors) -> str:
+def error_sentence(found: ReadingErrors) -> Message:
     """A sentence on the shares of layout and recognition in the error."""
     whole, alone = found.with_result
-    of_results = (
-        f". Pages without a result count as wrong; of the pages with one, CER {percent(whole)} %, "
-        f"recognition error {percent(alone)} %, layout error {percent(whole - alone)} %"
-        if abs(whole - found.script) > _SAME
-        else ""
-    )
-    return (
-        f"Of a strict CER of {percent(found.script)} % (pooled over all characters), "
-        f"{percent(found.recognition)} points are recognition error and "
-        f"{percent(found.layout)} points are layout error{of_results}"
-    )
+    cer, recognition, layout = map(percent, (found.script, found.recognition, found.layout))
+    if abs(whole - found.script) <= _SAME:
+        return message("reporting.error-split", cer=cer, recognition=recognition, layout=layout)
+    return message(
+        "reporting.error-split-with-missing", cer=cer, recognition=recognition, layout=layout,
+        own_cer=percent(whole), own_recognition=percent(alone), own_layout=percent(whole - alone),
+    )  # fmt: skip
 
 
 def _bar(found: ReadingErrors) -> list[Part]:

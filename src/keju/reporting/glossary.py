@@ -13,6 +13,7 @@ from keju.definitions import task
 from keju.files import shipped_toml
 from keju.items import Protocol, Record
 from keju.layout import ReadingPattern
+from keju.messages import Message, message
 from keju.scoring import PROTOCOLS
 from keju.translations import Words
 
@@ -34,18 +35,28 @@ class Sense(NamedTuple):
     tasks: tuple[str, ...]
 
 
-class PatternSense(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Term(NamedTuple):
+    """A term and its meaning."""
+
+    name: Message
+    meaning: Message
+
+
+class PatternSense(NamedTuple):
     """The meaning of a reading pattern, and what can be done about it."""
 
-    what: str
-    do: str
+    what: Message
+    do: Message
 
 
 class Glossary(NamedTuple):
-    """The definitions of a report; `metrics` are exactly those with values in its runs."""
+    """The definitions of a report; `metrics` are exactly those with values in its runs.
 
-    terms: Mapping[str, str]
-    layers: Mapping[str, str]
+    Terms and layers have keys such as ``reading-order``.
+    """
+
+    terms: Mapping[str, Term]
+    layers: Mapping[str, Term]
     patterns: Mapping[ReadingPattern, PatternSense]
     metrics: Mapping[str, tuple[Sense, ...]]
     places: Mapping[_Place, str]
@@ -71,14 +82,14 @@ class Glossary(NamedTuple):
         Args:
             page: the page's HTML.
             words: the page's language.
-            also: terms that the page shows later, when items are opened.
+            also: keys of terms that the page shows later, when items are opened.
         """
         text = _TAG.sub(" ", page)
         english = words.language == "en"
         return {
-            words(term): words(meaning)
-            for term, meaning in self.terms.items()
-            if term in also or _has(text, words(term), english=english)
+            words(term.name): words(term.meaning)
+            for key, term in self.terms.items()
+            if key in also or _has(text, words(term.name), english=english)
         }
 
     def head(self, head: str) -> str:
@@ -87,7 +98,7 @@ class Glossary(NamedTuple):
         found = [
             sense.definition for sense in self.metrics.get(metric, ()) if sense.protocol == protocol
         ]
-        return found[0] if len(found) == 1 else self.terms[protocol]
+        return found[0] if len(found) == 1 else self.terms[protocol].meaning
 
 
 def _has(text: str, term: str, *, english: bool) -> bool:
@@ -115,7 +126,7 @@ def glossary(results: Results) -> Glossary:
                 places[protocol, label, metric] = definition
     return Glossary(
         terms(),
-        _words().layers,
+        _terms_of(_entries().layers),
         pattern_senses(),
         {
             metric: tuple(Sense(*sense, tuple(labels)) for sense, labels in found.items())
@@ -125,22 +136,41 @@ def glossary(results: Results) -> Glossary:
     )
 
 
-def terms() -> Mapping[str, str]:
-    """The terms that every report defines, with their meanings, in English."""
-    return _words().terms
+def terms() -> Mapping[str, Term]:
+    """The terms that every report defines, with their meanings."""
+    return _terms_of(_entries().terms)
 
 
-class _Words(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    terms: dict[str, str]
-    layers: dict[str, str]
-    patterns: dict[ReadingPattern, PatternSense]
+def _terms_of(entries: Mapping[str, _TermIds]) -> dict[str, Term]:
+    return {key: Term(message(each.name), message(each.meaning)) for key, each in entries.items()}
+
+
+class _TermIds(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: str
+    meaning: str
+
+
+class _PatternIds(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    what: str
+    do: str
+
+
+class _Entries(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The ids of the glossary's texts; see assets/glossary.toml."""
+
+    terms: dict[str, _TermIds]
+    layers: dict[str, _TermIds]
+    patterns: dict[ReadingPattern, _PatternIds]
 
 
 @cache
-def _words() -> _Words:
-    return shipped_toml("keju.reporting", "assets/glossary.toml", _Words)
+def _entries() -> _Entries:
+    return shipped_toml("keju.reporting", "assets/glossary.toml", _Entries)
 
 
 def pattern_senses() -> Mapping[ReadingPattern, PatternSense]:
     """The meaning of each reading pattern, and what can be done about it."""
-    return _words().patterns
+    return {
+        name: PatternSense(message(each.what), message(each.do))
+        for name, each in _entries().patterns.items()
+    }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from keju.analysis.grades import GradeRow, GradeValue
 from keju.formatting import percent
-from keju.reporting.cells import Cell
+from keju.messages import join_lines, message
+from keju.reporting.cells import Cell, bounds_text
 
 
 def grade_cells(row: GradeRow) -> list[Cell]:
@@ -23,10 +24,10 @@ def _cell(value: GradeValue) -> Cell:
         return Cell(title=grade.signature)
     notes = []
     if grade.low is not None and grade.high is not None:
-        notes.append(f"{grade.low:.2f} to {grade.high:.2f}")
-    notes.append(f"{grade.graded} of {grade.answers} graded")
+        notes.append(bounds_text(f"{grade.low:.2f}", f"{grade.high:.2f}"))
+    notes.append(message("reporting.of-graded", graded=grade.graded, answers=grade.answers))
     if grade.missing and grade.graded_mean is not None:
-        notes.append(f"graded only {grade.graded_mean:.2f}")
+        notes.append(message("reporting.graded-only", mean=f"{grade.graded_mean:.2f}"))
     if value.scored:
-        notes.append(f"strict {percent(value.strict)}")
-    return Cell(f"{grade.mean:.2f}", note="\n".join(notes), title=grade.signature)
+        notes.append(message("reporting.strict-value", value=percent(value.strict)))
+    return Cell(f"{grade.mean:.2f}", note=join_lines(notes), title=grade.signature)

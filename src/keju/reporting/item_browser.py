@@ -130,7 +130,7 @@ class Browser:
             "options": list(options_of(item)),
             "truth": truth,
             "note": " · ".join(": ".join(pair) for pair in item.metadata.items()),
-            "images": self._show(asked.run, _shown_images(item)),
+            "images": self._show(asked.run, _select_images(item)),
             "answers": [self._answer(asked, truth, answer) for answer in asked.answers],
         }
         if reason := missing_reference(item):
@@ -161,7 +161,7 @@ class Browser:
         if response.error is not None:
             row["error"] = f"{response.error.kind}: {response.error.message}"[:_LONGEST]
         if item.relevant:
-            row["ranked"] = self._ranked(asked, response.text)
+            row["ranked"] = self._describe_ranking(asked, response.text)
         if query_of(item).form == "transcription" and said:
             parts = differences(truth, said)
             row["diff"] = list(_compact(parts))
@@ -182,7 +182,7 @@ class Browser:
                 self.patterns.note_undrawn(model, item)
         return row | ({"order": drawn} if drawn else {})
 
-    def _ranked(self, asked: AskedItem, best: str) -> Json:
+    def _describe_ranking(self, asked: AskedItem, best: str) -> Json:
         """The candidates that a model ranks first, with images; the number of ties at the top.
 
         Ties have no order, so they are shown all or not at all.
@@ -242,10 +242,10 @@ def _reasoning(response: Response) -> Json:
     """Content as it was returned if it contains reasoning, and reasoning from a separate field."""
     inside = response.text if answer_part(response.text) != response.text else ""
     found = {"content": inside, "thought": response.thinking}
-    return {name: _shortened(text) for name, text in found.items() if text}
+    return {name: _shorten(text) for name, text in found.items() if text}
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= _LONGEST_REASONING:
         return text
     half = _LONGEST_REASONING // 2
@@ -300,7 +300,7 @@ def _compact(parts: Iterable[Difference]) -> Iterator[int | str]:
             yield part.kind[0] + part.answer
 
 
-def _shown_images(item: Item) -> tuple[ImageRef, ...]:
+def _select_images(item: Item) -> tuple[ImageRef, ...]:
     """An item's images; of a gallery the query image, and its matches."""
     if not item.relevant:
         return item.images

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from keju.files import slug, write_atomic
 from keju.formatting import NOTHING
+from keju.messages import Message, in_english
 from keju.reporting.cells import Cell
 from keju.reporting.leaderboard_table import LeaderboardTable
 from keju.reporting.page import Report
@@ -24,8 +25,6 @@ _SPECIAL = {
 _LIGATURES = re.compile("-(?=-)|[?!](?=`)|[`'](?=[`'])")
 _NEEDS = "% needs \\usepackage{booktabs}; Chinese needs xelatex or lualatex with xeCJK or luatexja"
 _OWN, _PRINTED = "This run", "The paper, as printed unless a row says otherwise"
-_TELLING = ("without ", "own rows")
-"""The beginnings of those notes of columns that a caption repeats."""
 
 
 def write_latex(report: Report, folder: Path) -> list[Path]:
@@ -38,11 +37,11 @@ def write_latex(report: Report, folder: Path) -> list[Path]:
     written = []
     for board in report.view.board_tables:
         path = folder / f"{slug(board.benchmark)}-leaderboard.tex"
-        write_atomic(path, "\n".join(_board(board, report.view.title)) + "\n")
+        write_atomic(path, "\n".join(_format_leaderboard(board, report.view.title)) + "\n")
         written.append(path)
     for table in report.paper_tables:
         path = folder / f"{slug(table.benchmark)}-{slug(table.name)}.tex"
-        write_atomic(path, "\n".join(_beside(table, report.view.other_data)) + "\n")
+        write_atomic(path, "\n".join(_format_paper_table(table, report.view.other_data)) + "\n")
         written.append(path)
     return written
 
@@ -50,15 +49,15 @@ def write_latex(report: Report, folder: Path) -> list[Path]:
 def escaped(text: str) -> str:
     """Text that LaTeX prints literally.
 
-    Characters without a glyph (controls, bidi marks) are removed.
+    Messages are in English. Characters without a glyph (controls, bidi marks) are removed.
     """
-    kept = "".join(" " if c.isspace() else c for c in text)
+    kept = "".join(" " if c.isspace() else c for c in in_english(text))
     kept = "".join(c for c in kept if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
     kept = _LIGATURES.sub(lambda found: found[0] + "\0", kept)
     return "".join(_SPECIAL.get(char, char) for char in kept).replace("\0", "{}")
 
 
-def _board(board: LeaderboardTable, title: str) -> Iterator[str]:
+def _format_leaderboard(board: LeaderboardTable, title: str) -> Iterator[str]:
     heads = ["Model"]
     for head in reversed(board.heads):
         heads += [escaped(head[0].upper() + head[1:]), "Rank"]
@@ -73,12 +72,12 @@ def _board(board: LeaderboardTable, title: str) -> Iterator[str]:
         f"{board.title} on {title}: overall means in percent with 95 % intervals by group, and "
         "ranks with those that remain possible after paired tests (Holm, p at most .05)."
     )
-    yield from _environment(
+    yield from _format_table(
         escaped(caption), f"tab:{slug(board.benchmark)}-leaderboard", [heads], rows
     )
 
 
-def _beside(table: PaperTable, data: Sequence[str]) -> Iterator[str]:
+def _format_paper_table(table: PaperTable, data: Sequence[str]) -> Iterator[str]:
     heads = [
         ["Model", *(escaped(heading.title) for heading in table.headings)],
         ["", *(escaped(heading.metric) for heading in table.headings)],
@@ -87,12 +86,16 @@ def _beside(table: PaperTable, data: Sequence[str]) -> Iterator[str]:
         (escaped(_group(row)), [escaped(_name(row)), *map(_with_note, row.cells)])
         for row in table.rows
     ]
-    notes = [f"{h.title}: {h.note}." for h in table.headings if h.note.startswith(_TELLING)]
-    caption = " ".join(
-        [f"{table.benchmark}, in the form of {table.name}.", *notes, *table.notes, *data]
-    )
+    # Other notes are the Chinese names of tasks.
+    notes = [
+        f"{in_english(h.title)}: {in_english(h.note)}."
+        for h in table.headings
+        if isinstance(h.note, Message)
+    ]
+    about = map(in_english, (*table.notes, *data))
+    caption = " ".join([f"{table.benchmark}, in the form of {table.name}.", *notes, *about])
     label = f"tab:{slug(table.benchmark)}-{slug(table.name)}"
-    yield from _environment(escaped(caption), label, heads, rows)
+    yield from _format_table(escaped(caption), label, heads, rows)
 
 
 def _group(row: PaperTableRow) -> str:
@@ -104,12 +107,12 @@ def _group(row: PaperTableRow) -> str:
 
 def _name(row: PaperTableRow) -> str:
     """The row's first cell; a row that is not as printed states it."""
-    if row.source == "paper" or row.label == "this run":
+    if row.source == "paper" or row.plain:
         return row.model
-    return f"{row.model} ({row.label})"
+    return f"{row.model} ({in_english(row.label)})"
 
 
-def _environment(
+def _format_table(
     caption: str, label: str, heads: list[list[str]], rows: Sequence[tuple[str, list[str]]]
 ) -> Iterator[str]:
     width = len(heads[0])
@@ -142,5 +145,5 @@ def _number(cell: Cell) -> str:
 
 
 def _with_note(cell: Cell) -> str:
-    note = cell.note.partition("\n")[0]
+    note = in_english(cell.note).partition("\n")[0]
     return f"{_number(cell)} \\small({escaped(note)})" if note else _number(cell)

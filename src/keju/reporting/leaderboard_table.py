@@ -10,7 +10,8 @@ from keju.analysis.leaderboard import Leaderboard, LeaderboardRow, Mean, Rank
 from keju.analysis.resampling import Bounds
 from keju.formatting import NOTHING, percent
 from keju.items import Protocol
-from keju.reporting.cells import Cell
+from keju.messages import Message, join_clauses, join_lines, join_parts, listed, message, recognised
+from keju.reporting.cells import Cell, bounds_text
 from keju.reporting.time_table import span
 from keju.scoring import NO_RESPONSES
 
@@ -86,16 +87,21 @@ def _overall_cell(mean: Mean | None) -> Cell:
     if mean is None:
         return Cell()
     reasons = Counter(mean.missing.values())
-    title = "; ".join(_so_many(count, why) for why, count in reasons.items())
+    title = join_clauses(_count_tasks(count, why) for why, count in reasons.items())
     return Cell(percent(mean.value), note=_note(mean), title=title)
 
 
 def _domain_cell(mean: Mean | None) -> Cell:
     if mean is None:
         return Cell()
-    named = [f"{name}: {why}" for name, why in mean.missing.items() if why != NO_RESPONSES]
-    silent = len(mean.missing) - len(named)
-    title = "; ".join([*named, *([_so_many(silent, NO_RESPONSES)] if silent else [])])
+    titles = [
+        message("reporting.name-and-reason", name=name, reason=recognised(why))
+        for name, why in mean.missing.items()
+        if why != NO_RESPONSES
+    ]
+    if silent := len(mean.missing) - len(titles):
+        titles.append(_count_tasks(silent, NO_RESPONSES))
+    title = join_clauses(titles)
     return Cell(percent(mean.value), note=_note(mean), title=title)
 
 
@@ -103,43 +109,49 @@ def _note(mean: Mean) -> str:
     """The interval, and the number of tasks if some are missing."""
     notes = [_range(mean.bounds)] if mean.bounds else []
     if mean.missing:
-        notes.append(f"{mean.tasks - len(mean.missing)} of {mean.tasks} tasks")
-    return "\n".join(notes)
+        there = mean.tasks - len(mean.missing)
+        notes.append(message("reporting.of-tasks", count=there, total=mean.tasks))
+    return join_lines(notes)
 
 
 def _rank_cell(rank: Rank) -> Cell:
     if rank.place is None:
         return Cell(title=rank.why)
-    note = f"{rank.possible[0]} to {rank.possible[1]}" if rank.possible else ""
+    note = bounds_text(*map(str, rank.possible)) if rank.possible else ""
     return Cell(str(rank.place), note=note, best=rank.place == 1)
 
 
-def _range(bounds: Bounds) -> str:
-    return f"{percent(bounds[0])} to {percent(bounds[1])}"
+def _range(bounds: Bounds) -> Message:
+    return bounds_text(percent(bounds[0]), percent(bounds[1]))
 
 
 def _hours(row: LeaderboardRow) -> str:
     if row.answer_seconds is not None:
-        return f"{row.answer_seconds:.3g} s an answer, median"
+        return message("reporting.s-an-answer-median", seconds=f"{row.answer_seconds:.3g}")
     return span(row.seconds)
 
 
 def _tokens(row: LeaderboardRow) -> str:
     if row.output_tokens is None:
         return NOTHING
-    counts = [(row.input_tokens, "in"), (row.output_tokens, "out")]
-    return ", ".join(f"{count / 1000:,.0f}k {way}" for count, way in counts if count)
+    parts = []
+    if row.input_tokens:
+        parts.append(message("reporting.tokens-in", thousands=f"{row.input_tokens / 1000:,.0f}"))
+    if row.output_tokens:
+        out = f"{row.output_tokens / 1000:,.0f}"
+        parts.append(message("reporting.tokens-out-of", thousands=out))
+    return join_parts(parts)
 
 
-def _chances(board: Leaderboard) -> Iterator[str]:
+def _chances(board: Leaderboard) -> Iterator[Message]:
     """The tasks with the same value of guessing together."""
     by_value: dict[str, list[str]] = {}
     for name, value in board.chance.items():
         by_value.setdefault(percent(value), []).append(name)
     for shown, names in by_value.items():
-        yield f"{shown}: {', '.join(names)}"
+        yield message("reporting.name-and-reason", name=shown, reason=listed(names))
 
 
-def _so_many(tasks_without: int, why: str) -> str:
+def _count_tasks(without: int, why: str) -> Message:
     """The number of tasks without a value, and why."""
-    return f"{tasks_without} {'task' if tasks_without == 1 else 'tasks'}: {why}"
+    return message("reporting.tasks-and-reason", count=without, reason=recognised(why))

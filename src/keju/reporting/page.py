@@ -14,7 +14,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
-from keju.analysis.breakdowns import OWN_STRATA, Json
+from keju.analysis.breakdowns import OWN_KINDS, Json
 from keju.analysis.confusions import Misread
 from keju.analysis.engine_times import Costs
 from keju.analysis.risk_coverage import SIGNALS
@@ -240,10 +240,11 @@ def render(
 
 def _translate_breakdown(table: Json, words: Words) -> Json:
     """A breakdown with keju's own names of its rows, sizes and lengths, in the page's language."""
-    table = table | {"kind_label": words.table.get(table["kind"], table["kind"])}
-    if table["kind"] not in OWN_STRATA:
-        return table
-    return table | {"rows": [[words(row[0]), *row[1:]] for row in table["rows"]]}
+    kind = table["kind"]
+    if kind not in OWN_KINDS:
+        return table | {"kind_label": words.table.get(kind, kind)}
+    rows = [[words(row[0]), *row[1:]] for row in table["rows"]]
+    return table | {"kind_label": words.text(OWN_KINDS[kind]), "rows": rows}
 
 
 def _check_folder(out: Path) -> None:

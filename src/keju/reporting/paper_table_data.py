@@ -35,10 +35,10 @@ def data_tables(run_set: RunSet, *, published: bool) -> Iterator[PaperTable]:
         except KejuError:
             continue  # the dataset was moved; the report says this about its images
         label = f" ({run.manifest.dataset})" if several else ""
-        yield from _of_dataset(run_set, run, found, label, published=published)
+        yield from _build_tables(run_set, run, found, label, published=published)
 
 
-def _of_dataset(
+def _build_tables(
     run_set: RunSet, run: Run, found: Stats, label: str, *, published: bool
 ) -> Iterator[PaperTable]:
     asked = {each.item.benchmark for each in run_set.asked.values() if each.run.path == run.path}

@@ -6,11 +6,23 @@ import re
 from typing import Literal, NamedTuple
 
 from keju.definitions import Task, tasks
+from keju.messages import Message, message
 from keju.reporting.cells import Cell
 
 Source = Literal["this run", "paper", "recomputed", "difference"]
 """The origin of a row's values: the run, the paper, means of the paper's printed task values over
 the tasks of a run, or a run's values minus those of the same model in the paper."""
+
+
+_LABELS: dict[Source, str] = {
+    "this run": "reporting.this-run",
+    "paper": "reporting.paper",
+    "difference": "reporting.difference",
+}
+_LABELS_OF_MEANS: dict[Source, str] = {
+    "this run": "reporting.this-run-of-tasks",
+    "recomputed": "reporting.recomputed-from-paper-task",
+}
 
 
 class Who(NamedTuple):
@@ -23,6 +35,16 @@ class Who(NamedTuple):
     source: Source
     model: str
     scope: frozenset[str] = frozenset()
+
+
+class TaskCount(NamedTuple):
+    """The number of a table's tasks in a mean, and of all tasks of the table."""
+
+    there: int
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.there} of {self.total}"
 
 
 class Heading(NamedTuple):
@@ -38,25 +60,31 @@ class PaperTableRow(NamedTuple):
     """A row: a model of the run or of the paper.
 
     `group` is the paper's title of its group of rows, `tasks` the number of the table's tasks in
-    its means ("4 of 45"), empty where there are none or the paper does not state it. `judge` graded
-    a row of the run, where the table has a column of grades.
+    its means, None where there are none or the paper does not state it. `judge` graded a row of the
+    run, where the table has a column of grades.
     """
 
     model: str
     source: Source
     cells: list[Cell]
     group: str = ""
-    tasks: str = ""
+    tasks: TaskCount | None = None
     judge: str = ""
 
     @property
-    def label(self) -> str:
+    def label(self) -> Message:
         """The origin of the row, as text."""
-        if self.source == "recomputed":
-            return f"recomputed from the paper's task tables, {self.tasks} tasks"
         if self.judge:
-            return f"{self.source}, graded by {self.judge}"
-        return f"{self.source}, {self.tasks} tasks" if self.tasks else self.source
+            return message("reporting.this-run-graded-by", judge=self.judge)
+        if not self.tasks:
+            return message(_LABELS[self.source])
+        count, total = self.tasks
+        return message(_LABELS_OF_MEANS[self.source], count=count, total=total)
+
+    @property
+    def plain(self) -> bool:
+        """Whether a row of the run needs no remark on its tasks or its judge."""
+        return self.source == "this run" and not self.tasks and not self.judge
 
 
 class PaperTable(NamedTuple):

@@ -33,7 +33,9 @@ def input_tables(
     paper's; a declared model has a row with the difference.
     """
     for benchmark in papers():
-        if (form := paper(benchmark).tables.inputs) and (own := _own(run_set, form, same_as)):
+        if (form := paper(benchmark).tables.inputs) and (
+            own := _mean_own_values(run_set, form, same_as)
+        ):
             yield _table(benchmark, form, own, same_as, published=published)
 
 
@@ -54,7 +56,7 @@ def _table(
         values[name] |= _differences(benchmark, values[name], same_as)
     rows = list(dict.fromkeys(who for cells in values.values() for who in cells))
     rows.sort(key=lambda who: who.source == "paper")
-    marked = {name: _marked(cells) for name, cells in values.items()}
+    marked = {name: _mark_best(cells) for name, cells in values.items()}
     return PaperTable(
         benchmark,
         form.table,
@@ -70,7 +72,7 @@ def _table(
     )  # fmt: skip
 
 
-def _own(
+def _mean_own_values(
     run_set: RunSet, form: InputTable, same_as: Sequence[SameAs]
 ) -> dict[tuple[str, str], float]:
     """The mean official value of each text model on each input, as a fraction."""
@@ -130,7 +132,7 @@ def _differences(
     return found
 
 
-def _marked(cells: Mapping[Who, Cell]) -> dict[Who, Cell]:
+def _mark_best(cells: Mapping[Who, Cell]) -> dict[Who, Cell]:
     placed = marks(
         {who: float(cell.value) for who, cell in cells.items() if who.source != "difference"}
     )

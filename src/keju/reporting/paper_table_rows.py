@@ -10,7 +10,7 @@ from keju.analysis.same_models import SameAs, printed_names
 from keju.formatting import NOTHING
 from keju.published import PrintedTable, group_of, paper, published_model
 from keju.reporting.cells import Cell
-from keju.reporting.paper_table_form import Heading, PaperTable, PaperTableRow, Who
+from keju.reporting.paper_table_form import Heading, PaperTable, PaperTableRow, TaskCount, Who
 from keju.reporting.paper_table_runs import JUDGED, Own
 
 _THEIRS = ("paper", "recomputed")
@@ -56,8 +56,10 @@ def table_of(
     """
     rows = list(dict.fromkeys(who for part in parts for who in part.cells))
     differences = list(_differences(own, table, rows, same_as))
-    columns = [_marked(part, own, table) | _subtracted(part, differences) for part in parts]
-    order = dict.fromkeys(_ordered(own, table, rows, differences))
+    columns = [
+        _mark_best(part, own, table) | _subtract_printed(part, differences) for part in parts
+    ]
+    order = dict.fromkeys(_order_rows(own, table, rows, differences))
     kept = [who for who in order if any(who in each for each in columns)]
     return PaperTable(
         table.benchmark,
@@ -96,7 +98,7 @@ def _differences(
                     yield _Difference(who, known.name)
 
 
-def _subtracted(part: Part, differences: Sequence[_Difference]) -> dict[Who, Cell]:
+def _subtract_printed(part: Part, differences: Sequence[_Difference]) -> dict[Who, Cell]:
     """Own values minus the paper's over the same tasks, printed or recomputed."""
     found = {}
     for each in differences:
@@ -115,7 +117,7 @@ def _subtracted(part: Part, differences: Sequence[_Difference]) -> dict[Who, Cel
     return found
 
 
-def _marked(part: Part, own: Own, table: PrintedTable) -> dict[Who, Cell]:
+def _mark_best(part: Part, own: Own, table: PrintedTable) -> dict[Who, Cell]:
     """The cells, with marks for the best and the second over the same tasks, by the same judge."""
     judged = JUDGED in part.heading.name
     alike: dict[tuple[frozenset[str], str], dict[Who, float]] = {}
@@ -131,7 +133,7 @@ def _marked(part: Part, own: Own, table: PrintedTable) -> dict[Who, Cell]:
     }
 
 
-def _ordered(
+def _order_rows(
     own: Own, table: PrintedTable, rows: Sequence[Who], differences: Sequence[_Difference]
 ) -> Iterator[Who]:
     for names, with_it in ((list(own.by_model), {"this run"}), (list(table.rows), set(_THEIRS))):
@@ -142,9 +144,9 @@ def _ordered(
                 yield from (each.who for each in differences if each.own == who)
 
 
-def _tasks(who: Who, parts: Sequence[Part], over: frozenset[str]) -> str:
+def _tasks(who: Who, parts: Sequence[Part], over: frozenset[str]) -> TaskCount | None:
     """The number of the table's tasks over which a row's means are."""
     if who.source not in ("this run", "recomputed"):
-        return ""
+        return None
     its = who.scope or frozenset().union(*(part.over[who] for part in parts if who in part.over))
-    return f"{len(its)} of {len(over)}" if over and its else ""
+    return TaskCount(len(its), len(over)) if over and its else None

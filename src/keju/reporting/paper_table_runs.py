@@ -18,6 +18,7 @@ from keju.analysis.leaderboard import Results
 from keju.analysis.run_set import RunSet, sees_image
 from keju.definitions import Task, tasks
 from keju.items import Item, Score
+from keju.messages import Message, listed, message
 from keju.published import Column, PrintedTable
 from keju.scoring import TaskResult
 from keju.scoring.aggregate import task_value
@@ -27,11 +28,6 @@ Given = Mapping[tuple[str, str], Mapping[str, float]]
 
 JUDGED = "GPT4oScore"
 """The column of a judge's grades, 0 to 10."""
-_JUDGE_NOTE = (
-    "GPT4oScore: the paper's judge is GPT-4o, and its prompt is not in the paper's text. Own rows "
-    "are graded by the judge that they name, with keju's rubrics, so no difference is shown, and "
-    "only rows of the same judge are marked against each other."
-)
 _UNRANKED = {"baseline", "human"}
 
 
@@ -72,18 +68,15 @@ class Own:
                 key = (score.model, score.task, score.query, score.metric)
                 self._scores.setdefault(key, []).append(score)
 
-    def notes(self, table: PrintedTable) -> tuple[str, ...]:
+    def notes(self, table: PrintedTable) -> tuple[Message, ...]:
         """The parts of the run that are not in a table, and where they are shown instead."""
         of_table = {column.task for column in table.columns.values()}
         theirs = (*gallery_notes(self._others), *reduced_notes(self._reduced))
         notes = [note for task, note in theirs if task in of_table]
         if self._reworded:
-            notes.append(
-                f"Asked with another prompt than the paper's and not in this table: "
-                f"{', '.join(self._reworded)}. They are shown in the leaderboard and task by task."
-            )
+            notes.append(message("reporting.other-prompts", reworded=listed(self._reworded)))
         if any(self.judge(model, table) for model in self.by_model):
-            notes.append(_JUDGE_NOTE)
+            notes.append(message("reporting.judge-of-paper"))
         return tuple(notes)
 
     def judge(self, model: str, table: PrintedTable) -> str:

@@ -14,6 +14,7 @@ from keju.analysis.leaderboard import Results
 from keju.analysis.run_set import RunSet
 from keju.analysis.same_models import SameAs
 from keju.definitions import tasks
+from keju.messages import listed, message
 from keju.published import (
     AVERAGE,
     Column,
@@ -100,23 +101,23 @@ class _Form:
         for column in self._table.columns.values():
             if column.name in self._means:
                 if any(has & self._means[column.name].over for has in self._has.values()):
-                    yield self._of_mean(self._means[column.name])
+                    yield self._build_mean_part(self._means[column.name])
             elif column.metric == RANK:
                 whole = self._means[f"{column.task}:mean"]
                 if any(self._has.values()):
-                    yield self._of_rank(column, self._of_mean(whole))
+                    yield self._build_rank_part(column, self._build_mean_part(whole))
             elif column in columns:
                 key = (column.task, column.query, column.metric)
                 alike = [c for c in columns if (c.task, c.query, c.metric) == key]
                 if not any(self._own.has(each) for each in alike):
                     unmatched.setdefault(key, column)
                 if self._published or any(self._own.has(each) for each in alike):
-                    yield self._of_task(column, alike)
+                    yield self._build_task_part(column, alike)
         for column in unmatched.values():
-            if part := self._of_run(column):
+            if part := self._build_run_part(column):
                 yield part
 
-    def _of_task(self, column: Column, alike: Sequence[Column]) -> Part:
+    def _build_task_part(self, column: Column, alike: Sequence[Column]) -> Part:
         """A column of one task, over the items of its subset."""
         others = [each.subset for each in alike if each.subset != AVERAGE]
         values: dict[Who, float] = {}
@@ -128,19 +129,21 @@ class _Form:
                 values[Who("this run", model)] = fmean(there) * column.how.scale
         return self._part(column, _heading(column, column.subset), values)
 
-    def _of_run(self, column: Column) -> Part | None:
+    def _build_run_part(self, column: Column) -> Part | None:
         """A column for images outside of the paper's subsets; None if there is no value."""
         values: dict[Who, float] = {
             Who("this run", model): value * column.how.scale
             for model in self._own.by_model
             if (value := self._own.value(model, column, "")) is not None
         }
-        heading = _heading(column, "this run's images")._replace(
-            name=column.name.replace(f"@{column.subset}", "")
+        heading = _heading(column, "")
+        heading = heading._replace(
+            name=column.name.replace(f"@{column.subset}", ""),
+            title=message("reporting.this-run-images", name=heading.title),
         )
         return self._part(column, heading, values, printed=False) if values else None
 
-    def _of_mean(self, mean: MeanColumn) -> Part:
+    def _build_mean_part(self, mean: MeanColumn) -> Part:
         """A column of means: the run's over its tasks, the paper's as printed and recomputed."""
         values: dict[Who, float] = {}
         over: dict[Who, frozenset[str]] = {}
@@ -164,13 +167,17 @@ class _Form:
             if wanted != mean.over:
                 for row in self._rows():
                     put(Who("recomputed", row, scope), mean.recomputed(row, wanted), wanted)
-        note = f"without {', '.join(mean.without)}, as printed" if mean.without else ""
+        note = (
+            message("reporting.without-as-printed", without=listed(mean.without))
+            if mean.without
+            else ""
+        )
         title = "OverAll" if mean.column.task == OCR else mean.column.task
         metric = f"{mean.column.metric} {_ARROWS[mean.column.how.better]}"
         heading = Heading(mean.column.name, title, metric, note)
         return self._part(mean.column, heading, values, over=over, whole=mean.over)
 
-    def _of_rank(self, column: Column, mean: Part) -> Part:
+    def _build_rank_part(self, column: Column, mean: Part) -> Part:
         """The rank by a column of means, among the paper's models over the same tasks."""
         values: dict[Who, float] = {}
         ranked = {who: n for who, n in mean.numbers.items() if self._is_ranked(who)}
@@ -182,8 +189,9 @@ class _Form:
             others = theirs.get(mean.over[who])
             if others and who.source != "paper":
                 values[who] = 1 + sum(each > number for each in others)
-        among = "own rows: the place among the paper's models" if self._published else ""
-        heading = Heading(column.name, "Rank", f"by {mean.heading.title}", among)
+        among = message("reporting.own-rows-place-among") if self._published else ""
+        by = message("reporting.rank-by", title=mean.heading.title)
+        heading = Heading(column.name, message("reporting.rank-heading"), by, among)
         return self._part(column, heading, values, marked=False)
 
     def _part(
@@ -208,7 +216,9 @@ class _Form:
         its_tasks = {who: (over or {}).get(who, whole) for who in cells}
         for who, its in its_tasks.items():
             if its != whole:
-                cells[who] = cells[who]._replace(note=f"{len(its)} of {len(whole)} tasks")
+                cells[who] = cells[who]._replace(
+                    note=message("reporting.of-tasks", count=len(its), total=len(whole))
+                )
         better = column.how.better if marked else ""
         ranked = frozenset(who for who in numbers if self._is_ranked(who))
         return Part(heading, better, digits, numbers, cells, its_tasks, ranked)

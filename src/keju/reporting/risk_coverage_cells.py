@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keju.analysis.risk_coverage import COVERAGES, PostEditCost, RiskCoverageRow
 from keju.formatting import percent
-from keju.reporting.cells import Cell
+from keju.reporting.cells import Cell, bounds_text, interval_text
 from keju.statistics import Interval, Spread
 
 _WIDTH, _HEIGHT = 120, 36
@@ -40,10 +40,9 @@ def risk_line(row: RiskCoverageRow) -> str:
 
 def _spread_cell(found: Spread) -> Cell:
     bounds = found.interval
-    note = f"{bounds.low:.1f} to {bounds.high:.1f}" if bounds else ""
+    note = bounds_text(f"{bounds.low:.1f}", f"{bounds.high:.1f}") if bounds else ""
     return Cell(f"{found.value:.1f}", note=note)
 
 
 def _percent_cell(value: float, bounds: Interval | None) -> Cell:
-    note = f"{percent(bounds.low)} to {percent(bounds.high)}" if bounds else ""
-    return Cell(percent(value), note=note)
+    return Cell(percent(value), note=interval_text(bounds))

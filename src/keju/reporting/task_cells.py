@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from keju.analysis.task_tables import TaskRow, TaskValue
 from keju.formatting import percent
-from keju.reporting.cells import Cell
+from keju.messages import Message, join_clauses, join_lines, message, recognised
+from keju.reporting.cells import Cell, interval_text
 from keju.scoring import MetricResult
 from keju.statistics import Interval
 
@@ -23,26 +24,30 @@ def _cell(value: TaskValue) -> Cell:
 
 def _main(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
     if main.value is None:
-        reason = "; ".join(main.unscored)
-        return Cell("unscored", note=reason, title=reason)
+        reason = join_clauses(map(recognised, main.unscored))
+        return Cell(message("reporting.unscored"), note=reason, title=reason)
     if main.without_failures is None:
-        return Cell(
-            percent(main.value), note=f"none of {main.scored} complete", title=main.signature
-        )
-    notes = [f"{percent(interval.low)} to {percent(interval.high)}"] if interval else []
+        none = message("reporting.none-of-complete", scored=main.scored)
+        return Cell(percent(main.value), note=none, title=main.signature)
+    notes = [interval_text(interval)] if interval else []
     notes.append(counted_items(main.scored, rounds))
     if main.without_failures != main.value:
-        notes.append(f"{percent(main.without_failures)} without failures")
+        value = percent(main.without_failures)
+        notes.append(message("reporting.without-failures", value=value))
     if main.note:
-        notes.append(main.note)
-    title = f"{interval.groups} groups; {main.signature}" if interval else main.signature
-    return Cell(percent(main.value), note="\n".join(notes), title=title)
+        notes.append(recognised(main.note))
+    title = main.signature
+    if interval:
+        title = message(
+            "reporting.groups-and-signature", groups=interval.groups, signature=main.signature
+        )
+    return Cell(percent(main.value), note=join_lines(notes), title=title)
 
 
-def counted_items(count: int, rounds: int) -> str:
+def counted_items(count: int, rounds: int) -> Message:
     """The number of items of a value, and the number of rounds of each."""
     if rounds > 1 and count % rounds == 0:
-        return f"{count // rounds} × {rounds} rounds"
+        return message("reporting.rounds", items=count // rounds, rounds=rounds)
     if rounds > 1:
-        return f"{count} answers in {rounds} rounds"
-    return f"{count} items" if count != 1 else "1 item"
+        return message("reporting.answers-in-rounds", count=count, rounds=rounds)
+    return message("reporting.items-counted", count=count)

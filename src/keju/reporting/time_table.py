@@ -129,7 +129,9 @@ def time_table(
         if name in found and model_responses.role == "engine":
             rows.append(_row(name, found[name], collection))
         elif collection and (spent := money(model_responses, prices)) is not None:
-            rows.append(_of_server(name, model_responses, spent * collection.pages / 1000, prices))
+            rows.append(
+                _build_server_row(name, model_responses, spent * collection.pages / 1000, prices)
+            )
     if not rows:
         return None
     currency = collection.currency if collection else ""
@@ -143,8 +145,8 @@ def time_table(
 
 
 def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
-    seconds = _of_collection(speed.wall, collection)
-    least = _of_collection(speed.least, collection)
+    seconds = _scale_to_collection(speed.wall, collection)
+    least = _scale_to_collection(speed.least, collection)
     return TimeRow(
         model=name,
         machine=machine_words(speed.machine),
@@ -163,7 +165,7 @@ def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
     )
 
 
-def _of_collection(seconds: float | None, collection: Collection | None) -> float | None:
+def _scale_to_collection(seconds: float | None, collection: Collection | None) -> float | None:
     """The seconds of all pages of a collection, from those of one page."""
     return None if seconds is None or collection is None else seconds * collection.pages
 
@@ -174,7 +176,7 @@ def _cost(seconds: float | None, collection: Collection | None) -> str:
     return NOTHING if seconds is None or price is None else f"{seconds / _HOUR * price:,.2f}"
 
 
-def _of_server(
+def _build_server_row(
     name: str, model_responses: ModelResponses, cost: float, prices: Prices | None
 ) -> TimeRow:
     currency = f" {prices.currency}" if prices else ""

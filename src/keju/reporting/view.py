@@ -45,6 +45,7 @@ from keju.definitions import (
     tasks,
 )
 from keju.formatting import NOTHING
+from keju.messages import Message, join_lines, listed, message, recognised
 from keju.models import RESULTS
 from keju.published import papers
 from keju.reporting.cells import Cell
@@ -61,20 +62,21 @@ from keju.reporting.time_table import TimeTable, time_table
 from keju.running.prices import Prices
 
 _KINDS = {
-    "openai": "endpoint",
-    "inspect": "endpoint",
-    "ppocr": "OCR engine with keju's reading order",
-    "tesseract": "OCR engine",
-    "got": "OCR engine",
-    "http-ocr": "OCR service",
-    "ocr+llm": "an engine reads, a model answers",
-    "replay": "answers made elsewhere",
-    RESULTS: "OCR engine; its results were read from files",
-    "baseline": "baseline: the floor of a score",
-    "blind": "baseline: a model that is not shown the images",
-    "shuffled": "baseline: a model that is shown other images",
-    "human": "person",
+    "openai": "reporting.endpoint",
+    "inspect": "reporting.endpoint",
+    "ppocr": "reporting.ocr-engine-keju-reading",
+    "tesseract": "reporting.ocr-engine",
+    "got": "reporting.ocr-engine",
+    "http-ocr": "reporting.ocr-service",
+    "ocr+llm": "reporting.engine-reads-model-answers",
+    "replay": "analysis.answers-made-elsewhere",
+    RESULTS: "reporting.ocr-engine-results-read",
+    "baseline": "reporting.baseline-floor-score",
+    "blind": "reporting.baseline-model-not-shown",
+    "shuffled": "reporting.baseline-model-shown-other",
+    "human": "reporting.person",
 }
+"""The kinds of models, with the ids of their texts."""
 
 
 class ModelRow(NamedTuple):
@@ -96,7 +98,7 @@ class View(NamedTuple):
     title: str
     keju: str
     runs: list[dict[str, str]]
-    synthetic: list[str]
+    synthetic: list[Message]
     without_reference: str
     swapped: list[SwapLine]
     unchecked: str | None
@@ -106,14 +108,14 @@ class View(NamedTuple):
     names: list[str]
     models: list[ModelRow]
     parameters: list[ParametersRow]
-    asked_otherwise: list[tuple[str, str]]
+    asked_otherwise: list[tuple[str, Message]]
     own_prompts: list[OwnPrompt]
     examples: list[ShownExample]
     boards: list[Leaderboard]
     board_tables: list[LeaderboardTable]
-    missing: list[str]
+    missing: list[Message]
     paper_tables: list[PaperTable]
-    other_data: list[str]
+    other_data: Sequence[str]
     own_pages: bool
     own_definitions: dict[str, Definition]
     baselines: bool
@@ -221,12 +223,9 @@ def build_view(
         downstream=downstream(run_set),
         task_ids=_task_ids(run_set),
         times=time_table(run_set, collection, prices),
-        pictures_note=(
-            f"{images_left_out} pictures are not in this report: the dataset is not where it was, "
-            "or they would make it too large (--pictures sets how large)."
-            if images_left_out
-            else ""
-        ),
+        pictures_note=message("reporting.images-left-out", count=images_left_out)
+        if images_left_out
+        else "",
     )
 
 
@@ -298,31 +297,30 @@ def _seconds(model_responses: ModelResponses, timed: Speed | None) -> str:
 
 def _items_cell(model_responses: ModelResponses) -> Cell:
     """The items; below them the rounds and requests, if they differ."""
-    whole = model_responses.items % model_responses.rounds == 0
-    shown = (
-        f"× {model_responses.rounds} rounds"
-        if whole
-        else f"answers in {model_responses.rounds} rounds"
-    )
-    notes = [shown] if model_responses.rounds > 1 else []
+    rounds = model_responses.rounds
+    whole = model_responses.items % rounds == 0
+    notes = []
+    if rounds > 1:
+        notes.append(
+            message("reporting.times-rounds", rounds=rounds)
+            if whole
+            else message("reporting.answers-in-rounds-note", rounds=rounds)
+        )
     if model_responses.responses != model_responses.items:
-        notes.append(f"in {model_responses.responses:,} calls")
-    items = model_responses.items // model_responses.rounds if whole else model_responses.items
-    return Cell(f"{items:,}", note="\n".join(notes))
+        notes.append(message("reporting.in-calls", responses=model_responses.responses))
+    items = model_responses.items // rounds if whole else model_responses.items
+    return Cell(f"{items:,}", note=join_lines(notes))
 
 
-def _synthetic(run_set: RunSet) -> list[str]:
+def _synthetic(run_set: RunSet) -> list[Message]:
     """Notes on synthetic data, and on other data beside it."""
     drawn = dict.fromkeys(r.manifest.dataset for r in run_set.runs if r.manifest.synthetic)
     others = dict.fromkeys(r.manifest.dataset for r in run_set.runs if not r.manifest.synthetic)
     if not drawn:
         return []
-    lines = [
-        f"{', '.join(drawn)}: these pages were drawn by keju. Use their scores to check "
-        "that the pipeline works, not to compare models."
-    ]
+    lines = [message("reporting.drawn-by-keju", drawn=listed(drawn))]
     if others:
-        lines.append(f"Not synthetic: {', '.join(others)}.")
+        lines.append(message("reporting.not-synthetic", others=listed(others)))
     return lines
 
 
@@ -330,42 +328,52 @@ def _without_reference(run_set: RunSet) -> str:
     """The number of items without a reference; empty where all have one."""
     reasons = [missing_reference(asked.item) for asked in run_set.asked.values()]
     if count := reasons.count(NO_REFERENCE):
-        return (
-            f"{count:,} of {len(reasons):,} items have no reference: their responses are not "
-            "scored, and they are in no mean."
-        )
+        return message("reporting.without-reference", count=count, total=len(reasons))
     return ""
 
 
-def _kind(model_responses: ModelResponses) -> str:
+def _kind(model_responses: ModelResponses) -> Message:
     """The kind of a model, as text."""
     kind = RESULTS if model_responses.kind == RESULTS else model_responses.model.partition(":")[0]
     if kind == "ocr+llm" and model_responses.role == "baseline":
         kind = "baseline"
-    return _KINDS.get(kind, "model")
+    return message(_KINDS.get(kind, "reporting.model-kind"))
 
 
-def _missing_lines(run_set: RunSet, results: Results) -> Iterator[str]:
+def _missing_lines(run_set: RunSet, results: Results) -> Iterator[Message]:
     """The parts missing in the overall numbers, one line per model, protocol, benchmark and reason.
 
     The tasks that are not in the data are only counted, in one line per benchmark.
     """
     there = {task_name(task, query) for task, query, _ in run_set.items}
-    lines: dict[str, None] = {}
+    lines: dict[Message, None] = {}
     for (model, protocol), result in results.items():
         for found in result.benchmarks:
             whole = [name for domain in found.domains.values() for name in domain.parts]
             absent = set(whole) - there
             if absent:
-                count = f"{len(absent)} of {len(whole)} tasks are not in the data"
-                lines[f"{found.benchmark}: {count}"] = None
+                line = message(
+                    "reporting.tasks-not-data",
+                    name=found.benchmark,
+                    count=len(absent),
+                    total=len(whole),
+                )
+                lines[line] = None
             by_reason: dict[str, list[str]] = {}
             for domain in found.domains.values():
                 for name, why in domain.missing.items():
                     if name not in absent:
                         by_reason.setdefault(why, []).append(name)
             for why, names in by_reason.items():
-                lines[f"{model}, {protocol} {found.benchmark}: {why}: {', '.join(names)}"] = None
+                line = message(
+                    "reporting.missing-because",
+                    model=model,
+                    protocol=protocol,
+                    benchmark=found.benchmark,
+                    reason=recognised(why),
+                    names=listed(names),
+                )
+                lines[line] = None
     yield from lines
 
 

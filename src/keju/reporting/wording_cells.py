@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keju.analysis.wording_spread import SpreadRow
 from keju.formatting import NOTHING, percent
+from keju.messages import message
 from keju.statistics import Interval
 
 
@@ -14,12 +15,12 @@ def wording_value(row: SpreadRow, wording: str) -> str:
 
 def spread_text(row: SpreadRow) -> str:
     """The spread with its interval in percent points."""
-    return _with(row.found.spread, row.found.spread_interval)
+    return _add_interval(row.found.spread, row.found.spread_interval)
 
 
 def deviation_text(row: SpreadRow) -> str:
     """The standard deviation with its interval in percent points."""
-    return _with(row.found.deviation, row.found.deviation_interval)
+    return _add_interval(row.found.deviation, row.found.deviation_interval)
 
 
 def p_text(row: SpreadRow) -> str:
@@ -27,8 +28,9 @@ def p_text(row: SpreadRow) -> str:
     return NOTHING if row.found.p is None else f"{row.found.p:.3f}".removeprefix("0")
 
 
-def _with(value: float, interval: Interval | None) -> str:
+def _add_interval(value: float, interval: Interval | None) -> str:
     shown = percent(value)
     if interval is None:
         return shown
-    return f"{shown} ({percent(interval.low)} to {percent(interval.high)})"
+    low, high = percent(interval.low), percent(interval.high)
+    return message("reporting.value-with-bounds", value=shown, low=low, high=high)

@@ -10,7 +10,7 @@ from keju.analysis.roles import model_role
 from keju.cli.output.console import translate
 from keju.definitions import query_of
 from keju.items import PromptVariant, variant_of
-from keju.messages import message
+from keju.messages import join_clauses, message
 from keju.reporting.error_rows import error_sentence
 from keju.runs import RunFolder
 from keju.scoring import Result
@@ -41,13 +41,12 @@ def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[
     counts = PatternCounts() if run is None or not sentences else _counted(run, models, variants)
     for label, task, sentence in sentences:
         found = counts.of(label, task)
-        patterns = translate(f"; {found.words}") if found.found else ""
+        clauses = [sentence, *found.clauses]
         yield message(
             "terminal.reading-errors",
             model=label,
             task=task,
-            errors=translate(sentence),
-            patterns=patterns,
+            errors=translate(join_clauses(clauses)),
         )
 
 
