@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from keju.analysis.comparison import comparison_of
-from keju.analysis.comparison_sides import Wanted
+from keju.analysis.comparison_sides import SideChoice
 from keju.cli import app
 from keju.errors import UsageError
 from keju.items import Item, PromptVariant, Response
@@ -182,21 +182,21 @@ def test_where_nothing_matches_the_reason_is_given(tmp_path):
     ("wanted", "words"),
     [
         (
-            Wanted(),
+            SideChoice(),
             r"several prompt variants \(image simplified, .*--settings A B, --scripts A B",
         ),
-        (Wanted(scripts=("simplified", "traditional")), "name the models with --model M"),
-        (Wanted(model="openai:x"), "no model 'openai:x'; it has openai:m, openai:n"),
-        (Wanted(model=M, settings=("image", "gold-text")), "has no answers in gold-text"),
-        (Wanted(model=N), "both sides are openai:n"),
+        (SideChoice(scripts=("simplified", "traditional")), "name the models with --model M"),
+        (SideChoice(model="openai:x"), "no model 'openai:x'; it has openai:m, openai:n"),
+        (SideChoice(model=M, settings=("image", "gold-text")), "has no answers in gold-text"),
+        (SideChoice(model=N), "both sides are openai:n"),
         (
-            Wanted(model=M, setting="image", settings=("image", "own-ocr")),
+            SideChoice(model=M, setting="image", settings=("image", "own-ocr")),
             "--setting and --settings",
         ),
-        (Wanted(model=M, models=(M, N)), "--model and --models"),
+        (SideChoice(model=M, models=(M, N)), "--model and --models"),
     ],
 )
-def test_sides_that_are_not_there_or_not_two_are_refused(run, wanted: Wanted, words: str):
+def test_sides_that_are_not_there_or_not_two_are_refused(run, wanted: SideChoice, words: str):
     with pytest.raises(UsageError, match=words):
         comparison_of([RunFolder(run)], "strict", wanted)
 
@@ -239,7 +239,7 @@ def test_one_run_or_two_are_taken(run):
     with pytest.raises(UsageError, match="one run or two, not 3"):
         comparison_of([RunFolder(run)] * 3, "strict")
     with pytest.raises(UsageError, match="is given twice"):
-        comparison_of([RunFolder(run)] * 2, "strict", Wanted(model=M))
+        comparison_of([RunFolder(run)] * 2, "strict", SideChoice(model=M))
 
 
 def test_a_variants_label_names_what_is_not_usual_or_differs():

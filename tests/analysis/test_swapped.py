@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from keju.analysis.contamination import contamination
 from keju.analysis.run_set import load_runs
 from keju.analysis.swapped import (
+    SwapChain,
     SwapCheck,
     SwapFinder,
-    Swapped,
     place_of,
     swap_lines,
     swapped_in,
@@ -48,7 +48,7 @@ def page(place: int, text: str) -> Item:
     return Item(id=f"p{place}", benchmark="MCS-Bench", task="T1", images=(image,), answer=text)
 
 
-def found(filed: Sequence[int], readings: Mapping[str, Sequence[str]]) -> list[Swapped]:
+def found(filed: Sequence[int], readings: Mapping[str, Sequence[str]]) -> list[SwapChain]:
     """What is found where page n has the text ``filed[n]``, and each model read `readings`."""
     finder = SwapFinder(page(at, TEXTS[text]) for at, text in enumerate(filed))
     for model, texts in readings.items():
@@ -57,7 +57,7 @@ def found(filed: Sequence[int], readings: Mapping[str, Sequence[str]]) -> list[S
     return finder.found()
 
 
-def names(each: Swapped) -> list[str]:
+def names(each: SwapChain) -> list[str]:
     return [item for _, _, item in each.places]
 
 

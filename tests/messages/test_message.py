@@ -10,8 +10,26 @@ import sys
 import pytest
 
 from keju.errors import DataError, UsageError, english_problem
-from keju.messages import Message, both, either, language, message, noun, register, using
+from keju.messages import (
+    JoinedText,
+    Message,
+    both,
+    either,
+    in_english,
+    join_clauses,
+    join_lines,
+    join_parts,
+    join_sentences,
+    language,
+    listed,
+    message,
+    noun,
+    recognised,
+    register,
+    using,
+)
 from keju.messages._template import Template
+from keju.translations import Words
 
 CATALOGUES = {
     "en": """
@@ -109,6 +127,37 @@ def test_names_are_joined_in_each_language():
     assert (either("abc"), both(["a", "b"]), either([])) == ("a or b or c", "a and b", "")
     with using("zh"):
         assert (either("ab"), noun("task"), noun("widget")) == ("a 或 b", "任务", "widget")
+
+
+def test_lists_and_sentences_have_the_punctuation_of_the_language():
+    joins = (listed, join_parts, join_clauses, join_sentences, join_lines)
+    assert [join("ab") for join in joins] == ["a, b", "a, b", "a; b", "a. b", "a\nb"]
+    assert [join("ab").render("zh") for join in joins] == ["a、b", "a，b", "a；b", "a。b", "a\nb"]
+    with using("zh"):
+        assert [join("ab") for join in joins] == ["a、b", "a，b", "a；b", "a。b", "a\nb"]
+    assert (listed([]), listed(["a"])) == ("", "a")
+
+
+def test_joined_messages_keep_their_ids():
+    joined = listed([message("example.them"), "b"])
+    assert joined == "the pages, b"
+    assert joined.render("zh") == "这些页、b"
+    shown = message("example.pages-missing", count=2, name="book", them=joined)
+    assert shown.render_hint("zh") == "请添加这些页、b，或删除 book"
+    again = pickle.loads(pickle.dumps(joined))
+    assert isinstance(again, JoinedText)
+    assert again.render("zh") == joined.render("zh")
+    with using("zh"):
+        assert in_english(listed([message("example.them")])) == "the pages"
+    assert in_english("plain") == "plain"
+
+
+def test_a_text_without_an_id_is_translated_inside_a_message_by_the_words_of_pages():
+    text = message("reporting.tasks-and-reason", count=2, reason=recognised("no responses"))
+    assert (text, Words("zh")(text)) == ("2 tasks: no responses", "2 个任务：没有回答")
+    named = message("reporting.tasks-and-reason", count=1, reason="no responses")
+    assert Words("zh")(named) == "1 个任务：no responses"
+    assert recognised(text) is text
 
 
 def test_an_unknown_language_is_refused():

@@ -10,7 +10,7 @@ import pytest
 from lxml import html
 
 from keju.analysis.comparison import comparison_of
-from keju.analysis.comparison_sides import Wanted
+from keju.analysis.comparison_sides import SideChoice
 from keju.analysis.intervals import interval_of_scores
 from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
@@ -95,8 +95,8 @@ def test_the_order_of_the_items_changes_no_interval(scored):
 def test_a_difference_is_the_negative_of_its_reverse(scored):
     folder = RunFolder.open(scored)
     one, two = folder.manifest().models
-    (there,) = comparison_of([folder], "strict", Wanted(models=(one, two))).tasks
-    (back,) = comparison_of([folder], "strict", Wanted(models=(two, one))).tasks
+    (there,) = comparison_of([folder], "strict", SideChoice(models=(one, two))).tasks
+    (back,) = comparison_of([folder], "strict", SideChoice(models=(two, one))).tasks
     assert there.low is not None
     assert back.high is not None
     assert (there.low, there.p) == pytest.approx((-back.high, back.p))

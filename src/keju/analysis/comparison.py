@@ -8,7 +8,7 @@ import msgspec
 
 from keju.analysis.comparison_sides import (
     Side,
-    Wanted,
+    SideChoice,
     choose_sides,
     names_of,
     paired_scores,
@@ -56,7 +56,7 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def comparison_of(
-    runs: Sequence[RunFolder], protocol: Protocol, wanted: Wanted | None = None
+    runs: Sequence[RunFolder], protocol: Protocol, wanted: SideChoice | None = None
 ) -> Comparison:
     """Compare two models, two runs, two settings or two scripts, over the items of both.
 
@@ -71,7 +71,7 @@ def comparison_of(
     """
     if protocol == "official" and (why := without_official(runs[0].items())):
         raise UsageError(f"{runs[0].path}: {why}")
-    first, second = choose_sides(runs, wanted or Wanted())
+    first, second = choose_sides(runs, wanted or SideChoice())
     names = names_of(first, second)
     one, other, dropped = paired_scores(first, second)
     found = compare_models(one, other, protocol)

@@ -22,7 +22,7 @@ _Key = tuple[str, str, str]
 """Task, query and id of an item."""
 
 
-class Wanted(Record, frozen=True, kw_only=True):
+class SideChoice(Record, frozen=True, kw_only=True):
     """The parts that the user names for both sides or for each of them.
 
     `models`, `settings`, `scripts` and `wordings` are of the first side and the second; `model`,
@@ -67,7 +67,7 @@ class Side(NamedTuple):
     scores: list[Score]
 
 
-def choose_sides(runs: Sequence[RunFolder], wanted: Wanted) -> tuple[Side, Side]:
+def choose_sides(runs: Sequence[RunFolder], wanted: SideChoice) -> tuple[Side, Side]:
     """Find the two sides in one run or two.
 
     Raises:
@@ -151,7 +151,9 @@ def _content(item: Item) -> tuple[object, ...]:
     return images, in_script(item.answer, "simplified"), item.boxes, item.relevant
 
 
-def _models(pair: tuple[RunFolder, RunFolder], wanted: Wanted, *, several: bool) -> tuple[str, str]:
+def _models(
+    pair: tuple[RunFolder, RunFolder], wanted: SideChoice, *, several: bool
+) -> tuple[str, str]:
     known = [list(run.manifest().models) for run in pair]
     named = wanted.models or ((wanted.model, wanted.model) if wanted.model else None)
     if named:
@@ -179,7 +181,7 @@ def _models(pair: tuple[RunFolder, RunFolder], wanted: Wanted, *, several: bool)
 
 
 def _scores(
-    run: RunFolder, model: str, place: int, wanted: Wanted
+    run: RunFolder, model: str, place: int, wanted: SideChoice
 ) -> dict[PromptVariant, list[Score]]:
     """The scores that fit one side, by prompt variant."""
     given = wanted.variant(place)

@@ -50,7 +50,7 @@ class Spread(NamedTuple):
     no_model: int
 
 
-class Dropped(NamedTuple):
+class ExcludedModels(NamedTuple):
     """Models that are excluded from the difficulty because they fail on most of the task."""
 
     task: str
@@ -62,15 +62,15 @@ class Difficulty(NamedTuple):
 
     items: list[HardItem]
     spreads: list[Spread]
-    left_out: list[Dropped]
+    left_out: list[ExcludedModels]
 
 
-class _Tried(NamedTuple):
+class _AnsweredItem(NamedTuple):
     place: int
     item: Item
     values: dict[str, float]
 
-    def of(self, models: Collection[str]) -> _Tried:
+    def of(self, models: Collection[str]) -> _AnsweredItem:
         """The same for only these models."""
         return self._replace(values={m: v for m, v in self.values.items() if m in models})
 
@@ -87,11 +87,11 @@ def difficulty(run_set: RunSet, without_results: Collection[str] = ()) -> Diffic
     whose mean is less than half of the best model's fails on most of the task; it is excluded, and
     so is one of `without_results` in a transcription.
     """
-    by_task: dict[str, list[_Tried]] = {}
+    by_task: dict[str, list[_AnsweredItem]] = {}
     for tried in _collect_tried(run_set):
         name = task_name(tried.item.task, tried.item.query)
         by_task.setdefault(name, []).append(tried)
-    found: list[tuple[float, str, _Tried]] = []
+    found: list[tuple[float, str, _AnsweredItem]] = []
     spreads, left_out = [], []
     for name, of_task in by_task.items():
         everybody = sum(min(each.values.values()) >= 1 for each in of_task)
@@ -103,7 +103,7 @@ def difficulty(run_set: RunSet, without_results: Collection[str] = ()) -> Diffic
         best = max(whole.values(), default=0.0)
         able = {model: mean for model, mean in whole.items() if 2 * mean >= best}
         if dropped := [model for model in whole if model not in able]:
-            left_out.append(Dropped(name, dropped))
+            left_out.append(ExcludedModels(name, dropped))
         kept = (each.of(able) for each in of_task)
         found += [(each.below(able), name, each) for each in kept if each.values]
     found.sort(key=lambda each: (each[0], each[2].place))
@@ -111,7 +111,7 @@ def difficulty(run_set: RunSet, without_results: Collection[str] = ()) -> Diffic
     return Difficulty(items, spreads, left_out)
 
 
-def _means(of_task: Sequence[_Tried]) -> dict[str, float]:
+def _means(of_task: Sequence[_AnsweredItem]) -> dict[str, float]:
     values: dict[str, list[float]] = {}
     for tried in of_task:
         for model, value in tried.values.items():
@@ -119,7 +119,7 @@ def _means(of_task: Sequence[_Tried]) -> dict[str, float]:
     return {model: fmean(own) for model, own in values.items()}
 
 
-def _collect_tried(run_set: RunSet) -> Iterator[_Tried]:
+def _collect_tried(run_set: RunSet) -> Iterator[_AnsweredItem]:
     for place, asked in enumerate(run_set.asked.values()):
         values: dict[str, list[float]] = {}
         main = ("strict", main_metric(asked.item, "strict"))
@@ -129,10 +129,10 @@ def _collect_tried(run_set: RunSet) -> Iterator[_Tried]:
                     if (score.protocol, score.metric) == main and score.value is not None:
                         values.setdefault(answer.model, []).append(score.value)
         if values:
-            yield _Tried(place, asked.item, {model: fmean(v) for model, v in values.items()})
+            yield _AnsweredItem(place, asked.item, {model: fmean(v) for model, v in values.items()})
 
 
-def _hard(below: float, name: str, tried: _Tried) -> HardItem:
+def _hard(below: float, name: str, tried: _AnsweredItem) -> HardItem:
     nothing = sum(value <= 0 for value in tried.values.values())
     top = max(tried.values, key=lambda model: tried.values[model])
     return HardItem(

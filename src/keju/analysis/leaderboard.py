@@ -16,7 +16,7 @@ from keju.analysis.labels import task_name
 from keju.analysis.no_results import unranked
 from keju.analysis.own_drafts import own_draft_notes
 from keju.analysis.own_prompts import prompt_notes
-from keju.analysis.resampling import Bounds, Resampled, resample_benchmark
+from keju.analysis.resampling import Bounds, ResampledMeans, resample_benchmark
 from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet
 from keju.definitions import (
     OWN_BENCHMARK,
@@ -112,7 +112,7 @@ class Leaderboard(NamedTuple):
     notes: list[str]
     currency: str
     results: Mapping[tuple[str, Protocol], BenchmarkResult]
-    sure: Mapping[Protocol, Resampled]
+    sure: Mapping[Protocol, ResampledMeans]
 
 
 def leaderboards(
@@ -214,7 +214,7 @@ def _build_row(
     model: str,
     domains: Sequence[str],
     found: Mapping[tuple[str, Protocol], BenchmarkResult],
-    sure: Mapping[Protocol, Resampled],
+    sure: Mapping[Protocol, ResampledMeans],
 ) -> LeaderboardRow:
     overall, ranks, by_domain = [], [], []
     for protocol, known in sure.items():
@@ -256,7 +256,7 @@ def _domain(result: BenchmarkResult | None, domain: str, bounds: Bounds | None) 
     return Mean(found.value, bounds, len(found.parts), found.missing)
 
 
-def _rank(known: Resampled, model: str) -> Rank:
+def _rank(known: ResampledMeans, model: str) -> Rank:
     if model not in known.ranks:
         return Rank(why=known.unranked.get(model) or message("analysis.not-ranked"))
     return Rank(*known.ranks[model])

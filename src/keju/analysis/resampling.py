@@ -46,7 +46,7 @@ class Gap(NamedTuple):
         return self.p_holm <= _LEVEL
 
 
-class Resampled(NamedTuple):
+class ResampledMeans(NamedTuple):
     """The 95 % intervals of a benchmark under one protocol, and its models' ranks.
 
     `ranks` are the rank by value and the ranks that are possible after all pairwise tests (None
@@ -114,7 +114,7 @@ class _Resamples(NamedTuple):
 
 def resample_benchmark(
     mains: Mains, results: Mapping[str, BenchmarkResult], *, ranked: Collection[str]
-) -> Resampled:
+) -> ResampledMeans:
     """Resample the groups for the intervals of the means, and test the models in pairs.
 
     Args:
@@ -125,7 +125,7 @@ def resample_benchmark(
     models = list(results)
     drawn = _draw_resamples(mains, models)
     alone = _alone(mains)
-    found = Resampled({}, {}, {}, {}, list(_notes(drawn)), {})
+    found = ResampledMeans({}, {}, {}, {}, list(_notes(drawn)), {})
     tested: dict[str, Floats] = {}
     for place, model in enumerate(models):
         domains = {
@@ -238,11 +238,11 @@ def _sums(scores: Sequence[Score], places: Mapping[str, int], known: dict[str, i
 
 
 def _rank(
-    found: Resampled,
+    found: ResampledMeans,
     results: Mapping[str, BenchmarkResult],
     ranked: Collection[str],
     tested: Mapping[str, Floats],
-) -> Resampled:
+) -> ResampledMeans:
     there = {
         model: {
             name for mean in result.domains.values() for name in mean.parts
@@ -273,7 +273,7 @@ def _rank(
 
 
 def _test_pairs(
-    found: Resampled, values: Mapping[str, float], contributions: Floats
+    found: ResampledMeans, values: Mapping[str, float], contributions: Floats
 ) -> dict[str, tuple[int, int]]:
     """Test every two models, fill `gaps` and `notes`, and return the possible ranks of each."""
     names = list(values)

@@ -62,7 +62,7 @@ def place_of(item: Item | Response) -> Place:
     return item.task, item.query, item.id
 
 
-class Swapped(NamedTuple):
+class SwapChain(NamedTuple):
     """Pages of one task where the transcription of each matches the reference of the next.
 
     Attributes:
@@ -88,7 +88,7 @@ class SwapCheck(NamedTuple):
     own pages that is too short to be compared.
     """
 
-    found: list[Swapped]
+    found: list[SwapChain]
     unchecked: int = 0
     pages: int = 0
 
@@ -151,13 +151,13 @@ class SwapFinder:
         else:
             odd[place] = said
 
-    def found(self) -> list[Swapped]:
+    def found(self) -> list[SwapChain]:
         """All chains of at least two pages, the longest first."""
         models: dict[_Chain, list[str]] = {}
         for model, odd in self._odd.items():
             for chain in _chains(self._links(odd)):
                 models.setdefault(chain, []).append(model)
-        found: list[Swapped] = []
+        found: list[SwapChain] = []
         for (places, closed), names in _merge_parts(models).items():
             sound = [
                 name
@@ -165,7 +165,7 @@ class SwapFinder:
                 if name not in models.get((places, closed), ())
                 and 2 * len(own & set(places)) > len(places)
             ]
-            found.append(Swapped(places, closed, tuple(names), tuple(sound)))
+            found.append(SwapChain(places, closed, tuple(names), tuple(sound)))
         return sorted(found, key=lambda each: (-len(each.places), each.places))
 
     def check(self) -> SwapCheck:
@@ -329,14 +329,14 @@ class SwapLine(NamedTuple):
     others: str
 
 
-def _head(each: Swapped) -> Message:
+def _head(each: SwapChain) -> Message:
     """The heading of a chain; another where other models transcribed the pages' own texts."""
     if each.others:
         return message("analysis.readings-swapped")
     return message("analysis.texts-swapped")
 
 
-def _describe_chain(each: Swapped) -> Message:
+def _describe_chain(each: SwapChain) -> Message:
     if not each.closed:
         return message("analysis.each-page-was-read-as-the")
     if len(each.places) == 2:
@@ -344,7 +344,7 @@ def _describe_chain(each: Swapped) -> Message:
     return message("analysis.each-page-read-text-next")
 
 
-def swap_table(found: Sequence[Swapped], run_set: RunSet) -> list[SwapLine]:
+def swap_table(found: Sequence[SwapChain], run_set: RunSet) -> list[SwapLine]:
     """The chains as the report lists them, with the number of each item in the report."""
     numbers = {place_of(asked.item): at for at, asked in enumerate(run_set.asked.values())}
     return [
@@ -377,7 +377,7 @@ def swap_lines(check: SwapCheck, hint: str = "") -> Iterator[Message]:
         yield note
 
 
-def _swap_line(each: Swapped) -> Message:
+def _swap_line(each: SwapChain) -> Message:
     names: str = listed([item for _, _, item in each.places[:MOST_NAMED]])
     if (more := len(each.places) - MOST_NAMED) > 0:
         names = message("analysis.names-and-more", names=names, count=more)

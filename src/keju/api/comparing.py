@@ -10,7 +10,7 @@ import polars as pl
 
 from keju.analysis import comparison
 from keju.analysis.comparison import comparison_of
-from keju.analysis.comparison_sides import Wanted
+from keju.analysis.comparison_sides import SideChoice
 from keju.api.arguments import called_as, checked_options
 from keju.api.inputs import AnyPath, path_of
 from keju.items import Protocol
@@ -68,7 +68,7 @@ class Comparison:
         return found
 
 
-class _Options(Wanted, frozen=True, kw_only=True):
+class _Options(SideChoice, frozen=True, kw_only=True):
     """The difference between the sides, their common settings, and the benchmark of the metrics."""
 
     protocol: Protocol = "strict"
@@ -101,7 +101,7 @@ def compare(sides: Sides) -> Comparison:  # noqa: D417 - the parameters are thos
     protocol: Protocol = options.pop("protocol")
     paths = [sides.first] if sides.second is None else [sides.first, sides.second]
     runs = [RunFolder.open(path_of(path)) for path in paths]
-    found = comparison_of(runs, protocol, Wanted(**options))
+    found = comparison_of(runs, protocol, SideChoice(**options))
     return Comparison(
         first=found.first,
         second=found.second,

@@ -267,13 +267,13 @@ def compare(
     over the tasks (Holm). Two runs can have the same model with different settings.
     """
     from keju.analysis.comparison import comparison_of
-    from keju.analysis.comparison_sides import Wanted
+    from keju.analysis.comparison_sides import SideChoice
     from keju.cli.output.comparison_table import comparison_table
     from keju.cli.output.console import print_json, translate
     from keju.reporting.comparison_text import comparison_lines
     from keju.runs import RunFolder
 
-    wanted = Wanted(
+    wanted = SideChoice(
         models=models, settings=settings, scripts=scripts, wordings=wordings,
         model=model, setting=setting, script=script, wording=wording,
     )  # fmt: skip

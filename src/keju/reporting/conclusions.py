@@ -10,7 +10,7 @@ from keju.analysis.labels import task_name
 from keju.analysis.nearly_empty import LIMIT, SHORT, NearlyEmpty
 from keju.analysis.no_results import MOST, NoResults, has_text
 from keju.analysis.reading_patterns import PatternCounts, Patterns
-from keju.analysis.resampling import Resampled
+from keju.analysis.resampling import ResampledMeans
 from keju.analysis.run_set import ItemKey, RunSet
 from keju.errors import shortened
 from keju.formatting import NOTHING, percent
@@ -390,7 +390,7 @@ def _describe_order(row: ErrorRow, patterns: Patterns) -> Verdict:
     return Verdict(wrong, next=steps, patterns=patterns)
 
 
-def _describe_differences(sure: Resampled, run_set: RunSet) -> Iterator[Verdict]:
+def _describe_differences(sure: ResampledMeans, run_set: RunSet) -> Iterator[Verdict]:
     pairs = {pair: gap for pair, gap in sure.gaps.items() if gap.difference > 0}
     if not pairs:
         yield Verdict(

@@ -25,7 +25,7 @@ _LABELS_OF_MEANS: dict[Source, str] = {
 }
 
 
-class Who(NamedTuple):
+class RowKey(NamedTuple):
     """The identity of a row within a table.
 
     `scope` are the tasks of its means where these are neither all of the table's nor simply those

@@ -18,7 +18,7 @@ from keju.published import (
     published_tables,
 )
 from keju.reporting.cells import Cell
-from keju.reporting.paper_table_form import Heading, PaperTable, PaperTableRow, Who
+from keju.reporting.paper_table_form import Heading, PaperTable, PaperTableRow, RowKey
 
 _ENGINES = {"ppocr": "PP-OCRv6", "ppocr:openvino": "PP-OCRv6 on OpenVINO"}
 """Display names of engines. An engine counts as one of the paper's only if it is declared to be."""
@@ -47,9 +47,9 @@ def _table(
     inputs = list(
         dict.fromkeys([*(each.subset for each in printed.values()), *(which for _, which in own)])
     )
-    values: dict[str, dict[Who, Cell]] = {name: {} for name in inputs}
+    values: dict[str, dict[RowKey, Cell]] = {name: {} for name in inputs}
     for (model, which), value in own.items():
-        values[which][Who("this run", model)] = Cell(f"{100 * value:.2f}")
+        values[which][RowKey("this run", model)] = Cell(f"{100 * value:.2f}")
     for column in printed.values():
         values[column.subset] |= _paper(column)
     for name in inputs:
@@ -109,30 +109,30 @@ def _column(engine: str, same_as: Sequence[SameAs]) -> str:
     return next(declared, _ENGINES.get(engine, engine))
 
 
-def _paper(column: Column) -> dict[Who, Cell]:
+def _paper(column: Column) -> dict[RowKey, Cell]:
     return {
-        Who("paper", row): Cell(cell.text)
+        RowKey("paper", row): Cell(cell.text)
         for row, cell in column.cells.items()
         if published_model(column.benchmark, row)
     }
 
 
 def _differences(
-    benchmark: str, cells: Mapping[Who, Cell], same_as: Sequence[SameAs]
-) -> dict[Who, Cell]:
+    benchmark: str, cells: Mapping[RowKey, Cell], same_as: Sequence[SameAs]
+) -> dict[RowKey, Cell]:
     """Own values minus the paper's for the same model on the same input."""
     found = {}
     for each in same_as:
         known = published_model(benchmark, each.printed)
-        mine = cells.get(Who("this run", each.model))
-        theirs = cells.get(Who("paper", known.name)) if known else None
+        mine = cells.get(RowKey("this run", each.model))
+        theirs = cells.get(RowKey("paper", known.name)) if known else None
         if mine and theirs and known:
             value = float(mine.value) - float(theirs.value)
-            found[Who("difference", f"{each.model} − {known.name}")] = Cell(f"{value:+.2f}")
+            found[RowKey("difference", f"{each.model} − {known.name}")] = Cell(f"{value:+.2f}")
     return found
 
 
-def _mark_best(cells: Mapping[Who, Cell]) -> dict[Who, Cell]:
+def _mark_best(cells: Mapping[RowKey, Cell]) -> dict[RowKey, Cell]:
     placed = marks(
         {who: float(cell.value) for who, cell in cells.items() if who.source != "difference"}
     )

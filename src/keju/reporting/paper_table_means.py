@@ -14,7 +14,7 @@ from keju.definitions import Mean, Task, means_of, tasks
 from keju.errors import DataError
 from keju.messages import message
 from keju.published import Column, PrintedTable, paper
-from keju.reporting.paper_table_runs import Own
+from keju.reporting.paper_table_runs import RunValues
 from keju.scoring import MetricResult, TaskResult
 from keju.scoring.aggregate import domain_means, mean_over_domains
 
@@ -40,7 +40,7 @@ class MeanColumn(NamedTuple):
     parts: Mapping[str, Values]
     without: tuple[str, ...] = ()
 
-    def own(self, own: Own, model: str, wanted: frozenset[str]) -> float | None:
+    def own(self, own: RunValues, model: str, wanted: frozenset[str]) -> float | None:
         """A run's mean over some of the column's tasks, as a fraction; all must have a value."""
         if self.column.task == OCR:
             found = [own.value(model, each, "") for each in self._columns(wanted)]

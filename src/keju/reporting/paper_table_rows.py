@@ -10,8 +10,8 @@ from keju.analysis.same_models import SameAs, printed_names
 from keju.formatting import NOTHING
 from keju.published import PrintedTable, group_of, paper, published_model
 from keju.reporting.cells import Cell
-from keju.reporting.paper_table_form import Heading, PaperTable, PaperTableRow, TaskCount, Who
-from keju.reporting.paper_table_runs import JUDGED, Own
+from keju.reporting.paper_table_form import Heading, PaperTable, PaperTableRow, RowKey, TaskCount
+from keju.reporting.paper_table_runs import JUDGED, RunValues
 
 _THEIRS = ("paper", "recomputed")
 
@@ -26,25 +26,25 @@ class Part(NamedTuple):
     heading: Heading
     better: str
     digits: int
-    numbers: Mapping[Who, float]
-    cells: Mapping[Who, Cell]
-    over: Mapping[Who, frozenset[str]]
-    ranked: frozenset[Who]
+    numbers: Mapping[RowKey, float]
+    cells: Mapping[RowKey, Cell]
+    over: Mapping[RowKey, frozenset[str]]
+    ranked: frozenset[RowKey]
 
 
 class _Difference(NamedTuple):
     """A row of the run, and the paper's name of its model."""
 
-    own: Who
+    own: RowKey
     printed: str
 
     @property
-    def who(self) -> Who:
-        return Who("difference", f"{self.own.model} − {self.printed}", self.own.scope)
+    def who(self) -> RowKey:
+        return RowKey("difference", f"{self.own.model} − {self.printed}", self.own.scope)
 
 
 def table_of(
-    own: Own,
+    own: RunValues,
     table: PrintedTable,
     parts: Sequence[Part],
     over: frozenset[str],
@@ -80,7 +80,7 @@ def table_of(
     )
 
 
-def _misprints(table: PrintedTable, rows: Sequence[Who]) -> Iterator[str]:
+def _misprints(table: PrintedTable, rows: Sequence[RowKey]) -> Iterator[str]:
     """Notes on a table's printed values that are necessary for a comparison."""
     note = paper(table.benchmark).tables.notes.get(table.name)
     if note and any(who.source in _THEIRS for who in rows):
@@ -88,7 +88,7 @@ def _misprints(table: PrintedTable, rows: Sequence[Who]) -> Iterator[str]:
 
 
 def _differences(
-    own: Own, table: PrintedTable, rows: Sequence[Who], same_as: Sequence[SameAs]
+    own: RunValues, table: PrintedTable, rows: Sequence[RowKey], same_as: Sequence[SameAs]
 ) -> Iterator[_Difference]:
     for who in rows:
         if who.source == "this run":
@@ -98,7 +98,7 @@ def _differences(
                     yield _Difference(who, known.name)
 
 
-def _subtract_printed(part: Part, differences: Sequence[_Difference]) -> dict[Who, Cell]:
+def _subtract_printed(part: Part, differences: Sequence[_Difference]) -> dict[RowKey, Cell]:
     """Own values minus the paper's over the same tasks, printed or recomputed."""
     found = {}
     for each in differences:
@@ -117,14 +117,14 @@ def _subtract_printed(part: Part, differences: Sequence[_Difference]) -> dict[Wh
     return found
 
 
-def _mark_best(part: Part, own: Own, table: PrintedTable) -> dict[Who, Cell]:
+def _mark_best(part: Part, own: RunValues, table: PrintedTable) -> dict[RowKey, Cell]:
     """The cells, with marks for the best and the second over the same tasks, by the same judge."""
     judged = JUDGED in part.heading.name
-    alike: dict[tuple[frozenset[str], str], dict[Who, float]] = {}
+    alike: dict[tuple[frozenset[str], str], dict[RowKey, float]] = {}
     for who in part.ranked if part.better else ():
         judge = own.judge(who.model, table) if judged and who.source == "this run" else ""
         alike.setdefault((part.over[who], judge), {})[who] = part.numbers[who]
-    placed: dict[Who, str] = {}
+    placed: dict[RowKey, str] = {}
     for numbers in alike.values():
         placed |= marks(numbers, higher_is_better=part.better == "higher")
     return {
@@ -134,8 +134,8 @@ def _mark_best(part: Part, own: Own, table: PrintedTable) -> dict[Who, Cell]:
 
 
 def _order_rows(
-    own: Own, table: PrintedTable, rows: Sequence[Who], differences: Sequence[_Difference]
-) -> Iterator[Who]:
+    own: RunValues, table: PrintedTable, rows: Sequence[RowKey], differences: Sequence[_Difference]
+) -> Iterator[RowKey]:
     for names, with_it in ((list(own.by_model), {"this run"}), (list(table.rows), set(_THEIRS))):
         for name in names:
             its = [who for who in rows if who.source in with_it and who.model == name]
@@ -144,7 +144,7 @@ def _order_rows(
                 yield from (each.who for each in differences if each.own == who)
 
 
-def _tasks(who: Who, parts: Sequence[Part], over: frozenset[str]) -> TaskCount | None:
+def _tasks(who: RowKey, parts: Sequence[Part], over: frozenset[str]) -> TaskCount | None:
     """The number of the table's tasks over which a row's means are."""
     if who.source not in ("this run", "recomputed"):
         return None

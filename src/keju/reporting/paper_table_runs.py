@@ -31,7 +31,7 @@ JUDGED = "GPT4oScore"
 _UNRANKED = {"baseline", "human"}
 
 
-class Own:
+class RunValues:
     """A run's data of one benchmark.
 
     Items of other galleries than the paper's and in a reduced form are excluded. `tasks` are those
@@ -85,7 +85,7 @@ class Own:
         grades = [self._given.get((model, task_name(c.task, c.query)), {}) for c in judged]
         return ", ".join(dict.fromkeys(next(iter(each)) for each in grades if len(each) == 1))
 
-    def seeing(self) -> Own:
+    def seeing(self) -> RunValues:
         """The same, restricted to models that got only the image (`image`)."""
         kept = copy(self)
         kept.by_model = {

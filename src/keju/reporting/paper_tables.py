@@ -25,7 +25,7 @@ from keju.published import (
     published_tables,
 )
 from keju.reporting.cells import Cell
-from keju.reporting.paper_table_form import Heading, PaperTable, Who
+from keju.reporting.paper_table_form import Heading, PaperTable, RowKey
 from keju.reporting.paper_table_means import (
     OCR,
     RANK,
@@ -33,7 +33,7 @@ from keju.reporting.paper_table_means import (
     mean_columns,
 )
 from keju.reporting.paper_table_rows import Part, table_of
-from keju.reporting.paper_table_runs import Given, Own
+from keju.reporting.paper_table_runs import Given, RunValues
 
 _ARROWS = {"higher": "↑", "lower": "↓", "nearest to 0": ""}
 
@@ -53,7 +53,7 @@ def build_paper_tables(
     one with the difference.
     """
     for benchmark in papers():
-        own = Own(run_set, results, benchmark, given or {})
+        own = RunValues(run_set, results, benchmark, given or {})
         wanted, printed = paper(benchmark).tables, published_tables(benchmark)
         for name in wanted.shown if own.tasks else ():
             kept = own.seeing() if name in wanted.direct else own
@@ -73,7 +73,12 @@ class _Form:
     """
 
     def __init__(
-        self, own: Own, printed: Mapping[str, PrintedTable], table: PrintedTable, *, published: bool
+        self,
+        own: RunValues,
+        printed: Mapping[str, PrintedTable],
+        table: PrintedTable,
+        *,
+        published: bool,
     ) -> None:
         self._own = own
         self._table = table
@@ -120,19 +125,19 @@ class _Form:
     def _build_task_part(self, column: Column, alike: Sequence[Column]) -> Part:
         """A column of one task, over the items of its subset."""
         others = [each.subset for each in alike if each.subset != AVERAGE]
-        values: dict[Who, float] = {}
+        values: dict[RowKey, float] = {}
         for model in self._own.by_model:
             subsets = others if column.subset == AVERAGE else [column.subset]
             found = [self._own.value(model, column, subset) for subset in subsets]
             there = [value for value in found if value is not None]
             if there and len(there) == len(found):
-                values[Who("this run", model)] = fmean(there) * column.how.scale
+                values[RowKey("this run", model)] = fmean(there) * column.how.scale
         return self._part(column, _heading(column, column.subset), values)
 
     def _build_run_part(self, column: Column) -> Part | None:
         """A column for images outside of the paper's subsets; None if there is no value."""
-        values: dict[Who, float] = {
-            Who("this run", model): value * column.how.scale
+        values: dict[RowKey, float] = {
+            RowKey("this run", model): value * column.how.scale
             for model in self._own.by_model
             if (value := self._own.value(model, column, "")) is not None
         }
@@ -145,18 +150,18 @@ class _Form:
 
     def _build_mean_part(self, mean: MeanColumn) -> Part:
         """A column of means: the run's over its tasks, the paper's as printed and recomputed."""
-        values: dict[Who, float] = {}
-        over: dict[Who, frozenset[str]] = {}
+        values: dict[RowKey, float] = {}
+        over: dict[RowKey, frozenset[str]] = {}
 
-        def put(who: Who, value: float | None, wanted: frozenset[str]) -> None:
+        def put(who: RowKey, value: float | None, wanted: frozenset[str]) -> None:
             if value is not None:
                 values[who], over[who] = value, wanted
 
         scale = mean.column.how.scale
         for model in self._own.by_model:
-            rows = {Who("this run", model): self._has[model]}
+            rows = {RowKey("this run", model): self._has[model]}
             if (shared := self._shared.get(model, self._has[model])) != self._has[model]:
-                rows[Who("this run", model, shared)] = shared
+                rows[RowKey("this run", model, shared)] = shared
             for who, has in rows.items():
                 wanted = has & mean.over
                 if wanted and not (who.scope and wanted == mean.over):
@@ -166,7 +171,7 @@ class _Form:
             wanted = scope & mean.over
             if wanted != mean.over:
                 for row in self._rows():
-                    put(Who("recomputed", row, scope), mean.recomputed(row, wanted), wanted)
+                    put(RowKey("recomputed", row, scope), mean.recomputed(row, wanted), wanted)
         note = (
             message("reporting.without-as-printed", without=listed(mean.without))
             if mean.without
@@ -179,7 +184,7 @@ class _Form:
 
     def _build_rank_part(self, column: Column, mean: Part) -> Part:
         """The rank by a column of means, among the paper's models over the same tasks."""
-        values: dict[Who, float] = {}
+        values: dict[RowKey, float] = {}
         ranked = {who: n for who, n in mean.numbers.items() if self._is_ranked(who)}
         theirs: dict[frozenset[str], list[float]] = {}
         for who, number in ranked.items():
@@ -198,9 +203,9 @@ class _Form:
         self,
         column: Column,
         heading: Heading,
-        values: Mapping[Who, float],
+        values: Mapping[RowKey, float],
         *,
-        over: Mapping[Who, frozenset[str]] | None = None,
+        over: Mapping[RowKey, frozenset[str]] | None = None,
         whole: frozenset[str] = frozenset(),
         printed: bool = True,
         marked: bool = True,
@@ -210,9 +215,9 @@ class _Form:
         numbers = {who: round(value, digits) for who, value in values.items()}
         for row in self._rows() if printed else ():
             if found := column.cells.get(row):
-                cells[Who("paper", row)] = Cell(found.text)
+                cells[RowKey("paper", row)] = Cell(found.text)
                 if found.value is not None:
-                    numbers[Who("paper", row)] = found.value
+                    numbers[RowKey("paper", row)] = found.value
         its_tasks = {who: (over or {}).get(who, whole) for who in cells}
         for who, its in its_tasks.items():
             if its != whole:
@@ -237,7 +242,7 @@ class _Form:
         found = {its for model, its in self._shared.items() if by_model[model].role != "baseline"}
         return sorted(found, key=lambda scope: (-len(scope), sorted(scope)))
 
-    def _is_ranked(self, who: Who) -> bool:
+    def _is_ranked(self, who: RowKey) -> bool:
         """Whether a row gets ranks and marks; among the paper's rows, not on synthetic data."""
         if who.source == "this run":
             drawn = self._published and self._own.is_drawn(who.model)
