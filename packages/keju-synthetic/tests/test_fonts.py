@@ -56,10 +56,10 @@ def test_another_style_of_the_family_is_not_the_font(pillows_font: Font):
 def test_characters_outside_a_font_are_named_once_and_in_order(pillows_font: Font):
     assert find_missing_characters(pillows_font, "A德B說德") == "德說"
     with pytest.raises(DataError) as caught:
-        check_coverage(pillows_font, "A德B說德", what="lunyu")
+        check_coverage(pillows_font, "A德B說德", image_id="lunyu")
     assert (caught.value.id, caught.value.item) == ("synthetic.characters-not-in-font", "lunyu")
     assert caught.value.fields["characters"] == "德說"
-    check_coverage(pillows_font, "AB", what="lunyu")
+    check_coverage(pillows_font, "AB", image_id="lunyu")
 
 
 def test_an_empty_glyph_is_no_outline_even_if_the_cmap_lists_it(brush: Font):

@@ -122,7 +122,7 @@ def test_what_never_ends_is_not_read():
 def test_a_hand_that_is_not_in_the_recipe_is_named(tmp_path: Path):
     recipe = read_recipe(write(tmp_path, HEAD + PAGE), SECTIONS)
     with pytest.raises(DataError) as caught:
-        recipe.find_hand("h", asked_by="a")
+        recipe.find_hand("h", image_id="a")
     assert (caught.value.id, caught.value.item) == ("errors.unknown-name", "a")
     assert caught.value.fields["kind"] == "hand"
 

@@ -46,32 +46,32 @@ class DrawingContext:
         """A random generator for these names, so that a new image does not change another one."""
         return make_generator(self.recipe.seed, *names)
 
-    def find_hand(self, name: str, *, asked_by: str) -> HandSpec:
-        """The hand called `name`; `asked_by` is the image's id.
+    def find_hand(self, name: str, *, image_id: str) -> HandSpec:
+        """The hand called `name`; `image_id` is the image's id.
 
         Raises:
             DataError: the recipe has no such hand.
         """
-        return self.recipe.find_hand(name, asked_by=asked_by)
+        return self.recipe.find_hand(name, image_id=image_id)
 
-    def find_font(self, hand: str, characters: str, what: str) -> Font:
+    def find_font(self, hand: str, characters: str, image_id: str) -> Font:
         """The font of a hand, which has an outline for each of `characters`.
 
         Args:
             hand: the hand's name in the recipe.
             characters: all characters to be drawn with it.
-            what: the image's id, for the error.
+            image_id: the image's id, for the error.
 
         Raises:
             DataError: no such hand, or a character without an outline.
         """
-        self.find_hand(hand, asked_by=what)
+        self.find_hand(hand, image_id=image_id)
         font = self.fonts[hand][1]
-        check_coverage(font, characters, what=what)
+        check_coverage(font, characters, image_id=image_id)
         return font
 
-    def find_passage(self, name: str, *, asked_by: str) -> Passage:
-        """The passage with that id; `asked_by` is the image's id.
+    def find_passage(self, name: str, *, image_id: str) -> Passage:
+        """The passage with that id; `image_id` is the image's id.
 
         Raises:
             DataError: there is none.
@@ -80,7 +80,7 @@ class DrawingContext:
             return self.passages[name]
         except KeyError:
             problem = unknown_name(name, self.passages, "passage")
-            raise DataError(problem, item=asked_by) from None
+            raise DataError(problem, item=image_id) from None
 
     def add_image(self, picture: Image.Image | bytes, name: str) -> ImageRef:
         """Add an image to the dataset.

@@ -89,7 +89,7 @@ def _find_with_fontconfig(family: str, style: str) -> tuple[Path, int] | None:
     if done.returncode != 0 or len(fields) != 4:
         return None
     file, index, families, styles = fields
-    # fontconfig always answers with something, so what it names is held against what was asked.
+    # fontconfig always returns some font, so its name is compared with the requested one.
     if family not in families.split(",") or style not in styles.split(","):
         return None
     return Path(file), int(index)
@@ -168,7 +168,7 @@ def find_missing_characters(font: Font, text: str) -> str:
     return "".join(missing)
 
 
-def check_coverage(font: Font, text: str, *, what: str) -> None:
+def check_coverage(font: Font, text: str, *, image_id: str) -> None:
     """Check that the font has an outline for every character of a text.
 
     Raises:
@@ -180,5 +180,5 @@ def check_coverage(font: Font, text: str, *, what: str) -> None:
             message(
                 "synthetic.characters-not-in-font", family=font.record.family, characters=missing
             ),
-            item=what,
+            item=image_id,
         )

@@ -117,8 +117,8 @@ def make_drawn_page(
     Raises:
         DataError: no such hand or kind of wear, or a character without an outline.
     """
-    passage = context.find_passage(spec.passage, asked_by=spec.id)
-    hand = context.find_hand(spec.hand, asked_by=spec.id)
+    passage = context.find_passage(spec.passage, image_id=spec.id)
+    hand = context.find_hand(spec.hand, image_id=spec.id)
     wear = compute_wear(spec.difficulty, spec.wear, item=spec.id)
     images, lines = [], []
     for number, layout in enumerate(layouts, start=1):

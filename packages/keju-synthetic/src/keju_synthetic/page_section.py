@@ -23,9 +23,9 @@ def draw_pages(context: DrawingContext) -> Iterator[Item]:
 
 
 def _draw_page(context: DrawingContext, spec: PageSpec) -> Iterator[Item]:
-    passage = context.find_passage(spec.passage, asked_by=spec.id)
+    passage = context.find_passage(spec.passage, image_id=spec.id)
     layouts = [
-        compose_page(picture, passage, lambda name: context.find_hand(name, asked_by=spec.id))
+        compose_page(picture, passage, lambda name: context.find_hand(name, image_id=spec.id))
         for picture in list_page_specs(spec)
     ]
     if not all(any(line.kind in READ for line in layout.lines) for layout in layouts):

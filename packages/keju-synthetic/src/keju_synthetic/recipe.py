@@ -114,7 +114,7 @@ class Recipe(NamedTuple):
         """
         return tuple(_convert_entry(entry, shape) for entry in self.sections.get(section, ()))
 
-    def find_hand(self, name: str, *, asked_by: str) -> HandSpec:
+    def find_hand(self, name: str, *, image_id: str) -> HandSpec:
         """The hand called `name`.
 
         Raises:
@@ -123,7 +123,7 @@ class Recipe(NamedTuple):
         try:
             return self.hands[name]
         except KeyError:
-            raise DataError(unknown_name(name, self.hands, "hand"), item=asked_by) from None
+            raise DataError(unknown_name(name, self.hands, "hand"), item=image_id) from None
 
 
 def read_recipe(path: Path, sections: Iterable[str]) -> Recipe:

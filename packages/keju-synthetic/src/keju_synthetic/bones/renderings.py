@@ -96,7 +96,7 @@ def draw_photo(
         grain: pixels of the finest grain.
         filling: how much cinnabar is left in the cuts.
     """
-    # First what is alike in all fragments of one bone, however large they are.
+    # First the properties that all fragments of one bone share, whatever their size.
     tone = float(rng.random())
     backdrop = _BACKDROPS[int(rng.integers(0, len(_BACKDROPS)))]
     shape = piece.shape

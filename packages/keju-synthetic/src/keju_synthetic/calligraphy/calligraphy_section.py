@@ -159,7 +159,7 @@ def _make_items(context: DrawingContext, spec: SheetImageSpec, maker: ItemMaker)
     if spec.work not in works:
         raise DataError(unknown_name(spec.work, works, "work"), item=spec.id)
     work = works[spec.work]
-    hand = context.find_hand(spec.hand, asked_by=spec.id)
+    hand = context.find_hand(spec.hand, image_id=spec.id)
     if hand.script != work.script:
         problem = message(
             "synthetic.hand-of-other-script",

@@ -49,7 +49,7 @@ def set_writings(
     layout = Layout(wide, high, Rect(0, 0, wide, high), [], [], [], [], [], [])
     for writing in work.writings:
         name = spec.label_hand if writing.label else spec.hand
-        hand = context.find_hand(name, asked_by=spec.id)
+        hand = context.find_hand(name, image_id=spec.id)
         x = place.x0 + writing.at[0] * (place.x1 - place.x0)
         top = place.y0 + writing.at[1] * (place.y1 - place.y0)
         em, pitch = writing.em, writing.em * 1.08

@@ -216,7 +216,7 @@ def _make_job(context: StepContext, settings: TypesetSettings, item: Item) -> Pa
     face = settings.typeface
     if face == BY_BOOK:
         face = _PRINTED[int(context.rng("typeface", item.group).integers(len(_PRINTED)))]
-    # A control is drawn as its original is, but for what was altered.
+    # A control is drawn like its original, except for its alterations.
     name = item.metadata.get(CONTROL_OF, item.id)
     stray = (float(context.rng("wear", name).random()) * 2 - 1) * settings.spread
     return PageJob(
