@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from keju.files import shipped_toml
+from keju.messages import message, using
 from keju.models.base import Model
 from keju.registry import Registry
 
@@ -72,9 +73,15 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
     @property
     def unset(self) -> str:
-        """The environment variable that is not set, as text; empty if none is missing."""
+        """The environment variable that is not set, as text; empty if none is missing.
+
+        The text is in English in JSON, whatever the language of the terminal.
+        """
         given = not self.key or os.environ.get(self.key, "").strip()
-        return "" if given else f"a key in {self.key}, or --base-url to a server that takes none"
+        if given:
+            return ""
+        with using("en"):
+            return message("models.key-or-local-server", key=self.key)
 
     @property
     def opener(self) -> Callable[..., Model]:
