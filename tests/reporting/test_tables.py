@@ -11,6 +11,7 @@ import pytest
 
 from keju.datasets import mini
 from keju.datasets.store import Dataset
+from keju.messages import using
 from keju.reporting import write_csv, write_latex, write_report
 from keju.reporting.latex import slug
 from keju.running import Selection, run
@@ -99,3 +100,19 @@ def test_the_ocr_mean_is_over_the_tasks_of_transcription(written):
             break
     else:
         pytest.fail("no row of the run has all six tasks")
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_tables_are_in_english_in_every_language_of_the_terminal(scored_run, tmp_path, published):
+    found = []
+    for language in ("en", "zh"):
+        folder = tmp_path / language
+        with using(language):
+            report = write_report(
+                [scored_run], folder / "r.html", language="en", published=published
+            )
+            paths = [report.page, *write_csv(report, folder), *write_latex(report, folder)]
+        found.append({path.name: path.read_bytes() for path in paths})
+    english, chinese = found
+    assert len(english) > 4
+    assert chinese == english

@@ -25,7 +25,7 @@ from keju.errors import PrerequisiteError, UsageError
 from keju.files import write_atomic
 from keju.formatting import percent
 from keju.local_paths import check_local
-from keju.messages import message
+from keju.messages import in_english, message
 from keju.reporting.cells import correlation_cell
 from keju.reporting.conclusions import Verdict, points_note, verdicts
 from keju.reporting.grade_cells import grade_cells
@@ -202,7 +202,11 @@ def render(
     script = "".join(map(_asset, _SCRIPTS))
     of_scripts = dict.fromkeys(_TEXT_OF_SCRIPT.findall(script))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters |= {"percent": percent, "correlation": correlation_cell}
+    environment.filters |= {
+        "percent": percent,
+        "correlation": correlation_cell,
+        "english": in_english,
+    }
     template = environment.from_string(_asset("report.html.j2"))
     stream = template.stream(
         report=view,
