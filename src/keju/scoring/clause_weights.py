@@ -26,6 +26,7 @@ _YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
 _PARTICIPLE = re.compile(r"[a-z]{3,}ing\b")
 _BUT = re.compile(r"^(?:但是?|不过|然而|but |however,? )")
+_IS_SUCH = re.compile(r"[^,。]{0,8}?(?P<subject>[\u4e00-\u9fff]{2})是一[\u4e00-\u9fff][^,。]+的")
 _BECAUSE = re.compile(r"(?:because|since|因为|由于|因其)(?!此)")
 _RELATIVE = re.compile(r"(?:which|who|whose|whom|where)\b(?! belong)")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
@@ -211,6 +212,9 @@ class ClauseWeights:
     def _is_beside(self, plain: str) -> bool:
         """Whether a clause gives a reason, or says something of another aspect than is asked."""
         if _BECAUSE.match(plain):
+            return True
+        repeated = _IS_SUCH.match(plain)
+        if repeated and plain.rstrip(OUTSIDE).endswith(repeated["subject"]):
             return True
         found = wording("short", "other_aspect").match(plain)
         return found is not None and found["aspect"] not in fold(self._question)

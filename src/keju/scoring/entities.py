@@ -49,7 +49,7 @@ _HEADER = re.compile(
 _PROSE = re.compile(r"的|了(?![然解])|这")
 _QUOTED = re.compile(r"[“「『][^“”「」『』]{0,2000}[”」』]")
 _SENTENCE_END = re.compile(
-    r"(?<=[。！？!?])(?=.)|(?<=[；;，,])(?=至[于於]|另外|此外|但|其[余餘他它])|(?<=[a-z)]\.)\s+(?=\S)"
+    r"(?<=[。！？!?])(?=.)|(?<=[；;，,])(?=至[于於]|另外|此外|但|其[余餘他它])|(?<=\.)\s+(?=\S)"
 )
 _EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！'\"‘’“”「」"
 _KIND_EDGE = _EDGE + "0123456789一二三四五六七八九十()（）[]【】"
@@ -58,6 +58,7 @@ _TAG_OR_MEASURE = re.compile(
     r"(?:[BI]-)?(?:PER|LOC|ORG|GPE|TIME|DATE|OFI|BOOK|MISC)"
     r"|[一二三四五六七八九十两半0-9]+(?:钱|錢|两|兩|斤|分|枚|片|克|g|升|合|匙)"
 )
+_LOWER_WORD = re.compile(r"[\u4e00-\u9fff]|\b(?!(?:and|of|the)\b)[a-z]{2,}")
 _NOTHING = re.compile(r"[暂]?(?:无|無|没有)|none|n/?a", re.IGNORECASE)
 _LONGEST_NAME, _LONGEST_LABEL = 24, 6
 _LONGEST = 100_000
@@ -224,7 +225,7 @@ def _is_said(sentence: str) -> bool:
         return True
     if wording("discourse", "refusal").search(flat) and (is_modern(flat) or _is_latin(flat)):
         return True
-    if is_remark(sentence, "transcription"):
+    if _LOWER_WORD.search(sentence) and is_remark(sentence, "transcription"):
         return True
     if "、" not in flat and "," in flat and _PROSE.search(flat):
         return True

@@ -21,7 +21,8 @@ _TENTHS = re.compile(
 CONDITIONAL = re.compile(
     r"[（(][^（()）]{0,6}(?:如果|若|\bif\b|alternatively)[^（()）]{0,120}[）)]"
     r"|(?:(?<=[，。；,;])|^)(?:若|如果|倘若|假如|要是)[^。；;\n]{0,80}"
-    r"|,? or [^,.;]{1,12} if [^.;\n]{1,80}",
+    r"|,? or [^,.;]{1,12} if [^.;\n]{1,80}"
+    r"|(?:,? (?:as opposed to|rather than|instead of)\b|而不是|而非)[^,.;，。；\n]{1,60}",
     re.IGNORECASE | re.MULTILINE,
 )
 """What a response adds for another case than the one it answers."""

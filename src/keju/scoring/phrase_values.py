@@ -33,6 +33,7 @@ _LONGEST_NAME = 3
 _GLOSS_END = re.compile(r"[,，;；]")
 _CENTURY = re.compile(r"[0-9]{1,2}(?:st|nd|rd|th)(?= century|-century)", re.IGNORECASE)
 _ITALIC = re.compile(r"(?<!\*)\*([^*\n]{2,40})\*(?!\*)")
+_PATTERN = re.compile(r"(?P<kind>[\u4e00-\u9fff]{2,3})(?:花?纹|纹[样饰]|图案|花样)")
 _CAPITALISED = re.compile(
     r"(?<![A-Za-z])[A-Z][\w’'-]+(?: (?:(?:of|the|and|in|de) )*[A-Z][\w’'-]+)*"
 )
@@ -253,6 +254,8 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
         yield trimmed[era.start() : era.end("era")]
     if (size := wording("short", "size").match(flat)) and size.end() < len(trimmed):
         yield trimmed[size.end() :]
+    if made := _PATTERN.fullmatch(flat):
+        yield trimmed[: made.end("kind")]
     for name in ("unit", "ordinal"):
         if number := wording("short", name).fullmatch(flat):
             yield next(group for group in number.groups() if group)

@@ -37,6 +37,7 @@ _ASKS_OF_CERTAINTY = re.compile(
     r"|\b(?:determin|legib|readab|identif|possible to)"
 )
 _CANNOT = re.compile(r"不能|无法|难以|不可|cannot|can['’]t|not possible|impossible|unable")
+_RATHER = re.compile(r"而是|but (?:rather )?(?:an?|the|from|by|in|on|it is)\b")
 _BUT_FIRST = re.compile(r"但|不过|只是|仅|尽管|虽|although|though|but|only")
 _CONCEDES = re.compile(r"只是|只不过|仅仅?是|(?:just|only|except)\b")
 _CATEGORIES = ("dynasty", "script", "posture", "sex")
@@ -129,6 +130,11 @@ def _of_sentence(flat: str, asked: str) -> str | None:  # noqa: PLR0911
         return word
     if compared := _of_two_values(core, asked):
         return compared
+    denied = [place for place, each in enumerate(clauses) if _of_clause(each, asked) == "No"]
+    clauses = [
+        each for place, each in enumerate(clauses)
+        if not (denied and place > denied[0] and _RATHER.match(each))
+    ]  # fmt: skip
     said = [found for each in reversed(clauses) if (found := _of_clause(each, asked))]
     if not said:
         return None

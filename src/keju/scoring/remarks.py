@@ -16,6 +16,7 @@ ONE_WORD = frozenset("注按疏附另答问笺传序跋曰")
 _LONGEST_PREFIX = 120
 _FEWEST_WORDS = 3
 _MODERN_NOTE = 3
+_DAMAGE = re.compile(r"[行字处][^,。]{0,8}(?:残|缺|漫|掩|损|泐|磨|蚀|不清)")
 
 
 def is_modern(text: str) -> bool:
@@ -67,7 +68,8 @@ def _is_note(flat: str, form: PassageForm) -> bool:
     commentary = flat[:1] in ONE_WORD and flat[1:2] == ":" and form != "translation"
     modern = len(wording("passages", "modern").findall(flat)) + (flat[2:3] in {'"', "“", "「"})
     modern += 2 * len(wording("discourse", "explains").findall(flat))
-    return bool(noted) and (not commentary or modern >= _MODERN_NOTE)
+    damaged = noted and _DAMAGE.search(flat, noted.end())
+    return bool(noted) and (not commentary or modern >= _MODERN_NOTE or bool(damaged))
 
 
 def _english_remark(flat: str) -> bool:

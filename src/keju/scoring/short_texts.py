@@ -10,7 +10,7 @@ from keju.scoring.phrase_clauses import clauses_of
 from keju.scoring.phrase_values import LONGEST_PLAIN
 
 _MATHS = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{([^{}]*)\}|\\[()\[\]]|\$+")
-_FIRST_OF_ONE = re.compile(r"^(?:1[.．、)）]|[-*•])\s*(?=[^\d\s][^\n]*\Z)")
+_FIRST_OF_ONE = re.compile(r"^(?:1[.．、)）]|[-•]|\*(?!\*))\s*(?=[^\d\s][^\n]*\Z)")
 _HTML = re.compile(
     r"</?(?:table|thead|tbody|t[rdh]|p|div|span|center|[biu]|em|strong|h[1-6])\b[^<>]{0,80}>"
 )
@@ -19,6 +19,10 @@ _QUOTED_LINES = re.compile(r'"([^"\n]{1,80})\n([^"\n]{1,80})"')
 _MARK = re.compile(r"答案|←|[✓✔✅√]|\banswer\b", re.IGNORECASE)
 _ROW = re.compile(r"^[ \t]*\|(?P<first>[^|\n]{1,60})\|[^\n]*$", re.MULTILINE)
 _ANNOUNCES = re.compile(r"(?:(?<=[。.!])|^)[^。.!\n]{1,40}[:：][ *]*$")
+_CONCLUSION = re.compile(
+    r"^[ \t]*#{1,6}[ \t]*[*]*(?:最终)?(?:结论|結論|总结|總結|conclusion|summary)[*]*[:：]?[ \t]*\n",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ELABORATES = re.compile(
     r"\n[ \t#*]*(?:(?:long(?:er)?|full|detailed) (?:answer|explanation|version)"
     r"|详细(?:回答|解释|说明|分析)|展开(?:说明)?)[*]*[:：]",
@@ -48,6 +52,8 @@ def plain_text(body: str) -> str:
 def answer_text(core: str, question: str) -> str:
     """A plain text without headings, numbering, the reasons after an answer and longer versions."""
     core = _ELABORATES.split(core)[0].strip() or core
+    concluded = _CONCLUSION.split(core)[-1]
+    core = concluded if concluded.strip() else core
     core = core if _ANSWER_HEADING.search(core) else without_headings(core).strip()
     core = _LISTED.sub("", _without_reasons(core, question)) if "\n" in core else core
     return _FIRST_OF_ONE.sub("", _ANSWER_HEADING.sub(r"答案：", core))
