@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from keju.scoring.asked_phrases import find_asked_phrase, links_in
 from keju.scoring.categories import of_category, of_kind
 from keju.scoring.extraction import Extracted
+from keju.scoring.phrase_forms import number_of, one_dynasty, proper_name, years_of
 from keju.scoring.phrase_marks import (
     BOLD,
     CLOSE,
@@ -31,15 +32,9 @@ LONGEST_PLAIN = 60
 _LONGEST_READING = 400
 _LONGEST_NAME = 3
 _GLOSS_END = re.compile(r"[,，;；]")
-_CENTURY = re.compile(r"[0-9]{1,2}(?:st|nd|rd|th)(?= century|-century)", re.IGNORECASE)
 _ITALIC = re.compile(r"(?<!\*)\*([^*\n]{2,40})\*(?!\*)")
 _PATTERN = re.compile(r"(?P<kind>[\u4e00-\u9fff]{2,3})(?:花?纹|纹[样饰]|图案|花样)")
-_CAPITALISED = re.compile(
-    r"(?<![A-Za-z])[A-Z][\w’'-]+(?: (?:(?:of|the|and|in|de) )*[A-Z][\w’'-]+)*"
-)
 _LABEL = re.compile(r"[^：:“「『《]{1,16}[：:]\s*(?=\S)")
-_ERA_YEAR = re.compile(r"[\u4e00-\u9fff]{2}[元一二三四五六七八九十廿卅]{1,4}年")
-_WESTERN_YEAR = re.compile(r"(?<![0-9])[0-9]{3,4}(?![0-9])")
 _LOCATED = re.compile(
     r"(?:位于|挂在|放在|[在于])?(?P<thing>[\u4e00-\u9fff]{1,12}?)(?:之)?(?:上|中|里|内|下|旁|边|前|后)(?:面|方|边|头)?"
 )
@@ -201,11 +196,11 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
         found.append(quoted[0])
     italic = _ITALIC.findall(chosen)
     found += italic if len(italic) == 1 else []
-    found += [*_proper_name(trimmed), *_proper_name(chosen)]
+    found += [*proper_name(trimmed), *proper_name(chosen)]
     found += [*_by_gloss(core), *_barer(trimmed, question)]
     found += [*_of_english_noun(chosen, find_asked_phrase(question).noun)]
-    found += [*_years_of(trimmed, question), *_number_of(trimmed, question)]
-    found += filter(None, (_one_dynasty(each, question) for each in (trimmed, core)))
+    found += [*years_of(trimmed, question), *number_of(trimmed, question)]
+    found += filter(None, (one_dynasty(each, question) for each in (trimmed, core)))
     found += [trimmed_phrase(chosen, ""), _without_article(chosen), chosen, core.strip(EDGE)]
     found += [
         place["thing"] for each in (trimmed, chosen)
@@ -284,54 +279,12 @@ def _of_person(trimmed: str, question: str) -> Iterator[str]:
         yield from ((who[title.end() :], who) if title else (who,))
 
 
-def _proper_name(trimmed: str) -> Iterator[str]:
-    """The one capitalised name in an English phrase (a scene from the Diamond Sutra)."""
-    found = list(_CAPITALISED.finditer(trimmed))
-    if len(found) == 1 and trimmed[:1].islower() and found[0].end() == len(trimmed):
-        yield found[0][0]
-
-
 def _of_english_noun(chosen: str, noun: str) -> Iterator[str]:
     """The asked noun with the words that qualify it (holds it in his right hand → right hand)."""
     if noun and noun.isascii():
         for found in re.finditer(rf"\b(?:{_QUALIFIER}){{1,2}}{noun}\b", fold(chosen)):
             phrase = chosen[found.start() : found.end()]
             yield from (phrase, wording("short", "size").sub("", phrase))
-
-
-def _years_of(trimmed: str, question: str) -> Iterator[str]:
-    """The one year in a longer date, by its era or in digits, where a year is asked for."""
-    if not wording("short", "asks_for_a_year").search(fold(question)):
-        return
-    for form in (_ERA_YEAR, _WESTERN_YEAR, _CENTURY):
-        found = form.findall(trimmed)
-        if len(found) == 1:
-            yield found[0]
-
-
-def _number_of(trimmed: str, question: str) -> Iterator[str]:
-    """The one number in digits of a phrase, where a number is asked for."""
-    if wording("short", "asks_for_number").search(fold(question)):
-        found = re.findall(r"(?<![0-9.])[0-9]{1,6}(?:\.[0-9]{1,3})?(?![0-9])", trimmed)
-        if len(found) == 1:
-            yield found[0]
-        plain = re.sub(r"(?<=十)[有又](?=[一二三四五六七八九])", "", fold(trimmed))
-        han = re.findall(r"[零〇一二三四五六七八九十百千万]+", plain)
-        if len(han) == 1 and (value := parse_number(han[0])) is not None:
-            yield f"{value:.0f}"
-
-
-def _one_dynasty(trimmed: str, question: str) -> str:
-    """The dynasty in a longer date (北宋徽宗大观年间), where one is asked for."""
-    if not wording("categories", "dynasty").search(fold(question)):
-        return ""
-    found = {
-        each[0]: each for each in wording("categories", "dynasty_values").finditer(fold(trimmed))
-    }
-    if len(found) != 1:
-        return ""
-    (only,) = found.values()
-    return trimmed[only.start() : only.end()]
 
 
 def _of_lexicon(chosen: str, question: str) -> str:
