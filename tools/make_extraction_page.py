@@ -67,11 +67,13 @@ _NOTES = {
     "counts are published. Frozen on 2026-11-23. Two writers wrote 225 lines each, from the guide "
     "alone and without each other; they were asked for what models write in logs, irregular "
     "answers included. A second annotation, made without the first values and the extractor, took "
-    "the same value from 448 of 450 answers; the two others were dropped. Agreement is 91.7 (411 "
-    "of 448), lower than that of the two banks before when they were unseen (96.4 and 96.9): their "
-    "answers were more alike, and rules that were fitted to them do not carry over completely. In "
-    "6 lines a value is taken where the human takes nothing. The goal, an agreement of 99 and no "
-    "such line, is not reached. Most often wrong are short answers and counts.",
+    "the same value from 448 of 450 answers; the two others were dropped. "
+    "Agreement was 91.7 (411 of 448) when it was first measured, lower than that of the two "
+    "banks before when they were unseen (96.4 and 96.9): their answers were more alike, and "
+    "rules that were fitted to them do not carry over completely. After the eleventh bank "
+    "had been studied it was measured once more: 412 of 448 (91.96). In 6 lines a value is "
+    "taken where the human takes nothing. The goal, an agreement of 99 and no such line, is "
+    "not reached.",
     "answers_ninth.jsonl": "Unseen agreement 96.9 when it was first measured (short answers 91.2, "
     "transcription 92.5, yes-no 96.0, letters 98.2). It was opened on 2026-11-23: the author of "
     "the extractor has read it since. It was written in two parts. "
