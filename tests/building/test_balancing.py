@@ -73,7 +73,7 @@ def test_whole_groups_stay_whole() -> None:
 
 def test_wrong_settings_are_one_line(source: Path, tmp_path: Path) -> None:
     for settings, says in (
-        (BalanceSettings(), "balance: nothing limits a stratum"),
+        (BalanceSettings(), "balance: no limit for a stratum is set"),
         (BalanceSettings(ratio=0.5), "ratio must be 1 or more"),
         (BalanceSettings(most=1, by=("dynast",)), "no field 'dynast'. Did you mean 'dynasty'?"),
     ):

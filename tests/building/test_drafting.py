@@ -388,7 +388,7 @@ def test_a_step_that_was_cut_off_goes_on_and_pays_for_nothing_twice(
     chat: Chat, source: Dataset, tmp_path: Path
 ) -> None:
     rules(chat, source, "translation", lambda page, _: reply({"translation": f"譯{page.text}"}))
-    with pytest.raises(DataError, match=r"2 of 3 requests have no reply yet: --max-requests"):
+    with pytest.raises(DataError, match=r"2 of 3 requests have no response yet: --max-requests"):
         done(source, tmp_path / "out", settings(chat, "translation", max_requests=1))
     assert not (tmp_path / "out/dataset.json").exists()
     whole = settings(chat, "translation")
@@ -407,7 +407,7 @@ def test_no_stage_sends_more_than_was_allowed_for_all(
     said = {"look": {"description": "一頁書影"}, "keywords": {"keywords": ["書"]},
             "expand": {"expanded": "一頁書影。"}}  # fmt: skip
     rules(chat, source, "description-from-image", lambda _, stage: reply(said[stage.name]))
-    with pytest.raises(DataError, match="3 of 3 requests have no reply yet"):
+    with pytest.raises(DataError, match="3 of 3 requests have no response yet"):
         done(source, tmp_path / "out", settings(chat, "description-from-image", max_requests=3))
     assert chat.stats()["requests"] == 3
 
@@ -488,7 +488,7 @@ def test_what_failed_is_asked_again_and_the_step_is_not_done_before(
 ) -> None:
     asked = settings(chat, "translation")
     chat.plan(modes=["401"], times=-1)
-    with pytest.raises(DataError, match=r"p0: 3 requests failed, the first so: auth"):
+    with pytest.raises(DataError, match=r"p0: 3 requests failed\. The first error: auth"):
         done(source, tmp_path / "out", asked)
     rules(chat, source, "translation", lambda page, _: reply({"translation": f"譯{page.text}"}))
     done(source, tmp_path / "out", asked)
@@ -573,9 +573,9 @@ def test_an_engine_reads_pages_that_wait_for_their_text(tmp_path: Path) -> None:
 def test_wrong_settings_are_one_line(chat: Chat, source: Dataset, tmp_path: Path) -> None:
     for asked, says in (
         (settings(chat, "translations"), "no kind 'translations'. Did you mean 'translation'?"),
-        (settings(chat, "reasoning"), "reasoning makes no items of MCS-Bench. Say benchmark"),
+        (settings(chat, "reasoning"), "reasoning does not make items of MCS-Bench. Set benchmark"),
         (DraftSettings(model="ppocr", kinds=("translation",)), "ppocr cannot draft translation"),
-        (DraftSettings(model="baseline:copy", kinds=("ocr",)), "baseline:copy reads nothing"),
+        (DraftSettings(model="baseline:copy", kinds=("ocr",)), "baseline:copy does not read text"),
     ):
         with pytest.raises(UsageError) as error:
             done(source, tmp_path / "out", asked)

@@ -150,7 +150,7 @@ def test_records_are_the_same_after_columns(rows):
 
 
 @pytest.mark.parametrize(
-    ("where", "said"), [("127.0.0.1:1", "does not answer"), ("x", "HOST:PORT")]
+    ("where", "said"), [("127.0.0.1:1", "does not respond"), ("x", "HOST:PORT")]
 )
 def test_a_cluster_that_is_not_there_is_said_at_once(where, said):
     need_ray()

@@ -266,7 +266,7 @@ def test_manifests_on_disk_need_their_hosts_named(library, tmp_path):
         built(tmp_path, 'path = "books"')
     items = built(tmp_path, f'path = "books"\nhosts = ["{library.host}"]')
     assert len(items) == 1
-    assert "no IIIF manifest" in left(tmp_path)[0]["reason"]
+    assert "not an IIIF manifest" in left(tmp_path)[0]["reason"]
 
 
 def test_books_whose_addresses_end_alike_are_told_apart(library, tmp_path):
@@ -322,7 +322,7 @@ def test_a_manifest_on_a_server_names_no_files(library, tmp_path):
     content = version_3(library.url, 1)
     content["items"][0]["items"][0]["items"][0]["body"] = {"id": "/etc/hostname", "type": "Image"}
     library.manifests["/b1"] = content
-    with pytest.raises(UsageError, match=r"/etc/hostname: no address that begins with http"):
+    with pytest.raises(UsageError, match=r"/etc/hostname: not an address that begins with http"):
         built(tmp_path, f'url = "{library.url}/b1"')
 
 
@@ -413,7 +413,7 @@ def test_answers_have_a_largest_size(library, tmp_path):
     "url", ["http://[/x", "file:///etc/passwd", "ftp://x/y", "no address", "http://"]
 )
 def test_only_addresses_of_the_web_are_fetched(url, tmp_path):
-    with pytest.raises(UsageError, match="no address"):
+    with pytest.raises(UsageError, match="not an address"):
         Fetcher(tmp_path, ["x"]).get(url)
 
 
@@ -449,5 +449,5 @@ def test_odd_manifests_have_no_pages_or_are_refused(content):
 
 def test_a_host_that_cannot_be_written_in_a_request_is_named(tmp_path: Path) -> None:
     fetcher = Fetcher(tmp_path, ["127.0.0.1，x"], pause=0.0)
-    with pytest.raises(DataError, match="the host cannot be asked"):
+    with pytest.raises(DataError, match="the host cannot be contacted"):
         fetcher.get("http://127.0.0.1，x/manifest.json")

@@ -87,8 +87,11 @@ def test_what_stands_is_not_done_again(recipe, tmp_path):
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (lambda step: (step / "items.parquet").unlink(), "files of it are gone"),
-        (lambda step: next((step / "images").iterdir()).unlink(), "files of it are gone"),
+        (lambda step: (step / "items.parquet").unlink(), "output of the step is incomplete"),
+        (
+            lambda step: next((step / "images").iterdir()).unlink(),
+            "output of the step is incomplete",
+        ),
         (lambda step: (step / "step.json").write_text("{"), "not readable as JSON"),
         (lambda step: (step / "dataset.json").write_text("[]"), "expected structure"),
     ],
@@ -97,7 +100,7 @@ def test_a_damaged_step_does_not_pass_for_one_that_stands(recipe, tmp_path, dama
     built(recipe, tmp_path / "build")
     last = (tmp_path / "build" / "dataset").resolve()
     damage(last)
-    with pytest.raises(DataError, match=f"{said}.*Delete .*{last.name} to have it made again"):
+    with pytest.raises(DataError, match=f"{said}.*Delete .*{last.name} to rebuild it"):
         built(recipe, tmp_path / "build")
     shutil.rmtree(last)
     built(recipe, tmp_path / "build")
@@ -141,7 +144,7 @@ def test_a_build_is_called_after_its_recipe_and_is_no_other_s(recipe, tmp_path):
     for plan in ((), ("--plan",)):
         done = keju("build", other, "--out", tmp_path / "trial", *plan)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-        assert "the build of 'trial'" in done.stderr
+        assert "is the build of 'trial'" in done.stderr
     assert json.loads((tmp_path / "trial" / "build.json").read_text())["steps"][2]["items"] == 2
     other.write_text(RECIPE.replace('"trial"', '"a/b"', 1))
     assert "a folder cannot be called 'a/b'" in keju("build", other, cwd=tmp_path).stderr

@@ -103,7 +103,7 @@ def test_croissant_gives_each_tables_hash(released: Path) -> None:
 @pytest.mark.parametrize("licence", ["unknown", " TBD ", "none"])
 def test_nothing_is_released_without_a_licence(tmp_path: Path, licence: str) -> None:
     dataset = make(tmp_path / "d", full(), licence=licence)
-    with pytest.raises(DataError, match=r"dataset\.json: the licence is .* released without one"):
+    with pytest.raises(DataError, match=r"dataset\.json: the licence is .* a release requires one"):
         write_release(dataset, tmp_path / "r")
     assert not (tmp_path / "r").exists()
 
@@ -167,7 +167,7 @@ def test_a_licence_that_is_oddly_written_is_noted(tmp_path: Path) -> None:
 
 def test_drafts_are_released_only_where_that_is_said(tmp_path: Path) -> None:
     dataset = make(tmp_path / "d", [replace(full()[0], draft=True)])
-    with pytest.raises(DataError, match=r"all: 1 item is a draft .* say --drafts"):
+    with pytest.raises(DataError, match=r"all: 1 item is a draft .* use --drafts"):
         write_release(dataset, tmp_path / "r")
     done = write_release(dataset, tmp_path / "r", ReleaseSettings(drafts=True))
     assert any(note.startswith("not passed: no item is a draft") for note in done.notes)

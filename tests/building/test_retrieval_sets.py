@@ -50,5 +50,5 @@ def test_galleries_that_cannot_be_are_refused(crops, tmp_path, settings, error, 
 
 def test_no_crops_are_no_classes(tmp_path):
     make_dataset(tmp_path / "given", [page_item("a")])
-    with pytest.raises(DataError, match="two or more are needed"):
+    with pytest.raises(DataError, match="two or more are required"):
         built(retrieval_sets.STEP, tmp_path / "given", tmp_path / "out")

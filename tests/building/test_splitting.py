@@ -112,7 +112,7 @@ def test_one_book_cannot_be_split(tmp_path: Path) -> None:
         for number in range(3):
             image = writer.add_image(picture(number), "p")
             writer.add(page_item(f"p{number}", images=(image,), group="book"))
-    with pytest.raises(UsageError, match=r"the 3 items hang together as 1 unit to be"):
+    with pytest.raises(UsageError, match=r"the 3 items form 1 unit, and a split"):
         done(tmp_path / "d", tmp_path / "out")
 
 

@@ -100,7 +100,7 @@ def test_nothing_left_is_an_error(given, tmp_path):
         writer.add(replace(first, images=(ref,)))
     one = Dataset.open(tmp_path / "one")
     one.image_path(ref).write_bytes(b"\0" * ref.size)
-    with pytest.raises(DataError, match="no item has sound pictures"):
+    with pytest.raises(DataError, match="no item has valid images"):
         done(one, tmp_path / "out")
 
 

@@ -113,7 +113,7 @@ def test_too_small_pools_are_an_error_when_nothing_can_be_made(given, tmp_path):
 
 
 def test_a_task_without_letters_is_refused(given, tmp_path):
-    with pytest.raises(UsageError, match="asks for no letter"):
+    with pytest.raises(UsageError, match="does not ask for a letter"):
         run(given, tmp_path / "out", to="T1")
 
 
