@@ -59,11 +59,11 @@ def parse_options(given: Mapping[str, str], shape: type[S], form: str, *, texts:
         try:
             if option in fields and not option.endswith(FAMILY):
                 if text or unwrap_type(fields[option].type) not in {int, float, Path}:
-                    found[fields[option].name] = _value(option, text, fields[option])
+                    found[fields[option].name] = _convert_text(option, text, fields[option])
             elif member and family + FAMILY in fields:
                 found.setdefault(fields[family + FAMILY].name, {})[member] = text
             else:
-                raise _unknown(option, [*fields, *shared], form)
+                raise _report_unknown(option, [*fields, *shared], form)
         except UsageError as error:
             faults.append(error)
     faults += [
@@ -79,7 +79,7 @@ def parse_options(given: Mapping[str, str], shape: type[S], form: str, *, texts:
         raise FaultsError([f"{form}: {error}"]) from None
 
 
-def _unknown(option: str, known: Iterable[str], form: str) -> UsageError:
+def _report_unknown(option: str, known: Iterable[str], form: str) -> UsageError:
     names = list(known)
     return UsageError(
         message(
@@ -92,7 +92,7 @@ def _unknown(option: str, known: Iterable[str], form: str) -> UsageError:
     )
 
 
-def _value(option: str, text: str, field: FieldInfo) -> object:
+def _convert_text(option: str, text: str, field: FieldInfo) -> object:
     """The value that a text means for a setting.
 
     Raises:
@@ -109,11 +109,11 @@ def _value(option: str, text: str, field: FieldInfo) -> object:
         check_local(text, option)
         return Path(text)
     if kind in {int, float}:
-        return _number(option, text, field)
+        return _convert_number(option, text, field)
     if allowed := list(map(str, list_allowed_values(kind))):
         if text in allowed:
             return text
-        raise _not_one_of(option, text, allowed)
+        raise _report_not_allowed(option, text, allowed)
     try:
         return msgspec.convert(text, field.type, strict=False)
     except msgspec.ValidationError as error:
@@ -123,7 +123,7 @@ def _value(option: str, text: str, field: FieldInfo) -> object:
         ) from None
 
 
-def _not_one_of(option: str, text: str, allowed: Iterable[str]) -> UsageError:
+def _report_not_allowed(option: str, text: str, allowed: Iterable[str]) -> UsageError:
     return UsageError(
         message(
             "datasets.option-not-one-of",
@@ -134,7 +134,7 @@ def _not_one_of(option: str, text: str, allowed: Iterable[str]) -> UsageError:
     )
 
 
-def _number(option: str, text: str, field: FieldInfo) -> float:
+def _convert_number(option: str, text: str, field: FieldInfo) -> float:
     whole = unwrap_type(field.type) is int
     low, high = get_bounds(field.type)
     try:
@@ -153,12 +153,12 @@ def _number(option: str, text: str, field: FieldInfo) -> float:
             name=option,
             value=text,
             kind=message("datasets.whole-number") if whole else message("datasets.number"),
-            limits=_limits(low, high),
+            limits=_describe_limits(low, high),
         )
     )
 
 
-def _limits(low: float | None, high: float | None) -> str:
+def _describe_limits(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
         return message("datasets.limits-between", low=low, high=high)
     if low is not None:
