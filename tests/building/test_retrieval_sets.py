@@ -36,7 +36,7 @@ def test_a_gallery_holds_references_of_every_class_and_strangers(crops, tmp_path
 @pytest.mark.parametrize(
     ("settings", "error", "said"),
     [({"classes": 99}, UsageError, "there are 10"), ({"queries": 500}, DataError, "Lower"),
-     ({"classes": 9, "distractors": 500}, DataError, "distractors are wanted")],
+     ({"classes": 9, "distractors": 500}, DataError, "distractors are requested")],
 )  # fmt: skip
 def test_galleries_that_cannot_be_are_refused(crops, tmp_path, settings, error, said):
     with pytest.raises(error, match=said):
