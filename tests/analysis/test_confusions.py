@@ -44,6 +44,6 @@ def test_the_report_names_the_model_and_the_pages_left_out(scored_run, tmp_path)
     ]
     assert [each.rpartition("/")[2] for each in told] == [
         "good.jsonl: characters misread most (2 of 2 pages)",
-        "bad.jsonl: characters misread most (0 of 2 pages; 2 left out because more than half is "
+        "bad.jsonl: characters misread most (0 of 2 pages; 2 skipped because more than half is "
         "wrong)",
     ]

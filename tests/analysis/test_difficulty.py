@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from lxml import html
 
-from keju.analysis.difficulty import Dropped, difficulty
+from keju.analysis.difficulty import ExcludedModels, difficulty
 from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
@@ -48,7 +48,7 @@ def scored(tmp_path_factory) -> Path:
 
 def test_the_failing_engine_is_left_out_and_named(scored):
     found = difficulty(load_runs([scored]))
-    assert found.left_out == [Dropped("page_ocr", ["failing"])]
+    assert found.left_out == [ExcludedModels("page_ocr", ["failing"])]
     # Means of the task: first 87.5, second 71.9. p0: 50 and 62.5; p1: 100 and 25.
     assert [(each.id, each.value, each.below) for each in found.items] == [
         ("p0", 0.5625, -0.234375),
@@ -63,7 +63,7 @@ def test_the_page_says_who_is_left_out(scored, tmp_path):
     tree = html.fromstring((tmp_path / "r.html").read_text("utf-8"))
     after = tree.xpath("//h3[@id='hard']/following-sibling::p")
     assert after[1].text_content() == (
-        "page_ocr: left out because they fail on most of the task: failing"
+        "page_ocr: skipped because they fail on most of the task: failing"
     )
     assert after[0].text_content().startswith("An item is as hard as the median model falls below")
 

@@ -49,7 +49,7 @@ def test_a_model_without_answers_is_in_no_mean_over_models(folder):
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [
-        ("en", "vendor.jsonl: left out of this mean, because 10 of 12 pages failed with "),
+        ("en", "vendor.jsonl: not counted in this mean, because 10 of 12 pages failed with "),
         ("zh", "vendor.jsonl：不计入这一均值，因为 10 页（共 12 页）识别失败"),
     ],
 )

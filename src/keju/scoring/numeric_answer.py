@@ -25,7 +25,7 @@ CONDITIONAL = re.compile(
     r"|(?:,? (?:as opposed to|rather than|instead of)\b|而不是|而非)[^,.;，。；\n]{1,60}",
     re.IGNORECASE | re.MULTILINE,
 )
-"""What a response adds for another case than the one it answers."""
+"""A part that a response adds for another case than the one it answers."""
 _PROBABILITY_KEY = re.compile(r"prob(?:ability)?|likelihood|answer|概率|可能性|答案", re.IGNORECASE)
 _CLAUSE = re.compile(r"[,，](?!\d)|[。;；!！?？\n]|\.(?=\s)|(?=\bbut\b)")
 

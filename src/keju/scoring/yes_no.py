@@ -148,7 +148,7 @@ def _concluded(body: str, question: str) -> Extracted | None:
 
 
 def _contradicted(plain: str, leading: re.Match[str] | None, question: str) -> Extracted | None:
-    """No, where "yes" opens a sentence that goes on to deny what is asked (是的，这不是…而是…)."""
+    """No, where "yes" opens a sentence that then denies what is asked (是的，这不是…而是…)."""
     if leading is None or _meaning(leading) != "Yes":
         return None
     sentence = _SENTENCE.split(plain[leading.end() :])[0]

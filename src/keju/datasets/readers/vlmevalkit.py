@@ -39,7 +39,7 @@ the same items again; of any other, say the task: --option task=T7"""
 
 
 class VLMEvalKitSettings(Settings, frozen=True, kw_only=True):
-    """What VLMEvalKit's tables do not state."""
+    """The settings of the import: facts that VLMEvalKit's tables do not state."""
 
     task: Annotated[
         str,

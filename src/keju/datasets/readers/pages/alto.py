@@ -30,7 +30,7 @@ _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
 
 
 class AltoSettings(PageSettings, frozen=True, kw_only=True):
-    """What is imported of ALTO files, and the resolution of the scans in pixels per inch."""
+    """The settings of the import of ALTO files; `dpi` is in pixels per inch."""
 
     dpi: Annotated[
         float | None,

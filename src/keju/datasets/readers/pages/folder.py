@@ -49,7 +49,7 @@ so keep one book in one folder."""
 
 
 class PagesSettings(Settings, frozen=True, kw_only=True):
-    """What is imported of a folder of page images, and how."""
+    """The settings of the import of a folder of page images."""
 
     task: Annotated[
         str,

@@ -54,7 +54,7 @@ skipped for the one above it."""
 
 
 class PageSettings(Settings, frozen=True, kw_only=True):
-    """What is imported of page files, and how."""
+    """The settings of the import of page files."""
 
     task: Annotated[
         str,
