@@ -37,8 +37,9 @@ SIGNATURES = {
     "read_hocr": "(path: 'AnyPath') -> 'Page'",
     "read_page_xml": "(path: 'AnyPath') -> 'Page'",
     "reader": "(name: 'str', *, summary: 'str', layout: 'str' = '', "
-    "options: 'Mapping[str, str]' = mappingproxy({}), detect: 'Detect | None' = None, "
-    "texts: 'bool' = True, tables: 'Tables | None' = None) -> 'Callable[[R], R]'",
+    "settings: 'type[S] | None' = None, detect: 'Detect | None' = None, texts: 'bool' = True, "
+    "tables: 'Tables[Any] | None' = None, options: 'Mapping[str, str] | None' = None) "
+    "-> 'Callable[[R], R]'",
     "reading_order": "(lines: 'Page | Iterable[Line]') -> 'list[Line]'",
     "responses": "(name: 'str') -> 'Callable[[A], A]'",
     "score": "(responses: 'AnyPath | Iterable[tuple[Item, str]]', *, "

@@ -73,7 +73,7 @@ def test_an_unknown_name_gets_the_nearest_one_and_all_names():
     found = UsageError(unknown_name("sevn", ["seven", "eight"], "step"))
     assert found.fields["known"] == "seven, eight"
     assert found.fields["hint"] == " Did you mean 'seven'?"
-    assert found.render("zh") == "没有步骤 'sevn'。您要用的可能是 'seven'。现有：seven, eight"
+    assert found.render("zh") == "没有步骤 'sevn'。您要用的可能是 'seven'。请选：seven, eight"
 
 
 def test_a_hint_follows_a_question_without_a_full_stop():

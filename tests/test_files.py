@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from keju.errors import DataError
-from keju.files import MOST_TOML, bounded_bytes, read_json, read_jsonl, read_toml, write_atomic
+from keju.files import (
+    MOST_TOML,
+    bounded_bytes,
+    read_json,
+    read_jsonl,
+    read_toml,
+    write_atomic,
+    write_json,
+)
+from keju.messages import in_english, message, using
 from keju.running.item_list import read_item_ids
 
 
@@ -126,3 +136,11 @@ def test_a_file_beyond_the_limit_is_refused_before_it_is_read(tmp_path: Path) ->
         read_item_ids(path)
     path.write_bytes(b"0123456789")
     assert bounded_bytes(path, 10) == b"0123456789"
+
+
+def test_messages_are_stored_in_english(tmp_path: Path):
+    with using("zh"):
+        text = message("files.not-utf8", problem="x")
+        write_json(tmp_path / "a.json", {"text": text})
+    stored = json.loads((tmp_path / "a.json").read_text("utf-8"))["text"]
+    assert stored == in_english(text) != str(text)

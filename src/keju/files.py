@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from keju.errors import DataError, UsageError
 from keju.local_paths import check_local
-from keju.messages import message
+from keju.messages import in_english, message
 
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """Errors of places that a user cannot write to."""
@@ -183,8 +183,20 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write `value` as indented JSON, atomically."""
-    write_atomic(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    """Write `value` as indented JSON, atomically; messages in it are stored in English."""
+    data = msgspec.json.encode(value, enc_hook=encode_stored)
+    write_atomic(path, msgspec.json.format(data, indent=2) + b"\n")
+
+
+def encode_stored(value: object) -> str:
+    """The English text of a message, for encoders, which know only plain texts.
+
+    Raises:
+        NotImplementedError: it is not a message.
+    """
+    if isinstance(value, str):
+        return in_english(value)
+    raise NotImplementedError(f"Encoding objects of type {type(value).__name__} is unsupported")
 
 
 def read_jsonl(path: Path, shape: type[T], *, appended: bool = False) -> Iterator[T]:

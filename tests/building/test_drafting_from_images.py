@@ -150,7 +150,7 @@ def test_a_text_without_an_image_is_drafted_from_where_that_is_said(
 @pytest.mark.parametrize(
     ("kind", "show", "names"),
     [
-        ("introduction", "image", "what is known"),
+        ("introduction", "image", "known facts about the image"),
         ("description-from-image", "text", "Remove show"),
     ],
 )

@@ -468,8 +468,8 @@ HOSTILE = [
     ("a.csv", 'item,decision\n"mcq,accept\n', "line"),
     ("a.jsonl", '{"item":"mcq","person":"p","decision":"accept","draft":false}\n', "draft"),
     ("a.jsonl", "[" * 9000, "a.jsonl"),
-    ("a.json", "[" * 90000, "not readable"),
-    ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":7}]}]', "not readable"),
+    ("a.json", "[" * 90000, "expected structure"),
+    ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":7}]}]', "expected structure"),
     ("a.json", '[{"data":{"item":["mcq"]},"annotations":[]}]', "building.no-item-called"),
     ("a.json", '[{"data":{"item":"where0"},"annotations":[{"result":[{"type":"rectanglelabels",'
      '"original_width":9,"original_height":9,"value":{"x":1,"y":1,"width":5,"height":5}}]}]}]',

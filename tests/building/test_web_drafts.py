@@ -248,7 +248,7 @@ def test_pages_without_the_image_that_they_should_have_are_listed(
                for row in csv.DictReader(table.read_text("utf-8-sig").splitlines())}  # fmt: skip
     assert set(refused) == {"gone.html", "out.html", "none.html", "broken.html"}
     assert "no image 'b.png'" in refused["gone.html"]
-    assert "no image of its own" in refused["none.html"]
+    assert "no image is saved with the page" in refused["none.html"]
 
 
 def test_without_an_image_it_is_said_how_to_give_one(chat: Chat, tmp_path: Path) -> None:

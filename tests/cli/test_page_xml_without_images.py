@@ -21,6 +21,6 @@ def test_it_is_imported_with_a_note_and_not_run(tmp_path):
     assert made.returncode == 0, made.stderr
     assert "image" in made.stderr
     assert "1 item, 0 images" in made.stdout
-    done = keju("run", tmp_path / "set", "--model", "tesseract", "--out", tmp_path / "run")
+    done = keju("run", tmp_path / "set", "--model", "ppocr", "--out", tmp_path / "run")
     assert done.returncode == 1
     assert "1: there is no image to transcribe" in " ".join(done.stdout.split())

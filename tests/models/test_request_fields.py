@@ -172,8 +172,8 @@ def test_a_parameter_that_inspect_drops_can_be_sent_as_an_extra_field(chat: Chat
     ("given", "words"),
     [
         ("min_p", "NAME=JSON"), ("=1", "NAME=JSON"), ("a b=1", "NAME=JSON"),
-        ("model=\"x\"", "keju itself"), ("messages=[]", "keju itself"),
-        ("stream=true", "keju itself"), ("word=hello", "not JSON"), ("api_key=\"x\"", "secret"),
+        ("model=\"x\"", "keju sets"), ("messages=[]", "keju sets"),
+        ("stream=true", "keju sets"), ("word=hello", "not JSON"), ("api_key=\"x\"", "secret"),
         ('headers=[{"Authorization": "x"}]', "secret"),
     ],
 )  # fmt: skip

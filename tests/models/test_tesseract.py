@@ -110,7 +110,7 @@ def test_a_failing_program_is_an_answerless_request(program: Path):
 
 def test_a_program_that_takes_too_long_is_ended(program: Path):
     (program / "does").write_text("exec sleep 60\n")
-    with pytest.raises(AskError, match=r"over 0\.5 s") as caught:
+    with pytest.raises(AskError, match=r"more than 0\.5 s") as caught:
         ask(Tesseract(ModelOptions(timeout=0.5)), png())
     assert caught.value.kind == "timeout"
 

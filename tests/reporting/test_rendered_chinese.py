@@ -36,7 +36,7 @@ TEXTS = {
     )
 } | {"b0/blank": "", "b1/blank": ""}  # fmt: skip
 DATA = "//*[@class='name' or @class='mono' or @class='zh' or contains(@class, 'link')]"
-EXAM = re.compile("题|答对|答错|考(?!答案|字符|$)")
+EXAM = re.compile("题|答对|答错|(?<!参)考")
 BLOCKS = "//p|//li|//td|//th|//h1|//h2|//h3|//summary|//dt|//dd|//label|//nav|//footer|//text"
 
 

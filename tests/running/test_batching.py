@@ -207,7 +207,7 @@ def test_while_a_batch_is_under_way_nothing_is_asked_beside_it(
     server: Chat, dataset: Path, out: Path
 ):
     go(dataset, out, server)
-    with pytest.raises(UsageError, match=r"paid for twice\. Add --batch, or give them up"):
+    with pytest.raises(UsageError, match=r"cost money twice\. Add --batch to collect"):
         go(dataset, out, server, batch=False)
     assert server.stats()["requests"] == 1
 

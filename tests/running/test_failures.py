@@ -187,6 +187,6 @@ def test_another_address_is_refused_once_a_model_has_answered(
     run(dataset, ["openai:served"], tmp_path / "r", options=options, selection=selection)
     other = ModelOptions(base_url=chat.url.removesuffix("/v1"))
     before = (tmp_path / "r" / "run.json").read_bytes()
-    with pytest.raises(UsageError, match=r"endpoint of openai:served.*has answers of the model"):
+    with pytest.raises(UsageError, match=r"endpoint of openai:served.*has answers of this model"):
         run(dataset, ["openai:served"], tmp_path / "r", options=other)
     assert (tmp_path / "r" / "run.json").read_bytes() == before

@@ -118,7 +118,7 @@ def test_the_plan_counts_each_script_and_its_readings(dataset: Path):
 
 
 def test_an_engine_reads_once_for_both_scripts(dataset: Path):
-    spec = "ocr+llm:tesseract+openai:m"
+    spec = "ocr+llm:ppocr+openai:m"
     models = open_models([spec], ModelOptions(base_url="http://localhost:1/v1", asking=False))
     reading, asking = estimate(Dataset.open(dataset), models, Selection(scripts=BOTH)).rows
     assert (reading.calls, asking.calls) == (1, 4)

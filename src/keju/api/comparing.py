@@ -13,6 +13,7 @@ from keju.analysis.comparison import comparison_of
 from keju.analysis.comparison_sides import SideChoice
 from keju.api.arguments import called_as, checked_options
 from keju.api.inputs import AnyPath, path_of
+from keju.files import encode_stored
 from keju.items import Protocol
 from keju.notebook import block, table
 from keju.reporting.comparison_text import comparison_lines, verdict_of
@@ -64,7 +65,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The output of ``keju compare --json``."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self._found))
+        found: dict[str, Any] = msgspec.json.decode(
+            msgspec.json.encode(self._found, enc_hook=encode_stored)
+        )
         return found
 
 

@@ -22,7 +22,7 @@ from keju.analysis.run_set import RunSet, load_runs
 from keju.analysis.same_models import SameAs, check_same_as
 from keju.datasets.thumbnails import Thumbnails, thumbnails_of
 from keju.errors import PrerequisiteError, UsageError
-from keju.files import write_atomic
+from keju.files import encode_stored, write_atomic
 from keju.formatting import percent
 from keju.local_paths import check_local
 from keju.messages import in_english, message
@@ -286,7 +286,7 @@ def _hash(text: str) -> str:
 
 def _inert(data: object) -> Markup:
     """JSON whose texts cannot end a script element."""
-    text = msgspec.json.encode(data).decode()
+    text = msgspec.json.encode(data, enc_hook=encode_stored).decode()
     for char in "<>&\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return Markup(text)  # noqa: S704 - escaped just above

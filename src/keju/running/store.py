@@ -23,7 +23,7 @@ import msgspec
 from filelock import FileLock
 
 from keju.errors import DataError
-from keju.files import locked_file, read_jsonl, repair_torn_line, write_atomic
+from keju.files import encode_stored, locked_file, read_jsonl, repair_torn_line, write_atomic
 from keju.items import Failure, PromptScript, Record, Request, Response, Setting, Status
 from keju.messages import message
 from keju.runs import RunFolder, superseded
@@ -166,7 +166,7 @@ class ResponseStore:
         files: dict[Path, list[bytes]] = {}
         for response in responses:
             path = self.folder.responses_path(model, response.task)
-            files.setdefault(path, []).append(msgspec.json.encode(response) + b"\n")
+            files.setdefault(path, []).append(_encode(response))
         for path in self.folder.response_files(model):
             if path not in files:
                 path.unlink()
@@ -175,7 +175,7 @@ class ResponseStore:
 
     def _append(self, path: Path, response: Response) -> None:
         file = self._file(path)
-        line = msgspec.json.encode(response) + b"\n"
+        line = _encode(response)
         try:
             written = os.write(file, line)
             if written < len(line):
@@ -238,3 +238,7 @@ def _complete_last_line(path: Path) -> None:
     else:
         with path.open("ab") as stream:
             stream.write(b"\n")
+
+
+def _encode(response: Response) -> bytes:
+    return msgspec.json.encode(response, enc_hook=encode_stored) + b"\n"

@@ -52,7 +52,7 @@ def is_brief(plain: str) -> bool:
 
 
 def concludes_bare(plain: str) -> bool:
-    """Whether a clause is a word that concludes and a short phrase (so night)."""
+    """Whether a clause is a concluding word and a short phrase, such as `so: night`."""
     found = wording("short", "concludes_bare").match(plain)
     rest = plain[found.end() :].strip() if found else ""
     return bool(rest) and len(rest) <= SHORT and not has_link(rest)

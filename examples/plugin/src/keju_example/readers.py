@@ -53,7 +53,7 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
     Raises:
         DataError: a line does not have two columns, or its image is not below the folder.
     """
-    table = src / "pages.tsv"
+    table = inside(src, "pages.tsv", file=src, item="pages.tsv")
     for number, line in enumerate(source_text(table).splitlines(), 1):
         name, tab, text = line.partition("\t")
         if not tab:

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keju.errors import printable
+from keju.files import encode_stored
 from keju.messages import language, message
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 def print_json(value: object) -> None:
     """Print `value` as indented JSON on standard output, in UTF-8 on any terminal."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    data = msgspec.json.encode(value, enc_hook=encode_stored)
+    sys.stdout.buffer.write(msgspec.json.format(data, indent=2) + b"\n")
     sys.stdout.buffer.flush()
 
 
