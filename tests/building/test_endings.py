@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from keju.building import pipeline
 from keju.building.engine import Engine
+from keju.building.next_steps import describe_next_steps
 from keju.building.recipe import read_recipe
 from keju.datasets.store import Dataset, DatasetWriter
 from tests.support.builds import keju
@@ -24,7 +25,7 @@ def build(tmp_path: Path, text: str, *, head: str = "") -> list[str]:
     file.write_text(f'name = "r"\n{head}\n{text}')
     lines: list[str] = []
     pipeline.build(read_recipe(file), tmp_path / "BUILD", engine=Engine(), say=lines.append)
-    return [*lines, *pipeline.describe_next_steps(tmp_path / "BUILD")]
+    return [*lines, *describe_next_steps(tmp_path / "BUILD")]
 
 
 def drafts(tmp_path: Path, **changes: object) -> None:

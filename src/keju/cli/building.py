@@ -147,6 +147,7 @@ def recipe(
     """Run a recipe: read its sources, join them, and run its steps. The same command resumes."""
     from keju.building import pipeline
     from keju.building.engine import Engine
+    from keju.building.next_steps import describe_next_steps
     from keju.building.recipe import read_recipe
 
     read = read_recipe(file, out)
@@ -156,7 +157,7 @@ def recipe(
             say(_describe_state(part))
         return
     pipeline.build(read, folder, engine=Engine(engine, address=ray_address, console=err), say=say)
-    for line in pipeline.describe_next_steps(folder):
+    for line in describe_next_steps(folder):
         say(line)
 
 

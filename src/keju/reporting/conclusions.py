@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju.analysis.confusions import Confusion, Misread
-from keju.analysis.labels import task_name
 from keju.analysis.nearly_empty import LIMIT, SHORT, NearlyEmpty
-from keju.analysis.no_results import MOST, NoResults, has_text
+from keju.analysis.no_results import MOST, NoResults
 from keju.analysis.reading_patterns import PatternCounts, Patterns
 from keju.analysis.resampling import ResampledMeans
-from keju.analysis.run_set import ItemKey, RunSet
+from keju.analysis.run_set import RunSet
 from keju.errors import shortened
 from keju.formatting import NOTHING, percent
 from keju.messages import (
@@ -20,19 +19,15 @@ from keju.messages import (
     join_sentences,
     listed,
     message,
-    recognised,
 )
+from keju.reporting.engine_rates import MOSTLY_READ, add_time, describe_rate, loses_order
 from keju.reporting.error_rows import ErrorRow
 from keju.reporting.glossary import pattern_senses
-from keju.reporting.time_table import TimeTable
 from keju.reporting.view import View
 from keju.statistics import groups_needed
 
 _MOST_PAIRS = 6
 _MOST_PAGES = 10
-_MOSTLY_READ = 20.0
-"""Maximum recognition error, in percent, at which the characters of an engine count as mostly
-right."""
 
 
 class Pair(NamedTuple):
@@ -109,7 +104,7 @@ def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = (
     errors = _select_errors(view, run_set)
     yield from (each.line for each in _describe_missing(view))
     yield from (
-        _add_time(_describe_rate(view, run_set, row), view.times, row.model) for row in errors
+        add_time(describe_rate(view, run_set, row), view.times, row.model) for row in errors
     )
     if not errors:
         yield message("reporting.no-errors-known")
@@ -131,106 +126,6 @@ def _select_errors(view: View, run_set: RunSet) -> list[ErrorRow]:
     return [row for row in view.errors if run_set.by_model[row.model].role != "baseline"]
 
 
-def _describe_rate(view: View, run_set: RunSet, row: ErrorRow) -> Message:
-    """The errors of an engine, over the pages with a reference text that have a result."""
-    lacking = _lacking_text(view, row.model)
-    own = row.over_results if lacking else row
-    pages = _describe_pages(run_set, row, lacking)
-    if not lacking:
-        return message(
-            "reporting.engine-errors",
-            model=row.model,
-            wrong=_describe_cer(own),
-            split=_describe_split(own),
-            pages=pages,
-        )
-    return message(
-        "reporting.engine-errors-of-results",
-        model=row.model,
-        wrong=_describe_cer(own),
-        pages=pages,
-        split=_describe_split(own),
-        all_pages=row.cer,
-    )
-
-
-def _lacking_text(view: View, model: str) -> NoResults | None:
-    """The missing results of a model, if pages with a reference text are among them."""
-    found = (each for each in view.no_results if each.model == model and each.text_missing)
-    return next(found, None)
-
-
-def _describe_cer(row: ErrorRow) -> Message:
-    """The CER in words; above 100 % it is not a share of the reference's characters."""
-    if row.cer == NOTHING or float(row.cer) <= 100:
-        return message("reporting.characters-wrong", cer=row.cer)
-    return message("reporting.cer-above-100", cer=row.cer)
-
-
-def _describe_split(row: ErrorRow) -> Message:
-    """Recognition and layout error, with a remark if the order of the characters is lost."""
-    if _loses_order(row):
-        return message(
-            "reporting.recognition-and-layout-order",
-            recognition=row.recognition,
-            layout=row.layout,
-        )
-    return message(
-        "reporting.recognition-and-layout", recognition=row.recognition, layout=row.layout
-    )
-
-
-def _loses_order(row: ErrorRow) -> bool:
-    """Whether an engine recognises the characters and loses their order."""
-    if NOTHING in (row.recognition, row.layout):
-        return False
-    recognition, layout = float(row.recognition), float(row.layout)
-    return recognition <= _MOSTLY_READ and layout > max(recognition, _MOSTLY_READ)
-
-
-def _describe_pages(run_set: RunSet, row: ErrorRow, lacking: NoResults | None) -> Message:
-    """The pages of a row's error rate: those with a reference text, and how many were answered.
-
-    That they have one is stated if other pages have none.
-    """
-    statuses: dict[ItemKey, bool] = {}
-    others = False
-    for key, asked in run_set.asked.items():
-        if task_name(asked.item.task, asked.item.query) != row.task:
-            continue
-        for answer in asked.answers:
-            if answer.model == row.model and has_text(asked.item):
-                done = answer.response.status == "answered"
-                statuses[key] = statuses.get(key, True) and done
-            elif answer.model == row.model:
-                others = True
-    count, total = sum(statuses.values()), len(statuses)
-    if lacking:
-        if others:
-            return message("reporting.text-pages-with-result", count=count, total=total)
-        return message("reporting.pages-with-result", count=count, total=total)
-    if count < total:
-        if others:
-            return message("reporting.text-pages-answered", count=count, total=total)
-        return message("reporting.pages-answered", count=count, total=total)
-    if others:
-        return message("reporting.text-pages", count=total)
-    return message("reporting.pages-counted", count=total)
-
-
-def _add_time(errors: Message, times: TimeTable | None, model: str) -> Message:
-    """A line of errors with the time of the engine, or the reason why it is not known."""
-    row = next((each for each in times.rows if each.model == model), None) if times else None
-    if times is None or row is None:
-        return errors
-    if row.thousand == NOTHING:
-        why = join_clauses([recognised(row.why), *times.processor_notes(row)])
-        time: str = message("reporting.time-not-measured", why=why)
-    else:
-        time = times.describe(row)
-    return message("reporting.errors-and-time", errors=errors, time=time)
-
-
 def verdicts(
     view: View,
     run_set: RunSet,
@@ -248,7 +143,7 @@ def verdicts(
         return []
     found = patterns or PatternCounts()
     turned = (
-        _describe_order(row, found.of(row.model, row.task)) for row in errors if _loses_order(row)
+        _describe_order(row, found.of(row.model, row.task)) for row in errors if loses_order(row)
     )
     faults = _find_faults(view, errors, misread)
     compared = _compare_engines(view, run_set, errors)
@@ -261,7 +156,7 @@ def _describe_engine(view: View, run_set: RunSet, row: ErrorRow) -> Verdict:
     times = view.times
     of_engine = [each for each in times.rows if each.model == row.model] if times else []
     steps = [time for each in of_engine if times and (time := times.sentence(each))]
-    return Verdict(_describe_rate(view, run_set, row), next=steps)
+    return Verdict(describe_rate(view, run_set, row), next=steps)
 
 
 def _describe_missing(view: View) -> Iterator[Verdict]:
@@ -368,7 +263,7 @@ def _suggest_next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verd
         for row in errors
         if row.recognition != NOTHING and row.model not in lacking
     ]
-    if known and min(known) > _MOSTLY_READ:
+    if known and min(known) > MOSTLY_READ:
         yield Verdict(message("reporting.no-engine-reads-these", percent=min(known)))
     if any(not each.others for each in view.swapped):
         yield Verdict(message("reporting.correct-texts-seem-swapped"))

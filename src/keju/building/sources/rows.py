@@ -10,99 +10,30 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Annotated, Literal, NamedTuple
-
-from msgspec import Meta, field
+from typing import NamedTuple
 
 from keju.building.drafting.templates import DESCRIPTION, KEYWORDS, NOTES
 from keju.building.dropped import Dropped, write_dropped
-from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
+from keju.building.sources.base import Site, SourceForm, writing
+from keju.building.sources.rows_settings import (
+    LIST_ROLES,
+    AnswerIs,
+    Role,
+    RowsSettings,
+    check_columns,
+    check_settings,
+    load_tasks,
+)
 from keju.building.sources.saved_pages import SavedPage, read_saved
 from keju.datasets.readers.base import inside
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.option_lines import insert_options
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
 from keju.datasets.readers.tables import Row, read_table
-from keju.definitions import Task, options_in, prompt_of, task
-from keju.errors import DataError, UsageError, english_problem, number_of, shortened, unknown_name
+from keju.definitions import Task, options_in, prompt_of
+from keju.errors import DataError, UsageError, english_problem, number_of, shortened
 from keju.items import Item, Provenance
 from keju.messages import message
-from keju.settings import FaultsError, collect_errors
-
-_BLANK = re.compile(r"\{(\w+)\}")
-
-AnswerIs = Literal["text", "letter", "option", "from-0", "from-1"]
-
-Role = Literal[
-    "id", "question", "answer", "answer_simplified", "transcription", "group", "image",
-    "licence", "source", "page", "notes", "description", "keywords",
-]  # fmt: skip
-"""The roles of a column; licence and source are the row's own, where it has some.
-
-Page names a saved web page, or several with | between, whose text becomes the item's notes; notes,
-description and keywords are known facts about the image."""
-
-
-_LISTS = frozenset({"page", "keywords"})
-"""Roles whose cells may contain a list."""
-
-
-class RowsSettings(SourceSettings, frozen=True, kw_only=True):
-    """A table in CSV, TSV, JSON, JSON lines, parquet or XLSX, and the roles of its columns."""
-
-    path: Annotated[
-        Path,
-        Meta(
-            description="Table file: CSV (with commas, semicolons or tabs), TSV, JSON, JSON lines, "
-            "parquet or XLSX."
-        ),
-    ]
-    task: Annotated[str, Meta(description="The task of all rows; or give kind and tasks.")] = ""
-    kind: Annotated[str, Meta(description="Column with the kind of each row.")] = ""
-    tasks: Annotated[
-        dict[str, str], Meta(description="The task of each kind; rows of other kinds are dropped.")
-    ] = field(default_factory=dict)
-    columns: Annotated[dict[Role, str], Meta(description="The column of each part of an item.")] = (
-        field(default_factory=dict)
-    )
-    fields: Annotated[
-        dict[str, str], Meta(description="The column that fills each blank of the task's prompt.")
-    ] = field(default_factory=dict)
-    options: Annotated[
-        tuple[str, ...],
-        Meta(description="Columns of the options, or one column that contains a list."),
-    ] = ()
-    answer_is: Annotated[
-        AnswerIs,
-        Meta(
-            description="Form of the answers to questions with options: letter, option (its "
-            "text), from-0 or from-1."
-        ),
-    ] = "text"
-    verbatim: Annotated[
-        bool,
-        Meta(
-            description="Send the column question word for word, without the task's prompt. A "
-            "question of a task with options contains them, unless options are given too."
-        ),
-    ] = False
-    metadata: Annotated[
-        tuple[str, ...], Meta(description="Columns that are copied to the metadata.")
-    ] = ()
-    images: Annotated[
-        Path | None,
-        Meta(description="Directory of the images; by default the directory of the file."),
-    ] = None
-    pages: Annotated[
-        Path | None,
-        Meta(description="Directory of the saved web pages that the column page names."),
-    ] = None
-    pages_licence: Annotated[
-        str, Meta(description="Licence of web pages whose sidecar does not name one.")
-    ] = ""
-    pages_address: Annotated[
-        str, Meta(description="Start of the address of web pages whose sidecar does not name one.")
-    ] = ""
 
 
 def _list_images(settings: RowsSettings) -> Iterator[Path]:
@@ -127,8 +58,8 @@ def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
 
 def _convert_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
     rows = read_table(settings.path)
-    tasks = _load_tasks(settings)
-    _check_columns(settings, rows)
+    tasks = load_tasks(settings)
+    check_columns(settings, rows)
     left: list[Dropped] = []
     with writing(site.out, "rows", licence=settings.licence, source=settings.source) as writer:
         taken: dict[str, Place] = {}
@@ -163,52 +94,13 @@ def _describe_dropped(rows: int, left: list[Dropped], blind: int) -> Iterator[st
         )
 
 
-def _check(settings: RowsSettings) -> None:
-    faults: list[str] = []
-    with collect_errors(faults):
-        for kind in _load_tasks(settings).values():
-            faults += _list_unfilled(kind, settings)
-    if settings.options and settings.answer_is == "text":
-        faults.append("options requires answer_is: letter, option, from-0 or from-1")
-    if settings.images and not settings.images.is_dir():
-        faults.append(f"images: {settings.images} is not a directory")
-    if ("page" in settings.columns) != bool(settings.pages):
-        faults.append('web pages require both pages = "FOLDER" and columns = { page = "COLUMN" }')
-    elif settings.pages and not settings.pages.is_dir():
-        faults.append(f"pages: {settings.pages} is not a directory")
-    with collect_errors(faults):
-        _check_columns(settings, read_table(settings.path))
-    if faults:
-        raise FaultsError(faults)
-
-
-def _list_unfilled(kind: Task, settings: RowsSettings) -> Iterator[str]:
-    """List the placeholders of a task's prompt that no row can fill, with the key to set."""
-    if settings.verbatim:
-        if "question" not in settings.columns:
-            yield 'verbatim requires columns = { question = "COLUMN" }'
-        return
-    filled = {"box_format", *settings.fields}
-    if "question" in settings.columns:
-        filled.add("question")
-    if settings.options:
-        filled.add("options")
-    for blank in _BLANK.findall(kind.queries[0].template):
-        if blank not in filled:
-            key = {
-                "question": 'columns = { question = "COLUMN" }',
-                "options": 'options = ["COLUMN", …]',
-            }.get(blank, f'fields = {{ {blank} = "COLUMN" }}')
-            yield f"no column fills the blank {{{blank}}} of task {kind.id}. Set {key}"
-
-
 SOURCE = SourceForm(
     "rows",
     "a table of texts or questions, mapped to items",
     RowsSettings,
     read_rows,
     version=2,
-    check=_check,
+    check=check_settings,
     reads=_list_images,
 )
 
@@ -229,7 +121,7 @@ class _RowConverter(NamedTuple):
         settings, place = self.settings, row.place
         kind = self._get_task(row)
         cells = {
-            role: self._read_cell(row, role) for role in settings.columns if role not in _LISTS
+            role: self._read_cell(row, role) for role in settings.columns if role not in LIST_ROLES
         }
         question = cells.get("question", "")
         if settings.verbatim and not question:
@@ -381,24 +273,3 @@ def _find_letter(answer: str, options: tuple[str, ...], said: AnswerIs) -> str:
     raise DataError(
         message("building.answer-names-no-option", answer=answer[:20], count=len(options))
     )
-
-
-def _load_tasks(settings: RowsSettings) -> dict[str, Task]:
-    if bool(settings.task) == bool(settings.kind):
-        raise UsageError(message("building.task-or-kind"))
-    if settings.task:
-        return {"": task(settings.task)}
-    if not settings.tasks:
-        raise UsageError(message("building.kind-needs-tasks"))
-    return {kind: task(name) for kind, name in settings.tasks.items()}
-
-
-def _check_columns(settings: RowsSettings, rows: list[Row]) -> None:
-    known = {name for row in rows for name in row.cells}
-    wanted = [*settings.columns.values(), *settings.fields.values(), *settings.options]
-    if missing := [
-        f"{settings.path}: {unknown_name(name, sorted(known), 'column')}"
-        for name in [*wanted, *settings.metadata, *filter(None, [settings.kind])]
-        if name not in known
-    ]:
-        raise FaultsError(missing)

@@ -1,0 +1,116 @@
+"""The error rates of an OCR engine as sentences: the pages that they count, and the time."""
+
+from __future__ import annotations
+
+from keju.analysis.labels import task_name
+from keju.analysis.no_results import NoResults, has_text
+from keju.analysis.run_set import ItemKey, RunSet
+from keju.formatting import NOTHING
+from keju.messages import Message, join_clauses, message, recognised
+from keju.reporting.error_rows import ErrorRow
+from keju.reporting.time_table import TimeTable
+from keju.reporting.view import View
+
+MOSTLY_READ = 20.0
+"""Maximum recognition error, in percent, at which the characters of an engine count as mostly
+right."""
+
+
+def describe_rate(view: View, run_set: RunSet, row: ErrorRow) -> Message:
+    """The errors of an engine, over the pages with a reference text that have a result."""
+    lacking = _lacking_text(view, row.model)
+    own = row.over_results if lacking else row
+    pages = _describe_pages(run_set, row, lacking)
+    if not lacking:
+        return message(
+            "reporting.engine-errors",
+            model=row.model,
+            wrong=_describe_cer(own),
+            split=_describe_split(own),
+            pages=pages,
+        )
+    return message(
+        "reporting.engine-errors-of-results",
+        model=row.model,
+        wrong=_describe_cer(own),
+        pages=pages,
+        split=_describe_split(own),
+        all_pages=row.cer,
+    )
+
+
+def _lacking_text(view: View, model: str) -> NoResults | None:
+    """The missing results of a model, if pages with a reference text are among them."""
+    found = (each for each in view.no_results if each.model == model and each.text_missing)
+    return next(found, None)
+
+
+def _describe_cer(row: ErrorRow) -> Message:
+    """The CER in words; above 100 % it is not a share of the reference's characters."""
+    if row.cer == NOTHING or float(row.cer) <= 100:
+        return message("reporting.characters-wrong", cer=row.cer)
+    return message("reporting.cer-above-100", cer=row.cer)
+
+
+def _describe_split(row: ErrorRow) -> Message:
+    """Recognition and layout error, with a remark if the order of the characters is lost."""
+    if loses_order(row):
+        return message(
+            "reporting.recognition-and-layout-order",
+            recognition=row.recognition,
+            layout=row.layout,
+        )
+    return message(
+        "reporting.recognition-and-layout", recognition=row.recognition, layout=row.layout
+    )
+
+
+def loses_order(row: ErrorRow) -> bool:
+    """Whether an engine recognises the characters and loses their order."""
+    if NOTHING in (row.recognition, row.layout):
+        return False
+    recognition, layout = float(row.recognition), float(row.layout)
+    return recognition <= MOSTLY_READ and layout > max(recognition, MOSTLY_READ)
+
+
+def _describe_pages(run_set: RunSet, row: ErrorRow, lacking: NoResults | None) -> Message:
+    """The pages of a row's error rate: those with a reference text, and how many were answered.
+
+    That they have one is stated if other pages have none.
+    """
+    statuses: dict[ItemKey, bool] = {}
+    others = False
+    for key, asked in run_set.asked.items():
+        if task_name(asked.item.task, asked.item.query) != row.task:
+            continue
+        for answer in asked.answers:
+            if answer.model == row.model and has_text(asked.item):
+                done = answer.response.status == "answered"
+                statuses[key] = statuses.get(key, True) and done
+            elif answer.model == row.model:
+                others = True
+    count, total = sum(statuses.values()), len(statuses)
+    if lacking:
+        if others:
+            return message("reporting.text-pages-with-result", count=count, total=total)
+        return message("reporting.pages-with-result", count=count, total=total)
+    if count < total:
+        if others:
+            return message("reporting.text-pages-answered", count=count, total=total)
+        return message("reporting.pages-answered", count=count, total=total)
+    if others:
+        return message("reporting.text-pages", count=total)
+    return message("reporting.pages-counted", count=total)
+
+
+def add_time(errors: Message, times: TimeTable | None, model: str) -> Message:
+    """A line of errors with the time of the engine, or the reason why it is not known."""
+    row = next((each for each in times.rows if each.model == model), None) if times else None
+    if times is None or row is None:
+        return errors
+    if row.thousand == NOTHING:
+        why = join_clauses([recognised(row.why), *times.processor_notes(row)])
+        time: str = message("reporting.time-not-measured", why=why)
+    else:
+        time = times.describe(row)
+    return message("reporting.errors-and-time", errors=errors, time=time)
