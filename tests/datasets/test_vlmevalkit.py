@@ -119,7 +119,7 @@ def test_a_row_may_have_several_images_another_rows_or_paths(
         ({"image": "[]"}, "line 2: the row has no image. Fill image or image_path"),
         ({"image": "", "image_path": "[ ]"}, "line 2: the row has no image. Fill"),
         ({"image": "", "image_path": "b.png"}, "line 2: the image 'b.png' is missing. Give its"),
-        ({"image": "", "image_path": "../b.png"}, "line 2: image '../b.png' must be inside"),
+        ({"image": "", "image_path": "../b.png"}, "line 2: file '../b.png' must be inside"),
         ({"question": " "}, "line 2: the question is empty"),
         ({"index": ""}, "line 2: the row has no index"),
     ],

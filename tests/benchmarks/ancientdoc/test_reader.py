@@ -121,7 +121,7 @@ def test_pages_outside_any_book_are_said_and_are_groups_of_their_own(source: Sou
         (line("Poetry"), "record 1: unknown task 'Poetry'; expected one of page_level_ocr, vern"),
         (line("recognition"), "unknown task 'recognition'"),
         (line("OCR", image="../data.jpg"), "1 image is missing: ../data.jpg (of record 1)"),
-        (line("OCR", image=""), "image '' must be inside"),
+        (line("OCR", image=""), "file '' must be inside"),
         (line("OCR", image="Art/none.jpg"), "1 image is missing: Art/none.jpg (of record 1)"),
         (line("OCR", question=""), "record 1: the question is empty"),
         ({"image": PAGE, "task": "OCR", "question": "q"}, "no field for the answer (expected ans"),

@@ -54,7 +54,8 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
         DataError: a line does not have two columns, or its image is not below the folder.
     """
     table = inside(src, "pages.tsv", file=src, item="pages.tsv")
-    for number, line in enumerate(source_text(table).splitlines(), 1):
+    lines = source_text(table).splitlines()
+    for number, line in enumerate(lines, 1):
         name, tab, text = line.partition("\t")
         if not tab:
             raise DataError("expected two columns", file=table, item=f"line {number}")
@@ -67,4 +68,4 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
                 id=name, benchmark="pages", task="page_ocr", images=(ref,), answer=text, group=name
             )
         )
-    return [f"{number} pages"]
+    return [f"{len(lines)} pages"]
