@@ -123,8 +123,8 @@ def test_a_plan_says_perhaps_where_a_source_may_come_out_the_same(recipe, tmp_pa
     manifest = tmp_path / "one" / "dataset.json"
     manifest.write_text(manifest.read_text() + "\n")
     done = keju("build", recipe, "--plan", cwd=tmp_path)
-    told = [line.partition(": ")[2].split(",")[0] for line in done.stdout.splitlines()]
-    assert told == ["pending", "up to date", *["may need rebuilding"] * 3]
+    states = [line.partition(": ")[2].split(",")[0] for line in done.stdout.splitlines()]
+    assert states == ["pending", "up to date", *["may need rebuilding"] * 3]
     _, lines = built(recipe, tmp_path / "trial")
     assert sum("up to date" in line for line in lines) == 4, "it did come out the same"
     recipe.write_text(RECIPE.replace('"trial"', '"trial"\nversion = "2"'))

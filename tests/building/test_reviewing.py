@@ -70,8 +70,8 @@ def items_of(dataset: Dataset) -> dict[str, Item]:
 def reviewed(
     given: Dataset, out: Path, *files: Path, **settings
 ) -> tuple[dict[str, Item], Dataset]:
-    told = ReviewSettings(reviewed=files, **settings)
-    run_step(StepCall(STEP, told, given), out, engine=Engine())
+    review = ReviewSettings(reviewed=files, **settings)
+    run_step(StepCall(STEP, review, given), out, engine=Engine())
     made = Dataset.open(out)
     return items_of(made), made
 
@@ -362,9 +362,10 @@ def test_changes_in_label_studio_are_corrections(given, tmp_path):
     assert "where1" not in found
 
 
-def say(item, person, decision="accept", **told):
-    return Verdict(item=item.id, person=person, decision=decision,
-                   corrections=Corrections(**told), reason=(told and "因") or "")  # fmt: skip
+def say(item, person, decision="accept", **corrections):
+    reason = "因" if corrections else ""
+    return Verdict(item=item.id, person=person, decision=decision, reason=reason,
+                   corrections=Corrections(**corrections))  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -106,18 +106,18 @@ def test_nothing_left_is_an_error(given, tmp_path):
 
 def test_the_command_says_what_it_did(given, tmp_path):
     asked = ("build", "standardise", given.path, "-o", tmp_path / "out", "--pixels", "2500")
-    told = keju(*asked, "--tiny")
-    assert told.returncode == 0, told.stderr
-    assert "2 of 3 images converted" in told.stdout
+    result = keju(*asked, "--tiny")
+    assert result.returncode == 0, result.stderr
+    assert "2 of 3 images converted" in result.stdout
     assert Dataset.open(tmp_path / "out").items() == list(done(given, tmp_path / "two").values())
 
 
 def test_a_side_given_for_pixels_is_refused_before_anything_is_done(given, tmp_path):
-    told = keju("build", "standardise", given.path, "-o", tmp_path / "out", "--pixels", "2000")
-    assert told.returncode == 2
-    shown = " ".join(told.stderr.split())
+    result = keju("build", "standardise", given.path, "-o", tmp_path / "out", "--pixels", "2000")
+    assert result.returncode == 2
+    shown = " ".join(result.stderr.split())
     assert "pixels = 2000 is width x height, not a side: images of about 44x44" in shown
-    assert "Traceback" not in told.stderr
+    assert "Traceback" not in result.stderr
     assert not (tmp_path / "out").exists()
     place = "recipe.toml: step 1 (standardise)"
     with pytest.raises(UsageError, match=r"step 1 \(standardise\): pixels = 49999 .* or set tiny"):

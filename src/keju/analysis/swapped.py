@@ -3,10 +3,10 @@
 A transcription is compared with a reference by the trigrams that both contain (Dice coefficient,
 with repeats, on text as OCR scoring counts it). A transcription that matches its own reference is
 settled. The others are compared with the references of pages on which the model's transcription
-does not match either. Page A is linked to page B if the coefficient of A's transcription with B's
-reference is at least `LEAST` and `TIMES` that with its own, and no other page's transcription has a
-higher one. Swaps and cycles are closed chains of links; texts that moved by one page are open
-chains.
+does not match either. Page A chooses the page B whose reference has the highest coefficient with
+A's transcription, if that is at least `LEAST` and at least `TIMES` the coefficient with A's own
+reference. A is linked to B if no other page chooses B. Swaps and cycles are closed chains of links;
+texts that moved by one page are open chains.
 
 Bounds: one pass over the transcriptions; a trigram of more than `MOST_PAGES` references is ignored,
 and at most `MOST_TRIGRAMS` trigrams are indexed (of more, a sample by their hash, the same for

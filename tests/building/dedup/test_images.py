@@ -45,9 +45,9 @@ def given(tmp_path_factory) -> Path:
     return path
 
 
-def run(given: Path, out: Path, **told: object) -> tuple[dict[str, Item], Path, list[str]]:
+def run(given: Path, out: Path, **settings: object) -> tuple[dict[str, Item], Path, list[str]]:
     context = bench_over(given, out, "dedup-images")
-    deduplicate_images(context, DedupImagesSettings(**told))
+    deduplicate_images(context, DedupImagesSettings(**settings))
     context.writer.close()
     return {item.id: item for item in Dataset.open(out).items()}, out / "tables", context.notes
 

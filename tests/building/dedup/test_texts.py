@@ -43,8 +43,8 @@ def asked(name: str, image: int, question: str, answer: str, **fields: object) -
     return Item(id=name, images=(ref(image),), question=question, answer=answer, **settings)
 
 
-def groups(*items: Item, **told: object) -> list[list[str]]:
-    found = group_texts(items, DedupTextsSettings(**told))
+def groups(*items: Item, **settings: object) -> list[list[str]]:
+    found = group_texts(items, DedupTextsSettings(**settings))
     return [[items[at].id for at in group] for group in found.groups]
 
 
