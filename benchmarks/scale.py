@@ -37,6 +37,7 @@ from rich.console import Console
 from rich.table import Table
 
 CHARACTERS = "天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏閏餘成歲律呂調陽雲騰致雨露結為霜"
+OPTIONS = [one + two for one in CHARACTERS for two in CHARACTERS]
 BOOK = 100  # items of a book
 REPEAT = 200  # one item of so many repeats the one before it
 SIDE = 330  # pixels: a JPEG of noise of about 150 KB
@@ -113,7 +114,7 @@ def generated(items: int) -> Iterator[dict[str, str]]:
     question, options = "", [""]
     for number in range(items):
         if number % REPEAT != REPEAT - 1:
-            question, options = words(20, 60), [words(2, 6) for _ in range(4)]
+            question, options = words(20, 60), generator.sample(OPTIONS, 4)
         choice = number // REPEAT % 2 == 0
         answer = generator.randrange(4)
         yield {
