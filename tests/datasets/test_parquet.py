@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from msgspec.structs import replace
 
+from keju.datasets.parts import frame_of
 from keju.datasets.readers import Imported, import_dataset
 from keju.datasets.store import Dataset, read_items, write_items
-from keju.datasets.table import frame_of
 from keju.datasets.validate import validate
 from keju.errors import DataError
 from keju.items import Item, Line

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from keju.building.releasing import RELEASE
+from keju.datasets.parts import frame_of
 from keju.datasets.store import Dataset
-from keju.datasets.table import frame_of
 from keju.errors import number_of
 
 

@@ -107,7 +107,7 @@ def load_finished(out: Path, mark: str) -> StepResult | None:
         if record.fingerprint != mark:
             return None
         given = Dataset.open(out)
-        whole = given.items_path.is_file() and _has_images(given)
+        whole = given.items_path.exists() and _has_images(given)
     except DataError as error:
         raise DataError(error.problem, file=error.file, hint=again) from None
     if not whole:

@@ -27,7 +27,7 @@ from typer.core import TyperGroup
 from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, say
 from keju.cli.help_texts import STEP, step_text, translate_made_command, word
-from keju.cli.options import DatasetPath, NewDataset
+from keju.cli.options import DatasetPath, NewDataset, PartitionItems
 from keju.errors import UsageError, did_you_mean, nearest_names
 from keju.messages import message
 from keju.registry import PluginError
@@ -56,7 +56,9 @@ RayAddress = Annotated[
 ]
 
 
-_OF_ALL_STEPS = frozenset({"DATASET", "--out", "--engine", "--ray-address", "--seed"})
+_OF_ALL_STEPS = frozenset(
+    {"DATASET", "--out", "--engine", "--ray-address", "--seed", "--partition-items"}
+)
 """Parameters that keju declares for every step, those of plug-ins too."""
 
 
@@ -143,12 +145,14 @@ def recipe(
             help="Only print the state of each step: up to date, may need rebuilding, or pending.",
         ),
     ] = False,
+    partition_items: PartitionItems = 0,
 ) -> None:
     """Run a recipe: read its sources, join them, and run its steps. The same command resumes."""
     from keju.building import pipeline
     from keju.building.engine import Engine
     from keju.building.next_steps import describe_next_steps
     from keju.building.recipe import read_recipe
+    from keju.datasets.item_writer import partitioning
 
     read = read_recipe(file, out)
     folder = out or _make_folder_path(read.head.name)
@@ -156,7 +160,9 @@ def recipe(
         for part in pipeline.plan_build(read, folder):
             say(_describe_state(part))
         return
-    pipeline.build(read, folder, engine=Engine(engine, address=ray_address, console=err), say=say)
+    machine = Engine(engine, address=ray_address, console=err)
+    with partitioning(partition_items):
+        pipeline.build(read, folder, engine=machine, say=say)
     for line in describe_next_steps(folder):
         say(line)
 
@@ -270,10 +276,12 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         engine: EngineName,
         ray_address: str,
         seed: int,
+        partition_items: int,
         **given: str | bool | list[str] | None,
     ) -> None:
         from keju.building.engine import Engine
         from keju.building.running import StepCall, run_step
+        from keju.datasets.item_writer import partitioning
         from keju.datasets.store import Dataset
         from keju.settings import convert_settings
 
@@ -282,7 +290,8 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
             table, step.settings, place=f"keju build {step.name}", spelled=True
         )
         work = StepCall(step, settings, Dataset.open(dataset), seed)
-        done = run_step(work, out, engine=Engine(engine, address=ray_address, console=err))
+        with partitioning(partition_items):
+            done = run_step(work, out, engine=Engine(engine, address=ray_address, console=err))
         for line in done.record.notes:
             say(line)
         say_built(done.manifest, out, existed=not done.built)
@@ -300,6 +309,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         "engine": (EngineOption, "native"),
         "ray_address": (RayAddress, ""),
         "seed": (Annotated[int, typer.Option(metavar="N", help="Seed for random choices.")], 0),
+        "partition_items": (PartitionItems, 0),
     }
     declared = fixed | options | {k: v for k, v in last.items() if k not in options}
     run.__annotations__ = {name: kind for name, (kind, _) in declared.items()}

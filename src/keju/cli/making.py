@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import WITH_FAILURES, data_app, err, note, out, program, say
-from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset
+from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset, PartitionItems
 from keju.errors import UsageError
 from keju.items import UNKNOWN
 from keju.messages import message
@@ -87,6 +87,7 @@ def import_(
         ),
     ] = None,
     map_: MapFile = None,
+    partition_items: PartitionItems = 0,
 ) -> None:
     """Read a source into a dataset: your pages, PAGE-XML, ALTO, or a released benchmark.
 
@@ -95,6 +96,7 @@ def import_(
     from keju.building.sources import SOURCES
     from keju.cli.import_progress import import_display
     from keju.cli.output.console import translate
+    from keju.datasets.item_writer import partitioning
     from keju.datasets.readers import FORMATS, import_dataset
     from keju.datasets.readers.words import shell_word
 
@@ -103,7 +105,7 @@ def import_(
     options = dict(option_pair(each) for each in option or ())
     if map_:
         options["map"] = str(map_)
-    with import_display(src, err):
+    with import_display(src, err), partitioning(partition_items):
         done = import_dataset(
             form,
             src,
@@ -157,12 +159,16 @@ def export(
     folder: Annotated[
         Path, typer.Option("-o", "--out", metavar="DIR", help="Output directory, new or empty.")
     ],
+    partition_items: PartitionItems = 0,
 ) -> None:
     """Write a dataset in the format of another program. A note counts what is lost."""
     from keju.cli.output.console import translate
+    from keju.datasets.item_writer import partitioning
     from keju.datasets.writers import export_dataset
 
-    for each in export_dataset(form, dataset, folder):
+    with partitioning(partition_items):
+        notes = export_dataset(form, dataset, folder)
+    for each in notes:
         note(message("terminal.note", text=translate(each)))
     say(message("terminal.exported-dataset", format=form, folder=folder))
 

@@ -33,6 +33,17 @@ DatasetPath = Annotated[
 NewDataset = Annotated[
     Path, typer.Option("-o", "--out", metavar="DIR", help="New dataset directory.")
 ]
+PartitionItems = Annotated[
+    int,
+    typer.Option(
+        "--partition-items",
+        metavar="N",
+        min=0,
+        help="Write items/part-*.parquet of at most N items in place of items.parquet. "
+        "The dataset's hash is the same. Default 0: one table.",
+        show_default=False,
+    ),
+]
 ModelNames = Annotated[
     list[str],
     typer.Option(

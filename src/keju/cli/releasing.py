@@ -10,7 +10,7 @@ import typer
 
 from keju.cli.app import WITH_FAILURES, note, out, say
 from keju.cli.building import build_app
-from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath
+from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, PartitionItems
 from keju.messages import message
 
 _SHOWN = 30
@@ -51,6 +51,7 @@ def release(
         str, typer.Option(metavar="DATE", help="Date of publication, e.g. 2026-11-21.")
     ] = "",
     citation: Annotated[str, typer.Option(metavar="TEXT", help="Citation of the dataset.")] = "",
+    partition_items: PartitionItems = 0,
 ) -> None:
     """Validate a dataset and write its release: parquet, Croissant, hashes, datasheet, README.
 
@@ -59,6 +60,7 @@ def release(
     it.
     """
     from keju.building.releasing.release import ReleaseSettings, write_release
+    from keju.datasets.item_writer import partitioning
     from keju.datasets.store import Dataset
 
     settings = ReleaseSettings(
@@ -71,7 +73,8 @@ def release(
         date=date,
         citation=citation,
     )
-    done = write_release(Dataset.open(dataset), folder, settings)
+    with partitioning(partition_items):
+        done = write_release(Dataset.open(dataset), folder, settings)
     for line in done.notes:
         note(message("terminal.note", text=line))
     passed = sum(check.passed for check in done.checks)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.manifest import ITEMS, MANIFEST
+from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED
+from keju.datasets.parts import part_name
 from keju.datasets.preview import SECONDS, Preview, preview
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import Detection
@@ -97,7 +98,8 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
         first = preview(reader, src, detection.options, seconds=seconds)
     fits = bool(ranked) and ranked[0].detection.fit >= LOWEST
     inner = () if fits or found else tuple(_inner(src))
-    dataset = {PurePosixPath(MANIFEST), PurePosixPath(ITEMS)} <= set(listing.files)
+    names = {each.as_posix() for each in listing.files}
+    dataset = MANIFEST in names and not names.isdisjoint((ITEMS, f"{PARTITIONED}/{part_name(0)}"))
     seen, own = _source_files(listing), _definition_files(first)
     return Examination(src, tuple(ranked), first, found, seen, dataset, inner, own)
 

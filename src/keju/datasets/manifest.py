@@ -18,6 +18,8 @@ FORMAT = "keju-dataset-1"
 
 MANIFEST = "dataset.json"
 ITEMS = "items.parquet"
+PARTITIONED = "items"
+"""The directory of the parts of a partitioned table of items."""
 IMAGES = "images"
 UNFINISHED = ".unfinished"
 """A marker file in a dataset that is being written, or was not finished."""
@@ -46,6 +48,15 @@ class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     images: int = 0
     tasks: dict[str, int] = field(default_factory=dict)
     made: dict[str, str] = field(default_factory=dict)
+
+
+def find_items(folder: Path) -> Path:
+    """The path of a dataset's items: items.parquet, or the directory of its parts.
+
+    It is items.parquet where there is neither.
+    """
+    parts = folder / PARTITIONED
+    return parts if parts.is_dir() and not (folder / ITEMS).exists() else folder / ITEMS
 
 
 def items_hash(items: Iterable[Item]) -> str:

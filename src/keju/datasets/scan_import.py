@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.manifest import ITEMS, MANIFEST
+from keju.datasets.manifest import MANIFEST, find_items
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.detecting import LOWEST, find_candidates
 from keju.datasets.readers.listing import Listing
@@ -62,7 +62,7 @@ class _State(Record, frozen=True, kw_only=True):
 
 def is_dataset(path: Path) -> bool:
     """Whether a directory is a keju dataset."""
-    return (path / MANIFEST).is_file() and (path / ITEMS).is_file()
+    return (path / MANIFEST).is_file() and find_items(path).exists()
 
 
 def is_scans(path: Path) -> bool:

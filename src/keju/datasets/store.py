@@ -4,6 +4,7 @@
 
     DATASET/  dataset.json · items.parquet · images/<sha256>.<ext> · benchmark.toml
 
+A partitioned dataset has the same items in ``items/part-00000.parquet`` and so on (`parts`).
 A released dataset has its images in tables instead, ``images-00000.parquet`` and so on (`packed`).
 benchmark.toml (`definitions`) exists where the items are of a benchmark that is not bundled. Images
 are stored byte for byte, because those bytes are what models are sent. dataset.json is written
@@ -13,7 +14,7 @@ last: a directory without it is not a dataset.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -23,15 +24,16 @@ from keju.datasets.definitions import know_stored
 from keju.datasets.manifest import (
     FORMAT,
     IMAGES,
-    ITEMS,
     MANIFEST,
     UNFINISHED,
     DatasetManifest,
     ItemsDigest,
     altered,
+    find_items,
     items_hash,
 )
 from keju.datasets.packed import Packed
+from keju.datasets.parts import BATCH_ROWS, iter_frames
 from keju.datasets.table import (
     ItemTable,
     copy_items,
@@ -109,8 +111,8 @@ class Dataset:
 
     @property
     def items_path(self) -> Path:
-        """The path of the items."""
-        return self.path / ITEMS
+        """The path of the items: items.parquet, or the directory of its parts."""
+        return find_items(self.path)
 
     @property
     def images_dir(self) -> Path:
@@ -126,18 +128,38 @@ class Dataset:
         Raises:
             DataError: items.parquet is missing, damaged, or not the one dataset.json describes.
         """
-        digest, items = ItemsDigest(), list[Item]()
+        return [keep(item) if keep else item for item in self]
+
+    def __iter__(self) -> Iterator[Item]:
+        """The items in their order; only a batch of them is in memory.
+
+        The hash is checked after the last item.
+
+        Raises:
+            DataError: as `items`.
+        """
+        digest = ItemsDigest()
         for item in iter_items(self.items_path):
             digest.add(item)
-            items.append(keep(item) if keep else item)
+            yield item
         if digest.hash != self.manifest.hash:
             raise DataError(
                 message("datasets.items-changed", manifest=MANIFEST), file=self.items_path
             )
-        return items
 
-    def __iter__(self) -> Iterator[Item]:
-        return iter(self.items())
+    def frames(
+        self, columns: Sequence[str] | None = None, *, rows: int = BATCH_ROWS
+    ) -> Iterator[pl.DataFrame]:
+        """The items as polars tables, batch by batch; their hash is not checked.
+
+        Args:
+            columns: the columns of items.parquet to read; all by default.
+            rows: maximum rows of a batch.
+
+        Raises:
+            DataError: the items are missing or damaged.
+        """
+        return iter_frames(self.items_path, columns, rows=rows)
 
     def __len__(self) -> int:
         return self.manifest.items

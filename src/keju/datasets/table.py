@@ -2,81 +2,35 @@
 
 from __future__ import annotations
 
-import errno
-import io
-import stat
+import itertools
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
 
+from keju.datasets.frame_files import write_frame, write_frames
+from keju.datasets.parts import damaged, iter_frames, open_file, table_files
+from keju.datasets.schema import SCHEMA
 from keju.errors import DataError
-from keju.files import write_atomic
 from keju.items import ImageRef, Item
 from keju.messages import message
 
-_ENTRIES = pl.List(pl.Struct({"key": pl.String, "value": pl.String}))
-
-_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
-    "id": pl.String,
-    "benchmark": pl.String,
-    "task": pl.String,
-    "query": pl.String,
-    "images": pl.List(
-        pl.Struct(
-            {
-                "path": pl.String,
-                "sha256": pl.String,
-                "width": pl.Int64,
-                "height": pl.Int64,
-                "size": pl.Int64,
-            }
-        )
-    ),
-    "question": pl.String,
-    "question_in": _ENTRIES,
-    "verbatim": pl.Boolean,
-    "fields": _ENTRIES,
-    "options": pl.List(pl.String),
-    "answer": pl.String,
-    "answer_simplified": pl.String,
-    "also_accepted": pl.List(pl.String),
-    "boxes": pl.List(
-        pl.Struct({"x0": pl.Float64, "y0": pl.Float64, "x1": pl.Float64, "y1": pl.Float64})
-    ),
-    "transcription": pl.String,
-    "lines": pl.List(
-        pl.Struct(
-            {
-                "id": pl.String,
-                "text": pl.String,
-                "polygon": pl.List(pl.List(pl.Float64)),
-                "kind": pl.String,
-                "source_kind": pl.String,
-                "confidence": pl.Float64,
-            }
-        )
-    ),
-    "relevant": pl.List(pl.Int64),
-    "group": pl.String,
-    "split": pl.String,
-    "metadata": _ENTRIES,
-    "provenance": pl.List(
-        pl.Struct(dict.fromkeys(("step", "tool", "source", "licence", "person", "note"), pl.String))
-    ),
-    "draft": pl.Boolean,
-}
-SCHEMA = pl.Schema(_COLUMNS)
-"""The columns of items.parquet. A dict is a list of key and value, a point a list of x and y."""
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
 
 _REPEATED = ("benchmark", "task", "query", "group", "split")
 """Values that many items share, so that each is in memory once."""
 
 _FEW = 64
 """The number of items that exist as Python rows at a time: those of a gallery are large."""
+
+_KNOWN_IMAGES = 1 << 16
+"""The number of images whose references are shared by the items that follow."""
 
 
 def write_items(path: Path, items: list[Item], *, rows: int | None = None) -> None:
@@ -90,25 +44,44 @@ def write_items(path: Path, items: list[Item], *, rows: int | None = None) -> No
     Raises:
         DataError: an item contains something that cannot be stored (see `as_stored`).
     """
+    write_stored(path, [as_stored(item) for item in items], rows=rows)
+
+
+def write_stored(path: Path, items: Sequence[Item], *, rows: int | None = None) -> None:
+    """Write items that are `as_stored` as parquet, atomically.
+
+    Raises:
+        DataError: an item contains something that cannot be stored.
+    """
+    write_frame(path, stored_frame(path, items), rows)
+
+
+def stored_frame(path: Path, items: Sequence[Item]) -> pl.DataFrame:
+    """Items that are `as_stored` as a table.
+
+    Args:
+        path: the table's file, for the error.
+        items: the items.
+
+    Raises:
+        DataError: an item contains something that cannot be stored.
+    """
     try:
-        frame = items_frame(items)
+        return pl.concat(
+            pl.DataFrame([_row(item) for item in few], schema=SCHEMA, orient="row")
+            for few in _few_at_a_time(items)
+        )
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise DataError(message("datasets.items-not-storable", error=error), file=path) from None
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", statistics=False, row_group_size=rows)
-    write_atomic(path, buffer.getvalue())
 
 
-def items_frame(items: list[Item]) -> pl.DataFrame:
+def items_frame(items: Iterable[Item]) -> pl.DataFrame:
     """Items as a table with the columns of `SCHEMA`, one row per item, in their order.
 
     Raises:
         DataError: an item cannot be stored (see `as_stored`).
     """
-    return pl.concat(
-        pl.DataFrame([_row(as_stored(item)) for item in few], schema=SCHEMA, orient="row")
-        for few in _few_at_a_time(items)
-    )
+    return stored_frame(Path("items"), [as_stored(item) for item in items])
 
 
 def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
@@ -119,11 +92,9 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
     Raises:
         DataError: the source is missing or damaged, or the target cannot be written.
     """
-    frame = _as_items(source, frame_of(source))
-    buffer = io.BytesIO()
-    chosen = frame.filter(pl.col("id").is_in(list(ids)))
-    chosen.write_parquet(buffer, compression="zstd", statistics=False)
-    write_atomic(target, buffer.getvalue())
+    chosen = pl.col("id").is_in(list(ids))
+    frames = (frame.filter(chosen) for frame in iter_frames(source))
+    write_frames(target, frames)
 
 
 def read_ids(path: Path) -> list[str]:
@@ -132,8 +103,7 @@ def read_ids(path: Path) -> list[str]:
     Raises:
         DataError: the file is missing, damaged, or is not a table of items.
     """
-    frame = frame_of(path, columns=["id"])
-    return [str(each) for each in frame["id"]]
+    return [str(name) for frame in iter_frames(path, ["id"]) for name in frame["id"]]
 
 
 def read_items(path: Path) -> list[Item]:
@@ -151,13 +121,35 @@ def iter_items(path: Path) -> Iterator[Item]:
     Raises:
         DataError: the file is missing, damaged, or is not a table of items.
     """
-    frame = _as_items(path, frame_of(path))
-    yield from _items_of(frame.iter_rows(named=True, buffer_size=_FEW), path)
-
-
-def _items_of(rows: Iterable[dict[str, Any]], path: Path) -> Iterator[Item]:
     known: dict[tuple[object, ...], ImageRef] = {}
-    for number, row in enumerate(rows, start=1):
+    before = 0
+    for frame in iter_frames(path):
+        yield from _items_of(frame.iter_rows(named=True, buffer_size=_FEW), path, known, before)
+        before += frame.height
+
+
+def items_of_frame(path: Path, frame: pl.DataFrame) -> list[Item]:
+    """The items of a batch of `iter_frames`, or of some of its rows.
+
+    Args:
+        path: the table, for the error.
+        frame: the batch, with all columns.
+
+    Raises:
+        DataError: a row is not an item.
+    """
+    return list(_items_of(frame.iter_rows(named=True, buffer_size=_FEW), path, {}))
+
+
+def _items_of(
+    rows: Iterable[dict[str, Any]],
+    path: Path,
+    known: dict[tuple[object, ...], ImageRef],
+    before: int = 0,
+) -> Iterator[Item]:
+    for number, row in enumerate(rows, start=before + 1):
+        if len(known) > _KNOWN_IMAGES:
+            known.clear()
         try:
             row["images"] = [_shared(ref, known) for ref in row.get("images") or ()]
             item = msgspec.convert(_plain(row), Item)
@@ -178,20 +170,20 @@ class ItemTable:
     """
 
     def __init__(self, path: Path) -> None:
-        from pyarrow import ArrowException  # noqa: PLC0415 - slow to import
-        from pyarrow.parquet import ParquetFile  # noqa: PLC0415
-
         self._path = path
+        self._places: dict[str, int] = {}
+        self._groups: list[tuple[int, ParquetFile, int]] = []
+        first = 0
         try:
-            self._table = ParquetFile(path, memory_map=True)
-            self._places = {
-                name: (group, row)
-                for group in range(self._table.num_row_groups)
-                for row, name in enumerate(
-                    self._table.read_row_group(group, columns=["id"]).column(0).to_pylist()
-                )
-            }
-        except (OSError, ArrowException, KeyError) as error:
+            for file in map(open_file, table_files(path)):
+                for group in range(file.num_row_groups):
+                    self._groups.append((first, file, group))
+                    ids = file.read_row_group(group, columns=["id"]).column(0).to_pylist()
+                    self._places.update(zip(ids, itertools.count(first)))
+                    first += len(ids)
+        except DataError:
+            raise
+        except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
             reason = next(iter(str(error).splitlines()), type(error).__name__)
             raise DataError(
                 message("datasets.items-unreadable", reason=reason), file=path
@@ -206,12 +198,15 @@ class ItemTable:
         place = self._places.get(name)
         if place is None:
             raise DataError(message("datasets.no-item"), file=self._path, item=name)
-        group, row = place
-        table = self._table.read_row_group(group, use_threads=False).slice(row, 1)
-        return next(_items_of(table.to_pylist(), self._path))
+        first, file, group = self._groups[bisect_right(self._groups, place, key=itemgetter(0)) - 1]
+        try:
+            rows = file.read_row_group(group, use_threads=False).slice(place - first, 1).to_pylist()
+        except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
+            raise damaged(self._path, error) from None
+        return next(_items_of(rows, self._path, {}))
 
 
-def _few_at_a_time(items: list[Item]) -> Iterator[list[Item]]:
+def _few_at_a_time(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     """The items in batches of `_FEW`; one empty batch where there are none."""
     return (items[start : start + _FEW] for start in range(0, max(1, len(items)), _FEW))
 
@@ -274,97 +269,3 @@ def _plain(row: dict[str, Any]) -> dict[str, object]:
     for name in ("fields", "metadata", "question_in"):
         out[name] = {entry["key"]: entry["value"] for entry in row.get(name) or ()}
     return out
-
-
-def is_parquet(path: Path) -> bool:
-    """Whether a file begins and ends like parquet, without reading all of it.
-
-    Raises:
-        OSError: it is not readable, or not a file: a pipe would never end.
-    """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(errno.EINVAL, "not a file")
-    with path.open("rb") as file:
-        head = file.read(4)
-        file.seek(max(0, path.stat().st_size - 4))
-        return head == file.read(4) == b"PAR1"
-
-
-def frame_of(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
-    """A parquet file as a table, or some of its columns.
-
-    Raises:
-        DataError: it is missing or damaged.
-    """
-    try:
-        data = path.read_bytes() if is_parquet(path) else b""
-    except FileNotFoundError:
-        raise DataError(message("datasets.table-missing"), file=path) from None
-    except OSError as error:
-        raise DataError(
-            message("datasets.table-not-readable", reason=error.strerror or error), file=path
-        ) from None
-    try:
-        return pl.read_parquet(io.BytesIO(data), columns=columns)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = next(iter(str(error).splitlines()), "")
-        raise DataError(message("datasets.table-not-parquet", reason=reason), file=path) from None
-
-
-def _as_items(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
-    """A table with the columns of items, as pandas may have written it.
-
-    pandas gives a column, or a part of one, without values no type, and stores the index of rows
-    that it has filtered.
-
-    Raises:
-        DataError: it is not a table of items.
-    """
-    frame = frame.drop(_PANDAS_INDEX, strict=False)
-    untyped = [
-        pl.col(name).cast(SCHEMA[name])
-        for name, kind in frame.schema.items()
-        if name in SCHEMA and kind != SCHEMA[name] and _fits(kind, SCHEMA[name])
-    ]
-    frame = frame.with_columns(untyped)
-    _check_columns(path, frame.schema)
-    return frame
-
-
-_PANDAS_INDEX = "__index_level_0__"
-
-
-def _fits(kind: object, wanted: object) -> bool:
-    """Whether a type of a column is the expected one, except for parts without any value."""
-    if kind in (wanted, pl.Null):
-        return True
-    if isinstance(kind, pl.List) and isinstance(wanted, pl.List):
-        return _fits(kind.inner, wanted.inner)
-    if isinstance(kind, pl.Struct) and isinstance(wanted, pl.Struct):
-        pairs = list(zip(kind.fields, wanted.fields, strict=False))
-        return len(kind.fields) == len(wanted.fields) and all(
-            one.name == other.name and _fits(one.dtype, other.dtype) for one, other in pairs
-        )
-    return False
-
-
-def _check_columns(path: Path, found: pl.Schema) -> None:
-    missing = [name for name in ("id", "benchmark", "task") if name not in found]
-    if missing or not set(found) <= set(SCHEMA):
-        raise DataError(
-            message("datasets.not-an-item-table", names=_names(SCHEMA), found=_names(found)),
-            file=path,
-        )
-    for name, kind in found.items():
-        if kind != SCHEMA[name]:
-            raise DataError(
-                message(
-                    "datasets.column-type-differs", name=name, expected=SCHEMA[name], found=kind
-                ),
-                file=path,
-            )
-
-
-def _names(schema: Iterable[str]) -> str:
-    names = list(schema)
-    return ", ".join(names[:20]) + (" …" if len(names) > 20 else "")

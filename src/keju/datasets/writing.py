@@ -16,17 +16,15 @@ from filelock import FileLock
 
 from keju.datasets.definitions import write_definitions
 from keju.datasets.import_progress import count
+from keju.datasets.item_writer import ItemWriter
 from keju.datasets.manifest import (
     FORMAT,
     IMAGES,
-    ITEMS,
     MANIFEST,
     UNFINISHED,
     DatasetManifest,
     altered,
-    items_hash,
 )
-from keju.datasets.table import write_items
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, sha256_bytes, write_json
 from keju.images import probe_image
@@ -95,7 +93,11 @@ class DatasetWriter:
             language=language,
             script=script,
         )
-        self._items: dict[str, Item] = {}
+        self._items = ItemWriter(path)
+        self._ids: set[str] = set()
+        self._tasks: Counter[str] = Counter()
+        self._benchmarks: set[str] = set()
+        self._shown: set[str] = set()
         self._refs: dict[str, ImageRef] = {}
         self._made: dict[str, str] = {}
         self._lock = _take_folder(path)
@@ -174,17 +176,24 @@ class DatasetWriter:
     def add(self, item: Item) -> None:
         """Add an item; its images must have been added before.
 
+        Only a batch of items is in memory; of the others, their ids.
+
         Raises:
-            DataError: its id is empty or taken, or an image of it was not added.
+            DataError: its id is empty or taken, an image of it was not added, or it contains
+                something that cannot be stored.
         """
         if not item.id:
             raise DataError(message("datasets.item-without-id"))
-        if item.id in self._items:
+        if item.id in self._ids:
             raise DataError(message("datasets.item-id-repeated"), item=item.id)
         for ref in item.images:
             if self._refs.get(ref.sha256) != ref:
                 raise DataError(message("datasets.image-not-added"), file=self.path, item=item.id)
-        self._items[item.id] = item
+        self._items.add(item)
+        self._ids.add(item.id)
+        self._tasks[item.task] += 1
+        self._benchmarks.add(item.benchmark)
+        self._shown.update(ref.path for ref in item.images)
         count(items=1)
 
     def resemble(self, other: DatasetManifest) -> None:
@@ -225,28 +234,27 @@ class DatasetWriter:
 
     def abandon(self) -> None:
         """Stop writing; the directory remains an unfinished dataset."""
+        self._items.abandon()
         self._lock.release()
         if not any(path.name != UNFINISHED for path in self.path.iterdir()):
             (self.path / UNFINISHED).unlink(missing_ok=True)
 
     def _finish(self) -> DatasetManifest:
-        if not self._items:
+        if not self._ids:
             raise DataError(message("datasets.no-items-to-write"), file=self.path)
-        items = list(self._items.values())
-        shown = {ref.path for item in items for ref in item.images}
         for path in (self.path / IMAGES).glob("*"):
-            if f"{IMAGES}/{path.name}" not in shown:
+            if f"{IMAGES}/{path.name}" not in self._shown:
                 path.unlink()
-        write_items(self.path / ITEMS, items)
+        self._items.close()
         manifest = msgspec.structs.replace(
             self._manifest,
-            hash=items_hash(items),
-            items=len(items),
-            images=len(shown),
-            tasks=dict(sorted(Counter(item.task for item in items).items())),
+            hash=self._items.hash,
+            items=len(self._ids),
+            images=len(self._shown),
+            tasks=dict(sorted(self._tasks.items())),
             made=dict(self._made),
         )
-        write_definitions(self.path, {item.benchmark for item in items})
+        write_definitions(self.path, self._benchmarks)
         write_json(self.path / MANIFEST, manifest)
         return manifest
 

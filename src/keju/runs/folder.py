@@ -217,8 +217,8 @@ class RunFolder:
         return read_ids(self.items_path)
 
     def take_items(self, dataset: Dataset, ids: Collection[str]) -> None:
-        """Copy the items with these ids from a dataset; if they are all, the file byte for byte."""
-        if len(ids) == dataset.manifest.items:
+        """Copy the items with these ids from a dataset; if they are all, its file byte for byte."""
+        if len(ids) == dataset.manifest.items and dataset.items_path.is_file():
             write_atomic(self.items_path, dataset.items_path.read_bytes())
         else:
             copy_items(dataset.items_path, self.items_path, ids)

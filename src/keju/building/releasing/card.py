@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from keju.building.markdown import format_cell, format_table
 from keju.building.releasing.licences import render_licence_table
+from keju.datasets.manifest import ITEMS
 from keju.datasets.store import DatasetManifest
 from keju.definitions import task, tasks
 from keju.errors import number_of
@@ -40,7 +41,11 @@ def make_split_name(items: Sequence[Item]) -> str:
 
 
 def render_card(
-    manifest: DatasetManifest, items: Sequence[Item], *, notes: Sequence[str] = ()
+    manifest: DatasetManifest,
+    items: Sequence[Item],
+    *,
+    notes: Sequence[str] = (),
+    tables: str = ITEMS,
 ) -> str:
     """Render the README of a release.
 
@@ -48,6 +53,7 @@ def render_card(
         manifest: of the dataset.
         items: its items.
         notes: lines at the top, such as that the release contains drafts.
+        tables: the files of the items, as a pattern.
     """
     split = make_split_name(items)
     head = [
@@ -59,7 +65,7 @@ def render_card(
         f"task_categories: {json.dumps(_list_categories(items))}",
         'tags: ["keju", "classical-chinese"]',
         "configs:",
-        *_render_config("items", split, "items.parquet", default=True),
+        *_render_config("items", split, tables, default=True),
         *_render_config("prompts", split, "prompts.parquet"),
         *(_render_config("images", split, "images-*.parquet") if manifest.images else []),
         "---",

@@ -7,12 +7,14 @@ for writing.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
+from keju.datasets.manifest import ITEMS, PARTITIONED, find_items
 from keju.datasets.packed import TABLES
+from keju.datasets.parts import PARTS
 from keju.datasets.store import DatasetManifest
 from keju.errors import number_of
 from keju.files import sha256_file
@@ -21,7 +23,7 @@ FILE = "croissant.json"
 
 _PARQUET = "application/x-parquet"
 _PACKED = "image-tables"
-_ITEMS = "items.parquet"
+_PARTS = "item-tables"
 
 
 class _Column(NamedTuple):
@@ -90,10 +92,13 @@ def make_croissant(
     about |= {"datePublished": date} if date else {}
     about |= {"citeAs": citation} if citation else {}
     packed = [_describe_image_tables()] if manifest.images else []
+    items = find_items(folder)
+    parts = [_describe_item_tables()] if items.is_dir() else []
+    place = {"fileSet": {"@id": _PARTS}} if parts else {"fileObject": {"@id": ITEMS}}
     return about | {
-        "distribution": [*(_describe_file(path, folder) for path in tables), *packed],
+        "distribution": [*(_describe_file(path, folder) for path in tables), *parts, *packed],
         "recordSet": [
-            _describe_items(),
+            _describe_items(place),
             _describe_prompts(),
             *([_describe_images()] if packed else []),
         ],
@@ -124,11 +129,22 @@ def _describe_image_tables() -> dict[str, object]:
     }
 
 
-def _describe_items() -> dict[str, object]:
+def _describe_item_tables() -> dict[str, object]:
+    return {
+        "@type": "cr:FileSet",
+        "@id": _PARTS,
+        "name": _PARTS,
+        "description": "The items, in the order of the numbers.",
+        "encodingFormat": _PARQUET,
+        "includes": f"{PARTITIONED}/{PARTS}",
+    }
+
+
+def _describe_items(place: Mapping[str, object]) -> dict[str, object]:
     fields = []
     for column in _COLUMNS:
         source: dict[str, object] = {
-            "fileObject": {"@id": _ITEMS},
+            **place,
             "extract": {"column": column.name},
         }
         if column.inner:

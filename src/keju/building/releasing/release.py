@@ -3,6 +3,7 @@
 ::
 
     RELEASE/  dataset.json · items.parquet · images-00000.parquet …   a dataset, images in tables
+              items/part-00000.parquet …                              if items are partitioned
               prompts.parquet                                         the complete prompts
               README.md · DATASHEET.md · croissant.json               for hubs, people, programs
               SHA256SUMS                                              of every other file
@@ -38,6 +39,8 @@ from keju.building.releasing.splitting import get_group
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.datasets.checks import unscored_reason
+from keju.datasets.manifest import ITEMS, PARTITIONED, find_items
+from keju.datasets.parts import PARTS
 from keju.datasets.stats import stats
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
@@ -124,7 +127,7 @@ def write_release(
         pass
     _write_prompts(items, partial / PROMPTS)
     _describe(dataset, items, partial, settings, checks, answers)
-    names = sorted(path.name for path in partial.iterdir())
+    names = _list_files(partial)
     sums = "".join(f"{sha256_file(partial / name)}  {name}\n" for name in names)
     write_atomic(partial / SUMS, sums)
     if out.exists():
@@ -199,6 +202,13 @@ def _write_prompts(items: Sequence[Item], path: Path) -> None:
     write_atomic(path, buffer.getvalue())
 
 
+def _list_files(folder: Path) -> list[str]:
+    """List the files of a release, as paths inside it."""
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+
+
 def _describe(
     dataset: Dataset,
     items: Sequence[Item],
@@ -209,7 +219,8 @@ def _describe(
 ) -> None:
     """Write the metadata, the README and the datasheet of the tables in a folder."""
     manifest = dataset.manifest
-    tables = sorted(folder.glob("*.parquet"))
+    parts = find_items(folder).is_dir()
+    tables = [folder / name for name in _list_files(folder) if name.endswith(".parquet")]
     about = croissant.make_croissant(
         manifest, folder, tables,
         url=settings.url, date=settings.date, citation=settings.citation,
@@ -223,8 +234,11 @@ def _describe(
             f"The maker is responsible for releasing all of it under "
             f"{format_cell(manifest.licence)}: {format_cell('; '.join(map(str, conflicts)))}."
         )
-    write_atomic(folder / card.FILE, card.render_card(manifest, items, notes=warned))
-    sizes = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
+    readme = card.render_card(
+        manifest, items, notes=warned, tables=f"{PARTITIONED}/{PARTS}" if parts else ITEMS
+    )
+    write_atomic(folder / card.FILE, readme)
+    sizes = {name: (folder / name).stat().st_size for name in _list_files(folder)}
     known = DatasheetData(manifest, items, stats(dataset.path), checks, sizes)
     write_atomic(folder / SHEET, render_datasheet(known, answers))
 

@@ -8,7 +8,9 @@ from pathlib import Path, PurePosixPath
 from msgspec.structs import replace
 
 from keju.datasets.definitions import know_stored
+from keju.datasets.manifest import PARTITIONED, find_items
 from keju.datasets.packed import TABLES, Packed
+from keju.datasets.parts import part_name, table_files
 from keju.datasets.readers.base import (
     Detection,
     Reader,
@@ -18,7 +20,8 @@ from keju.datasets.readers.base import (
     source_bytes,
 )
 from keju.datasets.readers.listing import Listing
-from keju.datasets.store import DatasetManifest, DatasetWriter, read_items
+from keju.datasets.store import DatasetManifest, DatasetWriter
+from keju.datasets.table import iter_items
 from keju.errors import DataError, number_of
 from keju.files import read_json
 from keju.items import ImageRef
@@ -27,7 +30,8 @@ from keju.settings import Settings
 
 LAYOUT = """\
 SRC/                      a folder
-  items.parquet           items as keju writes them; columns with a default may be absent
+  items.parquet           items as keju writes them; columns with a default may be absent; or
+  items/part-*.parquet    the same rows in parts, numbered from 00000
   images/...              the images, by the paths that the items give; or
   images-*.parquet        tables of them: path, and image with its bytes, as keju exports them
   dataset.json            may be absent; language and script are taken from it
@@ -46,8 +50,8 @@ def read_parquet(src: Path, writer: DatasetWriter, settings: Settings) -> Iterat
             that leads out of the folder.
     """
     del settings
-    file = src / _ITEMS
-    if not file.is_file():
+    file = find_items(src)
+    if not file.exists():
         raise DataError(message("datasets.parquet-no-items", items=_ITEMS), file=src)
     know_stored(src)
     if (src / _MANIFEST).is_file():
@@ -57,7 +61,9 @@ def read_parquet(src: Path, writer: DatasetWriter, settings: Settings) -> Iterat
     tables = Packed(src)
     stored: dict[str, ImageRef] = {}
     changed: set[str] = set()
-    for item in read_items(kept_inside(file, src)):
+    for part in table_files(kept_inside(file, src)):
+        plain_file(kept_inside(part, src))
+    for item in iter_items(file):
         refs = []
         for ref in item.images:
             new = stored.get(ref.path)
@@ -76,8 +82,9 @@ def read_parquet(src: Path, writer: DatasetWriter, settings: Settings) -> Iterat
 
 
 def detect_parquet(listing: Listing) -> Detection | None:
-    """Recognise keju's own items.parquet."""
-    rows = listing.records(PurePosixPath(_ITEMS), 1)
+    """Recognise keju's own items, in one table or in parts."""
+    part = PurePosixPath(PARTITIONED, part_name(0))
+    rows = listing.records(part if part in listing.files else PurePosixPath(_ITEMS), 1)
     if not rows or not {"id", "benchmark", "task"} <= set(rows[0]):
         return None
     return Detection(1.0, "items of keju" + (" and a dataset.json" * _finished(listing)))

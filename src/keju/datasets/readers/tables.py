@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from keju.datasets.parts import is_parquet
 from keju.datasets.readers.base import (
     join_names,
     kept_inside,
@@ -22,7 +23,6 @@ from keju.datasets.readers.base import (
 from keju.datasets.readers.json_records import lines_in, objects_in
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.workbooks import Sheet, workbook_sheets
-from keju.datasets.table import is_parquet
 from keju.errors import DataError
 from keju.messages import message
 
