@@ -51,6 +51,11 @@ def test_without_a_group_the_image_is_the_unit_and_without_image_the_item() -> N
     assert [unit.items for unit in list_units(items)] == [("a", "b"), ("c",), ("d",)]
 
 
+def test_a_group_with_the_id_of_an_item_without_group_is_its_unit() -> None:
+    items = [item("a", ""), item("b", "a"), item("c", "d"), item("d", "")]
+    assert [unit.items for unit in list_units(items)] == [("a", "b"), ("c", "d")]
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(

@@ -5,7 +5,7 @@ Every source and step writes them to the table ``dropped``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
@@ -33,11 +33,11 @@ class Dropped(Struct, frozen=True):
     details: str = ""
 
 
-def write_dropped(out: Path, rows: Sequence[Dropped]) -> None:
+def write_dropped(out: Path, rows: Iterable[Dropped]) -> None:
     """Write OUT/tables/dropped.parquet and .csv; without rows, a table without rows.
 
     Args:
         out: the directory of the dataset that a source or a step writes.
-        rows: what was dropped.
+        rows: what was dropped, written in batches as it comes.
     """
     write_table(out / TABLES, TABLE, rows, Dropped)

@@ -12,7 +12,8 @@ import logging
 import os
 import pickle
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -98,26 +99,42 @@ class Engine:
         Returns:
             One record for each row, in the rows' order.
         """
-        if not rows:
-            return []
-        inward, outward = type(rows[0]), out
-        _check(outward)
+        return list(self.iter_map(name, rows, function, out, chunk=chunk, total=len(rows)))
+
+    def iter_map(
+        self,
+        name: str,
+        rows: Iterable[In],
+        function: Callable[[In], Out],
+        out: type[Out],
+        *,
+        chunk: int = 0,
+        total: int = 0,
+    ) -> Iterator[Out]:
+        """Yield the results of `map` in order; a chunk of the rows is in memory.
+
+        Args:
+            name: as for `map`, like the following ones.
+            rows: as `map` has them; read as they are needed.
+            function: as for `map`.
+            out: as for `map`.
+            chunk: as for `map`.
+            total: number of rows, for the progress bar; 0: unknown.
+        """
+        _check(out)
         # Chunk size depends on the CPU count, so another machine recomputes chunks. That is safe.
         size = chunk or max(256, _ROWS_A_CORE * (os.cpu_count() or 1))
-        done: list[Out] = []
-        schema = make_schema(outward)
-        guarded = _RowFunction(function, inward, outward)
-        for start in self._iter_starts(name, len(rows), size):
-            some = rows[start : start + size]
+        schema = make_schema(out)
+        for some in self._iter_chunks(name, rows, size, total):
+            inward = type(some[0])
             table = make_table(some, inward)
             part = self._get_part(name, table)
             found = read_part(part, schema) if part else None
             if found is None:
-                found = self._compute(table, guarded, schema)
+                found = self._compute(table, _RowFunction(function, inward, out), schema)
                 if part:
                     write_part(part, found)
-            done += read_rows(found, outward)
-        return done
+            yield from read_rows(found, out)
 
     def _get_part(self, name: str, table: pa.Table) -> Path | None:
         """Return the path of a chunk's results: a file named by the hash of its input."""
@@ -166,20 +183,23 @@ class Engine:
                 raise UsageError(message("building.other-engine-running", name=self.name)) from None
         return daft
 
-    def _iter_starts(self, name: str, rows: int, size: int) -> Iterator[int]:
-        """Yield the start of each chunk; on a terminal with a progress bar."""
-        starts = range(0, rows, size)
+    def _iter_chunks(
+        self, name: str, rows: Iterable[In], size: int, total: int
+    ) -> Iterator[list[In]]:
+        """Yield the rows in chunks; on a terminal with a progress bar."""
+        rest = iter(rows)
+        chunks = iter(lambda: list(islice(rest, size)), [])
         if self._console is None or not self._console.is_terminal:
-            yield from starts
+            yield from chunks
             return
         from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
 
         columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=self._console, transient=True) as bar:
-            task = bar.add_task(name, total=rows)
-            for start in starts:
-                yield start
-                bar.update(task, completed=min(rows, start + size))
+            task = bar.add_task(name, total=total or None)
+            for chunk in chunks:
+                yield chunk
+                bar.advance(task, len(chunk))
 
 
 class _RowFunction:

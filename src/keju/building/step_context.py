@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -45,9 +45,19 @@ class StepContext:
         self._step = step
         self._items: list[Item] | None = None
         self._by_id: dict[str, Item] = {}
+        self._current: Item | None = None
+
+    def iter_items(self) -> Iterator[Item]:
+        """Yield the items of the input, in their order; only a batch of them is in memory.
+
+        Each call reads the input again. `keep` compares an item with the one that was yielded last.
+        """
+        for item in self.given:
+            self._current = item
+            yield item
 
     def items(self) -> list[Item]:
-        """The items of the input, in their order; read once."""
+        """The items of the input, in their order, all in memory; read once."""
         if self._items is None:
             self._items = self.given.items()
             self._by_id = {item.id: item for item in self._items}
@@ -76,27 +86,34 @@ class StepContext:
 
         Its images are linked from `given` unless the writer has them already. The step is appended
         to its provenance if note, tool or person is given, or the item differs from the input item.
+        An item that is not the last one of `iter_items` needs all items of the input in memory.
 
         Raises:
             DataError: the id is taken, or an image is neither in the input nor added.
         """
-        self.items()
         for ref in item.images:
             if not self.writer.has_image(ref):
                 self.writer.link_image(self.image_path(ref), ref)
         described = bool(note or tool or person)
-        if described or item != self._by_id.get(item.id):
+        if described or item != self._find_given(item.id):
             done = Provenance(step=self._step, tool=tool, person=person, note=note)
             item = replace(item, provenance=(*item.provenance, done))
         self.writer.add(item)
 
-    def table(self, name: str, rows: Sequence[Struct], shape: type[Struct] | None = None) -> None:
+    def _find_given(self, name: str) -> Item | None:
+        """Find the item of the input with that id; None if it has none."""
+        if self._current is not None and self._current.id == name:
+            return self._current
+        self.items()
+        return self._by_id.get(name)
+
+    def table(self, name: str, rows: Iterable[Struct], shape: type[Struct] | None = None) -> None:
         """Write rows as OUT/tables/NAME.parquet (exact) and .csv (for spreadsheets).
 
         Args:
             name: of the table, e.g. ``dropped``.
-            rows: flat records, all of one type; without rows, no table is written unless `shape`
-                gives the columns.
+            rows: flat records, all of one type, written in batches as they come; without rows, no
+                table is written unless `shape` gives the columns.
             shape: the type of the rows.
         """
         write_table(self.out / TABLES, name, rows, shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Annotated
 
 from msgspec import Meta
@@ -30,19 +31,29 @@ def select_items(context: StepContext, settings: SubsetSettings) -> None:
     Raises:
         UsageError: a task or group that no item has.
     """
-    items = context.items()
-    _check("task", settings.tasks, {item.task for item in items})
-    _check("group", settings.groups, {item.group for item in items})
+    tasks: set[str] = set()
+    groups: set[str] = set()
+    if settings.tasks or settings.groups:
+        for item in context.given:
+            tasks.add(item.task)
+            groups.add(item.group)
+    _check("task", settings.tasks, tasks)
+    _check("group", settings.groups, groups)
     kept: Counter[str] = Counter()
-    left = []
-    for item in items:
+    write_dropped(context.out, _keep_selected(context, settings, kept))
+    context.note(f"{kept.total()} of {len(context.given)} items selected")
+
+
+def _keep_selected(
+    context: StepContext, settings: SubsetSettings, kept: Counter[str]
+) -> Iterator[Dropped]:
+    """Keep the selected items, counted by task in `kept`; yield the others."""
+    for item in context.iter_items():
         if why := _find_reason(item, settings, kept):
-            left.append(Dropped(item.id, why, item.task))
+            yield Dropped(item.id, why, item.task)
         else:
             kept[item.task] += 1
             context.keep(item)
-    write_dropped(context.out, left)
-    context.note(f"{kept.total()} of {len(items)} items selected")
 
 
 STEP = Step(

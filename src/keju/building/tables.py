@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
-from keju.building.columns import make_table
+from keju.building.columns import make_schema, make_table
 from keju.files import cell_text, write_atomic
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_BATCH = 5000
+"""Rows that are in memory at a time."""
 
 
 def write_table(
-    folder: Path, name: str, rows: Sequence[Struct], shape: type[Struct] | None = None
+    folder: Path, name: str, rows: Iterable[Struct], shape: type[Struct] | None = None
 ) -> None:
     """Write rows as FOLDER/NAME.parquet (exact) and .csv (for spreadsheets).
 
@@ -25,18 +34,65 @@ def write_table(
     Args:
         folder: of the tables; it is created.
         name: of the table.
-        rows: flat records, all of one type.
+        rows: flat records, all of one type; a batch of them is in memory.
         shape: that type; without it, no table is written if there are no rows.
     """
-    import polars as pl  # noqa: PLC0415 - heavy
-
-    shape = shape or (type(rows[0]) if rows else None)
+    batches = _iter_batches(rows)
+    first, second = next(batches, []), next(batches, [])
+    shape = shape or (type(first[0]) if first else None)
     if shape is None:
         return
-    frame = pl.DataFrame(pl.from_arrow(make_table(rows, shape)))
+    if second:
+        _write_batches(folder / name, chain((first, second), batches), shape)
+        return
+    frame = _make_frame(first, shape)
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd", statistics=False)
     write_atomic(folder / f"{name}.parquet", buffer.getvalue())
+    # By the byte order mark spreadsheets recognise UTF-8.
+    write_atomic(folder / f"{name}.csv", _as_text(frame, first).write_csv(include_bom=True))
+
+
+def _iter_batches(rows: Iterable[Struct]) -> Iterator[list[Struct]]:
+    rest = iter(rows)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch
+
+
+def _write_batches(path: Path, batches: Iterable[list[Struct]], shape: type[Struct]) -> None:
+    """Write batches to PATH.parquet and PATH.csv, which have their names when complete."""
+    from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - heavy
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files = [path.with_name(f"{path.name}.{suffix}") for suffix in ("parquet", "csv")]
+    partial = [each.with_name(f".{each.name}.{os.getpid()}") for each in files]
+    try:
+        with (
+            ParquetWriter(partial[0], make_schema(shape), compression="zstd",
+                          write_statistics=False) as table,
+            partial[1].open("wb") as texts,
+        ):  # fmt: skip
+            for number, batch in enumerate(batches):
+                table.write_table(make_table(batch, shape))
+                frame = _as_text(_make_frame(batch, shape), batch)
+                frame.write_csv(texts, include_bom=not number, include_header=not number)
+        for done, file in zip(partial, files, strict=True):
+            done.replace(file)
+    finally:
+        for each in partial:
+            each.unlink(missing_ok=True)
+
+
+def _make_frame(rows: Sequence[Struct], shape: type[Struct]) -> pl.DataFrame:
+    import polars as pl  # noqa: PLC0415 - heavy
+
+    return pl.DataFrame(pl.from_arrow(make_table(rows, shape)))
+
+
+def _as_text(frame: pl.DataFrame, rows: Sequence[Struct]) -> pl.DataFrame:
+    """Convert lists to JSON, and texts to cells without formulae."""
+    import polars as pl  # noqa: PLC0415 - heavy
+
     lists = [column for column, kind in frame.schema.items() if isinstance(kind, pl.List)]
     as_text = frame.with_columns(
         pl.Series(
@@ -50,6 +106,4 @@ def write_table(
         for column in lists
     )
     texts = pl.col(pl.String)
-    as_text = as_text.with_columns(texts.map_elements(cell_text, return_dtype=pl.String))
-    # By the byte order mark spreadsheets recognise UTF-8.
-    write_atomic(folder / f"{name}.csv", as_text.write_csv(include_bom=True))
+    return as_text.with_columns(texts.map_elements(cell_text, return_dtype=pl.String))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from msgspec import Meta, Struct
@@ -60,6 +60,14 @@ class StratumRow(Struct, frozen=True):
     allowed: int
 
 
+class Member(NamedTuple):
+    """What is in memory of an item of a stratum: its id, task and group (`get_group`)."""
+
+    id: str
+    task: str
+    group: str
+
+
 def balance_items(context: StepContext, settings: BalanceSettings) -> None:
     """Drop items of strata that are too large.
 
@@ -70,32 +78,29 @@ def balance_items(context: StepContext, settings: BalanceSettings) -> None:
         raise UsageError(message("building.nothing-limits-stratum"))
     if 0 < settings.ratio < 1:
         raise UsageError(message("building.ratio-too-small", ratio=settings.ratio))
-    items = context.items()
-    _check(items, settings.by)
-    strata: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        strata[" / ".join(_get_value(item, name) for name in settings.by)].append(item)
+    strata = _list_strata(context, settings.by)
     allowed = compute_allowance(list(map(len, strata.values())), settings.most, settings.ratio)
     kept: set[str] = set()
-    rows, left = [], []
+    rows = []
     for name, some in strata.items():
         chosen = draw_items(some, allowed, context.rng("draw", name), whole=settings.whole_groups)
         kept |= chosen
-        groups = len({get_group(item) for item in some})
+        groups = len({item.group for item in some})
         rows.append(StratumRow(name, groups, len(some), len(chosen), allowed))
-        left += [
-            Dropped(item.id, f"over {allowed} items of its stratum", item.task, name)
-            for item in some
-            if item.id not in chosen
-        ]
-    for item in items:
+    for item in context.iter_items():
         if item.id in kept:
             context.keep(item)
     context.table("strata", rows, StratumRow)
+    left = (
+        Dropped(item.id, f"over {allowed} items of its stratum", item.task, name)
+        for name, some in strata.items()
+        for item in some
+        if item.id not in kept
+    )
     write_dropped(context.out, left)
     counts = [row.kept for row in rows]
     context.note(
-        f"{len(kept)} of {len(items)} items kept in {len(rows)} strata by "
+        f"{len(kept)} of {len(context.given)} items kept in {len(rows)} strata by "
         f"{', '.join(settings.by)}: {min(counts)} to {max(counts)} in each"
     )
 
@@ -112,7 +117,7 @@ def compute_allowance(sizes: Sequence[int], most: int, ratio: float) -> int:
 
 
 def draw_items(
-    items: Sequence[Item], allowed: int, rng: np.random.Generator, *, whole: bool = False
+    items: Sequence[Member], allowed: int, rng: np.random.Generator, *, whole: bool = False
 ) -> set[str]:
     """Draw the ids of at most `allowed` items, evenly over groups.
 
@@ -129,7 +134,7 @@ def draw_items(
         return {item.id for item in items}
     groups: dict[str, list[str]] = defaultdict(list)
     for item in items:
-        groups[get_group(item)].append(item.id)
+        groups[item.group].append(item.id)
     names = sorted(groups)
     order = [names[place] for place in rng.permutation(len(names))]
     chosen: set[str] = set()
@@ -147,11 +152,22 @@ def draw_items(
     return chosen
 
 
-def _check(items: Sequence[Item], names: Sequence[str]) -> None:
-    known = Counter(name for item in items for name in item.metadata)
-    for name in names:
+def _list_strata(context: StepContext, by: Sequence[str]) -> dict[str, list[Member]]:
+    """List the members of each stratum, in the order of the items.
+
+    Raises:
+        UsageError: a name is neither a field nor in the metadata of an item.
+    """
+    known: set[str] = set()
+    strata: dict[str, list[Member]] = defaultdict(list)
+    for item in context.given:
+        known.update(item.metadata)
+        name = " / ".join(_get_value(item, name) for name in by)
+        strata[name].append(Member(item.id, item.task, get_group(item)))
+    for name in by:
         if name not in _FIELDS and name not in known:
             raise UsageError(unknown_name(name, sorted({*_FIELDS, *known}), "field"))
+    return strata
 
 
 def _get_value(item: Item, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from keju.items import Item
 _CHUNK = 64
 
 
-def compute_matches(context: StepContext, items: Sequence[Item], clip: Path) -> dict[str, float]:
+def compute_matches(context: StepContext, items: Iterable[Item], clip: Path) -> dict[str, float]:
     """Compute the cosine of an item's first image and its answer, by the item's id.
 
     Only of items with a text about an image: a letter or a transcription does not describe what an

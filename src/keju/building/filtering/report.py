@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import insort
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
-from keju.building.filtering.limits import MEASURES, UNKNOWN, LimitViolation
+from keju.building.filtering.limits import MEASURES, UNKNOWN, LimitViolation, Worst
 from keju.building.filtering.pictures import ImageMeasures
 from keju.building.filtering.texts import TextMeasures
 from keju.building.markdown import format_table
@@ -40,35 +42,100 @@ class Distribution(Struct, frozen=True):
     most: float
 
 
-class Quality(NamedTuple):
-    """The data of the report."""
+class Quality:
+    """The data of the report, collected item by item; of an item, only numbers are kept.
 
-    items: Sequence[Item]
-    pictures: Sequence[ImageMeasures]
-    texts: Sequence[TextMeasures]
-    faults: Sequence[LimitViolation]
-    dropped: int
+    Args:
+        pictures: the measures of every image, by its path.
+
+    Attributes:
+        pictures: the same.
+        items: the number of items.
+        listed: the measures of the items that contain listed words.
+        faults: every limit that an item exceeds.
+        dropped: the number of items that were dropped.
+    """
+
+    def __init__(self, pictures: Mapping[str, ImageMeasures]) -> None:
+        self.pictures = pictures
+        self.items = self.dropped = 0
+        self.listed: list[TextMeasures] = []
+        self.faults: list[LimitViolation] = []
+        self._values = {name: _Values(measure.worst) for name, measure in MEASURES.items()}
+        self._shown_by: dict[str, str] = {}
+        for seen in pictures.values():
+            if not seen.error:
+                self._add(seen, seen.path, "picture")
+
+    def add(self, item: Item, text: TextMeasures) -> None:
+        """Add the next item."""
+        self.items += 1
+        self._add(text, text.item, "text")
+        if text.listed:
+            self.listed.append(text)
+        for ref in item.images:
+            self._shown_by.setdefault(ref.path, item.id)
+
+    def list_values(self, measure: str) -> NDArray[np.float64]:
+        """List the values of a measure: once per image, or once per item."""
+        return np.frombuffer(self._values[measure].numbers, np.float64)
+
+    def list_worst(self, measure: str) -> list[tuple[float, str, str]]:
+        """List the `WORST` values of a measure, each with its item, and its image if it has one."""
+        return [
+            (value, self._shown_by.get(name, name), name if name in self._shown_by else "")
+            for value, name in self._values[measure].list_worst()
+        ]
+
+    def _add(self, measures: ImageMeasures | TextMeasures, name: str, of: str) -> None:
+        for measure, values in self._values.items():
+            if MEASURES[measure].of == of:
+                value = float(getattr(measures, measure))
+                if of == "picture" or value != UNKNOWN:
+                    values.add(value, name)
+
+
+class _Values:
+    """The values of one measure, and the worst of them with their names."""
+
+    def __init__(self, worst: Worst) -> None:
+        self.numbers = array("d")
+        self._sign = -1 if worst == "high" else 1
+        self._worst: list[tuple[float, str]] = []
+
+    def add(self, value: float, name: str) -> None:
+        """Add the next value."""
+        self.numbers.append(value)
+        key = self._sign * value, name
+        if len(self._worst) < WORST or key < self._worst[-1]:
+            insort(self._worst, key)
+            del self._worst[WORST:]
+
+    def list_worst(self) -> list[tuple[float, str]]:
+        """List the worst values with their names, the worst first."""
+        return [(self._sign * key, name) for key, name in self._worst]
 
 
 def compute_distributions(quality: Quality) -> list[Distribution]:
     """Compute the distribution of each measure with values."""
     found = []
     for name, measure in MEASURES.items():
-        values = [value for value, _ in _iter_values(quality, name)]
-        if values:
-            cuts = np.percentile(np.array(values, float), _PLACES)
-            rounded = (round(float(cut), 4) for cut in cuts)
+        values = quality.list_values(name)
+        if len(values):
+            rounded = (round(float(cut), 4) for cut in np.percentile(values, _PLACES))
             found.append(Distribution(name, measure.of, measure.what, len(values), *rounded))
     return found
 
 
-def render_quality_report(quality: Quality, name: str) -> str:
+def render_quality_report(
+    quality: Quality, distributions: Sequence[Distribution], name: str
+) -> str:
     """Render the report as Markdown."""
-    kept = len(quality.items) - quality.dropped
+    kept = quality.items - quality.dropped
     lines = [
         f"# Quality of {name}",
         "",
-        f"{number_of(len(quality.items), 'item')} over "
+        f"{number_of(quality.items, 'item')} over "
         f"{number_of(len(quality.pictures), 'image')}; {kept:,} kept, "
         f"{quality.dropped:,} dropped.",
         "",
@@ -79,7 +146,7 @@ def render_quality_report(quality: Quality, name: str) -> str:
         format_table(
             ["measure", "", "counted", "least", "5 %", "25 %", "median", "75 %", "95 %", "most"],
             ((row.measure, row.what, row.counted, *map(_format_value, _list_cuts(row)))
-             for row in compute_distributions(quality)),
+             for row in distributions),
         ),
         "",
         *_render_dropped(quality),
@@ -96,28 +163,12 @@ def _list_cuts(row: Distribution) -> tuple[float, ...]:
     return (row.least, row.p5, row.p25, row.median, row.p75, row.p95, row.most)
 
 
-def _iter_values(quality: Quality, measure: str) -> Iterator[tuple[float, str]]:
-    """Yield the values of a measure, each with its item or image."""
-    if MEASURES[measure].of == "picture":
-        for seen in quality.pictures:
-            if not seen.error:
-                yield float(getattr(seen, measure)), seen.path
-        return
-    for text in quality.texts:
-        value = float(getattr(text, measure))
-        if value != UNKNOWN:
-            yield value, text.item
-
-
 def _render_dropped(quality: Quality) -> list[str]:
     if not quality.faults:
         return []
-    by_limit = Counter((fault.measure, fault.limit) for fault in quality.faults)
-    items = {
-        key: len({fault.item for fault in quality.faults if (fault.measure, fault.limit) == key})
-        for key in by_limit
-    }
-    rows = [(measure, limit, items[measure, limit]) for measure, limit in sorted(by_limit)]
+    pairs = {(fault.measure, fault.limit, fault.item) for fault in quality.faults}
+    items = Counter((measure, limit) for measure, limit, _ in pairs)
+    rows = [(measure, limit, items[measure, limit]) for measure, limit in sorted(items)]
     return [
         "## Dropped",
         "",
@@ -131,7 +182,7 @@ def _render_dropped(quality: Quality) -> list[str]:
 def _render_listed(quality: Quality) -> list[str]:
     """Render the number of items with listed words, by kind."""
     kinds: Counter[str] = Counter()
-    for text in quality.texts:
+    for text in quality.listed:
         kinds.update(part.partition(": ")[0] for part in text.listed.split("; ") if part)
     if not kinds:
         return []
@@ -146,16 +197,10 @@ def _render_listed(quality: Quality) -> list[str]:
 
 
 def _render_worst(quality: Quality, measure: str) -> list[str]:
-    values = list(_iter_values(quality, measure))
-    if len({value for value, _ in values}) < 2:
+    values = quality.list_values(measure)
+    if not len(values) or values.min() == values.max():
         return []
-    high = MEASURES[measure].worst == "high"
-    shown_by: Mapping[str, str] = {
-        ref.path: item.id for item in reversed(quality.items) for ref in item.images
-    }
-    ranked = sorted(values, key=lambda each: (-each[0] if high else each[0], each[1]))[:WORST]
-    rows = ((_format_value(value), shown_by.get(name, name), name if name in shown_by else "")
-            for value, name in ranked)  # fmt: skip
+    rows = ((_format_value(value), *names) for value, *names in quality.list_worst(measure))
     return [f"### {measure}", "", format_table([measure, "item", "image"], rows), ""]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,12 +26,24 @@ from keju.building.filtering.report import (
     compute_distributions,
     render_quality_report,
 )
-from keju.building.filtering.texts import TextMeasures, collect_texts, measure_texts, read_words
+from keju.building.filtering.texts import (
+    TextMeasures,
+    TextsToMeasure,
+    collect_texts,
+    measure_texts,
+    read_words,
+)
 from keju.building.markdown import format_cell
 from keju.building.step import Step
 from keju.building.step_context import StepContext
 from keju.errors import UsageError, number_of, unknown_name
 from keju.files import write_atomic
+from keju.items import Item
+
+_CHUNK = 2048
+"""Items whose texts are measured at a time."""
+
+_Find = Callable[[Item, TextMeasures], list[LimitViolation]]
 
 
 class ListedWords(Struct, frozen=True):
@@ -41,21 +54,18 @@ class ListedWords(Struct, frozen=True):
     words: str
 
 
-class _Measurements(NamedTuple):
-    pictures: dict[str, ImageMeasures]
-    texts: dict[str, TextMeasures]
-
-
 def measure_items(context: StepContext, settings: MeasureSettings) -> None:
     """Keep every item, with tables of measures and a report beside them.
 
     Raises:
         UsageError: the list of words cannot be read.
     """
-    found = _measure(context, settings)
-    for item in context.items():
+    pictures = _measure_pictures(context)
+    quality = Quality(pictures)
+    context.table("texts", _measure_texts(context, settings, quality), TextMeasures)
+    for item in context.iter_items():
         context.keep(item)
-    _report(context, found, [], 0)
+    _report(context, quality)
 
 
 def filter_items(context: StepContext, settings: FilterSettings) -> None:
@@ -65,26 +75,29 @@ def filter_items(context: StepContext, settings: FilterSettings) -> None:
         UsageError: the list of words cannot be read, or no item is of a task that was named.
         DataError: no item would be left.
     """
-    items = context.items()
-    known = {item.task for item in items}
+    known = set(context.given.manifest.tasks)
     for name in settings.tasks:
         if name not in known:
             raise UsageError(unknown_name(name, sorted(known), "task"))
-    found, limits = _measure(context, settings), list_limits(settings)
-    faults: list[LimitViolation] = []
-    dropped = 0
-    for item in items:
-        text = found.texts[item.id]
-        broken = list(find_violations(item, limits, found.pictures, text))
+    pictures, limits = _measure_pictures(context), list_limits(settings)
+    quality = Quality(pictures)
+
+    def find(item: Item, text: TextMeasures) -> list[LimitViolation]:
+        if settings.tasks and item.task not in settings.tasks:
+            return []
+        broken = list(find_violations(item, limits, pictures, text))
         if settings.drop_listed and text.listed:
             broken.append(LimitViolation(item.id, item.task, "listed", 1.0, "no listed word",
                                 note=text.listed))  # fmt: skip
-        if broken and (not settings.tasks or item.task in settings.tasks):
-            faults += broken
-            dropped += 1
-        else:
+        return broken
+
+    context.table("texts", _measure_texts(context, settings, quality, find), TextMeasures)
+    gone = {fault.item for fault in quality.faults}
+    quality.dropped = len(gone)
+    for item in context.iter_items():
+        if item.id not in gone:
             context.keep(item)
-    _report(context, found, faults, dropped)
+    _report(context, quality)
 
 
 MEASURE = Step("measure", "Measure images and texts; write tables and a report.", MeasureSettings,
@@ -93,43 +106,63 @@ FILTER = Step("filter", "Drop items beyond limits: blurred, blank, damaged, repe
               FilterSettings, filter_items)  # fmt: skip
 
 
-def _measure(context: StepContext, settings: MeasureSettings) -> _Measurements:
-    items = context.items()
-    refs = {ref.path: ref for item in items for ref in item.images}
+def _measure_pictures(context: StepContext) -> dict[str, ImageMeasures]:
+    """Measure every image once, by its path."""
+    if not context.given.manifest.images:
+        return {}
+    refs = {ref.path: ref for item in context.given for ref in item.images}
     rows = [ImageToMeasure(path, str(context.image_path(ref))) for path, ref in refs.items()]
     seen = context.engine.map("pictures", rows, measure_image, ImageMeasures)
-    words = partial(measure_texts, words=dict(read_words(settings.words)))
-    texts = context.engine.map(
-        "texts", [collect_texts(item) for item in items], words, TextMeasures
-    )
-    if settings.clip:
-        matches = compute_matches(context, items, settings.clip)
-        texts = [replace(text, match=matches.get(text.item, UNKNOWN)) for text in texts]
-    else:
-        context.note("image-text match: unscored, because no CLIP weights are given (clip)")
-    pictures = {
+    return {
         row.path: (measures if measures.path else ImageMeasures(row.path, error=measures.error))
         for row, measures in zip(rows, seen, strict=True)
     }
-    return _Measurements(pictures, {item.id: text for item, text in zip(items, texts, strict=True)})
 
 
-def _report(
-    context: StepContext, found: _Measurements, faults: list[LimitViolation], dropped: int
-) -> None:
-    pictures, texts = list(found.pictures.values()), list(found.texts.values())
-    quality = Quality(context.items(), pictures, texts, faults, dropped)
-    listed = [ListedWords(text.item, text.task, text.listed) for text in texts if text.listed]
-    context.table("pictures", pictures, ImageMeasures)
-    context.table("texts", texts, TextMeasures)
-    context.table("distributions", compute_distributions(quality), Distribution)
-    context.table("dropped", faults, LimitViolation)
+def _measure_texts(
+    context: StepContext, settings: MeasureSettings, quality: Quality, find: _Find | None = None
+) -> Iterator[TextMeasures]:
+    """Yield the measures of each item's texts, and add them and its violations to `quality`."""
+    words = partial(measure_texts, words=dict(read_words(settings.words)))
+    matches: dict[str, float] = {}
+    if settings.clip:
+        matches = compute_matches(context, context.given, settings.clip)
+    else:
+        context.note("image-text match: unscored, because no CLIP weights are given (clip)")
+    waiting: deque[Item] = deque()
+
+    def collect() -> Iterator[TextsToMeasure]:
+        for item in context.given:
+            waiting.append(item)
+            yield collect_texts(item)
+
+    total = len(context.given)
+    for measures in context.engine.iter_map(
+        "texts", collect(), words, TextMeasures, chunk=_CHUNK, total=total
+    ):
+        match = matches.get(measures.item, UNKNOWN)
+        text = replace(measures, match=match) if settings.clip else measures
+        item = waiting.popleft()
+        quality.add(item, text)
+        if find:
+            quality.faults += find(item, text)
+        yield text
+
+
+def _report(context: StepContext, quality: Quality) -> None:
+    listed = [ListedWords(text.item, text.task, text.listed) for text in quality.listed]
+    context.table("pictures", list(quality.pictures.values()), ImageMeasures)
+    distributions = compute_distributions(quality)
+    context.table("distributions", distributions, Distribution)
+    context.table("dropped", quality.faults, LimitViolation)
     context.table("listed", listed, ListedWords)
     name = format_cell(context.given.manifest.name)
-    write_atomic(context.out / FILE, render_quality_report(quality, name) + "\n")
+    report = render_quality_report(quality, distributions, name)
+    write_atomic(context.out / FILE, report + "\n")
     context.note(
-        f"{number_of(len(texts), 'item')} and {number_of(len(pictures), 'image')} measured, "
-        f"{number_of(dropped, 'item')} dropped; see {FILE} for distributions and the worst items"
+        f"{number_of(quality.items, 'item')} and {number_of(len(quality.pictures), 'image')} "
+        f"measured, {number_of(quality.dropped, 'item')} dropped; see {FILE} for distributions and "
+        "the worst items"
     )
     if listed:
         context.note(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from keju.building.dedup.union_find import UnionFind
+from keju.building.dedup.union_find import Indices, UnionFind
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import has_reference, task
@@ -70,14 +73,11 @@ def get_group(item: Item) -> str:
 def list_units(items: Iterable[Item]) -> list[SplitUnit]:
     """List the units: items that share a group or an image, directly or through others."""
     items = list(items)
-    joined = UnionFind(len(items))
-    first: dict[tuple[str, str], int] = {}
-    for place, item in enumerate(items):
-        marks = [("group", get_group(item)), *(("image", ref.sha256) for ref in item.images)]
-        for mark in marks:
-            joined.join(first.setdefault(mark, place), place)
+    marks = UnitMarks()
+    for item in items:
+        marks.add(item)
     members: dict[int, list[Item]] = defaultdict(list)
-    for item, unit in zip(items, joined.label().tolist(), strict=True):
+    for item, unit in zip(items, marks.number_units().tolist(), strict=True):
         members[unit].append(item)
     return [
         SplitUnit(tuple(item.id for item in some), Counter(item.task for item in some))
@@ -85,11 +85,62 @@ def list_units(items: Iterable[Item]) -> list[SplitUnit]:
     ]
 
 
+class UnitMarks:
+    """What connects items: a hash of each group and image, and the items that have it."""
+
+    def __init__(self) -> None:
+        self._marks = array("Q")
+        self._places = array("q")
+        self._items = 0
+
+    def add(self, item: Item) -> None:
+        """Add the next item."""
+        names = [f"group {get_group(item)}", *(f"image {ref.sha256}" for ref in item.images)]
+        for name in names:
+            digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+            self._marks.append(int.from_bytes(digest, "big"))
+            self._places.append(self._items)
+        self._items += 1
+
+    def number_units(self) -> Indices:
+        """Number the unit of each item; units are numbered in order of their first item."""
+        marks = np.frombuffer(self._marks, np.uint64)
+        places = np.frombuffer(self._places, np.int64)
+        order = np.argsort(marks, kind="stable")
+        same = np.flatnonzero(marks[order[1:]] == marks[order[:-1]])
+        joined = UnionFind(self._items)
+        pairs = zip(places[order[same]].tolist(), places[order[same + 1]].tolist(), strict=True)
+        joined.join_all(pairs)
+        return np.unique(joined.label(), return_inverse=True)[1]
+
+
+class UnitTasks(NamedTuple):
+    """The number of items of each task in each unit, without zeros.
+
+    The tasks of unit `u` are ``tasks[starts[u]:starts[u + 1]]``, their items in `counts`.
+    """
+
+    starts: Indices
+    tasks: Indices
+    counts: Indices
+
+    @classmethod
+    def tally(cls, units: Indices, tasks: Indices, size: int) -> UnitTasks:
+        """Count the items of each unit and task.
+
+        Args:
+            units: the unit of each item, from 0.
+            tasks: the task of each item, from 0.
+            size: the number of units.
+        """
+        width = int(tasks.max(initial=0)) + 1
+        pairs, counts = np.unique(units * width + tasks, return_counts=True)
+        starts = np.searchsorted(pairs, np.arange(size + 1) * width)
+        return cls(starts, pairs % width, counts)
+
+
 def divide_units(units: Sequence[SplitUnit], share: float, rng: np.random.Generator) -> set[int]:
     """Choose the units of the reference split so that each task comes close to its share.
-
-    Units are taken large before small, equal ones at random; each goes where the sum over tasks of
-    (items − wanted)² / wanted is smaller. Then single units move as long as the sum decreases.
 
     Args:
         units: the units.
@@ -100,27 +151,98 @@ def divide_units(units: Sequence[SplitUnit], share: float, rng: np.random.Genera
         Indices in `units`.
     """
     names = sorted({name for unit in units for name in unit.tasks})
-    counts = np.array([[unit.tasks.get(name, 0) for name in names] for unit in units], float)
-    wanted = share * counts.sum(axis=0)
-    away = -wanted
+    number = {name: at for at, name in enumerate(names)}
+    found = [
+        (at, number[name], count)
+        for at, unit in enumerate(units)
+        for name, count in sorted(unit.tasks.items())
+        if count
+    ]
+    of_unit, tasks, counts = np.array(found, np.int64).reshape(-1, 3).T
+    starts = np.searchsorted(of_unit, np.arange(len(units) + 1))
+    sizes = np.array([len(unit.items) for unit in units], np.int64)
+    return divide(UnitTasks(starts, tasks, counts), sizes, share, rng)
+
+
+def divide(units: UnitTasks, sizes: Indices, share: float, rng: np.random.Generator) -> set[int]:
+    """Choose the units of the reference split so that each task comes close to its share.
+
+    Units are taken large before small, equal ones at random; each goes where the sum over tasks of
+    (items − wanted)² / wanted is smaller. Then single units move as long as the sum decreases.
+
+    Args:
+        units: the units; tasks are numbered in the order of their names.
+        sizes: the number of items of each unit.
+        share: of each task's items, between 0 and 1.
+        rng: random generator.
+
+    Returns:
+        The chosen units by index.
+    """
+    wanted = (share * np.bincount(units.tasks, units.counts)).tolist()
+    away = [-each for each in wanted]
     chosen: set[int] = set()
 
     def falls(place: int) -> bool:
         """Move this unit to the other side if the sum decreases; return whether it did."""
-        nonlocal away
-        moved = away + counts[place] * (-1 if place in chosen else 1)
-        if float(((away**2 - moved**2) / wanted).sum()) <= 1e-9:
+        part = slice(units.starts[place], units.starts[place + 1])
+        sign = -1 if place in chosen else 1
+        tasks = units.tasks[part].tolist()
+        before = [away[name] for name in tasks]
+        after = [
+            away[name] + count * sign
+            for name, count in zip(tasks, units.counts[part].tolist(), strict=True)
+        ]
+        # The terms of the other tasks are 0, and numpy adds in an order that depends on them.
+        terms = np.zeros(len(away) if len(tasks) > 1 else 1)
+        for at, name in enumerate(tasks):
+            term = (before[at] * before[at] - after[at] * after[at]) / wanted[name]
+            terms[name if len(tasks) > 1 else 0] = term
+        if float(terms.sum()) <= 1e-9:
             return False
-        away = moved
+        for name, value in zip(tasks, after, strict=True):
+            away[name] = value
         chosen.symmetric_difference_update({place})
         return True
 
-    shuffled = rng.permutation(len(units)).tolist()
-    order = sorted(shuffled, key=lambda place: -len(units[place].items))
+    shuffled = rng.permutation(len(sizes))
+    order = shuffled[np.argsort(-sizes[shuffled], kind="stable")].tolist()
     for _ in range(_PASSES):
         if not sum(map(falls, order)):
             break
     return chosen
+
+
+class _Given:
+    """The input by columns: task, unit, and whether an item is of pairs or lacks a reference."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        numbers: dict[str, int] = {}
+        marks, tasks, paired, lacking = UnitMarks(), array("q"), bytearray(), bytearray()
+        for item in items:
+            marks.add(item)
+            tasks.append(numbers.setdefault(item.task, len(numbers)))
+            paired.append(_is_of_pairs(item))
+            lacking.append(not paired[-1] and not has_reference(item))
+        self.names = list(numbers)
+        self.tasks = np.frombuffer(tasks, np.int64)
+        self.units = marks.number_units()
+        self.lacking = np.frombuffer(lacking, bool)
+        self.sizes = np.bincount(self.units)
+        self.bare = np.bincount(self.units, self.lacking) == self.sizes
+        self.free = ~self.bare & (np.bincount(self.units, np.frombuffer(paired, bool)) == 0)
+
+    def choose(self, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Choose the units of the reference split among the free ones; true for the chosen."""
+        by_name = np.argsort(np.argsort(self.names))
+        free = np.flatnonzero(self.free)
+        divided = self.free[self.units]
+        renumbered = np.searchsorted(free, self.units[divided])
+        tasks = np.unique(by_name[self.tasks[divided]], return_inverse=True)[1]
+        units = UnitTasks.tally(renumbered, tasks, len(free))
+        chosen = np.zeros(len(self.sizes), bool)
+        chosen[free[sorted(divide(units, self.sizes[free], share, rng))]] = True
+        return chosen
 
 
 def split_items(context: StepContext, settings: SplitSettings) -> None:
@@ -134,46 +256,32 @@ def split_items(context: StepContext, settings: SplitSettings) -> None:
         UsageError: nothing can be divided.
         DataError: an item's task is unknown.
     """
-    items = context.items()
-    paired = {item.id for item in items if _is_of_pairs(item)}
-    units = list_units(items)
-    lacking = {item.id for item in items if not has_reference(item)} - paired
-    free = [unit for unit in units
-            if paired.isdisjoint(unit.items) and not lacking.issuperset(unit.items)]  # fmt: skip
-    if len(free) < 2:
-        more = message("building.and-references", count=len(lacking)) if lacking else ""
-        raise UsageError(
-            message("building.nothing-to-split", items=len(items), units=len(free), more=more)
-        )
-    chosen = divide_units(free, settings.reference, context.rng("divide"))
-    reference = {name for place in chosen for name in free[place].items}
-    divided = {name for unit in free for name in unit.items}
-    done = []
-    for item in items:
-        side: Split = "reference" if item.id in reference else "test"
-        done.append(replace(item, split=side if item.id in divided else item.split))
-        context.keep(done[-1])
-    rows = list(_make_rows(done, units, divided, settings.reference))
+    given = _Given(context.given)
+    total, free, lacking = len(given.tasks), int(given.free.sum()), int(given.lacking.sum())
+    if free < 2:
+        more = message("building.and-references", count=lacking) if lacking else ""
+        raise UsageError(message("building.nothing-to-split", items=total, units=free, more=more))
+    chosen = given.choose(settings.reference, context.rng("divide"))
+    side = np.zeros(total, bool)
+    context.table("places", _keep_all(context, given, chosen, side))
+    rows = list(_make_rows(given, side, settings.reference))
     context.table("split", rows, TaskSplit)
-    context.table(
-        "places", [ItemSplit(each.id, each.task, get_group(each), each.split) for each in done]
-    )
-    counts = Counter(item.split for item in done)
+    reference = int(side.sum())
     context.note(
-        f"{number_of(counts['test'], 'item')} to test, {counts['reference']:,} to reference, in "
-        f"{number_of(len(free), 'unit')}"
+        f"{number_of(total - reference, 'item')} to test, {reference:,} to reference, in "
+        f"{number_of(free, 'unit')}"
     )
-    without = {name for unit in units if lacking.issuperset(unit.items) for name in unit.items}
-    if kept := len(items) - len(divided) - len(without):
+    divided, without = (int(given.sizes[which].sum()) for which in (given.free, given.bare))
+    if kept := total - divided - without:
         keep = number_of(kept, "item keeps its", "items keep their")
         context.note(f"{keep} split: tasks of pairs, and items connected with them")
     if without:
-        keep = number_of(len(without), "item keeps its", "items keep their")
+        keep = number_of(without, "item keeps its", "items keep their")
         context.note(f"{keep} split, because they have no reference")
-    for side in ("test", "reference"):
-        if bare := [row for row in rows if not getattr(row, side) and row.kept < row.items]:
+    for name in ("test", "reference"):
+        if bare := [row for row in rows if not getattr(row, name) and row.kept < row.items]:
             names = ", ".join(f"{row.task} ({number_of(row.units, 'unit')})" for row in bare)
-            context.note(f"no {side} item of {names}: their items form too few independent units")
+            context.note(f"no {name} item of {names}: their items form too few independent units")
 
 
 STEP = Step(
@@ -188,23 +296,35 @@ def _is_of_pairs(item: Item) -> bool:
         raise DataError(str(error), item=item.id, hint=message("building.give-task-id")) from None
 
 
-def _make_rows(
-    items: Sequence[Item], units: Sequence[SplitUnit], divided: Container[str], wanted: float
-) -> Iterator[TaskSplit]:
+def _keep_all(
+    context: StepContext, given: _Given, chosen: NDArray[np.bool_], side: NDArray[np.bool_]
+) -> Iterator[ItemSplit]:
+    """Keep every item with its split, and yield it; `side` becomes true for reference items."""
+    for at, item in enumerate(context.iter_items()):
+        unit = given.units[at]
+        split: Split = "reference" if chosen[unit] else "test"
+        done = replace(item, split=split) if given.free[unit] else item
+        context.keep(done)
+        side[at] = done.split == "reference"
+        yield ItemSplit(done.id, done.task, get_group(done), done.split)
+
+
+def _make_rows(given: _Given, side: NDArray[np.bool_], wanted: float) -> Iterator[TaskSplit]:
     """Make a row per task, in order of appearance."""
-    tied = Counter(name for unit in units for name in unit.tasks)
-    by_task: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        by_task[item.task].append(item)
-    for name, some in by_task.items():
-        reference = sum(item.split == "reference" for item in some)
+    size = len(given.names)
+    items = np.bincount(given.tasks, minlength=size).tolist()
+    references = np.bincount(given.tasks, side, minlength=size).astype(int).tolist()
+    kept = np.bincount(given.tasks, ~given.free[given.units], minlength=size).astype(int).tolist()
+    units = UnitTasks.tally(given.units, given.tasks, len(given.sizes))
+    tied = np.bincount(units.tasks, minlength=size).tolist()
+    for at, name in enumerate(given.names):
         yield TaskSplit(
             task=name,
-            items=len(some),
-            units=tied[name],
-            test=len(some) - reference,
-            reference=reference,
-            share=round(reference / len(some), 4),
+            items=items[at],
+            units=tied[at],
+            test=items[at] - references[at],
+            reference=references[at],
+            share=round(references[at] / items[at], 4),
             wanted=wanted,
-            kept=sum(item.id not in divided for item in some),
+            kept=kept[at],
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -63,18 +64,25 @@ def standardise_texts(context: StepContext, settings: TextSettings) -> None:
     Text of an image is never changed: transcriptions, lines, and answers that repeat them. Neither
     are verbatim prompts, text that is not Chinese, or known facts about an item.
     """
-    changes: list[TextChange] = []
-    for item in context.items():
+    counts: Counter[str] = Counter()
+    context.table("changes", _keep_standardised(context, settings, counts), TextChange)
+    context.note(
+        f"{number_of(counts['texts'], 'text')} of {counts['items']} items changed: "
+        "tables/changes.csv"
+    )
+
+
+def _keep_standardised(
+    context: StepContext, settings: TextSettings, counts: Counter[str]
+) -> Iterator[TextChange]:
+    """Keep every item in its new form, and yield the changes; count changed texts and items."""
+    for item in context.iter_items():
         new = standardise_item(item, settings)
         changed = _list_changes(item, new)
-        changes += changed
-        parts = ", ".join(dict.fromkeys(change.part for change in changed))
-        context.keep(new, note=parts)
-    context.table("changes", changes, TextChange)
-    touched = len({change.item for change in changes})
-    context.note(
-        f"{number_of(len(changes), 'text')} of {touched} items changed: tables/changes.csv"
-    )
+        counts["texts"] += len(changed)
+        counts["items"] += bool(changed)
+        context.keep(new, note=", ".join(dict.fromkeys(change.part for change in changed)))
+        yield from changed
 
 
 STEP = Step(
