@@ -9,7 +9,7 @@ datasets are never translated: they are not passed here as a whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, Self, get_args
 
@@ -27,6 +27,7 @@ REPORT = ("reporting", "analysis", "figures", "stored", "declarations")
 
 _FIELD = re.compile(r"\{(\w*)(?:![rs])?(?::([^{}]*))?\}")
 _NEXT = "; "
+_NUMBERS = frozenset({",", "d"})
 _FEWEST_LETTERS = 4
 _OF_BENCHMARK = "zh.toml"
 
@@ -118,6 +119,10 @@ class Words:
             return name_in_chinese(value) or value
         return value
 
+    def of_field(self, value: str) -> str:
+        """A value inside a line in Chinese, if it is the title or a domain of a benchmark."""
+        return name_in_chinese(value) or value
+
     def _of_catalogues(self, catalogues: Iterable[str]) -> dict[str, str]:
         return {
             entry.text.source: self.source(f"{package}.{name}")
@@ -134,7 +139,7 @@ class Words:
         if len(parts) > 1 and all(self._line(part) != part for part in parts):
             return "；".join(map(self._line, parts))
         for pattern in self._patterns:
-            if (filled := pattern.translate(line)) is not None:
+            if (filled := pattern.translate(line, self.of_field)) is not None:
                 return filled
         return line
 
@@ -158,15 +163,12 @@ class _Pattern(NamedTuple):
             regex += _filling(english, form or "") + re.escape(_plain(after))
         return cls(re.compile(regex), fields, chinese, len(_FIELD.sub("{}", english)))
 
-    def translate(self, line: str) -> str | None:
-        """The Chinese text of a line that has this form.
-
-        A value that is the title or a domain of a benchmark is translated too.
-        """
+    def translate(self, line: str, of_field: Callable[[str], str]) -> str | None:
+        """The Chinese text of a line that has this form, with its values as `of_field` has them."""
         if not (found := self.regex.fullmatch(line)):
             return None
         values = dict(zip(self.fields, found.groups(), strict=True))
-        named = {field: name_in_chinese(value) or value for field, value in values.items()}
+        named = {field: of_field(value) for field, value in values.items()}
         return _plain(_FIELD.sub(lambda field: named[field[1]], self.chinese))
 
 
@@ -205,7 +207,10 @@ def _filling(english: str, form: str) -> str:
     """
     if "|" in form:
         return rf"([\d,]+) (?:{'|'.join(map(re.escape, form.split('|')))})"
-    letters = sum(map(str.isalpha, _FIELD.sub("", english)))
+    if form in _NUMBERS:
+        return r"([\d,]+)"
+    words = _FIELD.sub(lambda field: (field[2] or "").partition("|")[2], english)
+    letters = sum(map(str.isalpha, words))
     return r"([-+−–]?[\d.,]+)" if letters < _FEWEST_LETTERS else "(.+?)"
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from keju.building.releasing.licences import describe_unusual, explain_conflict
 from keju.building.running import DatasetInfo
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.items import Provenance
 from keju.messages import message
 
@@ -60,9 +60,7 @@ def join_sources(
         for part in parts:
             renamed = _add(part, writer, seen)
             if renamed:
-                was = number_of(renamed, f"id of {part.name} was taken; it begins",
-                              f"ids of {part.name} were taken; they begin")  # fmt: skip
-                notes.append(f"{was} {part.name}/")
+                notes.append(_describe_renamed(renamed, part.name))
         manifest = writer.close()
     return manifest, [
         *notes,
@@ -94,6 +92,12 @@ def _add(part: SourcePart, writer: DatasetWriter, seen: set[str]) -> int:
     return renamed
 
 
+def _describe_renamed(count: int, part: str) -> str:
+    if count == 1:
+        return message("steps.id-taken", part=part)
+    return message("steps.ids-taken", count=count, part=part)
+
+
 def _list_distinct(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(value for value in values if value))
 
@@ -107,9 +111,8 @@ def _describe_shared_groups(parts: Sequence[SourcePart]) -> list[str]:
     both = sorted(group for group, names in whose.items() if len(names) > 1)
     if not both:
         return []
-    groups = number_of(len(both), "group is", "groups are")
     more = " …" if len(both) > 1 else ""
-    return [f"{groups} in several sources and count as one each: {both[0]}{more}"]
+    return [message("steps.groups-shared", count=len(both), first=both[0], more=more)]
 
 
 def _describe_licences(sources: Sequence[str], given: str) -> Iterator[str]:
@@ -120,7 +123,4 @@ def _describe_licences(sources: Sequence[str], given: str) -> Iterator[str]:
     yield from filter(None, map(describe_unusual, _list_distinct([given, *sources])))
     for licence in sources if given else ():
         if why := explain_conflict(licence, given):
-            yield (
-                f"the licence of the recipe is {given}, that of a source {licence}: {why}. "
-                "The step release rejects such a dataset"
-            )
+            yield message("steps.recipe-licence-other", given=given, licence=licence, why=why)

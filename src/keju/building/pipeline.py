@@ -23,6 +23,7 @@ from keju import __version__
 from keju.building.build_record import BuildRecord, PlannedStage, StageRecord
 from keju.building.engine import Engine
 from keju.building.joining import SourcePart, join_sources
+from keju.building.notes import translate_note
 from keju.building.recipe import PlannedSource, Recipe
 from keju.building.releasing import RELEASE
 from keju.building.running import (
@@ -43,7 +44,7 @@ from keju.datasets.manifest import UNFINISHED
 from keju.datasets.readers import FORMATS
 from keju.datasets.store import Dataset, DatasetManifest
 from keju.datasets.writing import plugins_in
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.files import locked_file, read_json, write_json
 from keju.local_paths import check_local
 from keju.messages import message
@@ -215,7 +216,7 @@ def _remove_old(out: Path, record: BuildRecord, say: Say) -> None:
             ours = any((folder / mark).exists() for mark in (RECORD, "dataset.json", UNFINISHED))
             if name not in kept and _NUMBERED.fullmatch(folder.name) and ours:
                 shutil.rmtree(folder)
-                say(f"{name}: removed, because the recipe does not contain it any more")
+                say(message("steps.stage-removed", folder=name))
 
 
 def _check_apart(recipe: Recipe, out: Path) -> None:
@@ -315,15 +316,18 @@ def _clear(folder: Path, mark: str) -> None:
 
 def _report_stage(folder: str, name: str, within: str, done: StepResult, say: Say) -> StageRecord:
     made: DatasetManifest = done.manifest
-    what = f"{number_of(made.items, 'item')}, {number_of(made.images, 'image')}"
-    say(f"{within}/{folder}: {what}{'' if done.built else ' (up to date)'}")
+    place, items, images = f"{within}/{folder}", made.items, made.images
+    if done.built:
+        say(message("steps.stage", folder=place, items=items, images=images))
+    else:
+        say(message("steps.stage-existed", folder=place, items=items, images=images))
     for line in done.record.notes:
-        say(f"    {line}")
+        say(f"    {translate_note(line)}")
     return StageRecord(
         name=name,
-        folder=f"{within}/{folder}",
-        items=made.items,
-        images=made.images,
+        folder=place,
+        items=items,
+        images=images,
         hash=made.hash,
         notes=done.record.notes,
     )

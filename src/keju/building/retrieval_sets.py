@@ -68,8 +68,13 @@ def make_retrieval_sets(context: StepContext, settings: RetrievalSetSettings) ->
     write_dropped(context.out, left)
     distractors = len(gallery) - len(references)
     context.note(
-        f"{len(queries)} queries of {len(asked)} classes with {len(gallery)} candidates, "
-        f"{distractors} of them distractors"
+        message(
+            "steps.galleries-made",
+            queries=len(queries),
+            classes=len(asked),
+            candidates=len(gallery),
+            distractors=distractors,
+        )
     )
 
 

@@ -13,6 +13,7 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.errors import UsageError, unknown_name
 from keju.items import Item
+from keju.messages import message
 
 
 class SubsetSettings(Settings, frozen=True):
@@ -41,7 +42,7 @@ def select_items(context: StepContext, settings: SubsetSettings) -> None:
     _check("group", settings.groups, groups)
     kept: Counter[str] = Counter()
     write_dropped(context.out, _keep_selected(context, settings, kept))
-    context.note(f"{kept.total()} of {len(context.given)} items selected")
+    context.note(message("steps.selected", kept=kept.total(), items=len(context.given)))
 
 
 def _keep_selected(

@@ -241,6 +241,7 @@ def synth(
 ) -> None:
     """Draw synthetic pages and questions from a recipe. Needs keju-synthetic and CJK fonts."""
     from keju.building.engine import Engine
+    from keju.building.notes import translate_note
     from keju.building.sources import get_source_form
     from keju.building.sources.base import Site
     from keju.datasets.store import Dataset
@@ -250,7 +251,7 @@ def synth(
     form = get_source_form("synth", place=place)
     settings = convert_settings({"path": str(recipe)}, form.settings, place=place)
     for note in form.make(settings, Site(dataset, dataset, Engine(console=err))):
-        say(note)
+        say(translate_note(note))
     made = Dataset.open(dataset).manifest
     say(message("terminal.drawn", count=made.items, hash=made.hash))
 
@@ -280,6 +281,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         **given: str | bool | list[str] | None,
     ) -> None:
         from keju.building.engine import Engine
+        from keju.building.notes import translate_note
         from keju.building.running import StepCall, run_step
         from keju.datasets.item_writer import partitioning
         from keju.datasets.store import Dataset
@@ -293,7 +295,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         with partitioning(partition_items):
             done = run_step(work, out, engine=Engine(engine, address=ray_address, console=err))
         for line in done.record.notes:
-            say(line)
+            say(translate_note(line))
         say_built(done.manifest, out, existed=not done.built)
 
     fixed: dict[str, tuple[Any, Any]] = {

@@ -100,6 +100,7 @@ def import_(
 ) -> None:
     """Apply the decisions of people to the items; tables list agreement and disputes."""
     from keju.building.engine import Engine
+    from keju.building.notes import translate_note
     from keju.building.reviewing.step import STEP, ReviewSettings
     from keju.building.running import StepCall, run_step
     from keju.datasets.store import Dataset
@@ -112,5 +113,5 @@ def import_(
         StepCall(STEP, settings, Dataset.open(dataset)), out, engine=Engine(console=err)
     )
     for line in done.record.notes:
-        say(line)
+        say(translate_note(line))
     say_built(done.manifest, out)

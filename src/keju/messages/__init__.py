@@ -27,7 +27,7 @@ A benchmark and a plug-in keep their own catalogues beside their code, ``message
     register("my-benchmark", Path(__file__).parent / "messages")
 """
 
-from keju.messages._catalogues import LANGUAGES, language, register, templates, using
+from keju.messages._catalogues import LANGUAGES, language, register, registered, templates, using
 from keju.messages._message import (
     JoinedText,
     Message,
@@ -67,6 +67,7 @@ __all__ = [
     "noun",
     "recognised",
     "register",
+    "registered",
     "templates",
     "using",
 ]

@@ -71,6 +71,11 @@ def register(package: str, folder: Path) -> None:
     _registered[package] = folder
 
 
+def registered() -> tuple[str, ...]:
+    """The packages that have registered catalogues: benchmarks and plug-ins."""
+    return tuple(_registered)
+
+
 def _file(package: str, chosen: str) -> Path:
     if package in _registered:
         return _registered[package] / f"{chosen}.toml"

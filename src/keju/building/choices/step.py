@@ -24,7 +24,7 @@ from keju.building.dropped import Dropped, write_dropped
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import prompt_of, query_of, task
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.messages import message
 
@@ -101,9 +101,7 @@ def make_choices_of_items(context: StepContext, settings: MakeChoicesSettings) -
     checks = check_choices(choices)
     context.table("leaks", checks, LeakCheck)
     context.table("option-use", count_option_use(choices), OptionUse)
-    context.note(
-        f"{len(choices)} multiple-choice questions made, {number_of(len(dropped), 'item')} dropped"
-    )
+    context.note(message("steps.choices-made", count=len(choices), dropped=len(dropped)))
     for line in describe_leaks(checks):
         context.note(line)
 

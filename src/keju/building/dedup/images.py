@@ -24,10 +24,11 @@ from keju.building.dedup.union_find import UnionFind
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import query_of
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.files import sha256_bytes
 from keju.images import open_image
 from keju.items import ImageRef, Item
+from keju.messages import message
 
 Drop = Literal["never", "copies", "items"]
 
@@ -121,8 +122,14 @@ def deduplicate_images(context: StepContext, settings: DedupImagesSettings) -> N
     context.table("duplicates", out, ImageDuplicate)
     copies = sum(kept != sha256 for sha256, kept in kept_by.items())
     context.note(
-        f"{copies} of {len(refs)} images are copies of others "
-        f"({number_of(len(candidates), 'candidate')}); {len(out)} of {len(items)} items dropped"
+        message(
+            "steps.image-copies",
+            copies=copies,
+            images=len(refs),
+            candidates=len(candidates),
+            dropped=len(out),
+            items=len(items),
+        )
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, NamedTuple
 
@@ -20,6 +20,7 @@ from keju.building.engine import Engine
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.items import Item
+from keju.messages import message
 
 _BLOCK = 1000
 
@@ -98,16 +99,20 @@ def deduplicate_texts(context: StepContext, settings: DedupTextsSettings) -> Non
             context.keep(item)
     context.table("duplicates", dropped, Duplicate)
     context.table("conflicts", _find_conflicts(items, found), Conflict)
-    kinds = ", ".join(
-        f"{sum(row.kind == kind for row in dropped)} {kind}"
-        for kind in ("exact", "canonical", "near")
-    )
+    kinds = Counter(row.kind for row in dropped)
     context.note(
-        f"{len(dropped)} of {len(items)} items dropped; {len(found.groups)} items kept in their "
-        f"place ({kinds})"
+        message(
+            "steps.texts-deduplicated",
+            dropped=len(dropped),
+            items=len(items),
+            kept=len(found.groups),
+            exact=kinds["exact"],
+            canonical=kinds["canonical"],
+            near=kinds["near"],
+        )
     )
     if found.capped:
-        context.note(f"{found.capped} buckets were too large to be compared completely")
+        context.note(message("steps.buckets-capped", count=found.capped))
 
 
 STEP = Step(

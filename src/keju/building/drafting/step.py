@@ -17,9 +17,9 @@ from keju.building.step import Step
 from keju.building.step_context import StepContext
 from keju.definitions import benchmark, definitions
 from keju.definitions import task as declared
-from keju.errors import DataError, UsageError, number_of, unknown_name
+from keju.errors import DataError, UsageError, unknown_name
 from keju.items import Item, Request
-from keju.messages import message
+from keju.messages import listed, message
 from keju.models import role_of
 from keju.runs import RunFolder
 
@@ -167,27 +167,27 @@ def _find_targets(
                 found.append(target)
     complete = sum(bool(page.tasks & set(completed)) for page in pages)
     if kind.completes and complete and not found and not missing:
-        lacks.append(
-            f"no item without an answer for {kind.name}; "
-            f"{number_of(complete, 'page has', 'pages have')} items of such tasks. "
-            "Set task = … to add a draft to them"
-        )
+        lacks.append(message("steps.no-item-for-kind", kind=kind.name, count=complete))
     for lack, count in missing.items():
-        hint = _make_hint(lack, kind, settings)
-        lacks.append(
-            f"{number_of(count, 'page has', 'pages have')} no draft of the kind {kind.name}: "
-            f"missing {lack}{hint}"
-        )
+        what = _describe_lack(lack, kind, settings)
+        lacks.append(message("steps.no-draft-of-kind", count=count, kind=kind.name, lack=what))
     return found
 
 
-def _make_hint(lack: str, kind: Kind, settings: DraftSettings) -> str:
-    """Make a hint on how to supply the material that a kind's pages lack."""
+def _describe_lack(lack: str, kind: Kind, settings: DraftSettings) -> str:
+    """Name the material that a kind's pages lack, with a hint on how to supply it."""
     if lack == "image" and kind.completes:
-        return ". Give web pages an image: in their sidecar, by own_image, or in a table (rows)"
+        return message("steps.material-image-for-completing")
     if lack == "image" and kind.shown and not settings.show:
-        return '. Set show = "text" to draft from their text'
-    return ""
+        return message("steps.material-image-or-text")
+    names = {
+        "image": message("steps.material-image"),
+        "text": message("steps.material-text"),
+        "notes": message("steps.material-notes"),
+        "description": message("steps.material-description"),
+        "keywords": message("steps.material-keywords"),
+    }
+    return names.get(lack, lack)
 
 
 def _find_lack(page: Page, kind: Kind, settings: DraftSettings) -> str:
@@ -198,7 +198,7 @@ def _find_lack(page: Page, kind: Kind, settings: DraftSettings) -> str:
         try:
             make_question(page, _choose_task(kind, settings, page))
         except DataError as error:
-            return f"complete question ({error.problem})"
+            return message("steps.material-question", problem=error.problem)
     return ""
 
 
@@ -208,16 +208,16 @@ def _describe_shortage(
     """Describe pages with fewer drafts than requested, and unchecked quotations, a line each."""
     short = [page for page in pages if made.get(page.source.id, 0) < settings.per_page]
     if kind.exact and short:
-        yield (
-            f"{len(short)} of {len(pages)} pages have fewer than {settings.per_page} drafts of "
-            f"{kind.name}"
+        yield message(
+            "steps.fewer-drafts",
+            count=len(short),
+            pages=len(pages),
+            least=settings.per_page,
+            kind=kind.name,
         )
     unread = sum(made.get(page.source.id, 0) for page in pages if not page.text.strip())
     if unread and kind.checks:
-        yield (
-            f"{number_of(unread, 'draft')} of {kind.name} not checked against a text, because "
-            "their pages have no transcription"
-        )
+        yield message("steps.drafts-not-checked", count=unread, kind=kind.name)
 
 
 def _transcribe(work: DraftRequester, pages: Sequence[Page]) -> Iterator[Item]:
@@ -339,9 +339,17 @@ def _report(
     work: DraftRequester,
 ) -> None:
     counts = Counter(signature.split()[0] for _, signature in drafts)
-    found = ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
-    context.note(f"drafts: {found}. They must be accepted by a person before use in a benchmark")
+    found = listed(f"{count} {name}" for name, count in counts.items())
+    context.note(message("steps.drafts-made", found=found or message("errors.none")))
     for line in lacks:
         context.note(line)
     for what, count in Counter(each.what for each in work.unused).items():
-        context.note(f"{count} responses {what} (tables/unused)")
+        context.note(_count_unused(what, count))
+
+
+def _count_unused(what: str, count: int) -> str:
+    if what == "failed":
+        return message("steps.responses-failed", count=count)
+    if what == "unparsed":
+        return message("steps.responses-unparsed", count=count)
+    return message("steps.responses-refused", count=count)

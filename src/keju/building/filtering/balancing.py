@@ -16,7 +16,7 @@ from keju.building.step_context import StepContext
 from keju.datasets.values import value_label
 from keju.errors import UsageError, unknown_name
 from keju.items import Item
-from keju.messages import message
+from keju.messages import listed, message
 
 _FIELDS: dict[str, Callable[[Item], str]] = {
     "task": lambda item: item.task,
@@ -100,8 +100,15 @@ def balance_items(context: StepContext, settings: BalanceSettings) -> None:
     write_dropped(context.out, left)
     counts = [row.kept for row in rows]
     context.note(
-        f"{len(kept)} of {len(context.given)} items kept in {len(rows)} strata by "
-        f"{', '.join(settings.by)}: {min(counts)} to {max(counts)} in each"
+        message(
+            "steps.balanced",
+            kept=len(kept),
+            items=len(context.given),
+            strata=len(rows),
+            fields=listed(settings.by),
+            least=min(counts),
+            most=max(counts),
+        )
     )
 
 

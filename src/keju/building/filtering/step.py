@@ -36,9 +36,10 @@ from keju.building.filtering.texts import (
 from keju.building.markdown import format_cell
 from keju.building.step import Step
 from keju.building.step_context import StepContext
-from keju.errors import UsageError, number_of, unknown_name
+from keju.errors import UsageError, unknown_name
 from keju.files import write_atomic
 from keju.items import Item
+from keju.messages import message
 
 _CHUNK = 2048
 """Items whose texts are measured at a time."""
@@ -128,7 +129,7 @@ def _measure_texts(
     if settings.clip:
         matches = compute_matches(context, context.given, settings.clip)
     else:
-        context.note("image-text match: unscored, because no CLIP weights are given (clip)")
+        context.note(message("steps.match-unscored"))
     waiting: deque[Item] = deque()
 
     def collect() -> Iterator[TextsToMeasure]:
@@ -160,12 +161,13 @@ def _report(context: StepContext, quality: Quality) -> None:
     report = render_quality_report(quality, distributions, name)
     write_atomic(context.out / FILE, report + "\n")
     context.note(
-        f"{number_of(quality.items, 'item')} and {number_of(len(quality.pictures), 'image')} "
-        f"measured, {number_of(quality.dropped, 'item')} dropped; see {FILE} for distributions and "
-        "the worst items"
+        message(
+            "steps.measured",
+            items=quality.items,
+            images=len(quality.pictures),
+            dropped=quality.dropped,
+            file=FILE,
+        )
     )
     if listed:
-        context.note(
-            f"{number_of(len(listed), 'item contains', 'items contain')} listed words; "
-            "review them (tables/listed)"
-        )
+        context.note(message("steps.listed-words", count=len(listed)))

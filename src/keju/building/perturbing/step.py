@@ -89,7 +89,7 @@ def make_controls(context: StepContext, settings: PerturbSettings) -> None:
                 count += 1
         if not count:
             raise DataError(message("building.no-control-of-kind", kind=kind), hint=_HINTS[kind])
-        context.note(f"{kind}: {count} controls")
+        context.note(message("steps.controls-made", kind=kind, count=count))
     context.table("controls", made, Control)
 
 

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from keju.building.markdown import format_cell
 from keju.building.releasing.facts import DatasheetData, collect_facts
-from keju.errors import UsageError, number_of, unknown_name
+from keju.errors import UsageError, unknown_name
 from keju.files import read_toml, shipped_toml
-from keju.messages import message
+from keju.messages import in_english, listed, message
 
 FILE = "DATASHEET.md"
 
@@ -56,7 +56,7 @@ def render_datasheet(known: DatasheetData, answers: Mapping[str, str]) -> str:
         "",
     ]
     if left := describe_open_questions(answers):
-        lines += [left, ""]
+        lines += [in_english(left), ""]
     for part in _load_sections():
         lines += [f"## {part.title}", ""]
         for name in part.facts:
@@ -68,9 +68,13 @@ def render_datasheet(known: DatasheetData, answers: Mapping[str, str]) -> str:
 
 def describe_open_questions(answers: Mapping[str, str]) -> str:
     """Describe the questions without an answer in a line; empty if there is none."""
-    left = [name for part in _load_sections() for name in part.ask if name not in answers]
-    said = number_of(len(left), "question is", "questions are")
-    return f"{said} open: {', '.join(left)}." if left else ""
+    left = list_open_questions(answers)
+    return message("steps.questions-open", count=len(left), names=listed(left)) if left else ""
+
+
+def list_open_questions(answers: Mapping[str, str]) -> list[str]:
+    """List the ids of the questions without an answer."""
+    return [name for part in _load_sections() for name in part.ask if name not in answers]
 
 
 @cache

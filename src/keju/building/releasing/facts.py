@@ -16,13 +16,14 @@ from keju.datasets.stats import Stats
 from keju.datasets.store import DatasetManifest
 from keju.errors import number_of
 from keju.items import Item
+from keju.messages import in_english
 
 _MOST = 30
 """Rows of a table of sources or tools; the rest is counted in one row."""
 
 
 class Check(NamedTuple):
-    """A check of a release, and its result."""
+    """A check of a release, and its result, as messages; the datasheet has them in English."""
 
     what: str
     found: str
@@ -56,8 +57,14 @@ def collect_facts(known: DatasheetData) -> dict[str, str]:
         "provenance": _render_provenance(known.items),
         "checks": format_table(
             ["check", "found", ""],
-            ((each.what, each.found, "passed" if each.passed else "NOT PASSED")
-             for each in known.checks),
+            (
+                (
+                    in_english(each.what),
+                    in_english(each.found),
+                    "passed" if each.passed else "NOT PASSED",
+                )
+                for each in known.checks
+            ),
         ),
         "use": _render_use(known.manifest),
         "files": format_table(["file", "bytes"], known.files.items()),

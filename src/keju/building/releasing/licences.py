@@ -14,6 +14,7 @@ from keju.building.markdown import format_table
 from keju.errors import did_you_mean, nearest_names
 from keju.files import shipped_toml
 from keju.items import Item
+from keju.messages import listed, message, noun
 
 _VERSION = re.compile(r"[-/]v?(?P<version>\d+(?:\.\d+)*)(?:[-/][a-z]{2,4})?$")
 """A version at the end of a name or an address, and the country of a ported licence."""
@@ -58,8 +59,12 @@ class LicenceConflict(NamedTuple):
     """The id of the first item."""
     why: str
 
-    def __str__(self) -> str:
-        return f"{self.items:,} under {self.licence}: {self.why}"
+    @property
+    def text(self) -> str:
+        """The number of items, their licence and the reason."""
+        return message(
+            "steps.licence-conflict", count=self.items, licence=self.licence, why=self.why
+        )
 
 
 def iter_licences(items: Iterable[Item], whole: str) -> Iterator[tuple[Item, tuple[str, ...]]]:
@@ -106,18 +111,28 @@ def _explain_unmet(source: str, release: str) -> str:
     """Explain which conditions of one licence another does not have."""
     given, wanted = _find_licence(source), _find_licence(release)
     if given is None:
-        return "its demands are not known"
+        return message("steps.demands-unknown")
     demands = given.licence.demands
     if not demands or (
         wanted and wanted.licence == given.licence and not _is_earlier(wanted, given)
     ):
         return ""
     if wanted is None:
-        return f"it demands {', '.join(demands)}; the demands of {release} are not known"
+        return message(
+            "steps.demands-of-release-unknown", demands=_name_demands(demands), release=release
+        )
     if _SHARE_ALIKE in demands:
-        return f"it demands {_SHARE_ALIKE}, but {release} is another licence"
+        return message(
+            "steps.share-alike-other", demands=_name_demands([_SHARE_ALIKE]), release=release
+        )
     short = [each for each in demands if each not in wanted.licence.demands]
-    return f"it demands {', '.join(short)}, which {release} does not" if short else ""
+    if not short:
+        return ""
+    return message("steps.demands-lacking", demands=_name_demands(short), release=release)
+
+
+def _name_demands(demands: Iterable[str]) -> str:
+    return listed(map(noun, demands))
 
 
 def _is_earlier(wanted: _NamedLicence, given: _NamedLicence) -> bool:
@@ -138,13 +153,12 @@ def describe_unusual(licence: str) -> str:
         if text.startswith("licenseref-"):
             continue
         if named:
-            return (
-                f"the licence {part!r} is not an SPDX name. "
-                f"{_format_identifier(named)} may be meant"
-            )
+            name = _format_identifier(named)
+            return message("steps.licence-not-spdx", part=part, name=name)
         near = did_you_mean(nearest_names(_normalise_name(part), known.values(), cutoff=0.75))
-        end = f".{near}" if near else ""
-        return f"the licence {part!r} is not known to keju, so its demands are unknown{end}"
+        if near:
+            return message("steps.licence-unknown-near", part=part, near=near)
+        return message("steps.licence-unknown", part=part)
     return ""
 
 

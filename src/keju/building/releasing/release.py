@@ -29,7 +29,7 @@ from keju.building.markdown import format_cell
 from keju.building.releasing import RELEASE, card, croissant
 from keju.building.releasing.datasheet import FILE as SHEET
 from keju.building.releasing.datasheet import (
-    describe_open_questions,
+    list_open_questions,
     read_answers,
     render_datasheet,
 )
@@ -50,7 +50,7 @@ from keju.errors import DataError, UsageError, number_of
 from keju.files import sha256_file, write_atomic, write_json
 from keju.items import Item
 from keju.local_paths import check_local
-from keju.messages import message
+from keju.messages import in_english, join_clauses, listed, message
 
 SUMS = "SHA256SUMS"
 PROMPTS = "prompts.parquet"
@@ -133,11 +133,17 @@ def write_release(
     if out.exists():
         out.rmdir()
     partial.replace(out)
-    notes = [f"not passed: {each.what}: {each.found}" for each in checks if not each.passed]
+    notes: list[str] = [
+        message("steps.not-passed", what=each.what, found=each.found)
+        for each in checks
+        if not each.passed
+    ]
     if odd := describe_unusual(dataset.manifest.licence):
         notes.append(odd)
-    if left := describe_open_questions(answers):
-        notes.append(f"{SHEET}: {left}")
+    if left := list_open_questions(answers):
+        notes.append(
+            message("steps.questions-open-in", file=SHEET, count=len(left), names=listed(left))
+        )
     return WrittenRelease(out, (*names, SUMS), checks, tuple(notes))
 
 
@@ -151,7 +157,7 @@ def release_items(context: StepContext, settings: ReleaseSettings) -> None:
     for item in context.items():
         context.keep(item)
     done = write_release(context.given, context.out / RELEASE, settings)
-    context.note(f"{RELEASE}/ contains {', '.join(done.files)}")
+    context.note(message("steps.release-files", folder=RELEASE, files=listed(done.files)))
     for line in done.notes:
         context.note(line)
 
@@ -232,7 +238,8 @@ def _describe(
     if conflicts := find_conflicts(items, manifest.licence):
         warned.append(
             f"The maker is responsible for releasing all of it under "
-            f"{format_cell(manifest.licence)}: {format_cell('; '.join(map(str, conflicts)))}."
+            f"{format_cell(manifest.licence)}: "
+            f"{format_cell('; '.join(in_english(each.text) for each in conflicts))}."
         )
     readme = card.render_card(
         manifest, items, notes=warned, tables=f"{PARTITIONED}/{PARTS}" if parts else ITEMS
@@ -252,14 +259,15 @@ def _run_checks(
         DataError: an error that `keju data validate` finds, no licence or source, a licence that is
             not compatible with the items', or drafts.
     """
-    for word in ("licence", "source"):
+    there = {"licence": message("steps.check-licence"), "source": message("steps.check-source")}
+    for word, what in there.items():
         value = getattr(dataset.manifest, word)
         if value.strip().casefold() in _NOT_GIVEN:
             raise DataError(
                 message("building.release-word-missing", field=word, value=value),
                 file=dataset.path / "dataset.json",
             )
-        yield Check(f"there is a {word}", value, passed=True)
+        yield Check(what, value, passed=True)
     yield _check_licences(dataset, items, settings)
     drafts = [item.id for item in items if item.draft]
     if drafts and not settings.drafts:
@@ -269,9 +277,7 @@ def _run_checks(
             item=drafts[0],
         )
     yield Check(
-        "no item is a draft that no person has accepted",
-        f"{number_of(len(drafts), 'is', 'are')}",
-        not drafts,
+        message("steps.check-drafts"), message("steps.drafts-are", count=len(drafts)), not drafts
     )
     counts: Counter[str] = Counter()
     for finding in validate(dataset.path):
@@ -284,11 +290,10 @@ def _run_checks(
             )
         counts[finding.severity] += 1
     yield Check(
-        "every item and image is valid (keju data validate: each image is decoded, its size and "
-        "SHA-256 agree with its item)",
-        f"0 errors, {number_of(counts['warning'], 'warning')}, "
-        f"{number_of(counts['notice'], 'notice')}", passed=True,
-    )  # fmt: skip
+        message("steps.check-valid"),
+        message("steps.valid-found", warnings=counts["warning"], notices=counts["notice"]),
+        passed=True,
+    )
     yield _check_references(items)
     yield _check_splits(items)
     yield _check_repeats(items)
@@ -305,14 +310,18 @@ def _check_licences(dataset: Dataset, items: Sequence[Item], settings: ReleaseSe
     if found and not settings.rights_cleared:
         more = message("building.licences-more", count=len(found) - 1) if len(found) > 1 else ""
         raise DataError(
-            message("building.licence-not-allowed", licence=licence, found=found[0], more=more),
+            message(
+                "building.licence-not-allowed", licence=licence, found=found[0].text, more=more
+            ),
             file=dataset.path,
             item=found[0].first,
         )
-    conflicts = "; ".join(map(str, found))
+    conflicts = join_clauses(each.text for each in found)
     return Check(
-        "the licence covers the licences of all items",
-        f"declared as cleared by the maker, not checked: {conflicts}" if found else "it does",
+        message("steps.check-licences"),
+        message("steps.licences-cleared", conflicts=conflicts)
+        if found
+        else message("steps.licences-covered"),
         passed=not found,
     )
 
@@ -320,8 +329,12 @@ def _check_licences(dataset: Dataset, items: Sequence[Item], settings: ReleaseSe
 def _check_references(items: Sequence[Item]) -> Check:
     """Check that every item that is scored has a reference."""
     bare = sum(unscored_reason(item) == NO_REFERENCE for item in items)
-    found = f"{bare:,} of {len(items):,} have none: their responses are not scored"
-    return Check("every item has a reference", found if bare else "0 have none", not bare)
+    found = (
+        message("steps.no-references", count=bare, items=len(items))
+        if bare
+        else message("steps.no-references-missing")
+    )
+    return Check(message("steps.check-references"), found, not bare)
 
 
 def _check_splits(items: Sequence[Item]) -> Check:
@@ -337,9 +350,8 @@ def _check_splits(items: Sequence[Item]) -> Check:
         for ref in item.images:
             sides["image", ref.sha256].add(item.split)
     both = Counter(kind for (kind, _), splits in sides.items() if len(splits) > 1)
-    groups, images = number_of(both["group"], "group"), number_of(both["image"], "image")
-    found = f"{groups} and {images} in both"
-    return Check("no group and no image is in both test and reference", found, not both)
+    found = message("steps.in-both", groups=both["group"], images=both["image"])
+    return Check(message("steps.check-splits"), found, not both)
 
 
 def _check_repeats(items: Sequence[Item]) -> Check:
@@ -353,8 +365,4 @@ def _check_repeats(items: Sequence[Item]) -> Check:
         for item in items
     )  # fmt: skip
     again = sum(count - 1 for count in asked.values())
-    return Check(
-        "no two items have the same question about the same images",
-        f"{again} repeated",
-        not again,
-    )
+    return Check(message("steps.check-repeats"), message("steps.repeated", count=again), not again)

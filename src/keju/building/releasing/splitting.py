@@ -17,9 +17,9 @@ from keju.building.dedup.union_find import Indices, UnionFind
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import has_reference, task
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.items import Item
-from keju.messages import message
+from keju.messages import listed, message
 
 Split = Literal["test", "reference"]
 
@@ -268,20 +268,17 @@ def split_items(context: StepContext, settings: SplitSettings) -> None:
     context.table("split", rows, TaskSplit)
     reference = int(side.sum())
     context.note(
-        f"{number_of(total - reference, 'item')} to test, {reference:,} to reference, in "
-        f"{number_of(free, 'unit')}"
+        message("steps.split-done", test=total - reference, reference=reference, units=free)
     )
     divided, without = (int(given.sizes[which].sum()) for which in (given.free, given.bare))
     if kept := total - divided - without:
-        keep = number_of(kept, "item keeps its", "items keep their")
-        context.note(f"{keep} split: tasks of pairs, and items connected with them")
+        context.note(message("steps.split-kept-of-pairs", count=kept))
     if without:
-        keep = number_of(without, "item keeps its", "items keep their")
-        context.note(f"{keep} split, because they have no reference")
+        context.note(message("steps.split-kept-without-reference", count=without))
     for name in ("test", "reference"):
         if bare := [row for row in rows if not getattr(row, name) and row.kept < row.items]:
-            names = ", ".join(f"{row.task} ({number_of(row.units, 'unit')})" for row in bare)
-            context.note(f"no {name} item of {names}: their items form too few independent units")
+            names = (message("steps.task-of-units", task=row.task, units=row.units) for row in bare)
+            context.note(message("steps.split-side-empty", side=name, names=listed(names)))
 
 
 STEP = Step(

@@ -29,9 +29,9 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.datasets.boxes import box_fault
 from keju.datasets.readers.base import join_names
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.items import Item
-from keju.messages import message
+from keju.messages import join_clauses, listed, message
 
 
 class ReviewSettings(Settings, frozen=True):
@@ -244,13 +244,41 @@ def _report(
     agreements: Sequence[AgreementRow],
     unreviewed: int,
 ) -> None:
-    names = {"mended": "corrected"}
-    counts = ", ".join(f"{count} {names.get(state, state)}" for state, count in states.items())
-    context.note(f"{counts}; {unreviewed} not reviewed")
+    counts = listed(_count_state(state, count) for state, count in states.items())
+    context.note(join_clauses([counts, message("steps.not-reviewed", count=unreviewed)]))
     for row in agreements:
         alpha = "" if row.alpha is None else f", alpha {row.alpha:.3f}"
         alike = "" if row.alike is None else f"{row.alike:.3f}"
         context.note(
-            f"agreement on {row.what} ({row.persons}; {number_of(row.items, 'item')}): "
-            f"{alike}{alpha}"
+            message(
+                "steps.agreement",
+                what=_name_subject(row.what),
+                persons=row.persons,
+                items=row.items,
+                value=f"{alike}{alpha}",
+            )
         )
+
+
+def _count_state(state: State, count: int) -> str:
+    match state:
+        case "accepted":
+            return message("steps.reviewed-accepted", count=count)
+        case "rejected":
+            return message("steps.reviewed-rejected", count=count)
+        case "disputed":
+            return message("steps.reviewed-disputed", count=count)
+        case "open":
+            return message("steps.reviewed-open", count=count)
+        case "marked low":
+            return message("steps.reviewed-marked-low", count=count)
+        case _:
+            return message("steps.reviewed-corrected", count=count)
+
+
+def _name_subject(what: str) -> str:
+    """The subject of an agreement: a field of the item by its name, a scale, or the decision."""
+    if what == "decision":
+        return message("steps.decision")
+    scale = what.removeprefix("mark: ")
+    return what if scale == what else message("steps.mark-of-scale", scale=scale)

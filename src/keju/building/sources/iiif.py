@@ -19,7 +19,7 @@ from keju.building.step import Settings
 from keju.datasets.readers.base import files_under, inside, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task, task
-from keju.errors import DataError, UsageError, english_problem, number_of
+from keju.errors import DataError, UsageError, english_problem
 from keju.files import read_json, sha256_bytes
 from keju.items import Item, Provenance
 from keju.messages import message
@@ -108,10 +108,7 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
                     why=left[0].reason if left else message("building.iiif-manifests-show-none"),
                 )
             )
-    if not left:
-        return []
-    count = number_of(len(left), "manifest or page", "manifests or pages")
-    return [f"{count} dropped: tables/dropped.csv"]
+    return [message("steps.manifests-dropped", count=len(left))] if left else []
 
 
 def _check(settings: IiifSettings) -> None:

@@ -13,7 +13,7 @@ from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.standardising.pictures import ImageJob, StandardImage, probe_file
 from keju.datasets.readers.base import image_files
 from keju.definitions import OWN_PAGE, task
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.items import ImageRef, Item
 from keju.messages import message
 
@@ -92,12 +92,6 @@ SOURCE = SourceForm(
 
 def _describe_dropped(dropped: int, facts: list[StandardImage]) -> Iterator[str]:
     if dropped:
-        yield (
-            f"{number_of(dropped, 'file is not a valid image', 'files are not valid images')}; "
-            "for the reasons see tables/dropped.csv"
-        )
+        yield message("steps.files-not-images", count=dropped)
     if pages := sum(each.frames > 1 for each in facts):
-        yield (
-            f"{number_of(pages, 'file has', 'files have')} several pages or frames; only the "
-            "first is used"
-        )
+        yield message("steps.files-of-several-pages", count=pages)

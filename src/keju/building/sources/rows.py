@@ -31,7 +31,7 @@ from keju.datasets.readers.option_lines import insert_options
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
 from keju.datasets.readers.tables import Row, read_table
 from keju.definitions import Task, options_in, prompt_of
-from keju.errors import DataError, UsageError, english_problem, number_of, shortened
+from keju.errors import DataError, UsageError, english_problem, shortened
 from keju.items import Item, Provenance
 from keju.messages import message
 
@@ -85,13 +85,9 @@ def _convert_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
 
 def _describe_dropped(rows: int, left: list[Dropped], blind: int) -> Iterator[str]:
     if left:
-        yield f"{len(left)} of {rows} rows dropped: tables/dropped.csv; the first: {left[0].reason}"
+        yield message("steps.rows-dropped", count=len(left), rows=rows, reason=left[0].reason)
     if blind:
-        yield (
-            f"{number_of(blind, 'item has', 'items have')} neither an image nor a "
-            "transcription and cannot be sent to a model. "
-            "Name their column in columns.image or columns.transcription"
-        )
+        yield message("steps.items-without-material", count=blind)
 
 
 SOURCE = SourceForm(

@@ -22,7 +22,7 @@ from keju.building.sources.saved_pages import SavedPage, find_image, get_sidecar
 from keju.building.step import Settings
 from keju.datasets.readers.base import files_under, source_bytes
 from keju.definitions import task
-from keju.errors import DataError, KejuError, UsageError, english_problem, number_of
+from keju.errors import DataError, KejuError, UsageError, english_problem
 from keju.images import probe_image
 from keju.items import Item, Provenance
 from keju.messages import message
@@ -162,4 +162,4 @@ def _make_item(page: SavedPage, called: str, settings: WebSettings, *, shown: bo
 
 def _describe_dropped(dropped: list[Dropped]) -> Iterator[str]:
     if dropped:
-        yield (f"{number_of(len(dropped), 'page')} dropped; for the reasons see tables/dropped.csv")
+        yield message("steps.pages-dropped", count=len(dropped))

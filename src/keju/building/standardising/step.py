@@ -20,7 +20,7 @@ from keju.building.standardising.pictures import (
 )
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.items import Box, ImageRef, Item, Line
 from keju.messages import message
 
@@ -130,19 +130,7 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
         raise DataError(message("building.no-item-with-sound-picture", error=dropped[0].reason))
     context.table("pictures", [_make_row(ref, done[ref.path]) for ref in refs], ImageChange)
     write_dropped(context.out, dropped)
-    context.note(
-        f"{sum(bool(each.file) for each in made)} of {len(refs)} images converted, "
-        f"{sum(each.frames > 1 for each in made)} with several pages (the first is used)"
-    )
-    if small := _count_much_smaller(made):
-        context.note(
-            f"{small} of {len(refs)} images have less than half of their former width and height, "
-            f"because pixels = {settings.pixels} is width x height. See tables/pictures.csv"
-        )
-    if dropped:
-        context.note(
-            f"{number_of(len(dropped), 'item')} dropped; for the reasons see tables/dropped.csv"
-        )
+    _report(context, made, settings.pixels, len(dropped))
 
 
 STEP = Step(
@@ -151,6 +139,18 @@ STEP = Step(
     StandardiseSettings,
     standardise_all,
 )
+
+
+def _report(context: StepContext, made: Sequence[StandardImage], pixels: int, dropped: int) -> None:
+    several = sum(each.frames > 1 for each in made)
+    count = sum(bool(each.file) for each in made)
+    context.note(message("steps.images-converted", count=count, images=len(made), several=several))
+    if small := _count_much_smaller(made):
+        context.note(
+            message("steps.images-much-smaller", count=small, images=len(made), pixels=pixels)
+        )
+    if dropped:
+        context.note(message("steps.dropped-with-reasons", count=dropped))
 
 
 def _count_much_smaller(made: Sequence[StandardImage]) -> int:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import query_of
-from keju.errors import number_of
 from keju.items import AnswerForm, Item
+from keju.messages import message
 from keju.text.punctuation import Quotes, chinese_punctuation
 from keju.text.scripts import in_script, simplified_reference
 
@@ -66,10 +66,7 @@ def standardise_texts(context: StepContext, settings: TextSettings) -> None:
     """
     counts: Counter[str] = Counter()
     context.table("changes", _keep_standardised(context, settings, counts), TextChange)
-    context.note(
-        f"{number_of(counts['texts'], 'text')} of {counts['items']} items changed: "
-        "tables/changes.csv"
-    )
+    context.note(message("steps.texts-changed", count=counts["texts"], items=counts["items"]))
 
 
 def _keep_standardised(
