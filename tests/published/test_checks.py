@@ -1,5 +1,8 @@
 """Each general check: what it lets pass, and what it must not."""
 
+from fractions import Fraction
+from math import comb
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -8,6 +11,7 @@ from hypothesis import strategies as st
 from keju.errors import DataError
 from keju.published.book import Book, open_book
 from keju.published.checks import AnyCheck
+from keju.published.checks.grids import at_most
 from keju.published.tables import PrintedTable, printed_cell
 
 ROWS = ["Claude-3.5-Sonnet", "GPT-4o", "InternVL2-8B", "QVQ-72B-Preview"]
@@ -305,3 +309,10 @@ def test_sizes_in_names_are_held_against_the_releases():
     of = open_book("AncientDoc")
     assert found({**check, "sizes": [0.5, 72]}, of) == [("LLaVA-Onevision-5B", "5B")]
     assert found({**check, "sizes": [5, 72]}, of) == []
+
+
+def test_binomial_probabilities_of_many_trials_are_finite():
+    exact = sum(comb(1001, count) * 3**count * 7 ** (1001 - count) for count in range(281))
+    assert at_most(280, 1001, 0.3) == pytest.approx(float(Fraction(exact, 10**1001)), rel=1e-9)
+    assert at_most(24_900, 100_000, 0.25) == pytest.approx(0.234, abs=0.002)
+    assert at_most(0, 100_000, 0.25) == 0

@@ -20,12 +20,14 @@ def own_draft_line(name: str, model: str, items: Iterable[Item]) -> str:
         model: the model string in the run.
         items: that it answered, each once.
     """
-    answered = list(items)
-    own = [item for item in answered if drafted_by(item, model)]
-    if not own:
+    count = total = open_ = 0
+    for item in items:
+        total += 1
+        if drafted_by(item, model):
+            count += 1
+            open_ += item.draft
+    if not count:
         return ""
-    open_ = sum(item.draft for item in own)
-    count, total = len(own), len(answered)
     if open_:
         return message("analysis.own-drafts-open", name=name, count=count, total=total, open=open_)
     return message("analysis.own-drafts-accepted", name=name, count=count, total=total)
@@ -46,10 +48,13 @@ def own_draft_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
 def own_draft_lines(path: Path) -> Iterator[str]:
     """The same for each model of a run, for the terminal."""
     folder = RunFolder.open(path)
-    items = {(item.task, item.query, item.id): item for item in folder.items()}
-    for model in folder.manifest().models:
-        if any(drafted_by(item, model) for item in items.values()):
+    models = list(folder.manifest().models)
+    drafted = {model for item in folder.iter_items() for model in models if drafted_by(item, model)}
+    for model in models:
+        if model in drafted:
             places = {(each.task, each.query, each.item) for each in folder.responses(model)}
-            answered = [item for place, item in items.items() if place in places]
+            answered = (
+                item for item in folder.iter_items() if (item.task, item.query, item.id) in places
+            )
             if line := own_draft_line(model, model, answered):
                 yield line

@@ -289,10 +289,10 @@ def _follow(start: Place, links: Mapping[Place, Place]) -> tuple[Place, ...]:
 
 def swapped_in(run: RunFolder) -> SwapCheck:
     """The swapped pages of a run, by the transcriptions of all models that got the images."""
-    items = run.items()
-    finder = SwapFinder(items)
+    finder = SwapFinder(run.iter_items())
     if not finder.needed:
         return SwapCheck([])
+    items = run.iter_items()
     tasks = sorted({item.task for item in items if query_of(item).form == "transcription"})
     manifest = run.manifest()
     for response in run.responses(tasks=tasks):

@@ -98,7 +98,7 @@ def score(
     sum_up = summarise if json_out is None else summarise_with_json
     found: Iterable[Summary]
     if what.is_dir():
-        if protocol == "official" and (why := without_official(RunFolder.open(what).items())):
+        if protocol == "official" and (why := without_official(RunFolder.open(what).iter_items())):
             # Before anything is written: the scores of the other protocol would be lost.
             raise UsageError(f"{what}: {why}")
         run, cores = RunFolder.open(what), os.cpu_count() or 1

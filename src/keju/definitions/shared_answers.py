@@ -7,7 +7,7 @@ one response for the items of these forms that show the same images.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -38,20 +38,21 @@ class SharedAnswers:
     """
 
     def __init__(self, items: Iterable[Item]) -> None:
-        items = list(items)
         self._others: dict[_Place, list[_Place]] = {}
         self._forms: dict[_Form, list[_Place]] = {}
-        self._pair(items)
         joined = {name.partition("/")[0] for each in wordings().values() for name in each.prompts}
+        once = []
         for item in items:
+            if reduced_form(item) == "once":
+                once.append(item)
             if item.task in joined:
                 place = _Place(item.task, item.query, item.id, 0)
                 self._forms.setdefault(_form(item, item.query), []).append(place)
+        self._pair(once)
         self._images = {(form.task, place.query, place.item): form.images
                         for form, places in self._forms.items() for place in places}  # fmt: skip
 
-    def _pair(self, items: Iterable[Item]) -> None:
-        once = [item for item in items if reduced_form(item) == "once"]
+    def _pair(self, once: Sequence[Item]) -> None:
         sent: dict[tuple[str, str, str, str], _Place] = {}
         for item in once:
             for place in range(1, sent_candidates(item) + 1):

@@ -3,15 +3,19 @@
 from keju.runs.folder import RunFolder, file_name
 from keju.runs.format_1 import setting_in_format_1, setting_of_format_1
 from keju.runs.manifest import FORMAT, FORMAT_1, HUMAN, RunManifest
+from keju.runs.record_list import RecordList
 from keju.runs.responses import ResponsePlace, current_responses, superseded
+from keju.runs.stored_items import StoredItems
 
 __all__ = [
     "FORMAT",
     "FORMAT_1",
     "HUMAN",
+    "RecordList",
     "ResponsePlace",
     "RunFolder",
     "RunManifest",
+    "StoredItems",
     "current_responses",
     "file_name",
     "setting_in_format_1",

@@ -24,6 +24,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
+from keju.datasets.table import iter_items
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
@@ -154,6 +155,15 @@ class RunFolder:
         """
         self.check_items()
         return read_items(self.items_path)
+
+    def iter_items(self) -> Iterator[Item]:
+        """The items of this run, one after the other, so that only a few are in memory.
+
+        Raises:
+            DataError: as `items`.
+        """
+        self.check_items()
+        yield from iter_items(self.items_path)
 
     def check_items(self) -> None:
         """Check that items.parquet is the file that the run stored.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
@@ -16,7 +16,6 @@ from keju.items import (
     Record,
     Score,
     Setting,
-    Status,
     variant_of,
 )
 from keju.messages import message
@@ -24,10 +23,12 @@ from keju.registry import PluginError
 from keju.scoring.lookup import metric_of
 from keju.scoring.metric import Metric, Stats
 from keju.scoring.metric_value import CUT
+from keju.scoring.score_columns import MetricColumns, StatsColumn
 from keju.scoring.signatures import origin_of
 from keju.text import LAYERS
 
-ANSWERED: Status = "answered"
+_ByQuery = dict[tuple[str, str], dict[str, MetricColumns]]
+"""The scores of one model, by task and query, then by metric."""
 
 NO_RESPONSES = "no responses"
 """The reason why a task without requests is missing from a mean."""
@@ -132,21 +133,20 @@ def aggregate(scores: Iterable[Score]) -> list[Result]:
     mean of its tasks' main metrics; a benchmark's the plain mean of its domains. Parts without a
     value are listed as missing, never dropped silently.
     """
-    groups: dict[tuple[str, PromptVariant, Protocol], list[Score]] = defaultdict(list)
+    groups: dict[tuple[str, PromptVariant, Protocol], _ByQuery] = {}
     for score in scores:
-        groups[score.model, variant_of(score), score.protocol].append(score)
+        by_query = groups.setdefault((score.model, variant_of(score), score.protocol), {})
+        by_metric = by_query.setdefault((score.task, score.query), {})
+        if score.metric not in by_metric:
+            by_metric[score.metric] = MetricColumns(score)
+        by_metric[score.metric].add(score)
     return [
-        _result(model, variant, protocol, group)
-        for (model, variant, protocol), group in groups.items()
+        _result(model, variant, protocol, by_query)
+        for (model, variant, protocol), by_query in groups.items()
     ]
 
 
-def _result(
-    model: str, variant: PromptVariant, protocol: Protocol, scores: Sequence[Score]
-) -> Result:
-    by_query: dict[tuple[str, str], list[Score]] = defaultdict(list)
-    for score in scores:
-        by_query[score.task, score.query].append(score)
+def _result(model: str, variant: PromptVariant, protocol: Protocol, by_query: _ByQuery) -> Result:
     order = {(each.id, query.name): place for place, (each, query) in enumerate(_all_queries())}
     found = [
         _task_result(name, query, protocol, by_query[name, query])
@@ -168,39 +168,44 @@ def _all_queries() -> list[tuple[Task, Query]]:
     return [(each, query) for each in tasks() for query in each.queries]
 
 
-def _task_result(name: str, query: str, protocol: Protocol, scores: Sequence[Score]) -> TaskResult:
-    by_metric: dict[str, list[Score]] = defaultdict(list)
-    for score in scores:
-        by_metric[score.metric].append(score)
+def _task_result(
+    name: str, query: str, protocol: Protocol, by_metric: Mapping[str, MetricColumns]
+) -> TaskResult:
     declared = next(each for each in task(name).queries if each.name == query)
     named = getattr(declared, protocol)
     order = [metric for metric in named if metric in by_metric]
-    order += [name for name in by_metric if name not in named and _is_of_plugin(by_metric[name])]
-    first = by_metric[order[0]] if order else []
+    order += [
+        metric
+        for metric, columns in by_metric.items()
+        if metric not in named and _is_of_plugin(columns.signed)
+    ]
+    first = by_metric[order[0]] if order else None
     return TaskResult(
         task=name,
         query=query,
         metrics=tuple(_metric_result(metric, by_metric[metric]) for metric in order),
-        items=len(first),
-        statuses=dict(Counter(score.status for score in first)),
-        verdicts=dict(Counter(score.verdict for score in first)),
+        items=first.count if first else 0,
+        statuses=dict(first.statuses) if first else {},
+        verdicts=dict(first.verdicts) if first else {},
     )
 
 
-def _metric_result(metric: str, scores: Sequence[Score]) -> MetricResult:
-    scored = [score for score in scores if score.value is not None]
-    answered = [score for score in scored if score.status == ANSWERED]
+def _metric_result(metric: str, columns: MetricColumns) -> MetricResult:
+    first, stats, answered = columns.first_scored, columns.stats, columns.answered
+    declared = metric_of_score(first) if first else None
     return MetricResult(
         metric=metric,
-        value=task_value(scored),
-        without_failures=task_value(answered),
-        item_mean=fmean(score.value or 0.0 for score in scored) if scored else None,
-        items=len(scores),
-        scored=len(scored),
-        unscored=dict(Counter(score.reason for score in scores if score.value is None)),
-        layers=_layers(scored),
-        signature=next((score.signature for score in scored), ""),
-        note="; ".join(filter(None, (_one_sided(scored), _silent_pairs(scored), cut_note(scored)))),
+        value=pooled_value(declared, stats) if stats else None,
+        without_failures=pooled_value(declared, answered) if answered else None,
+        item_mean=fmean(columns.values) if columns.values else None,
+        items=columns.count,
+        scored=len(columns.values),
+        unscored=dict(columns.unscored),
+        layers=_layers(stats),
+        signature=columns.signature,
+        note="; ".join(
+            filter(None, (_one_sided(stats), _silent_pairs(stats), _cut_note(cut=stats.has(CUT))))
+        ),
     )
 
 
@@ -244,14 +249,16 @@ def metric_of_score(score: Score) -> Metric | None:
     return found
 
 
-def _is_of_plugin(scores: Sequence[Score]) -> bool:
-    """Whether scores are of a metric that a plug-in adds to those of the task."""
-    found = metric_of_score(next((score for score in scores if score.signature), scores[0]))
+def _is_of_plugin(score: Score) -> bool:
+    """Whether a score is of a metric that a plug-in adds to those of the task."""
+    found = metric_of_score(score)
     return found is not None and bool(found.origin)
 
 
-def _one_sided(scored: Sequence[Score]) -> str:
-    classes = {score.stats["positive"] for score in scored if "positive" in score.stats}
+def _one_sided(stats: StatsColumn) -> str:
+    if not stats.has("positive"):
+        return ""
+    classes = {each["positive"] for each in stats if "positive" in each}
     if len(classes) != 1:
         return ""
     return one_sided_note(yes=classes == {1.0})
@@ -271,28 +278,34 @@ CUT_NOTE = (
 
 def cut_note(scored: Sequence[Score]) -> str:
     """A note on official scores of a run of keju 0.1.0; empty if no response was cut."""
-    return CUT_NOTE if any(CUT in score.stats for score in scored) else ""
+    return _cut_note(cut=any(CUT in score.stats for score in scored))
+
+
+def _cut_note(*, cut: bool) -> str:
+    return CUT_NOTE if cut else ""
 
 
 _SILENT = {"failed": "have no answer", "unparsable": "have one that could not be taken"}
 
 
-def _silent_pairs(scored: Sequence[Score]) -> str:
-    counts = {name: sum(score.stats.get(name, 0) for score in scored) for name in _SILENT}
+def _silent_pairs(stats: StatsColumn) -> str:
+    counts = {
+        name: sum(each.get(name, 0) for each in stats) if stats.has(name) else 0 for name in _SILENT
+    }
     said = [f"{count:,.0f} {_SILENT[name]}" for name, count in counts.items() if count]
     if not said:
         return ""
-    pairs = sum(score.stats["pairs"] for score in scored)
+    pairs = sum(each["pairs"] for each in stats)
     return f"of {pairs:,.0f} pairs {' and '.join(said)}: these rank last"
 
 
-def _layers(scored: Sequence[Score]) -> dict[str, float]:
-    if not scored or "edits_exact" not in scored[0].stats:
+def _layers(stats: StatsColumn) -> dict[str, float]:
+    if not stats or "edits_exact" not in stats[0]:
         return {}
     rates: dict[str, float] = {}
     for layer in LAYERS:
-        length = sum(score.stats[f"length_{layer}"] for score in scored)
-        edits = sum(score.stats[f"edits_{layer}"] for score in scored)
+        length = sum(each[f"length_{layer}"] for each in stats)
+        edits = sum(each[f"edits_{layer}"] for each in stats)
         rates[layer] = edits / length if length else 0.0
     return rates
 

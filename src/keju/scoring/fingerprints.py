@@ -7,6 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from keju import __version__
 from keju.files import read_jsonl_lines, sha256_file
@@ -67,14 +68,20 @@ def fingerprint_of(run: RunFolder, model: str) -> Fingerprint:
     """
     files = run.response_files(model)
     hashes = {path.name: sha256_file(path) for path in files}
-    entries: dict[bytes, bytes] = {}
+    entries = bytearray()
     for path in files:
-        entries.update((place, line) for place, line, _ in _entries(path))
-    return Fingerprint(
-        items=run.items_hash(),
-        files=hashes,
-        responses=b"".join(place + entries[place] for place in sorted(entries)),
-    )
+        for place, line, _ in _entries(path):
+            entries += place
+            entries += line
+    return Fingerprint(items=run.items_hash(), files=hashes, responses=_sorted_entries(entries))
+
+
+def _sorted_entries(entries: bytearray) -> bytes:
+    """Pairs of two hashes, sorted by the first; of pairs with the same first the last one."""
+    pairs = np.frombuffer(entries, ">u8").reshape(-1, 2)
+    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
+    is_last = np.append(pairs[1:, 0] != pairs[:-1, 0], np.ones(min(1, len(pairs)), bool))
+    return bytes(pairs[is_last].tobytes())
 
 
 def changes_since(run: RunFolder, model: str, scored: Fingerprint) -> Changes:

@@ -20,14 +20,15 @@ from keju.errors import DataError
 from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.messages import message
-from keju.runs import FORMAT_1, RunFolder, file_name
+from keju.runs import FORMAT_1, RunFolder, StoredItems, file_name
 from keju.scoring.decisions import Decisions, collect_adjudicated_scores
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
 from keju.scoring.lookup import metric_names, metric_of
 from keju.scoring.metric import EncoderMetric
+from keju.scoring.ordered_scores import OrderedScores
 from keju.scoring.reasoned_scores import collect_reasoned_samples, reasoned_scores
 from keju.scoring.response_files import read_responses
-from keju.scoring.score import PROTOCOLS, score_samples
+from keju.scoring.score import PROTOCOLS, iter_scores, score_samples
 from keju.scoring.scores_parquet import write_scores
 from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample
 from keju.scoring.stored import reasoned_scores_path, scores_path
@@ -44,9 +45,6 @@ _AHEAD = 2
 _BEGINNING = 10_000
 """Characters of a response that is too long, from which its verdict is taken."""
 
-_Key = tuple[str, str, str]
-"""Task, query and id of an item."""
-
 
 class ModelScores(NamedTuple):
     """The scores of one model.
@@ -58,8 +56,8 @@ class ModelScores(NamedTuple):
     """
 
     model: str
-    scores: list[Score]
-    variants: list[Score]
+    scores: Sequence[Score]
+    variants: Sequence[Score]
     strays: dict[str, int]
     reasoned: list[Score]
 
@@ -106,7 +104,7 @@ def score_models(
         DataError: a folder of responses does not have its model's name, or a file is damaged.
     """
     encoders = encoders or Encoders({})
-    items, models = run.items(), _models_in(run)
+    items, models = StoredItems(run.iter_items()), _models_in(run)
     task = _Task(run.path, tuple(protocols), encoders.paths, variants, decisions)
     apart = workers > 1 and len(models) >= FEWEST
     if apart and not _wants_encoder(items, protocols, encoders):
@@ -131,7 +129,7 @@ def score_responses(
             f"score_responses takes the path of a response file, not a {type(path).__name__}. "
             "Score items and responses in memory with score_answer"
         )
-    return score_file(path, protocols, encoders).scores
+    return list(score_file(path, protocols, encoders).scores)
 
 
 def score_answers(
@@ -197,39 +195,47 @@ def _reduced(task: _Task, model: str, reduce: Callable[[ModelScores], T]) -> T:
 
 
 @lru_cache(maxsize=1)
-def _items_here(path: Path) -> list[Item]:
+def _items_here(path: Path) -> StoredItems:
     """The run's items, read once by each of the processes, which live for one scoring."""
-    return RunFolder(path).items()
+    return StoredItems(RunFolder(path).iter_items())
 
 
-def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encoders) -> ModelScores:
+def _score_model(task: _Task, model: str, items: StoredItems, encoders: Encoders) -> ModelScores:
     """One model's scores, written to the run."""
     run = RunFolder(task.path)
     fingerprint = fingerprint_of(run, model)
-    places = {_key(item): place for place, item in enumerate(items)}
     strays: dict[str, int] = {}
     variants: list[Score] = []
     noted_cases: list[ScoringSample] = []
-    by_key = {key: items[place] for key, place in places.items()}
-    samples = collect_reasoned_samples(_samples_of(run, model, by_key, strays), noted_cases)
+    samples = collect_reasoned_samples(_samples_of(run, model, items, strays), noted_cases)
     if task.variants:
         samples = collect_variant_scores(samples, variants)
     if task.decisions:
         samples = collect_adjudicated_scores(samples, task.decisions, variants)
-    scores = score_samples(samples, task.protocols, encoders, items)
+    scores = OrderedScores()
+    for index, score in iter_scores(samples, task.protocols, encoders, items):
+        scores.add(score, place=_place(items, score), index=index)
     manifest = run.manifest()
     if limits := manifest.limits(model):
-        scores, variants = (_signed(each, f"pictures:{limits}") for each in (scores, variants))
+        scores.sign(f"pictures:{limits}")
+        variants = _signed(variants, f"pictures:{limits}")
     wanted = noted_cases if "official" in task.protocols else []
-    reasoned = reasoned_scores(wanted, scores, encoders, items)
+    reasoned = reasoned_scores(wanted, scores.as_made(), encoders, items) if wanted else []
     if system := manifest.system_hash(model):
         part = f"system:{system}"
-        scores, variants, reasoned = (_signed(x, part) for x in (scores, variants, reasoned))
-    for found in (scores, variants):
-        found.sort(key=lambda score: (places[_key_of(score)], score.round, variant_of(score)))
+        scores.sign(part)
+        variants, reasoned = (_signed(each, part) for each in (variants, reasoned))
+    scores.sort()
+    variants.sort(key=lambda each: (_place(items, each), each.round, variant_of(each)))
     write_scores(scores_path(run, model), scores, fingerprint)
     _write_reasoned(reasoned_scores_path(run, model), reasoned, fingerprint)
     return ModelScores(model, scores, variants, strays, reasoned)
+
+
+def _place(items: StoredItems, score: Score) -> int:
+    place = items.place_of(score)
+    assert place is not None
+    return place
 
 
 def _write_reasoned(path: Path, reasoned: Sequence[Score], fingerprint: Fingerprint) -> None:
@@ -246,19 +252,21 @@ def _signed(scores: Iterable[Score], part: str) -> list[Score]:
 
 
 def _samples_of(
-    run: RunFolder, model: str, items: Mapping[_Key, Item], strays: dict[str, int]
+    run: RunFolder, model: str, items: StoredItems, strays: dict[str, int]
 ) -> Iterator[ScoringSample]:
     defect = Defect(cut=run.manifest().format == FORMAT_1)
-    shared = SharedAnswers(items.values())
+    shared = SharedAnswers(items)
     for response in run.responses(model):
-        item = items.get(_key_of(response))
+        item = items.item_of(response)
         if item is None:
             file = str(run.responses_path(model, response.task))
             strays[file] = strays.get(file, 0) + 1
-        else:
-            yield _sample(item, response, defect)
-            for copy in shared.copies(response):
-                yield _sample(items[_key_of(copy)], copy, defect)
+            continue
+        yield _sample(item, response, defect)
+        for copy in shared.copies(response):
+            other = items.item_of(copy)
+            assert other is not None
+            yield _sample(other, copy, defect)
 
 
 def _sample(item: Item, response: Response, defect: Defect) -> ScoringSample:
@@ -272,17 +280,9 @@ def _sample(item: Item, response: Response, defect: Defect) -> ScoringSample:
     return ScoringSample(item, response, defect)
 
 
-def _key(item: Item) -> _Key:
-    return item.task, item.query, item.id
-
-
-def _key_of(record: Response | Score) -> _Key:
-    return record.task, record.query, record.item
-
-
 def _packed(found: ModelScores) -> bytes:
     """The scores as bytes, which another process sends twice as fast as the objects."""
-    return msgspec.msgpack.encode(found.scores)
+    return msgspec.msgpack.encode(list(found.scores))
 
 
 def _models_in(run: RunFolder) -> list[str]:
@@ -308,9 +308,9 @@ def _models_in(run: RunFolder) -> list[str]:
 
 
 def _wants_encoder(
-    items: Sequence[Item], protocols: Sequence[Protocol], encoders: Encoders
+    items: Iterable[Item], protocols: Sequence[Protocol], encoders: Encoders
 ) -> bool:
-    asked = {_key(item)[:2]: item for item in items}
+    asked = {(item.task, item.query): item for item in items}
     for item in asked.values():
         query = query_of(item)
         for protocol in protocols:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -61,23 +61,49 @@ def score_samples(
         items: further items. Their references also set the floors of metrics with encoders, so that
             the floors do not depend on which items have a response yet.
     """
+    placed = iter_scores(samples, protocols, encoders, items)
+    return [score for _, score in sorted(placed, key=lambda each: each[0])]
+
+
+def iter_scores(
+    samples: Iterable[ScoringSample],
+    protocols: Sequence[Protocol] = PROTOCOLS,
+    encoders: Encoders | None = None,
+    items: Iterable[Item] = (),
+) -> Iterator[tuple[int, Score]]:
+    """The scores of `score_samples`, each with its index in that list, as they are computed.
+
+    Scores of metrics with encoders and of galleries follow all others. Only these are in memory.
+
+    Args:
+        samples: as `score_samples`.
+        protocols: as `score_samples`.
+        encoders: as `score_samples`.
+        items: as `score_samples`; they can be iterated several times.
+    """
     batch = Batch(encoders or Encoders({}), items)
     galleries, metrics = Galleries(), _MetricLookup()
-    scores: list[Score] = []
+    waiting: dict[int, Score] = {}
+    index = 0
     for sample in samples:
         if sample.response.candidate:
             galleries.add(sample)
             continue
         for protocol in protocols:
             for name, metric in metrics(sample, protocol):
-                scores.append(_score(sample, protocol, name, metric, batch, len(scores)))
-    for index, result in batch.values():
+                score = _score(sample, protocol, name, metric, batch, index)
+                if batch.last == index:
+                    waiting[index] = score
+                else:
+                    yield index, score
+                index += 1
+    for place, result in batch.values():
+        score = waiting.pop(place)
         if isinstance(result, str):
-            scores[index] = replace(scores[index], reason=result)
+            yield place, replace(score, reason=result)
         else:
-            stats = scores[index].stats | result.stats
-            scores[index] = replace(scores[index], value=result.value, stats=stats)
-    return scores + galleries.scores(tuple(protocols))
+            yield place, replace(score, value=result.value, stats=score.stats | result.stats)
+    yield from enumerate(galleries.scores(tuple(protocols)), start=index)
 
 
 class _MetricLookup:

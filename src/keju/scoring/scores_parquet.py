@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
@@ -14,6 +17,9 @@ from keju.files import write_atomic
 from keju.items import Score
 from keju.messages import message
 from keju.scoring.fingerprints import FORMAT, Fingerprint
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "key": pl.String,
@@ -46,15 +52,41 @@ _FINGERPRINT = "keju.fingerprint"
 """The key in the file's metadata under which the fingerprint is stored, as JSON."""
 
 
+_GROUP_ROWS = 16_384
+"""Rows of a row group of a large file, which are in memory at a time."""
+
+
 def write_scores(
     path: Path, scores: Sequence[Score], fingerprint: Fingerprint | None = None
 ) -> None:
-    """Write scores as parquet, atomically, with the fingerprint of what they were computed from."""
-    buffer = io.BytesIO()
+    """Write scores as parquet, atomically, with the fingerprint of what they were computed from.
+
+    More than `_GROUP_ROWS` scores are written group by group, with bounded memory.
+    """
     about = {_FINGERPRINT: msgspec.json.encode(fingerprint).decode()} if fingerprint else {}
-    frame = scores_frame(scores)
+    if len(scores) > _GROUP_ROWS:
+        _write_groups(path, scores, about)
+        return
+    buffer = io.BytesIO()
+    frame = scores_frame(list(scores))
     frame.write_parquet(buffer, compression="zstd", statistics=False, metadata=about)
     write_atomic(path, buffer.getvalue())
+
+
+def _write_groups(path: Path, scores: Iterable[Score], about: Mapping[str, str]) -> None:
+    from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - slow to import
+
+    schema, rest = _arrow([]).schema.with_metadata(dict(about)), iter(scores)
+    with tempfile.TemporaryFile() as stream:
+        with ParquetWriter(stream, schema, compression="zstd", write_statistics=False) as writer:
+            while group := list(islice(rest, _GROUP_ROWS)):
+                writer.write_table(_arrow(group).replace_schema_metadata(schema.metadata))
+        stream.seek(0)
+        write_atomic(path, iter(lambda: stream.read(1 << 20), b""))
+
+
+def _arrow(scores: Sequence[Score]) -> pa.Table:
+    return scores_frame(scores).to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
 def scores_frame(scores: Sequence[Score]) -> pl.DataFrame:

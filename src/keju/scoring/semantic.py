@@ -53,10 +53,14 @@ class Batch:
 
     Args:
         encoders: those that are there; the others' metrics stay unscored, with the reason.
-        items: further items whose true answers set the floors.
+        items: further items whose true answers set the floors; they are iterated for each metric.
+
+    Attributes:
+        last: the place of the score that was added last; -1 before the first.
     """
 
-    def __init__(self, encoders: Encoders, items: Sequence[Item] = ()) -> None:
+    def __init__(self, encoders: Encoders, items: Iterable[Item] = ()) -> None:
+        self.last = -1
         self._encoders = encoders
         self._items = items
         self._wanted: dict[_Group, list[EncoderRequest]] = defaultdict(list)
@@ -78,6 +82,7 @@ class Batch:
         failed = sample.response.status in {"failed", "filtered"}
         group = _Group(metric, sample.item.task, sample.item.query)
         self._wanted[group].append(EncoderRequest(place, (candidate, reference), beside, failed))
+        self.last = place
 
     def values(self) -> Iterator[tuple[int, MetricValue | str]]:
         """Each place with its value, or with the reason why there is none."""

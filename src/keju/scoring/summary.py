@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 
+import numpy as np
 from msgspec import field
 from msgspec.structs import replace
 
@@ -48,7 +50,7 @@ def summarise(found: ModelScores) -> Summary:
         model=found.model,
         results=tuple(aggregate(found.scores)),
         unscored=tuple(_unscored(found.scores)),
-        failed=len({score.key for score in found.scores if score.status == "failed"}),
+        failed=_count_responses(score for score in found.scores if score.status == "failed"),
         variants=tuple(variant_results(found.variants)),
         strays=found.strays,
         reasoned=tuple(aggregate(found.reasoned)),
@@ -77,18 +79,37 @@ def merge_unscored(parts: Iterable[UnscoredReason]) -> list[UnscoredReason]:
     ]
 
 
+def _count_responses(scores: Iterable[Score]) -> int:
+    return len(np.unique(np.fromiter((hash(score.key) for score in scores), np.int64)))
+
+
+class _Unscored:
+    """The scores without a value for one reason."""
+
+    def __init__(self, first: Score) -> None:
+        self.first = first
+        self.metrics: dict[str, None] = {}
+        self.keys = array("q")
+
+    def add(self, score: Score) -> None:
+        self.metrics[score.metric] = None
+        self.keys.append(hash(score.key))
+
+
 def _unscored(scores: Iterable[Score]) -> list[UnscoredReason]:
-    groups: dict[str, list[Score]] = {}
+    groups: dict[str, _Unscored] = {}
     for score in scores:
         if score.value is None:
-            groups.setdefault(score.reason, []).append(score)
+            if score.reason not in groups:
+                groups[score.reason] = _Unscored(score)
+            groups[score.reason].add(score)
     return [
         UnscoredReason(
             reason=reason,
-            metrics=tuple(dict.fromkeys(score.metric for score in group)),
-            responses=len({score.key for score in group}),
-            task=group[0].task,
-            item=group[0].item,
+            metrics=tuple(group.metrics),
+            responses=len(np.unique(group.keys)),
+            task=group.first.task,
+            item=group.first.item,
         )
         for reason, group in groups.items()
     ]

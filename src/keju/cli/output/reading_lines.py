@@ -12,7 +12,7 @@ from keju.definitions import query_of
 from keju.items import PromptVariant, variant_of
 from keju.messages import join_clauses, message
 from keju.reporting.error_rows import error_sentence
-from keju.runs import RunFolder
+from keju.runs import RunFolder, StoredItems
 from keju.scoring import Result
 
 _MOST = 20
@@ -54,9 +54,9 @@ def _counted(
     run: RunFolder, models: Collection[str], variants: Sequence[PromptVariant]
 ) -> PatternCounts:
     counts = PatternCounts()
-    items = {(item.task, item.query, item.id): item for item in run.items()}
+    items = StoredItems(run.iter_items())
     for response in run.responses():
-        item = items.get((response.task, response.query, response.item))
+        item = items.item_of(response)
         if item is None or query_of(item).form != "transcription":
             continue
         if response.text and response.model in models:

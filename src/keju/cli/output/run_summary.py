@@ -189,7 +189,7 @@ def unfinished_lines(path: Path) -> Iterator[str]:
     folder = RunFolder.open(path)
     manifest = folder.manifest()
     variants = len(manifest.input_settings) * manifest.rounds
-    requests = sum(map(request_count, folder.items())) * variants
+    requests = sum(map(request_count, folder.iter_items())) * variants
     there = Counter(response.model for response in folder.responses())
     for model in manifest.models:
         planned = requests - sum(manifest.not_asked.get(model, {}).values())

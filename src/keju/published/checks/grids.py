@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import comb, floor
+from math import comb, exp, floor, lgamma, log, log1p
 
 import msgspec
 
@@ -143,9 +143,24 @@ def _of_models(book: Book, column: Column) -> dict[str, float]:
     return {row: value for row, value in column.values.items() if row in book.models}
 
 
+_MOST_EXACT = 1000
+"""Trials up to which a binomial coefficient is always a finite float."""
+
+
 def at_most(successes: int, trials: int, chance: float) -> float:
-    """The binomial probability of so few successes."""
+    """The binomial probability of so few successes; by logarithms where factors overflow."""
+    if trials <= _MOST_EXACT or not 0 < chance < 1:
+        return sum(
+            comb(trials, count) * chance**count * (1 - chance) ** (trials - count)
+            for count in range(successes + 1)
+        )
     return sum(
-        comb(trials, count) * chance**count * (1 - chance) ** (trials - count)
+        exp(
+            lgamma(trials + 1)
+            - lgamma(count + 1)
+            - lgamma(trials - count + 1)
+            + count * log(chance)
+            + (trials - count) * log1p(-chance)
+        )
         for count in range(successes + 1)
     )

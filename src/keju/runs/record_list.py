@@ -1,0 +1,117 @@
+"""`RecordList`: a list of records that is kept in a temporary file once it is long."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, overload
+
+import msgspec
+
+T = TypeVar("T")
+
+MOST_IN_MEMORY = 10_000
+"""Records up to which a list is kept in memory."""
+
+_BUFFER = 1 << 20
+"""Bytes that are collected before they are written, and that are read at a time."""
+
+
+class RecordList(Sequence[T], Generic[T]):
+    """A list of records to which records are only appended.
+
+    Up to `most` records are in memory as they are. A longer list is encoded in a temporary file in
+    the directory of `tempfile`, which the system removes with the process, and each access decodes
+    a new record; 8 bytes of memory are used per record. Records must be of the type `shape`:
+    what is read back has its field types (an int in a float field is a float).
+
+    Args:
+        shape: the type of the records.
+        records: the first records.
+        most: the number of records up to which the list is in memory (default `MOST_IN_MEMORY`).
+    """
+
+    def __init__(
+        self, shape: type[T], records: Iterable[T] = (), *, most: int | None = None
+    ) -> None:
+        self._most = MOST_IN_MEMORY if most is None else most
+        self._records: list[T] = []
+        self._ends = array("q")
+        self._waiting = bytearray()
+        self._written = 0
+        self._file: Any = None
+        self._encoder = msgspec.msgpack.Encoder()
+        self._decoder: msgspec.msgpack.Decoder[T] = msgspec.msgpack.Decoder(shape)
+        self.extend(records)
+
+    def append(self, record: T) -> None:
+        """Add a record at the end."""
+        if self._file is None:
+            self._records.append(record)
+            if len(self._records) > self._most:
+                self._move_to_disk()
+        else:
+            self._encode(record)
+
+    def extend(self, records: Iterable[T]) -> None:
+        """Add records at the end."""
+        for record in records:
+            self.append(record)
+
+    def __len__(self) -> int:
+        return len(self._records) if self._file is None else len(self._ends)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[T]: ...
+    def __getitem__(self, place: int | slice) -> T | list[T]:
+        if self._file is None:
+            return self._records[place]
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        place = range(len(self))[place]
+        start, end = self._start(place), self._ends[place]
+        if end > self._written:
+            self._flush()
+        return self._decoder.decode(os.pread(self._file.fileno(), end - start, start))
+
+    def __iter__(self) -> Iterator[T]:
+        if self._file is None:
+            yield from self._records
+            return
+        self._flush()
+        total, place = len(self), 0
+        while place < total:
+            start, last = self._start(place), place
+            while last < total and (last == place or self._ends[last] - start <= _BUFFER):
+                last += 1
+            data = memoryview(os.pread(self._file.fileno(), self._ends[last - 1] - start, start))
+            for each in range(place, last):
+                yield self._decoder.decode(
+                    data[self._start(each) - start : self._ends[each] - start]
+                )
+            place = last
+
+    def _start(self, place: int) -> int:
+        return self._ends[place - 1] if place else 0
+
+    def _encode(self, record: T) -> None:
+        self._waiting += self._encoder.encode(record)
+        self._ends.append(self._written + len(self._waiting))
+        if len(self._waiting) >= _BUFFER:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._file.write(self._waiting)
+            self._written += len(self._waiting)
+            self._waiting = bytearray()
+
+    def _move_to_disk(self) -> None:
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the list
+        for record in self._records:
+            self._encode(record)
+        self._records = []

@@ -1,0 +1,66 @@
+"""Long lists of records are on disk, and read the same as in memory."""
+
+import pytest
+from msgspec.structs import replace
+
+from keju.items import Item, Score
+from keju.runs import RecordList, StoredItems
+
+
+def _items(count):
+    return [
+        Item(id=f"i{number}", benchmark="b", task=f"t{number % 3}", question="天" * number)
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize("most", [0, 3, 7, 100])
+def test_records_are_read_in_their_order_and_by_place(most):
+    items = _items(40)
+    found = RecordList(Item, items, most=most)
+    assert len(found) == 40
+    assert list(found) == list(found) == items
+    assert [found[place] for place in (0, 39, -1, 17)] == [items[p] for p in (0, 39, -1, 17)]
+    assert found[3:9] == items[3:9]
+    with pytest.raises(IndexError):
+        found[40]
+
+
+def test_records_can_be_added_between_readings():
+    items = _items(30)
+    found = RecordList(Item, items[:10], most=5)
+    assert list(found) == items[:10]
+    for number, item in enumerate(items[10:], start=10):
+        found.append(item)
+        assert found[number] == item
+    assert list(found) == items
+
+
+def test_a_list_larger_than_the_buffer_is_read_whole(monkeypatch):
+    monkeypatch.setattr("keju.runs.record_list._BUFFER", 300)
+    items = _items(60)
+    assert list(RecordList(Item, items, most=0)) == items
+
+
+def test_numbers_of_scores_are_exact():
+    score = Score(
+        key="k", item="i", model="m", benchmark="b", task="t", protocol="strict", metric="x",
+        value=0.1 + 0.2, stats={"numerator": 1 / 3, "denominator": 1.0},
+    )  # fmt: skip
+    assert RecordList(Score, [score], most=0)[0] == score
+
+
+@pytest.mark.parametrize("most", [0, 100])
+def test_items_are_found_by_task_and_id(monkeypatch, most):
+    monkeypatch.setattr("keju.runs.record_list.MOST_IN_MEMORY", most)
+    items = _items(12)
+    stored = StoredItems(items)
+    record = Score(
+        key="k", item="i7", model="m", benchmark="b", task="t1", protocol="strict", metric="x",
+        value=None,
+    )  # fmt: skip
+    assert list(stored) == items
+    assert stored.place_of(record) == 7
+    assert stored.item_of(record) == items[7]
+    assert stored.item_of(replace(record, task="t0")) is None
+    assert stored.item_of(replace(record, item="i99")) is None
