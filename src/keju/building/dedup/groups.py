@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -31,18 +31,21 @@ class Duplicate(Struct, frozen=True):
     link: float
 
 
-def choose_kept(places: Iterable[int], items: Sequence[Item]) -> int:
-    """Choose the item of a group that is kept.
+_LONGEST = 1 << 40
+
+
+def rank_item(item: Item) -> int:
+    """Rank an item among its duplicates; the one with the lowest rank is kept.
 
     A reviewed item comes before a draft, an item with a representative image before one with a
-    copy, then the longest answer, then the first.
+    copy, then the longest answer.
     """
+    return (2 * item.draft + (CLUSTER in item.metadata)) * _LONGEST - len(item.answer)
 
-    def rank(at: int) -> tuple[bool, bool, int, int]:
-        item = items[at]
-        return item.draft, CLUSTER in item.metadata, -len(item.answer), at
 
-    return min(places, key=rank)
+def choose_kept(places: Iterable[int], rank: Callable[[int], int]) -> int:
+    """Choose the item of a group that is kept: the first of those with the lowest rank."""
+    return min(places, key=lambda at: (rank(at), at))
 
 
 class Links:

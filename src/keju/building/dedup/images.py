@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from keju.building.dedup.candidates import Candidate, find_near_vectors, verify_candidates
 from keju.building.dedup.canonical import canonicalize
-from keju.building.dedup.groups import Links, choose_kept
+from keju.building.dedup.groups import Links, choose_kept, rank_item
 from keju.building.dedup.image_hashes import Hashes, ImageFile, compute_hashes, find_near_hashes
 from keju.building.dedup.image_similarity import SAME_IMAGE, ImagePair, Similarity, compare_images
 from keju.building.dedup.item_subjects import CLUSTER, get_image_key, shorten_hash
@@ -259,7 +259,7 @@ def _choose_dropped(items: Sequence[Item], drop: Drop) -> list[ImageDuplicate]:
             about[item.benchmark, item.task, item.query, get_image_key(item), content].append(at)
     rows = []
     for places in about.values():
-        kept = items[choose_kept(places, items)]
+        kept = items[choose_kept(places, lambda at: rank_item(items[at]))]
         rows += [
             ImageDuplicate(kept.id, item.id, item.task, get_image_key(item))
             for item in (items[at] for at in places)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
-from keju.building.dedup.canonical import Canonical, canonicalize, is_same_answer
+from keju.building.dedup.canonical import is_same_answer
 from keju.building.dedup.groups import Duplicate, Kind, Links, choose_kept
-from keju.building.dedup.item_subjects import SameImage, get_image_key, needs_image
+from keju.building.dedup.item_subjects import SameImage
 from keju.building.dedup.minhash import THRESHOLD, find_near_pairs
 from keju.building.dedup.shingles import BANDS, Keys, compute_band_keys, jaccard, make_shingles
+from keju.building.dedup.text_columns import FormTexts, TextColumns, number_rows
 from keju.building.dedup.union_find import Indices, UnionFind
 from keju.building.engine import Engine
 from keju.building.step import Settings, Step
@@ -23,6 +25,10 @@ from keju.items import Item
 from keju.messages import message
 
 _BLOCK = 1000
+"""Texts of a row of the engine."""
+
+_BLOCKS = 16
+"""Rows that the engine gets at a time."""
 
 
 class DedupTextsSettings(Settings, frozen=True):
@@ -79,7 +85,7 @@ class GroupedTexts(NamedTuple):
 
     groups: list[list[int]]
     links: Links
-    forms: list[Canonical]
+    columns: TextColumns
     compared: int
     capped: int
 
@@ -90,21 +96,20 @@ def deduplicate_texts(context: StepContext, settings: DedupTextsSettings) -> Non
     Raises:
         DataError: an item's task is not in the catalogue.
     """
-    items = context.items()
-    found = group_texts(items, settings, context.engine)
-    dropped = [row for group in found.groups for row in _make_rows(group, items, found)]
-    gone = {row.dropped for row in dropped}
-    for item in items:
-        if item.id not in gone:
+    found = group_texts(context.given, settings, context.engine, context.scratch("forms"))
+    kept = {choose_kept(group, found.columns.rank): group for group in found.groups}
+    gone = {at for first, group in kept.items() for at in group if at != first}
+    for at, item in enumerate(context.iter_items()):
+        if at not in gone:
             context.keep(item)
-    context.table("duplicates", dropped, Duplicate)
-    context.table("conflicts", _find_conflicts(items, found), Conflict)
-    kinds = Counter(row.kind for row in dropped)
+    kinds: Counter[Kind] = Counter()
+    context.table("duplicates", _make_rows(kept, found, kinds), Duplicate)
+    context.table("conflicts", _find_conflicts(found), Conflict)
     context.note(
         message(
             "steps.texts-deduplicated",
-            dropped=len(dropped),
-            items=len(items),
+            dropped=len(gone),
+            items=len(found.columns),
             kept=len(found.groups),
             exact=kinds["exact"],
             canonical=kinds["canonical"],
@@ -125,7 +130,10 @@ STEP = Step(
 
 
 def group_texts(
-    items: Sequence[Item], settings: DedupTextsSettings, engine: Engine | None = None
+    items: Iterable[Item],
+    settings: DedupTextsSettings,
+    engine: Engine | None = None,
+    folder: Path | None = None,
 ) -> GroupedTexts:
     """Group items with the same content.
 
@@ -134,38 +142,37 @@ def group_texts(
     are needed.
 
     Args:
-        items: any.
+        items: any; read once.
         settings: when two are the same.
         engine: hashes the texts; without one they are hashed in this process, with the same result.
+        folder: directory of temporary files; by default the system's.
     """
-    forms = [canonicalize(item, simplify=settings.simplify) for item in items]
-    needs = needs_image(items, forms, settings.same_image, settings.own_words)
-    joined, links = UnionFind(len(items)), Links()
-    first: dict[tuple[object, ...], int] = {}
-    for at, (item, form) in enumerate(zip(items, forms, strict=True)):
-        key = (_get_query(item), form, get_image_key(item) if needs[at] else "")
-        same = first.setdefault(key, at)
-        if same != at:
-            joined.join(same, at)
-            links.add(same, at, 1.0)
-    places = np.fromiter(first.values(), np.int64, len(first))
-    texts = [forms[at].text for at in first.values()]
-    keys = _compute_keys(texts, engine)
+    columns = TextColumns(items, simplify=settings.simplify, folder=folder)
+    needs = columns.needs_image(settings.same_image, settings.own_words)
+    joined, links = UnionFind(len(columns)), Links()
+    pictures = np.where(needs, columns.pictures, 0)
+    same = number_rows(columns.queries, *columns.forms.T, pictures)
+    places = np.unique(same, return_index=True)[1]
+    for at in np.flatnonzero(places[same] != np.arange(len(columns))).tolist():
+        first = int(places[same[at]])
+        joined.join(first, at)
+        links.add(first, at, 1.0)
+    keys = _compute_keys(FormTexts(columns, places), engine)
     compared = capped = 0
-    for chosen, scopes in _iter_passes(items, needs, places):
+    for chosen, scopes in _iter_passes(columns, needs, places):
         found = find_near_pairs(
-            [texts[at] for at in chosen],
+            FormTexts(columns, places[chosen]),
             keys=keys[:, chosen],
             scopes=scopes,
             threshold=settings.threshold,
-            agree=_SameAnswer(forms, places[chosen]),
+            agree=_SameAnswer(columns, places[chosen]),
         )
         compared, capped = compared + found.compared, capped + found.capped
         for pair in found.pairs:
             left, right = int(places[chosen[pair.left]]), int(places[chosen[pair.right]])
             joined.join(left, right)
             links.add(left, right, pair.similarity)
-    return GroupedTexts(joined.list_groups(), links, forms, compared, capped)
+    return GroupedTexts(joined.list_groups(), links, columns, compared, capped)
 
 
 def compute_block_keys(block: TextBlock) -> BlockKeys:
@@ -176,100 +183,95 @@ def compute_block_keys(block: TextBlock) -> BlockKeys:
 class _SameAnswer:
     """A condition on pairs: two texts, by index among the compared, have the same answer."""
 
-    def __init__(self, forms: list[Canonical], places: NDArray[np.int64]) -> None:
-        self._forms = forms
+    def __init__(self, columns: TextColumns, places: Indices) -> None:
+        self._columns = columns
         self._places = places
 
     def __call__(self, left: int, right: int) -> bool:
-        one, other = self._forms[self._places[left]], self._forms[self._places[right]]
+        one, other = (self._columns.read(int(self._places[at])).form for at in (left, right))
         return is_same_answer(one.answer, other.answer)
 
 
-def _compute_keys(texts: list[str], engine: Engine | None) -> Keys:
-    if engine is None:
-        return compute_band_keys(texts)
+def _compute_keys(texts: FormTexts, engine: Engine | None) -> Keys:
+    keys = np.empty((BANDS, len(texts)), np.uint32)
     starts = range(0, len(texts), _BLOCK)
-    blocks = [TextBlock(texts[start : start + _BLOCK]) for start in starts]
-    found = engine.map("band-keys", blocks, compute_block_keys, BlockKeys)
-    parts = [np.frombuffer(each.keys, np.uint32).reshape(BANDS, -1) for each in found]
-    return np.concatenate(parts, axis=1) if parts else np.empty((BANDS, 0), np.uint32)
+    blocks = (TextBlock(texts[start : start + _BLOCK]) for start in starts)
+    found: Iterable[BlockKeys] = map(compute_block_keys, blocks)
+    if engine:
+        found = engine.iter_map(
+            "band-keys", blocks, compute_block_keys, BlockKeys, chunk=_BLOCKS, total=len(starts)
+        )
+    for start, each in zip(starts, found, strict=True):
+        part = np.frombuffer(each.keys, np.uint32).reshape(BANDS, -1)
+        keys[:, start : start + part.shape[1]] = part
+    return keys
 
 
 def _iter_passes(
-    items: Sequence[Item], needs: list[bool], places: Indices
+    columns: TextColumns, needs: NDArray[np.bool_], places: Indices
 ) -> Iterator[tuple[Indices, Indices]]:
     """Yield the texts that are compared with each other: their indices, and each one's scope.
 
     First those that do not need an image, within their task; then all that show one, within their
     task and image. A pair of which one needs its image is thus compared in the second pass.
     """
-    alone = np.flatnonzero([not needs[at] for at in places])
-    shown = np.flatnonzero([bool(items[at].images) for at in places])
-    yield alone, _number_scopes(_get_query(items[places[at]]) for at in alone)
-    yield (
-        shown,
-        _number_scopes((_get_query(items[at]), get_image_key(items[at])) for at in places[shown]),
-    )
+    alone = np.flatnonzero(~needs[places])
+    shown = np.flatnonzero(columns.shows[places])
+    yield alone, number_rows(columns.queries[places[alone]])
+    at = places[shown]
+    yield shown, number_rows(columns.queries[at], columns.pictures[at])
 
 
-def _number_scopes(scopes: Iterable[object]) -> Indices:
-    numbers: dict[object, int] = {}
-    return np.array([numbers.setdefault(scope, len(numbers)) for scope in scopes], np.int64)
-
-
-def _get_query(item: Item) -> tuple[str, str, str]:
-    return item.benchmark, item.task, item.query
-
-
-def _make_rows(group: list[int], items: Sequence[Item], found: GroupedTexts) -> list[Duplicate]:
-    kept = choose_kept(group, items)
-    own = make_shingles(found.forms[kept].text)
-    towards = found.links.find_paths(kept)
-    rows = []
-    for at in group:
-        if at != kept:
+def _make_rows(
+    kept: Mapping[int, list[int]], found: GroupedTexts, kinds: Counter[Kind]
+) -> Iterator[Duplicate]:
+    """Make a row for each dropped item; count their kinds."""
+    read = found.columns.read
+    for first, group in kept.items():
+        one = read(first)
+        own = make_shingles(one.form.text)
+        towards = found.links.find_paths(first)
+        for at in group:
+            if at == first:
+                continue
             through, link = towards[at]
-            rows.append(
-                Duplicate(
-                    kept=items[kept].id,
-                    dropped=items[at].id,
-                    task=items[at].task,
-                    kind=_classify(at, kept, items, found.forms),
-                    similarity=round(jaccard(own, make_shingles(found.forms[at].text)), 6),
-                    through=items[through].id,
-                    link=round(link, 6),
-                )
+            other = read(at)
+            kind = _classify(at, first, found.columns)
+            kinds[kind] += 1
+            yield Duplicate(
+                kept=one.id,
+                dropped=other.id,
+                task=other.task,
+                kind=kind,
+                similarity=round(jaccard(own, make_shingles(other.form.text)), 6),
+                through=read(through).id,
+                link=round(link, 6),
             )
-    return rows
 
 
-def _classify(at: int, kept: int, items: Sequence[Item], forms: list[Canonical]) -> Kind:
-    if forms[at] != forms[kept]:
+def _classify(at: int, kept: int, columns: TextColumns) -> Kind:
+    if not np.array_equal(columns.forms[at], columns.forms[kept]):
         return "near"
-    return "exact" if _get_content(items[at]) == _get_content(items[kept]) else "canonical"
+    return "exact" if columns.contents[at] == columns.contents[kept] else "canonical"
 
 
-def _get_content(item: Item) -> tuple[object, ...]:
-    pictures = tuple(ref.sha256 for ref in item.images)
-    return item.question, item.fields, item.options, item.answer, pictures
-
-
-def _find_conflicts(items: Sequence[Item], found: GroupedTexts) -> list[Conflict]:
+def _find_conflicts(found: GroupedTexts) -> Iterator[Conflict]:
     """Find items with the same question, by image or by own words, in different groups."""
-    group_of = {at: number for number, group in enumerate(found.groups) for at in group}
-    asked: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
-    for at, (item, form) in enumerate(zip(items, found.forms, strict=True)):
-        picture = get_image_key(item)
-        if picture or form.asked:
-            asked[_get_query(item), form.asked, form.options, picture].append(at)
-    rows = []
-    for first, *others in asked.values():
-        seen = {group_of.get(first, ~first)}
+    columns = found.columns
+    group_of = ~np.arange(len(columns))
+    for number, group in enumerate(found.groups):
+        group_of[group] = number
+    asked = np.flatnonzero(columns.has_subject)
+    subjects = number_rows(columns.subjects[asked])
+    shared = np.bincount(subjects)[subjects] > 1
+    asked, subjects = asked[shared], subjects[shared]
+    order = np.argsort(subjects, kind="stable")
+    cuts = np.flatnonzero(np.diff(subjects[order])) + 1
+    for some in np.split(asked[order], cuts) if len(asked) else ():
+        first, *others = some.tolist()
+        seen = {int(group_of[first])}
         for at in others:
-            group = group_of.get(at, ~at)
-            if group not in seen:
-                seen.add(group)
-                one, other = items[first], items[at]
-                answers = found.forms[first].answer, found.forms[at].answer
-                rows.append(Conflict(one.id, other.id, one.task, *answers))
-    return rows
+            if group_of[at] not in seen:
+                seen.add(int(group_of[at]))
+                one, other = columns.read(first), columns.read(at)
+                yield Conflict(one.id, other.id, one.task, one.form.answer, other.form.answer)
