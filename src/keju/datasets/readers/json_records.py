@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -65,7 +65,7 @@ def lines_in(file: Path) -> list[JsonObject]:
             its line.
     """
     text = source_text(file)
-    return objects_in(file) if _LIST.match(text) else _lines(file, text)
+    return objects_in(file) if begins_with_list(text) else _lines(file, text)
 
 
 def json_in(file: Path, shape: type[T]) -> T:
@@ -83,19 +83,35 @@ def json_in(file: Path, shape: type[T]) -> T:
         ) from None
 
 
+def begins_with_list(text: str) -> bool:
+    """Whether a text begins like a list of objects."""
+    return bool(_LIST.match(text))
+
+
 def _lines(file: Path, text: str) -> list[JsonObject]:
-    found = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    return list(iter_lines(file, text.split("\n")))
+
+
+def iter_lines(file: Path, lines: Iterable[str]) -> Iterator[JsonObject]:
+    """Yield the objects of JSON lines; blank lines are skipped.
+
+    Args:
+        file: the file, for errors.
+        lines: its lines.
+
+    Raises:
+        DataError: a line is not an object.
+    """
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            found.append(msgspec.json.decode(line, type=dict[str, object]))
+            yield msgspec.json.decode(line, type=dict[str, object])
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             place = f"line {number}"
             raise _half_character(file, line, [place]) or DataError(
                 message("datasets.json-line-unreadable", error=error), file=file, item=place
             ) from None
-    return found
 
 
 def _seem_lines(text: str) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -66,14 +67,17 @@ def read_mapped(src: Path, writer: DatasetWriter, settings: MappedSettings) -> I
     mapping = read_mapping(file)
     writer.declare(mapping=sha256_file(file))
     files = MappedFiles(src, mapping, settings.images)
-    rows = table_records(src, mapping) if mapping.source.tables or _is_table(src) else None
-    rows = image_records(src) if rows is None else rows
-    every = len(rows)
-    rows = _named(rows, files, mapping)
-    if len(rows) < every:
-        yield f"skipped {every - len(rows)} of {every} records, since [source] names does not match"
-    _check_columns(file, mapping, rows)
-    yield from _add_all(src, writer, rows, _Parts(mapping, files), skip=settings.skip_missing)
+    tables = mapping.source.tables or _is_table(src)
+    rows = table_records(src, mapping) if tables else image_records(src)
+    if mapping.source.names:
+        every = list(rows)
+        rows = named = _named(every, files, mapping)
+        if left := len(every) - len(named):
+            yield f"skipped {left} of {len(every)} records, since [source] names does not match"
+    columns = tuple(dict.fromkeys(key for row in rows for key in row.cells))
+    _check_columns(file, mapping, columns)
+    parts = _Parts(mapping, files, columns)
+    yield from _add_all(src, writer, rows, parts, skip=settings.skip_missing)
 
 
 READER = Reader(
@@ -88,6 +92,7 @@ READER = Reader(
 class _Parts(NamedTuple):
     mapping: Mapping
     files: MappedFiles
+    columns: tuple[str, ...]
 
 
 def _is_table(src: Path) -> bool:
@@ -95,8 +100,6 @@ def _is_table(src: Path) -> bool:
 
 
 def _named(rows: list[Row], files: MappedFiles, mapping: Mapping) -> list[Row]:
-    if not mapping.source.names:
-        return rows
     names = [files.path_of(row) for row in rows]
     found = with_groups(rows, names, mapping.source.names)
     if not found:
@@ -109,12 +112,11 @@ def _named(rows: list[Row], files: MappedFiles, mapping: Mapping) -> list[Row]:
 
 
 def _add_all(
-    src: Path, writer: DatasetWriter, rows: Sequence[Row], parts: _Parts, *, skip: bool
+    src: Path, writer: DatasetWriter, rows: Iterable[Row], parts: _Parts, *, skip: bool
 ) -> Iterator[str]:
     mapping, files = parts.mapping, parts.files
-    columns = tuple(dict.fromkeys(key for row in rows for key in row.cells))
-    maker = ItemMaker(mapping, columns)
-    taken: dict[str, Place] = {}
+    maker = ItemMaker(mapping, parts.columns)
+    taken: dict[str, int] = {}
     without_answer = 0
     for number, row in enumerate(rows, start=1):
         images = [files.store(writer, each, row.place) for each in files.images(row)]
@@ -124,7 +126,8 @@ def _add_all(
             continue
         whole = Row(row.place, {"text": text, **row.cells} if mapping.source.texts else row.cells)
         item = maker.item(whole, _name(row, number, mapping), refs)
-        _refuse_twin(item.id, row.place, taken)
+        if (first := taken.setdefault(item.id, number)) != number:
+            raise _repeated(item.id, row.place, next(islice(rows, first - 1, first)).place)
         without_answer += not (item.answer or item.boxes)
         writer.add(item)
     if files.missing and not skip:
@@ -147,14 +150,12 @@ def _name(row: Row, number: int, mapping: Mapping) -> str:
     return f"{row.place.file.stem}-{number:06}"
 
 
-def _refuse_twin(name: str, place: Place, taken: dict[str, Place]) -> None:
-    if first := taken.get(name):
-        raise DataError(
-            message("datasets.mapped-id-repeated", name=shortened(name), item=first.item),
-            file=place.file,
-            item=place.item,
-        )
-    taken[name] = place
+def _repeated(name: str, place: Place, first: Place) -> DataError:
+    return DataError(
+        message("datasets.mapped-id-repeated", name=shortened(name), item=first.item),
+        file=place.file,
+        item=place.item,
+    )
 
 
 def _listed(files: MappedFiles) -> str:
@@ -168,15 +169,13 @@ def _missing(src: Path, files: MappedFiles) -> DataError:
     )
 
 
-def _check_columns(file: Path, mapping: Mapping, rows: Sequence[Row]) -> None:
+def _check_columns(file: Path, mapping: Mapping, columns: Iterable[str]) -> None:
     """Check that every column in the mapping exists.
 
     Raises:
         DataError: it does not; the message names the role, and the existing columns.
     """
-    known = {key for row in rows for key in row.cells} | (
-        {"text"} if mapping.source.texts else set()
-    )
+    known = {*columns, *({"text"} if mapping.source.texts else ())}
     wanted = [
         *(
             (f"[fields] {role}", name)
@@ -188,13 +187,13 @@ def _check_columns(file: Path, mapping: Mapping, rows: Sequence[Row]) -> None:
     ]
     for place, name in wanted:
         if name not in known:
-            columns = sorted(known - PLACE_COLUMNS) + sorted(known & PLACE_COLUMNS)
+            shown = sorted(known - PLACE_COLUMNS) + sorted(known & PLACE_COLUMNS)
             raise DataError(
                 message(
                     "datasets.mapped-no-column",
                     name=name,
                     near=did_you_mean(nearest_names(name, known)),
-                    columns=", ".join(columns[:40]),
+                    columns=", ".join(shown[:40]),
                 ),
                 file=file,
                 item=place,

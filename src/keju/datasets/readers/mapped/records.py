@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
@@ -11,6 +11,7 @@ from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.mapped.mapping import Columns, Mapping
 from keju.datasets.readers.mapped.names import named_groups
 from keju.datasets.readers.records import JsonObject, Place
+from keju.datasets.readers.streamed_tables import can_stream, iter_table
 from keju.datasets.readers.tables import SUFFIXES, Row, read_table
 from keju.errors import DataError, UsageError, shortened
 from keju.messages import either, message
@@ -48,24 +49,44 @@ def image_records(src: Path) -> list[Row]:
     ]
 
 
-def table_records(src: Path, mapping: Mapping) -> list[Row]:
-    """The records of the tables that the mapping names.
+class _Tables:
+    """The records of tables; each iteration reads the files again."""
+
+    def __init__(
+        self, tables: list[tuple[Path, JsonObject]], mapping: Mapping, *, streamed: bool
+    ) -> None:
+        self._tables = tables
+        self._mapping = mapping
+        self._streamed = streamed
+
+    def __iter__(self) -> Iterator[Row]:
+        source = self._mapping.source
+        for file, above in self._tables:
+            rows = iter_table(file) if self._streamed else _whole(file, source.json)
+            for place, cells in rows:
+                row = Row(place, dict(flatten(cells)))
+                for inner_place, inner in _each(row, source.each):
+                    yield Row(inner_place, {**above, **inner})
+
+
+def table_records(src: Path, mapping: Mapping) -> Iterable[Row]:
+    """The records of the tables that the mapping names, which can be read more than once.
 
     Raises:
         DataError: there is no such table, or one is not readable.
     """
-    found = []
     files = _tables(src, mapping)
     root = src if src.is_dir() else src.parent
     paths = [file.relative_to(root).as_posix() for file in files]
     named = _groups(mapping.source.table_names, paths, "table_names")
-    for file, path, groups in zip(files, paths, named, strict=True):
-        if groups is None:
-            continue
-        above = {**place_columns(PurePosixPath(path)), **groups}
-        for row in _rows(file, mapping.source.json):
-            for place, cells in _each(row, mapping.source.each):
-                found.append(Row(place, {**above, **cells}))
+    tables = [
+        (file, {**place_columns(PurePosixPath(path)), **groups})
+        for file, path, groups in zip(files, paths, named, strict=True)
+        if groups is not None
+    ]
+    if can_stream([file for file, _ in tables]):
+        return _Tables(tables, mapping, streamed=True)
+    found = list(_Tables(tables, mapping, streamed=False))
     if not found:
         raise DataError(message("datasets.mapped-no-records"), file=src)
     return found
@@ -125,12 +146,6 @@ def _tables(src: Path, mapping: Mapping) -> list[Path]:
             file=src,
         )
     return found
-
-
-def _rows(file: Path, form: str) -> Iterator[Row]:
-    """The records of a table, nested objects as columns with a point in their names."""
-    for place, cells in _whole(file, form):
-        yield Row(place, dict(flatten(cells)))
 
 
 def _whole(file: Path, form: str) -> Iterator[Row]:
