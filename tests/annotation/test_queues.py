@@ -103,6 +103,36 @@ def test_review_accepts_corrects_and_rejects_with_a_reason(serving, set_session,
     assert len(read_review(answered / "people" / "verdicts.jsonl", items, "")) == 3
 
 
+def test_collecting_without_every_keeps_the_verdicts_on_all_items(serving, answered):
+    """The run has drafts, so that without `every` the queue contains only these."""
+    served = serving(answered, every=True)
+    items = {item.id: item for item in RunFolder.open(answered).items()}
+    subjects = served.app.queues["review"].list_subjects("Li")
+    number = next(n for n, name in enumerate(subjects, 1) if not items[name].draft)
+    assert served.ask("POST", f"/review/{number}", person="Li", form={"act": "accept"}).status < 400
+    served.app.collect()
+    file = answered / "people" / "verdicts.jsonl"
+    before = file.read_bytes()
+    assert [verdict.item for verdict in read_verdicts(file)] == [subjects[number - 1]]
+    later = serving(answered)
+    assert subjects[number - 1] not in later.app.queues["review"].list_subjects("Li")
+    later.app.collect()
+    assert file.read_bytes() == before
+
+
+def test_collecting_with_a_smaller_sample_keeps_all_ratings(serving, answered):
+    served = serving(answered)
+    for number in range(1, 5):
+        served.ask("POST", f"/rating/{number}", person="Li", form={"score": "6"})
+    served.app.collect()
+    file = answered / "people" / "ratings.csv"
+    before = file.read_bytes()
+    later = serving(answered, per_task=1)
+    assert len(later.app.queues["rating"].list_subjects("Li")) < 4
+    later.app.collect()
+    assert file.read_bytes() == before
+
+
 def test_an_unchanged_item_is_not_a_correction(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run", every=True)
     queue = served.app.queues["review"]

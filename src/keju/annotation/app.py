@@ -168,7 +168,9 @@ class AnnotationApp:
 
     def _collect_verdicts(self) -> Message | None:
         queue = self.queues.get("review")
-        verdicts = list(queue.list_verdicts(self.events)) if isinstance(queue, Review) else []
+        if not isinstance(queue, Review):
+            return None
+        verdicts = list(queue.list_verdicts(self.events))
         path = self.people / "verdicts.jsonl"
         if not verdicts and not path.exists():
             return None
@@ -229,7 +231,7 @@ class AnnotationApp:
         run = self._require_run()
         judged = answers_of(run, self._rubrics).judged
         sample = draw_sample(judged, run, per_task=self.options.per_task, seed=self.options.seed)
-        return Rating(sample, self._rubrics, self.options.seed)
+        return Rating(sample, self._rubrics, self.options.seed, known=judged)
 
     def _make_review(self) -> Review:
         drafts = [item for item in self._everything if item.draft]

@@ -37,12 +37,21 @@ class Rating:
         sample: the answers.
         rubrics: the instructions for raters.
         seed: the seed of the raters' orders.
+        known: all answers of the run, whose ratings are exported; default: the sample.
     """
 
     name = "rating"
 
-    def __init__(self, sample: Sequence[GradableAnswer], rubrics: Rubrics, seed: int = 0) -> None:
+    def __init__(
+        self,
+        sample: Sequence[GradableAnswer],
+        rubrics: Rubrics,
+        seed: int = 0,
+        *,
+        known: Sequence[GradableAnswer] = (),
+    ) -> None:
         self._judged = {code_of(each): each for each in sample}
+        self._ids = {code_of(each): each.id for each in known or sample}
         self._rubrics = rubrics
         self._seed = seed
         self._order = cache(self._shuffle)
@@ -108,17 +117,18 @@ class Rating:
     def export(self, events: EventLog) -> str:
         """The ratings in the format of ``keju judge align``, one row per rating, by rater.
 
-        An answer is identified by its code, which the run can resolve, so no model is named.
+        An answer is identified by its code, which the run can resolve, so no model is named. The
+        ratings include those of an earlier sample.
         """
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
         for (person, code), event in events.find_latest(self.name).items():
-            judged, rated = self._judged.get(code), _decode_score(event)
-            if judged is None or rated is None:
+            answer, rated = self._ids.get(code), _decode_score(event)
+            if answer is None or rated is None:
                 continue
             values = (f"{rated.score:g}", f"{event.seconds:.1f}")
-            writer.writerow((code, judged.id.task, judged.id.query, cell_text(person), *values))
+            writer.writerow((code, answer.task, answer.query, cell_text(person), *values))
         # Without the byte order mark, spreadsheets do not read the file as UTF-8.
         return "\ufeff" + stream.getvalue()
 

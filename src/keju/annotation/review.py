@@ -124,10 +124,14 @@ class Review:
         return False
 
     def list_verdicts(self, events: EventLog) -> Iterator[Verdict]:
-        """All current verdicts, in the format of ``keju build review``."""
-        for (person, subject), event in events.find_latest(self.name).items():
+        """All current verdicts, in the format of ``keju build review``.
+
+        They include verdicts on items that are not in this queue, such as those of an earlier call
+        with other options: the event log belongs to one dataset.
+        """
+        for (person, _), event in events.find_latest(self.name).items():
             verdict = _decode_verdict(event)
-            if verdict is not None and subject in self._items:
+            if verdict is not None:
                 yield structs.replace(verdict, person=person)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -105,6 +106,27 @@ def test_dynasty_and_script_come_from_a_table_of_books(source: Source) -> None:
     assert (first.metadata["dynasty"], first.metadata["script"]) == ("Song", "regular")
     assert "dynasty" not in second.metadata
     assert done.notes[0] == "the table of books has no row for 1 book: 書譜"
+
+
+def test_a_table_of_books_in_the_folder_is_noted_unless_it_is_named(source: Source) -> None:
+    table = source.folder / "books.csv"
+    table.write_text("book,category,dynasty,script\n論語集注,Confucianism,,\n")
+    done = source.read(line("OCR"))
+    (note,) = (each for each in done.notes if getattr(each, "id", "").startswith("ancientdoc."))
+    assert note.id == "ancientdoc.books-not-used"
+    assert note.fields["file"] == table
+    assert len(source.items()) == 1
+    shutil.rmtree(source.folder.parent / "out")
+    named = source.read(line("OCR"), books=str(table))
+    assert not any(getattr(each, "id", "") == "ancientdoc.books-not-used" for each in named.notes)
+
+
+def test_a_table_of_books_alone_is_not_a_source(source: Source) -> None:
+    table = source.folder / "books.csv"
+    table.write_text("book,dynasty\n論語集注,Song\n")
+    about = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "s"}
+    with pytest.raises(DataError, match=r"books\.csv"):
+        import_dataset("ancientdoc", table, source.folder.parent / "out", **about)
 
 
 def test_pages_outside_any_book_are_said_and_are_groups_of_their_own(source: Source) -> None:

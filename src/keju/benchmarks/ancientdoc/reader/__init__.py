@@ -101,6 +101,9 @@ class _Reading:
         inside: list[PageImage] = []
         empty = True
         for table in tables_in(self._src, self._settings):
+            if table.kind == "books":
+                self._notes.append(message("ancientdoc.books-not-used", file=table.file))
+                continue
             empty = False
             if table.kind == "images":
                 inside += self._embedded(table)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from keju.datasets.readers.base import join_names, plain_file
 from keju.datasets.readers.metadata import metadata_of, other_metadata
-from keju.datasets.readers.records import Field, map_fields, text_of
+from keju.datasets.readers.records import Field, JsonObject, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.datasets.values import canonical
 from keju.errors import DataError, number_of
@@ -90,6 +90,15 @@ def unprinted(items: Sequence[Item]) -> Iterator[str]:
         found = {item.metadata[kind] for item in items if kind in item.metadata}
         if strange := sorted(found - set(strata()[plural])):
             yield f"{plural} that the paper has not: {join_names(strange)}"
+
+
+def is_book_table(records: Sequence[JsonObject]) -> bool:
+    """Whether records have the columns of a table of books: the book, and dynasty or script."""
+    try:
+        fields = map_fields(Path(), records, _BOOKS)
+    except DataError:
+        return False
+    return "book" in fields and len(fields) > 1
 
 
 def books_in(table: Path | None) -> Books:

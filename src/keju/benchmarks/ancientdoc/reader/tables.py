@@ -1,4 +1,4 @@
-"""Which kind of AncientDoc's tables a file is: long, wide, or images alone."""
+"""Which kind of AncientDoc's tables a file is: long, wide, images alone, or a table of books."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from keju.benchmarks.ancientdoc.reader.columns import (
 )
 from keju.benchmarks.ancientdoc.reader.long import FIELDS
 from keju.benchmarks.ancientdoc.reader.settings import AncientDocSettings
+from keju.benchmarks.ancientdoc.reader.strata import is_book_table
 from keju.datasets.readers.base import files_under
 from keju.datasets.readers.records import JsonObject, map_fields
 from keju.datasets.readers.tables import SUFFIXES, Row, read_table
 from keju.errors import DataError
 
-Kind = Literal["long", "wide", "images"]
+Kind = Literal["long", "wide", "images", "books"]
 
 
 class Table(NamedTuple):
@@ -35,17 +36,23 @@ def image_in(cells: JsonObject) -> Mapping[object, object] | bytes:
 
 
 def tables_in(src: Path, settings: AncientDocSettings) -> Iterator[Table]:
-    """The tables of a source; of a folder every file that can be one, except the table of books.
+    """The tables of a source; of a folder every file that can be one.
+
+    The table that option `books` names is not among them; another table of books in the folder is.
 
     Raises:
-        DataError: a file cannot be read, or is none of the three kinds.
+        DataError: a file cannot be read, or is of no kind.
     """
     suffixes = {suffix.lstrip(".") for suffix in SUFFIXES}
     books = settings.books.resolve() if settings.books else None
     for file in [src] if src.is_file() else list(files_under(src, suffixes)):
         if file.resolve() != books:
             rows = read_table(file)
-            yield Table(file, _kind(file, rows, settings.field), rows)
+            records = [row.cells for row in rows]
+            kind = kind_of(records, settings.field)
+            if kind is None and src.is_dir() and is_book_table(records):
+                kind = "books"
+            yield Table(file, kind or _no_kind(file, records, settings.field), rows)
 
 
 def kind_of(records: Sequence[JsonObject], given: Mapping[str, str] | None = None) -> Kind | None:
@@ -70,13 +77,10 @@ def kind_of(records: Sequence[JsonObject], given: Mapping[str, str] | None = Non
     return "images" if inside else None
 
 
-def _kind(file: Path, rows: Sequence[Row], given: Mapping[str, str]) -> Kind:
-    records = [row.cells for row in rows]
-    kind = kind_of(records, given)
-    if kind is None:
-        # Raises, with the field that is missing.
-        map_fields(file, records, FIELDS, without_task_columns(given))
-    return kind or "long"
+def _no_kind(file: Path, records: Sequence[JsonObject], given: Mapping[str, str]) -> Kind:
+    # Raises, with the field that is missing.
+    map_fields(file, records, FIELDS, without_task_columns(given))
+    return "long"
 
 
 def _of_roles(given: Mapping[str, str], roles: Iterable[str]) -> dict[str, str]:
