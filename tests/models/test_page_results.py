@@ -140,7 +140,7 @@ def test_each_form_gives_its_text_in_its_own_order(dataset, tmp_path):
     assert places["lunyu/p1"] == [left, left]
     assert places["lunyu/p2"] == [left, ((10, 0), (15, 0), (15, 40), (10, 40))]
     assert places["shiji/p1"] == [left, ((9, 0), (14, 0), (14, 40), (9, 40))]
-    assert "results for 3 of 3 pages (1 ALTO, 1 PAGE-XML, 1 hOCR files)" in notes(dataset, folder)
+    assert "results for 3 of 3 pages (files: 1 ALTO, 1 PAGE-XML, 1 hOCR)" in notes(dataset, folder)
 
 
 def test_a_run_has_failures_for_missing_results_and_empty_answers_for_empty_files(
@@ -163,10 +163,10 @@ def test_a_run_has_failures_for_missing_results_and_empty_answers_for_empty_file
     assert stored["lunyu/p1"].text == "學而時習之"
     assert stored["shiji/p1"].error.kind == "missing-answer"
     said = notes(dataset, folder)
-    assert "Engine: results for 2 of 3 pages (2 txt files)" in said
+    assert "Engine: results for 2 of 3 pages (files: 2 txt)" in said
     assert "1 page has no result file: shiji/p1" in said
-    assert "1 file not used, since no page has the name: p9.txt" in said
-    assert "1 file of other forms skipped: README.md (.md)" in said
+    assert "1 file not used, because no page has this name: p9.txt" in said
+    assert "1 file in other formats skipped: README.md (.md)" in said
 
 
 def test_an_export_with_its_companions_is_read_as_it_lies(dataset, tmp_path):
@@ -186,7 +186,7 @@ def test_an_export_with_its_companions_is_read_as_it_lies(dataset, tmp_path):
     found = answers(dataset, folder)
     assert found["lunyu/p1"].text == "學而"
     assert found["lunyu/p2"].text == "有朋"
-    assert "2 files of other forms skipped: Lunyu/metadata.xml (<trpDocMetadata>" in notes(
+    assert "2 files in other formats skipped: Lunyu/metadata.xml (<trpDocMetadata>" in notes(
         dataset, folder
     )
 
@@ -205,7 +205,7 @@ def test_lines_beside_the_text_are_kept_apart_and_unknown_types_are_text(dataset
     assert [(line.text, line.kind) for line in answer.lines] == [
         ("學而", "main"), ("論語卷一", "head"), ("時習之", "main"),
     ]  # fmt: skip
-    assert "1 line that the files call marginal" in notes(dataset, folder)
+    assert "1 line that the files declare as marginal" in notes(dataset, folder)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_lines_measured_on_another_image_have_no_place(dataset, tmp_path, size):
     folder = results(tmp_path / "results", {"lunyu/p1.xml": page})
     (line,) = answers(dataset, folder)["lunyu/p1"].lines
     assert (line.text, line.polygon) == ("學", ())
-    assert "1 page whose lines have no place" in notes(dataset, folder)
+    assert "the lines of 1 page have no position" in notes(dataset, folder)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "gb18030", "big5"])

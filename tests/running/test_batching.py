@@ -66,7 +66,7 @@ def test_what_is_submitted_is_collected_when_it_is_ready(server: Chat, dataset: 
     first = go(dataset, out, server)
     # One is asked directly, so that what is wrong is seen at once.
     assert (first.waiting, first.left, first.models[0].asked) == (ITEMS - 1, ITEMS - 1, 1)
-    assert first.advice == "Run the same command again later to collect what is ready"
+    assert first.advice == "Run the same command again later to collect the finished responses"
     early = go(dataset, out, server)
     assert (early.waiting, early.models[0].asked) == (ITEMS - 1, 0)
     assert server.get("seen") == {"uploads": [ITEMS - 1], "batches": 1}
@@ -237,7 +237,7 @@ def test_the_command_comes_back_and_no_file_holds_the_key(server: Chat, dataset:
     command = [*run_command(dataset, out, server), "--batch"]
     said = subprocess.run(command, capture_output=True, text=True, check=False)
     assert said.returncode == 1
-    assert f"Submitted in batches and not back yet: {ITEMS - 1} requests" in said.stdout
+    assert f"Submitted in batches and not returned yet: {ITEMS - 1} requests" in said.stdout
     for path in out.rglob("*"):
         assert not path.is_file() or KEY.encode() not in path.read_bytes()
     server.post("work", {})

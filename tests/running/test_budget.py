@@ -60,7 +60,7 @@ def test_no_more_requests_are_sent_than_allowed_and_all_that_was_sent_is_kept(
     summary = go(dataset, out, chat, budget=Budget(max_requests=7))
     assert chat.stats()["requests"] == stored(out) == 7
     assert (summary.left, summary.complete, summary.interrupted) == (13, False, False)
-    assert summary.used_up == "--max-requests 7: so many have been sent"
+    assert summary.used_up == "the limit --max-requests 7 is reached"
     assert summary.advice == "Run the same command again to continue"
     assert go(dataset, out, chat, budget=Budget(max_requests=13)).complete
     assert chat.stats()["requests"] == ITEMS
@@ -105,7 +105,7 @@ def test_money_is_never_overspent_and_the_same_command_again_spends_nothing(
     expected = CostEstimator({"endpoint": "e", "model": "served"}, PRICES)
     assert summary.cost == pytest.approx(stored(out) * EACH)
     assert summary.cost <= 0.03 < summary.cost + expected.cost(expected.expected(REQUEST)) + EACH
-    assert summary.used_up.startswith("--max-cost 0.03 EUR: ")
+    assert summary.used_up.startswith("the limit --max-cost 0.03 EUR is reached: ")
     assert "higher --max-cost" in summary.advice
     sent = chat.stats()["requests"]
     assert go(dataset, out, chat, budget=most).used_up
@@ -188,7 +188,7 @@ def test_an_answer_dearer_than_expected_is_expected_from_then_on():
 def test_when_the_hours_are_over_nothing_more_is_sent(chat: Chat, dataset: Path, out: Path):
     chat.plan(delay=0.2)
     summary = go(dataset, out, chat, concurrency=1, budget=Budget(max_hours=0.3 / 3600))
-    assert summary.used_up.startswith("--max-hours ")
+    assert summary.used_up.startswith("the limit --max-hours ")
     assert stored(out) == chat.stats()["requests"] == ITEMS - summary.left < ITEMS
     again = go(dataset, out, chat, budget=Budget(max_hours=0))
     assert again.left == summary.left
@@ -232,7 +232,7 @@ def test_the_command_says_what_is_left_and_ends_with_1(chat: Chat, dataset: Path
     command = [*run_command(dataset, out, chat), "--max-requests", "5"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "Stopped: --max-requests 5: so many have been sent" in done.stdout
+    assert "Stopped: the limit --max-requests 5 is reached" in done.stdout
     assert "15 without a response yet. Run the same command again to continue" in done.stdout
     assert done.stderr.count("Traceback") == 0
 
@@ -253,7 +253,7 @@ def test_token_counts_that_cannot_be_right_are_reported_and_estimated(
     chat.plan(usage=usage)
     budget = Budget(max_cost=0.05, prices=PRICES)
     summary = go(dataset, out, chat, budget=budget)
-    assert summary.used_up.startswith("--max-cost 0.05")
+    assert summary.used_up.startswith("the limit --max-cost 0.05")
     assert 0 < stored(out) < 6
     assert 0.01 < summary.cost <= 0.05
     assert len(summary.models[0].ignored_usage) == stored(out)

@@ -99,7 +99,7 @@ def test_the_command_reports_the_words_of_the_server_and_a_hint(
     )
     assert said.returncode == 1
     assert chat.stats()["requests"] == 5
-    assert "was stopped: 5 requests failed alike" in said.stdout
+    assert "was stopped: 5 requests failed with the same message" in said.stdout
     assert "The model `served` does not exist." in said.stdout
     assert "BASE_URL/models" in said.stdout
     assert "--retry-failed" not in said.stdout

@@ -180,7 +180,7 @@ def test_a_run_in_which_every_item_is_skipped_says_so(dataset, tmp_path, chat):
     chosen = ["--setting", "gold-text", "--task", "T1", "--out", str(tmp_path / "run")]
     result = CliRunner().invoke(app, [*command, *chosen])
     assert result.exit_code == 1
-    assert "Nothing was asked" in result.stdout
+    assert "No request was sent" in result.stdout
     assert RunFolder.open(tmp_path / "run").manifest().not_asked == {
         "openai:served": {"with gold-text the prompt would contain the answer": 1}
     }

@@ -286,7 +286,8 @@ def test_corrected_references_and_more_items_ask_only_what_is_new(
     assert chat.stats()["requests"] == 1
     assert path.read_bytes() == before
     assert said.file.getvalue().splitlines()[0] == (
-        "1 reference changed (q): scores are computed again; no item is asked again"
+        "1 reference changed (q): the scores are computed again, and no request "
+        "is sent again because of this"
     )
     folder = RunFolder.open(out)
     assert [item.answer for item in folder.items()] == ["B"]
@@ -315,9 +316,9 @@ def test_another_dataset_or_setting_is_refused(chat: Chat, tmp_path: Path, out: 
     go(first, out, chat.url)
     with pytest.raises(UsageError, match=r"the dataset \(small .*: 1 item of the run changed in"):
         go(multiple_choice(tmp_path / "two", "q", first="玄"), out, chat.url)
-    with pytest.raises(UsageError, match="1 item of the run not chosen now: q"):
+    with pytest.raises(UsageError, match="1 item of the run is not selected now: q"):
         go(multiple_choice(tmp_path / "three", "other"), out, chat.url)
-    with pytest.raises(UsageError, match=r"--setting \(image is not asked now\)"):
+    with pytest.raises(UsageError, match=r"--setting \(image is not selected now\)"):
         go(first, out, chat.url, selection=Selection(settings=("gold-ocr",)))
 
 

@@ -85,7 +85,7 @@ def test_a_script_can_be_added_and_none_taken_away(dataset: Path, tmp_path: Path
     chat.plan()
     assert go(dataset, tmp_path / "run", chat, *BOTH).complete
     assert chat.stats()["requests"] == 2
-    with pytest.raises(UsageError, match=r"--script \(simplified is not asked now\)"):
+    with pytest.raises(UsageError, match=r"--script \(simplified is not selected now\)"):
         go(dataset, tmp_path / "run", chat, "traditional")
     for wrong in (("simplified", "simplified"), ("latin",)):
         with pytest.raises(UsageError, match=r"--script is given twice|no script .latin."):

@@ -41,7 +41,9 @@ def audit(
     ] = False,
     csv: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FILE", help="CSV file for every cell of every finding."),
+        typer.Option(
+            "--csv", metavar="FILE", help="New CSV file with one row for each cell of a finding."
+        ),
     ] = None,
     rebuilt: Annotated[
         bool,
@@ -53,8 +55,9 @@ def audit(
 ) -> None:
     """Recompute every number that other numbers imply, and report those that do not agree.
 
-    The summary is printed first: what not to use, what to read differently, what is certain.
-    Findings are sorted by size. The exit status is always 0.
+    The summary is printed first: numbers not to use, numbers to interpret differently, and
+    numbers that are confirmed. The findings follow, with the largest effect first: ranks that
+    move, then the difference, then the number of cells. The exit status is always 0.
     """
     from keju.cli.output.audit_findings import audit_report
     from keju.cli.output.console import print_json

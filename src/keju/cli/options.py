@@ -72,7 +72,7 @@ Sample = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Number of items in total, drawn evenly over tasks and groups.",
+        help="Total number of items, sampled evenly from all tasks and groups.",
         rich_help_panel="Items",
     ),
 ]

@@ -64,7 +64,7 @@ class ContentOptions(LanguageOptions):
         bool,
         typer.Option(
             "--published",
-            help="Show the papers' printed results of the same tasks next to the run's.",
+            help="Show the results that papers print for the same tasks next to those of the run.",
             rich_help_panel=_CONTENT,
         ),
     ] = False
@@ -72,10 +72,10 @@ class ContentOptions(LanguageOptions):
         list[str] | None,
         typer.Option(
             metavar="MODEL=PRINTED",
-            help="Declare that a model of the runs is the model, in the same version, that"
-            " a paper prints under this name (see `keju models --published`). The "
-            "report then shows the difference for each paper that prints the name. "
-            "Can be given several times; needs --published.",
+            help="MODEL of the runs is the same version of the same model as PRINTED, a name in "
+            "a paper's tables (see `keju models --published`). The report then shows the "
+            "difference for each of these papers. Can be given several times; needs "
+            "--published.",
             rich_help_panel=_CONTENT,
         ),
     ] = None
@@ -98,8 +98,8 @@ class CollectionOptions:
         typer.Option(
             "--pages",
             metavar="N",
-            help="Number of pages in your collection; the report then gives the time in days for"
-            " it.",
+            help="Number of pages in your collection; the report then estimates the days that"
+            " they take.",
             rich_help_panel=_COSTS,
         ),
     ] = None
@@ -109,7 +109,7 @@ class CollectionOptions:
             "--machine-price",
             metavar="PRICE/h",
             help="Price of one machine hour, e.g. 0.20/h or 0.20EUR/h; with --pages the report"
-            " gives the cost.",
+            " estimates the cost.",
             rich_help_panel=_COSTS,
         ),
     ] = ""

@@ -39,8 +39,8 @@ class ItemOptions:
         typer.Option(
             "--items",
             metavar="FILE",
-            help="List of the items to ask: one id per line, or CSV, TSV or JSON with a column"
-            " id. Default: all items.",
+            help="File with the ids of the items to run: one id per line, or CSV, TSV or JSON"
+            " with a column id. Default: all items.",
             rich_help_panel="Items",
         ),
     ] = None
@@ -49,10 +49,9 @@ class ItemOptions:
         typer.Option(
             "--pairs",
             metavar="FORM",
-            help="Reduced form of tasks of pairs: once (one direction of each pair), gallery=N"
-            " or gallery=N,seed=S (N random candidates that include all relevant ones), "
-            "edges=N or hog=N (the N candidates that a baseline ranks first). Default: "
-            "all pairs. Results of a reduced form are not shown in the paper's tables.",
+            help="Reduced form of tasks of pairs: once, gallery=N, gallery=N,seed=S, edges=N or"
+            " hog=N (docs/running.md explains each). Fewer pairs are sent, and the results are "
+            "not shown in the paper's tables. Default: all pairs.",
             rich_help_panel="Items",
         ),
     ] = None
@@ -83,7 +82,8 @@ class PromptOptions:
         typer.Option(
             "--preset",
             metavar="NAME",
-            help="Settings of a paper. An unknown name lists them.",
+            help="Decoding parameters and rounds of a paper, e.g. mcs-bench or obi-bench. Other "
+            "options override them.",
             rich_help_panel="Prompts",
         ),
     ] = ""
@@ -92,10 +92,10 @@ class PromptOptions:
         typer.Option(
             "--setting",
             metavar="SETTING",
-            help="Input setting. image (default); own-ocr: the image and the model's own "
-            "transcription of it; gold-ocr: the image and its true transcription; "
-            "own-text, gold-text: these texts without the image. Can be given several "
-            "times.",
+            help="Input setting. image (default): the image alone; own-ocr: the image and the "
+            "model's own transcription of it; gold-ocr: the image and the reference "
+            "transcription; own-text or gold-text: the same transcription without the image. "
+            "Can be given several times.",
             rich_help_panel="Prompts",
         ),
     ] = None
@@ -127,7 +127,7 @@ class PromptOptions:
             "--prompts",
             metavar="FILE",
             help="TOML file of your own prompts, with one or more wordings. Only these "
-            "wordings are asked; add --wording released for the published one. Can be "
+            "wordings are used; add --wording released to use the published one too. Can be "
             "given several times.",
             rich_help_panel="Prompts",
         ),
@@ -137,8 +137,8 @@ class PromptOptions:
         typer.Option(
             "--examples",
             metavar="N",
-            help="Number of solved items of the reference split that are shown before each "
-            "question. Default: 0. Can be given several times.",
+            help="Number of example items with their answers, from the reference split, before "
+            "each question. Default: 0. Can be given several times.",
             rich_help_panel="Prompts",
         ),
     ] = None
@@ -308,7 +308,7 @@ class LimitOptions:
         int | None,
         typer.Option(
             metavar="N",
-            help="Maximum number of requests, including repeated ones.",
+            help="Maximum number of requests, including retries.",
             rich_help_panel="Speed and budget",
         ),
     ] = None
@@ -344,7 +344,7 @@ class LimitOptions:
         typer.Option(
             "--batch",
             help="Use the vendor's batch endpoint: submit requests, or collect finished "
-            "ones. Half the price; can take a day.",
+            "ones. Most vendors charge half the price and answer within a day.",
             rich_help_panel="Speed and budget",
         ),
     ] = False

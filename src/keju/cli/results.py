@@ -36,12 +36,14 @@ def score(
     what: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN|RESPONSES.json", help="Run directory, or a file in the authors' form."
+            metavar="RUN|RESPONSES.json",
+            help="Run directory, or a response file of the MCS-Bench authors' script.",
         ),
     ],
     protocol: ProtocolName = "both",
     json_out: Annotated[
-        Path | None, typer.Option("--json", metavar="OUT.json", help="JSON file for every number.")
+        Path | None,
+        typer.Option("--json", metavar="OUT.json", help="New JSON file with all numbers."),
     ] = None,
     semantic: Annotated[
         list[str] | None,
@@ -56,9 +58,8 @@ def score(
         bool,
         typer.Option(
             "--variants",
-            help="Also compute the formulas that a paper prints where the authors' script"
-            " computes something else. They are shown separately and are not part of "
-            "any mean.",
+            help="If a paper and its authors' script compute a metric differently, also compute"
+            " the paper's formula. It is shown separately and is not part of any mean.",
         ),
     ] = False,
     adjudicated: Annotated[
@@ -70,10 +71,11 @@ def score(
         ),
     ] = None,
 ) -> None:
-    """Score responses. No model, key or network is needed, and you can repeat it.
+    """Score the responses of a run. This needs no model, key or network.
 
-    RESPONSES.json is the form of the authors' script: a list of objects with ID, Task_ID,
-    Answer_Simplified and Response. The scores of a run are kept in RUN/scores.
+    You can score a run again at any time; its scores are stored in RUN/scores. RESPONSES.json is
+    a response file of the MCS-Bench authors' script: a list of objects with ID, Task_ID,
+    Answer_Simplified and Response.
     """
     from keju.analysis.blank_pages import invented_in, with_blank_pages
     from keju.cli.output.console import translate

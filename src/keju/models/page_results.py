@@ -24,7 +24,7 @@ from keju.files import sha256_bytes, sha256_file
 from keju.images import EXTENSIONS
 from keju.items import Line, Request
 from keju.local_paths import check_local
-from keju.messages import message
+from keju.messages import listed, message
 from keju.models.base import MISSING, RESULTS, Answer, AskError, ModelOptions, status_of
 from keju.models.capabilities import Capabilities
 from keju.models.page_matching import Matches, ResultFile, match_files
@@ -184,7 +184,9 @@ class _FolderFiles:
         """Which files are skipped, and why."""
         if self.skipped:
             given = [f"{file} ({why})" for file, why in self.skipped.items()]
-            yield f"{name}: {_count(given, 'file')} of other forms skipped: {join_names(given)}"
+            yield message(
+                "models.other-files-skipped", name=name, count=len(given), files=join_names(given)
+            )
 
 
 def check_results(spelled: str) -> tuple[str, Path]:
@@ -242,41 +244,30 @@ def _none(root: Path, files: _FolderFiles, pages: Sequence[NamedPage]) -> UsageE
 def _notes(
     name: str, pages: Sequence[NamedPage], matches: Matches, forms: Mapping[str, int]
 ) -> Iterator[str]:
-    counted = ", ".join(f"{count:,} {form}" for form, count in sorted(forms.items()))
-    files = "file" if sum(forms.values()) == 1 else "files"
-    yield f"{name}: results for {len(matches.of):,} of {_count(pages, 'page')} ({counted} {files})"
+    yield message(
+        "models.results-of-pages",
+        name=name,
+        count=len(matches.of),
+        pages=len(pages),
+        files=listed(f"{count:,} {form}" for form, count in sorted(forms.items())),
+    )
     if missing := [page.item for page in pages if page not in matches.of]:
         few = join_names(dict.fromkeys(missing))
-        has = "has" if len(missing) == 1 else "have"
-        yield f"{name}: {_count(missing, 'page')} {has} no result file: {few}"
+        yield message("models.pages-without-file", name=name, count=len(missing), pages=few)
     if matches.unused:
         few = join_names(file.inside.as_posix() for file in matches.unused)
-        files = _count(matches.unused, "file")
-        yield f"{name}: {files} not used, since no page has the name: {few}"
+        yield message("models.files-of-no-page", name=name, count=len(matches.unused), files=few)
     if matches.other_image:
-        few = join_names(
-            f"{file.inside} (image {file.image_name[:80]})" for file in matches.other_image
-        )
-        yield (
-            f"{name}: {_count(matches.other_image, 'file')} named like one page, but with the "
-            f"image name of another; the file name was used: {few}"
+        few = join_names(f"{file.inside} ({file.image_name[:80]})" for file in matches.other_image)
+        yield message(
+            "models.files-of-other-image", name=name, count=len(matches.other_image), files=few
         )
 
 
 def _lines_notes(name: str, found: Mapping[NamedPage, PageResult]) -> Iterator[str]:
     if marginal := sum(result.marginal for result in found.values()):
-        lines = "line" if marginal == 1 else "lines"
-        yield (
-            f"{name}: {marginal:,} {lines} that the files call marginal (header, page number, "
-            "seal …), kept apart from the text"
-        )
+        yield message("models.marginal-lines", name=name, count=marginal)
     unplaced = [page.item for page, read in found.items() if read.is_unplaced_on(page.image)]
     if unplaced:
-        yield (
-            f"{name}: {_count(unplaced, 'page')} whose lines have no place, since the files "
-            f"measure an image of another shape: {join_names(dict.fromkeys(unplaced))}"
-        )
-
-
-def _count(things: Sequence[object], what: str) -> str:
-    return f"{len(things):,} {what}{'s'[: len(things) != 1]}"
+        pages = join_names(dict.fromkeys(unplaced))
+        yield message("models.lines-without-place", name=name, count=len(unplaced), pages=pages)

@@ -64,7 +64,12 @@ def changed_conventions(
     """The models whose convention differs between two runs' settings, each with both."""
     found = ((name, convention_in(before, name), convention_in(now, name)) for name in models)
     return [
-        f"--boxes of {name} ({was or 'none'}, now {has or 'none'})"
+        message(
+            "running.differs",
+            what=message("running.part-of-model", part="--boxes", model=name),
+            before=was or message("running.differs-none"),
+            after=has or message("running.differs-none"),
+        )
         for name, was, has in found
         if was != has
     ]

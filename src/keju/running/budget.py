@@ -19,7 +19,7 @@ from time import monotonic
 from keju.errors import UsageError
 from keju.files import read_jsonl
 from keju.items import Record, Request, Usage
-from keju.messages import message
+from keju.messages import Message, message
 from keju.models import Fit
 from keju.models.token_counts import is_plausible
 from keju.running.prices import Price, Prices
@@ -164,7 +164,7 @@ class BudgetTracker:
         self.budget = budget
         self.spent = spent
         self.requests = 0
-        self.used_up = ""
+        self.used_up: Message | str = ""
         self._ends = monotonic() + 3600 * budget.max_hours if budget.max_hours is not None else None
         self._reserved: dict[int, float] = {}
         self._highest_cost: dict[CostEstimator, float] = {}
@@ -199,8 +199,13 @@ class BudgetTracker:
                 return self.requests
             if not self._reserved:
                 self._set_used_up(
-                    f"--max-cost {most:g} {self._currency}: {self.spent:.4f} are spent, and the "
-                    f"next request may cost {cost:.4f}"
+                    message(
+                        "running.used-up-cost",
+                        most=most,
+                        currency=self._currency,
+                        spent=self.spent,
+                        cost=cost,
+                    )
                 )
                 return None
             self._settled.clear()
@@ -239,7 +244,7 @@ class BudgetTracker:
 
     def out_of_time(self) -> None:
         """End all waiting because the hours are used up."""
-        self._set_used_up(f"--max-hours {self.budget.max_hours:g} are over")
+        self._set_used_up(message("running.used-up-hours", hours=self.budget.max_hours))
 
     @property
     def _currency(self) -> str:
@@ -254,11 +259,11 @@ class BudgetTracker:
 
     def _is_over(self) -> bool:
         if self.budget.max_requests is not None and self.requests >= self.budget.max_requests:
-            self._set_used_up(f"--max-requests {self.budget.max_requests}: so many have been sent")
+            self._set_used_up(message("running.used-up-requests", most=self.budget.max_requests))
             return True
         return False
 
-    def _set_used_up(self, why: str) -> None:
+    def _set_used_up(self, why: Message) -> None:
         self.used_up = self.used_up or why
         self._settled.set()
 

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from keju.datasets.readers.base import join_names
 from keju.datasets.store import Dataset
 from keju.definitions import query_of
-from keju.errors import number_of
 from keju.items import TRUE_READING, Item
+from keju.messages import message
 from keju.running.cache_key import request_key
 from keju.running.examples import has_examples
 from keju.running.requests import requests_for
@@ -47,22 +47,21 @@ class ChangedItems(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """The changes and their consequences, a line each."""
-        noun, done = ("page", "read") if self.pages else ("item", "asked")
-        asked = self.new or self.changed_requests
-        if self.references:
-            yield (
-                f"{number_of(len(self.references), 'reference')} changed "
-                f"({join_names(self.references, _NAMED)}): scores are computed again; no {noun} is "
-                f"{done} again{' for that' if asked else ''}"
-            )
-        for ids, words in (
-            (self.described, f"with other descriptions, not {done} again"),
-            (self.changed_requests, f"with another image or question, {done} again"),
-            (self.new, f"new, {done} now"),
-            (self.gone, "gone from the dataset, with their responses"),
-        ):
-            if ids:
-                yield f"{number_of(len(ids), noun)} {words}: {join_names(ids, _NAMED)}"
+        if ids := self.references:
+            yield message("running.references-changed", count=len(ids), names=_names(ids))
+        if ids := self.described:
+            yield message("running.other-descriptions", what=self._count(ids), names=_names(ids))
+        if ids := self.changed_requests:
+            yield message("running.other-requests", what=self._count(ids), names=_names(ids))
+        if ids := self.new:
+            yield message("running.new-items", what=self._count(ids), names=_names(ids))
+        if ids := self.gone:
+            yield message("running.gone-items", what=self._count(ids), names=_names(ids))
+
+    def _count(self, ids: Sequence[str]) -> str:
+        if self.pages:
+            return message("running.pages", count=len(ids))
+        return message("running.items", count=len(ids))
 
 
 def changed_items(
@@ -97,18 +96,24 @@ def resume_obstacle(selection: Selection, found: ChangedItems, *, follow: bool) 
     With `follow`, items may have changed or be gone.
     """
     if TRUE_READING.intersection(selection.settings):
-        return "its references are part of the prompts (--setting gold-ocr, gold-text)"
+        return message("running.obstacle-references")
     if has_examples(selection.wordings):
-        return "its items are part of the prompts (--examples)"
+        return message("running.obstacle-examples")
     if selection.pairs is not None:
-        return "--pairs was computed on it"
-    for ids, words in (
-        (found.changed_requests, "changed in image or question"),
-        (found.gone, "not chosen now"),
-    ):
-        if ids and not follow:
-            return f"{number_of(len(ids), 'item')} of the run {words}: {join_names(ids, _NAMED)}"
+        return message("running.obstacle-pairs")
+    return "" if follow else _changed_or_gone(found)
+
+
+def _changed_or_gone(found: ChangedItems) -> str:
+    if ids := found.changed_requests:
+        return message("running.obstacle-changed", count=len(ids), names=_names(ids))
+    if ids := found.gone:
+        return message("running.obstacle-gone", count=len(ids), names=_names(ids))
     return ""
+
+
+def _names(ids: Sequence[str]) -> str:
+    return join_names(ids, _NAMED)
 
 
 def drop_stale(found: ChangedItems, store: ResponseStore) -> None:

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from keju.errors import number_of
 from keju.files import shipped_toml
 from keju.items import Failure, Response
+from keju.messages import join_sentences, language, message
 
 SAME_MESSAGE_LIMIT = 5
 """The number of failures with the same message, before any success, that stops a model."""
@@ -59,15 +59,12 @@ class FailureWatch:
             place = (kind, _WITH_DIGITS.sub("#", said))
             self._same_message[place] += 1
             if self._same_message[place] >= SAME_MESSAGE_LIMIT:
-                return f"{SAME_MESSAGE_LIMIT} requests failed alike and none succeeded: {said}"
+                return message("running.halted-same", count=SAME_MESSAGE_LIMIT, said=said)
             self._kinds[kind] += 1
             if self._kinds[kind] >= SAME_KIND_LIMIT:
-                failed = f"{SAME_KIND_LIMIT} requests failed and none succeeded"
-                return f"{failed}. The last message: {said}"
+                return message("running.halted-kind", count=SAME_KIND_LIMIT, said=said)
         if self._in_a_row >= dead_after:
-            return (
-                f"{number_of(self._in_a_row, 'request')} in a row failed. The last message: {said}"
-            )
+            return message("running.halted-in-a-row", count=self._in_a_row, said=said)
         return ""
 
 
@@ -80,7 +77,7 @@ class Hint(NamedTuple):
     @property
     def whole(self) -> str:
         """The whole hint, for the summary of a run."""
-        return ". ".join(filter(None, (self.what, self.then)))
+        return join_sentences(filter(None, (self.what, self.then)))
 
 
 class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -88,18 +85,20 @@ class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     kinds: tuple[str, ...]
     hint: str
+    hint_zh: str
     says: str = ""
     then: Literal["", "again", "retry", "out", "name"] = ""
 
 
-_THEN = {
-    "": "",
-    "again": "Then run the same command again: only what is new is read",
-    "retry": "Then run the same command with --retry-failed",
-    "out": "Then use another --out: a changed command makes another run",
-    "name": "Then use another --out: this run keeps the failures of the wrong name",
-}
-_SAME_OUT = "Then run the corrected command with the same --out: nothing was answered yet"
+def _how_to_continue(then: str, *, answered: bool) -> str:
+    """How to continue a run after a correction, by `then` of a hint."""
+    if then == "again":
+        return message("running.then-again")
+    if then == "retry":
+        return message("running.then-retry")
+    if then == "out":
+        return message("running.then-other-out") if answered else message("running.then-same-out")
+    return message("running.then-other-name") if then == "name" else ""
 
 
 def hint_of(failure: Failure, *, answered: bool = True) -> Hint:
@@ -112,8 +111,8 @@ def hint_of(failure: Failure, *, answered: bool = True) -> Hint:
     """
     for each, pattern in _hints():
         if failure.kind in each.kinds and pattern.search(failure.message):
-            resumes = each.then == "out" and not answered
-            return Hint(each.hint, _SAME_OUT if resumes else _THEN[each.then])
+            hint = each.hint_zh if language() == "zh" else each.hint
+            return Hint(hint, _how_to_continue(each.then, answered=answered))
     return Hint()
 
 

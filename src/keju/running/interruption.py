@@ -10,7 +10,7 @@ from threading import Lock
 
 from rich.console import Console
 
-from keju.errors import number_of
+from keju.messages import message
 from keju.running.request_runner import RequestRunner
 
 
@@ -47,8 +47,7 @@ class Interruption:
             runner.stop()
             if console and runner.in_flight:
                 console.print(
-                    f"Stopping. Waiting for {number_of(runner.in_flight, 'answer')} under way; "
-                    "Ctrl-C again leaves them.",
+                    message("running.stopping", count=runner.in_flight),
                     highlight=False,
                     soft_wrap=True,
                 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from keju.errors import UsageError
-from keju.messages import message
+from keju.messages import join_clauses, listed, message
 from keju.models import RESULTS
 from keju.running.box_conventions import OF_MODEL, changed_conventions
 from keju.running.store import ResponseStore
@@ -55,8 +55,16 @@ def _changed_text(gone: Sequence[str], now: Sequence[str]) -> str:
         name, own, _ = each.partition("@")
         for other in now:
             if own and other.partition("@")[0] == name:
-                return f"the text of wording {name} changed ({each}, now {other})"
+                return message("running.differs-wording", name=name, before=each, after=other)
     return ""
+
+
+def _differing(what: str, before: object, after: object) -> str:
+    return message("running.differs", what=what, before=before, after=after)
+
+
+def _none() -> str:
+    return message("running.differs-none")
 
 
 def check_same(
@@ -75,16 +83,20 @@ def check_same(
     Raises:
         UsageError: the run was started with different settings, which the error lists.
     """
-    differing = []
+    differing: list[str] = []
     if changed:
         differing.append(
-            f"the dataset ({earlier.dataset} {earlier.dataset_hash[:8]}, "
-            f"now {now.dataset} {now.dataset_hash[:8]}: {changed})"
+            message(
+                "running.differs-dataset",
+                before=f"{earlier.dataset} {earlier.dataset_hash[:8]}",
+                after=f"{now.dataset} {now.dataset_hash[:8]}",
+                changed=changed,
+            )
         )
     for name, option in _OPTIONS.items():
         before, after = earlier.settings.get(name, ""), now.settings.get(name, "")
         if before != after:
-            differing.append(f"{option} ({before or 'none'}, now {after or 'none'})")
+            differing.append(_differing(option, before or _none(), after or _none()))
     shared = [name for name in now.models if name in earlier.models]
     differing += changed_conventions(earlier.settings, now.settings, shared)
     for option, before_all, now_all in (
@@ -94,16 +106,22 @@ def check_same(
     ):
         gone = [each for each in before_all if each not in now_all]
         if gone and not (changed := _changed_text(gone, now_all)):
-            differing.append(f"{option} ({', '.join(gone)} is not asked now)")
+            differing.append(
+                message("running.differs-not-selected", option=option, gone=listed(gone))
+            )
         elif gone:
             differing.append(changed)
     if earlier.rounds > now.rounds:
-        differing.append(f"--rounds ({earlier.rounds}, now {now.rounds})")
+        differing.append(_differing("--rounds", earlier.rounds, now.rounds))
     asked = {n: each for n, each in now.models.items() if each.get("kind") != RESULTS}
     for name, identity in asked.items():
         was = earlier.models.get(name, identity)
         differing += [
-            f"{part} of {name} ({was.get(part, 'unset')}, now {identity.get(part, 'unset')})"
+            _differing(
+                message("running.part-of-model", part=part, model=name),
+                was.get(part, "unset"),
+                identity.get(part, "unset"),
+            )
             for part in sorted({*was, *identity})
             if was.get(part) != identity.get(part)
         ]
@@ -115,7 +133,7 @@ def check_same(
             message(
                 "running.started-otherwise",
                 path=folder.path,
-                differing="; ".join(differing),
+                differing=join_clauses(differing),
                 reason=reason,
             )
         )

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from keju.errors import UsageError
 from keju.items import Item, Record
 from keju.local_paths import check_local
-from keju.messages import message
+from keju.messages import join_clauses, message
 from keju.running.box_conventions import OF_MODEL
 from keju.running.merged_requests import check_requests, variants_of
 from keju.running.requests import candidates_of
@@ -78,7 +78,7 @@ def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> MergeRes
         _check_alike(parts)
         missing = [*_absent_shards(parts), *_check_slots(parts)]
         if missing and not partial:
-            raise UsageError(message("running.merge-unfinished", missing="; ".join(missing)))
+            raise UsageError(message("running.merge-unfinished", missing=join_clauses(missing)))
         return _write(parts, out, missing)
 
 
@@ -192,7 +192,7 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
     """
     items = parts[0].folder.items()
     taken: dict[str, dict[RequestId, Path]] = {}
-    missing = []
+    missing: list[str] = []
     for part in parts:
         path, manifest = part.folder.path, part.manifest
         asked = in_shard(items, part.shard)
@@ -228,7 +228,13 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
             count = len(absent) - sum(manifest.not_asked.get(model, {}).values())
             if count > 0:
                 missing.append(
-                    f"{path}: {count} of {len(planned)} requests to {model} have no response"
+                    message(
+                        "running.requests-without-response",
+                        path=path,
+                        count=count,
+                        total=len(planned),
+                        model=model,
+                    )
                 )
     return missing
 

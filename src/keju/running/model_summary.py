@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import field
 
 from keju.items import Record
+from keju.messages import join_sentences
 from keju.running.failures import Hint, hint_of
 from keju.running.request_runner import ModelQueue
 from keju.running.store import StoredResponse
@@ -79,7 +80,7 @@ def summary_of(
         failures=dict(sorted((kinds + queue.failures).items())),
         not_asked=dict(not_asked or {}),
         halted=queue.halted,
-        hint=". ".join(filter(None, (hint.what, queue.diagnosis))),
+        hint=join_sentences(filter(None, (hint.what, queue.diagnosis))),
         answered=answered,
         then=hint.then,
         refused=tuple(sorted(queue.refused)),

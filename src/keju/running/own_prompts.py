@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from keju.definitions.wordings import RELEASED, own_wordings
 from keju.errors import UsageError
-from keju.messages import message
+from keju.messages import listed, message
 from keju.models import Model, ModelOptions
 from keju.models.base import ENDPOINTS
 from keju.running.reading import takes_no_prompt
@@ -50,15 +50,13 @@ def prompt_notes(
     own = own_wordings(selection.wordings).values()
     if own and RELEASED not in selection.wordings and not any(each.system for each in own):
         forms = dict.fromkeys(form for each in own for form in each.prompts)
-        yield (
-            f"Only {', '.join(forms)} are asked: the wordings have no prompts for other tasks. "
-            "Add --wording released to ask these in the published prompts"
-        )
+        yield message("running.only-these-forms", forms=listed(forms))
     for model in models:
         sent = model.identity.get("kind") in ENDPOINTS
         if options.system_prompt and not sent:
-            yield f"{model.name} takes no system prompt: it is asked without --system-prompt"
+            yield message("running.takes-no-system-prompt", model=model.name)
         if own and takes_no_prompt(model.name):
-            published = RELEASED in selection.wordings
-            how = "it is asked in the published wording alone" if published else "it is not asked"
-            yield f"{model.name} takes no prompt: {how}"
+            if RELEASED in selection.wordings:
+                yield message("running.takes-no-prompt", model=model.name)
+            else:
+                yield message("running.takes-no-prompt-not-run", model=model.name)

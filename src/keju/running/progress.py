@@ -52,6 +52,16 @@ class Pace:
         return " ".join(filter(None, (printable(self.queue.model.name), self.queue.doing)))
 
     @property
+    def done(self) -> int:
+        """Requests with a response, including those of earlier calls."""
+        return self.queue.stored + self.queue.done
+
+    @property
+    def total(self) -> int:
+        """All requests of the model, including those with a stored response."""
+        return self.queue.stored + self.queue.total
+
+    @property
     def rate(self) -> float:
         """Requests per second; 0 until there are two answers."""
         if not self._seen:
@@ -132,7 +142,7 @@ async def _bars(paces: Sequence[Pace], console: Console) -> None:
         TextColumn("{task.fields[line]}", markup=False),
     )
     with Progress(*columns, console=console, auto_refresh=False) as bars:
-        tasks = [bars.add_task(pace.name, total=pace.queue.total, line="") for pace in paces]
+        tasks = [bars.add_task(pace.name, total=pace.total, line="") for pace in paces]
         try:
             while True:
                 _draw(bars, tasks, paces)
@@ -144,7 +154,7 @@ async def _bars(paces: Sequence[Pace], console: Console) -> None:
 def _draw(bars: Progress, tasks: Sequence[TaskID], paces: Sequence[Pace]) -> None:
     for task, pace in zip(tasks, paces, strict=True):
         pace.tick()
-        bars.update(task, completed=pace.queue.done, line=pace.line())
+        bars.update(task, completed=pace.done, line=pace.line())
     bars.refresh()
 
 
@@ -168,6 +178,6 @@ def _print(paces: Sequence[Pace], console: Console, said: set[str]) -> None:
         if not queue.left:
             said.add(pace.name)
         console.print(
-            " · ".join(filter(None, (f"{pace.name}: {queue.done}/{queue.total}", pace.line()))),
+            " · ".join(filter(None, (f"{pace.name}: {pace.done}/{pace.total}", pace.line()))),
             markup=False, emoji=False, highlight=False, soft_wrap=True,
         )  # fmt: skip

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from keju.errors import UsageError, number_of, shortened
+from keju.errors import UsageError, shortened
 from keju.items import Response
-from keju.messages import message
+from keju.messages import join_parts, message
 from keju.models import RESULTS, Model
 from keju.running.outcomes import Job
 from keju.running.reading import NO_READING, failure_of
@@ -59,14 +59,14 @@ class Renewal:
 
     def lines(self) -> Iterator[str]:
         """Yield one line on the result files that changed since the last call, if any did."""
-        changed = [
-            f"{number_of(self._counts[kind], 'result file')} {words}"
-            for kind, words in (("new", "new"), ("changed", "changed"), ("gone", "gone"))
-            if self._counts[kind]
-        ]
-        if changed:
-            kept = number_of(self._counts["kept"], "other page")
-            yield (
-                f"{self._model.name}: {', '.join(changed)} since the last call: these pages are "
-                f"read again, {kept} kept"
+        new, changed, gone = (self._counts[kind] for kind in ("new", "changed", "gone"))
+        parts = [message("running.result-files-new", count=new)] if new else []
+        parts += [message("running.result-files-changed", count=changed)] if changed else []
+        parts += [message("running.result-files-gone", count=gone)] if gone else []
+        if parts:
+            yield message(
+                "running.result-files-differ",
+                model=self._model.name,
+                changed=join_parts(parts),
+                kept=self._counts["kept"],
             )

@@ -135,6 +135,7 @@ def prepare_queue(source: RequestSource[_P], store: ResponseStore, policy: Polic
         succeeded=any(not stored.kind for stored in kept),
     )
     queue.failed_before = failed_before
+    queue.stored = len(kept)
     planned = len(kept) + queue.total
     return PreparedQueue(queue, planned, kept, not_asked, list(source.notes()))
 

@@ -73,6 +73,8 @@ class ModelQueue:
         """A word for the progress display if the model does something other than answer."""
         self.jobs = jobs
         self.total = total
+        self.stored = 0
+        """Requests whose stored response is kept; the progress display counts them too."""
         self.stopwatch = Stopwatch() if computes_here(model.name) else None
         first = 1 if self.stopwatch else ceiling if succeeded else FIRST
         limits = limits if self.estimator.paid else None
@@ -82,7 +84,7 @@ class ModelQueue:
         self.failures: Counter[str] = Counter()
         self.attempts = 0
         self.waited = 0.0
-        self.halted = ""
+        self.halted: str = ""
         self.halted_by: Failure | None = None
         self.diagnosis = ""
         self.refused: set[str] = set()
@@ -139,9 +141,8 @@ class ModelQueue:
         if wait is None or wait <= most:
             return False
         if not self.throttle.stopped:
-            self.halted = (
-                f"the server asks to wait until {_clock(wait)}, and keju waits at most "
-                f"{most / 60:g} minutes: {failure}"
+            self.halted = message(
+                "running.halted-by-wait", time=_clock(wait), minutes=most / 60, said=str(failure)
             )
             self.throttle.stop()
         return True

@@ -266,7 +266,7 @@ def _reduced(
     form = pair_form(selection.pairs)
     if console and form.kind == "ranked" and len(known) < len(items):
         console.print(
-            f"Ranking the candidates by baseline:{form.baseline}; nothing is asked until then",
+            message("running.ranking-first", baseline=f"baseline:{form.baseline}"),
             highlight=False,
         )
     return reduce_pairs_for_run(dataset, items, selection.pairs, known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keju.items import Record
+from keju.messages import Message, join_sentences, message
 from keju.models import MISSING
 from keju.running.failures import Hint, may_change
 from keju.running.model_summary import ModelSummary
@@ -47,27 +48,30 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
 
         Results that files lack are hinted at where they are named, so they have no advice here.
         """
-        hints = [
-            f"{model.model}: {Hint(model.hint, model.then).whole}"
+        hints: list[str] = [
+            message("running.of-model", model=model.model, text=Hint(model.hint, model.then).whole)
             for model in self.models
             if model.hint
         ]
         halted = sum(model.left for model in self.models if model.hint)
         if self.left > halted:
-            more = " with --retry-failed added, to ask the failed ones again too"
-            again = "Run the same command again to continue"
-            if self.waiting:
-                again = "Run the same command again later to collect what is ready"
-            if self.used_up.startswith("--max-cost"):
-                again = "Run it again with a higher --max-cost to continue"
-            return ". ".join([*hints, f"{again}{more if self._may_change else ''}"])
+            more = [message("running.advice-retry-too")] if self._may_change else []
+            return join_sentences([*hints, self._how_to_continue, *more])
         if hints:
-            return ". ".join(hints)
+            return join_sentences(hints)
         if self._may_change:
-            return "Run the same command again with --retry-failed to ask only the failed ones"
+            return message("running.advice-retry")
         if any(kind != MISSING for model in self.models for kind in model.failures):
-            return "The same requests would fail again. Correct what the failures name first"
+            return message("running.advice-would-fail")
         return ""
+
+    @property
+    def _how_to_continue(self) -> str:
+        if isinstance(self.used_up, Message) and self.used_up.id == "running.used-up-cost":
+            return message("running.advice-more-money")
+        if self.waiting:
+            return message("running.advice-collect")
+        return message("running.advice-continue")
 
     @property
     def _may_change(self) -> bool:

@@ -22,7 +22,7 @@ from keju.messages import message
 from keju.models import Fit
 from keju.text import is_han
 
-TEXT_RULE = "one token a Chinese character, one for four others"
+TEXT_RULE = "one token for each Chinese character and one for every four other characters"
 """An approximation for current tokenisers: common characters take one or less, rare ones up to
 three."""
 
