@@ -1,6 +1,6 @@
 """Mutated replay forms, recipes, sheets, manifests, tables and IIIF: no command breaks.
 
-CI runs a sample. ``KEJU_MUTATIONS=2000 pytest tests/test_mutated_commands.py`` runs so many cases.
+CI runs a sample. ``KEJU_MUTATIONS=2000 pytest tests/test_mutated_commands.py`` runs that many.
 """
 
 from __future__ import annotations

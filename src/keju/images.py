@@ -212,7 +212,7 @@ def _sought(image: Image.Image) -> int:
 
 
 def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
-    """Reject a JPEG with so many scans that decoding takes minutes."""
+    """Reject a JPEG whose number of scans makes decoding take minutes."""
     most = max(FREE_SCANS, min(MOST_SCANS, MOST_SCANNED // pixels))
     if isinstance(source, bytes):
         scans = _scans(source, most)

@@ -9,7 +9,7 @@ from PIL import Image
 
 
 def scanned_jpeg(side: int, more: int) -> bytes:
-    """A progressive JPEG of that many pixels a side, whose last scan is repeated so many times."""
+    """A progressive JPEG of `side` pixels a side, whose last scan is repeated `more` times."""
     out = io.BytesIO()
     Image.new("L", (side, side), 128).save(out, "JPEG", progressive=True, quality=10)
     data = out.getvalue()
@@ -24,7 +24,7 @@ def scans_of(data: bytes) -> int:
 
 
 def framed_gif(frames: int, side: int = 1) -> bytes:
-    """A GIF of so many frames of one pixel, on a canvas of that size."""
+    """A GIF of `frames` frames of one pixel, on a canvas of that size."""
     out = io.BytesIO()
     Image.new("P", (1, 1)).save(out, "GIF")
     data = bytearray(out.getvalue())
@@ -35,7 +35,7 @@ def framed_gif(frames: int, side: int = 1) -> bytes:
 
 
 def paged_tiff(pages: int) -> bytes:
-    """A TIFF of so many directories, each of the same image of one pixel."""
+    """A TIFF of `pages` directories, each of the same image of one pixel."""
     tags = ((256, 3, 1), (257, 3, 1), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, 8),
             (277, 3, 1), (278, 3, 1), (279, 4, 1))  # fmt: skip
     out = bytearray(b"II*\0" + struct.pack("<I", 16) + b"\x80" * 8)

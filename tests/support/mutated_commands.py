@@ -1,6 +1,6 @@
 """Commands over mutated inputs, each case in a forked process with limits of time and memory.
 
-``python -m tests.support.mutated_commands --count 2000`` runs so many cases on two processes. A
+``python -m tests.support.mutated_commands --count 2000`` runs that many on two processes. A
 case copies a sound input (`mutated_inputs`), mutates one of its files by the seed, and runs the
 input's commands as the command line does. Its faults are what must never happen: a traceback, an
 exit status other than 0, 1 and 2, a refusal that is not one printable line, more than 20 seconds,

@@ -1,6 +1,6 @@
 """Mutated sources, and what readers do with them.
 
-``python -m tests.support.mutation --count 5000`` runs so many cases. Every case copies a sound
+``python -m tests.support.mutation --count 5000`` runs that many. Every case copies a sound
 source, mutates one file of the copy by the seed, examines it as
 ``keju data detect`` does, imports it, and validates what was imported. Its faults are what must
 never happen: a traceback, more than 20 seconds, more than 2 GB, a refusal that is not one printable

@@ -55,10 +55,10 @@ def audit_leaderboard(path: Path) -> Audit:
     """Run the checks that the table itself permits.
 
     A column called average (mean, overall …) against the other columns, and a rank against it; a
-    row of means against the other rows; columns headed ``name (n=120)`` against what so many
-    questions can give; bold and underlined cells (``**9**``, ``_8_``); columns and rows that repeat
-    one another. A row of means or marks that fail in most columns are made in some other way (with
-    weights, within groups), and are not checked.
+    row of means against the other rows; columns headed ``name (n=120)`` against the values
+    that this number of questions can give; bold and underlined cells (``**9**``, ``_8_``); columns
+    and rows that repeat one another. A row of means or marks that fail in most columns are made in
+    some other way (with weights, within groups), and are not checked.
 
     Raises:
         UsageError: the file does not exist.

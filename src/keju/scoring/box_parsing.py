@@ -16,7 +16,7 @@ from keju.scoring.wordings import fold, wording
 from keju.text import to_half_width
 
 MOST = 5_000
-"""More boxes than this are not an answer, since no image has so many characters."""
+"""Maximum number of boxes of an answer; no image has more characters."""
 
 Row = tuple[float, float, float, float]
 

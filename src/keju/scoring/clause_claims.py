@@ -20,7 +20,7 @@ SHORT = 12
 
 
 def repeats(clause: str, question: str, *, least: int) -> bool:
-    """Whether a clause repeats at least so many words of the question."""
+    """Whether a clause repeats at least `least` words of the question."""
     return len(grams_of(fold(question)) & grams_of(fold(clause))) >= least
 
 

@@ -36,9 +36,9 @@ class TaskComparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     `difference` is first - second, with the 95 % interval `low` to `high` of the paired bootstrap
     by group (None with fewer than 6 groups). `p` is of the paired randomisation test, `p_holm`
     adjusted over all tasks that were compared. `needed` is the number of groups with which a p of
-    .05 can be reached after that adjustment; `detectable` is the true difference that so many
-    groups find four times in five, None where there are fewer than needed or where all groups
-    differ by the same amount. p, `p_holm` and
+    .05 can be reached after that adjustment; `detectable` is the true difference that this
+    number of groups finds four times in five, None where there are fewer than needed or where all
+    groups differ by the same amount. p, `p_holm` and
     `detectable` are None too where the metric is not a ratio of sums (a median, a harmonic mean of
     means) or where there is one group only. `better` is ``first`` or ``second`` where the adjusted
     p is at most .05, else empty.

@@ -124,7 +124,7 @@ class BelowChance(Check, frozen=True, kw_only=True, tag="below_chance"):
 
 
 def on_grid(value: float, column: Column, items: int, roundings: int = 1) -> bool:
-    """Whether some whole number over `items` prints as this value, rounded so many times."""
+    """Whether some whole number over `items` prints as this value after `roundings` roundings."""
     scale = column.how.scale
     nearest = round(value * items / scale)
     return abs(nearest * scale / items - value) <= roundings * column.half + EPSILON

@@ -284,7 +284,7 @@ def drop_parts(piece: Piece, lost: int, rng: np.random.Generator, *, depth: floa
         depth: how deep the breaks are worn, in pixels.
 
     Raises:
-        DataError: the piece cannot be broken into so many parts.
+        DataError: the piece cannot be broken into that number of parts.
     """
     torn = fragment_mask(piece.mask, 2 * lost + 1, rng)
     sizes = np.bincount(torn.labels.ravel(), minlength=torn.parts + 1)[1:]

@@ -90,7 +90,7 @@ def write_columns(
     *,
     kind: LineKind = "main",
 ) -> WrittenText:
-    """Write a text into a region in at most so many columns, as large as it fits.
+    """Write a text into a region in at most `columns` columns, as large as it fits.
 
     Args:
         text: without punctuation.

@@ -1,6 +1,6 @@
 """Ornaments as flat masks, white where raised or painted: bands that run around a vessel.
 
-Every pattern fills a rectangle of a mask, repeated so many times across it.
+Every pattern fills a rectangle of a mask and is repeated across it, `times` times.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from keju_synthetic.page_layout import Rect
 from keju_synthetic.relics.solids import smooth
 
 Pattern = Callable[[Image.Image, Rect, int], None]
-"""Draws itself into a rectangle of a mask, so many times across."""
+"""Draws itself into a rectangle of a mask; the number is how often it is repeated across."""
 
 
 def _draw_curve(

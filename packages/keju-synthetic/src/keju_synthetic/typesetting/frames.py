@@ -12,7 +12,7 @@ from keju.layout.order import group_columns
 from keju_synthetic.page_layout import READ, PlacedLine, Rect
 
 _GUTTER = 1.9
-"""Columns further apart than so many pitches, with nothing between, are on two leaves."""
+"""Distance in pitches above which columns, with nothing between them, are on two leaves."""
 
 _PAD = 0.28
 """How far the frame stays off the text, in pitches."""

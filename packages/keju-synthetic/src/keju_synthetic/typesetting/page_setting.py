@@ -27,7 +27,7 @@ _CIRCLES = "○◯●◎□■△"
 _EVEN = 1.12
 """By how much a line's characters may be larger than those of most lines of its kind."""
 _LOOSE = 1.7
-"""Characters are not set further apart than so many of their heights."""
+"""Maximum distance of characters, in heights of a character."""
 _SQUARER = 0.1
 """How much squarer cells must come out side by side before a line is taken for a level one."""
 

@@ -170,10 +170,10 @@ class _Drawer:
         self._order = draw_order(classes, seed, tree.found.source.name, "classes")
 
     def classes(self, count: int, per_class: int) -> list[tuple[str, str]]:
-        """So many classes (0 for all), of each at most so many images.
+        """`count` classes (0 for all), with at most `per_class` images of each.
 
         Raises:
-            DataError: there are not so many.
+            DataError: there are fewer classes.
         """
         found: dict[str, list[str]] = {}
         for label in self._order:
@@ -239,7 +239,7 @@ class _Drawer:
 
 
 def subset_of(tree: Tree, count: int) -> str:
-    """The subset of a class with so many images: its tier, or radical; empty if unknown."""
+    """The subset of a class with `count` images: its tier, or radical; empty if unknown."""
     subsets = tree.found.source.subsets
     if _RADICAL in subsets:
         return _RADICAL
@@ -333,7 +333,7 @@ def _as_printed(found: Found, every: list[Character], seed: str) -> list[Charact
 def _of_whole_radicals(
     names: Iterable[str], by_name: Mapping[str, Character], variants: int
 ) -> list[str]:
-    """Names radical by radical, so many variants of each that has them."""
+    """Names radical by radical, with `variants` variants of each that has them."""
     radicals: dict[str, list[str]] = {}
     for name in names:
         radicals.setdefault(by_name[name].metadata.get("character", ""), []).append(name)

@@ -105,7 +105,7 @@ class Copies:
 
 
 def _digest(path: Path, size: int) -> str:
-    """The SHA-256 of a file of so many bytes; small ones are read at once, as there may be many.
+    """The SHA-256 of a file of `size` bytes; small files are read at once, as there may be many.
 
     Raises:
         OSError: it is not readable.

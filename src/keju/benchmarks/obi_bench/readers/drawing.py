@@ -157,10 +157,10 @@ class Draw:
         return frozenset(wanted.difference(small))
 
     def classes(self, pool: Pool, count: int) -> list[DrawnClass]:
-        """So many classes (0 for all), in the order of their names.
+        """`count` classes (0 for all), in the order of their names.
 
         Raises:
-            DataError: there are not so many with enough different images.
+            DataError: fewer classes than that have enough different images.
         """
         source = pool.found.source
         taken: dict[str, DrawnClass] = {}
