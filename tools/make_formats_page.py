@@ -148,7 +148,7 @@ def _form(reader: Reader, words: dict[str, str]) -> str:
     return (
         f"### {reader.name}\n\n{reader.what[0].upper()}{reader.what[1:]}.\n\n"
         f"```\n{reader.layout}\n```\n\n"
-        f"Taken: {words['taken']}\n\nPassed over: {words['passed']}\n{table}\n"
+        f"Imported: {words['taken']}\n\nIgnored: {words['passed']}\n{table}\n"
         f"```\n{words['command']}\n```\n"
     )
 
