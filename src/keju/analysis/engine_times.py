@@ -47,7 +47,8 @@ class Speed(NamedTuple):
     `pages` were timed, each of which took `wall` seconds and `cpu` seconds of processor time;
     `thousand` is the seconds for a thousand items. `first` is the time to the first answer, which
     includes the start-up. Unreliable values are None, and `why` is the reason. `least` is then the
-    minimum time per page by the processor time, with every core at work on it.
+    minimum time per page by the processor time, with every core at work on it. `memory` is the peak
+    memory in MB.
     """
 
     machine: Machine | None = None
@@ -58,6 +59,7 @@ class Speed(NamedTuple):
     cpu: float | None = None
     thousand: float | None = None
     least: float | None = None
+    memory: int | None = None
     why: str = ""
 
 
@@ -90,7 +92,7 @@ def speeds(run_set: RunSet) -> dict[str, Speed]:
     return {
         name: Speed(why=message("analysis.results-read-from-files"))
         if model_responses.kind == RESULTS
-        else _sum_timings(
+        else sum_timings(
             [each for each in stored[model_responses.run] if each.model == model_responses.model]
         )
         for name, model_responses in run_set.by_model.items()
@@ -98,7 +100,7 @@ def speeds(run_set: RunSet) -> dict[str, Speed]:
     }
 
 
-def _sum_timings(timings: Sequence[Timing]) -> Speed:
+def sum_timings(timings: Sequence[Timing]) -> Speed:
     """Sum of the timings of one machine: the one with the most pages, of equal ones the later."""
     if not timings:
         return Speed(why=message("analysis.run-no-time-because"))
@@ -121,6 +123,7 @@ def _sum_timings(timings: Sequence[Timing]) -> Speed:
         cpu=None if cpu is None else cpu / pages,
         thousand=1000 * wall / answers if known else None,
         least=None if known or cpu is None else cpu / pages / max(1, last.machine.cores),
+        memory=max((each.memory for each in among if each.memory is not None), default=None),
         why=last.busy,
     )
 

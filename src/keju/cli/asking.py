@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from keju.cli.app import WITH_FAILURES, app, err, out, program, say
-from keju.cli.asking_output import show_failures, show_plan, show_run
+from keju.cli.asking_output import predict, show_failures, show_forecast, show_plan, show_run
 from keju.cli.grouped_options import with_groups
 from keju.cli.ocr_reporting import refuse_scans
 from keju.cli.options import AsJson, DatasetPath, ModelNames
 from keju.cli.request_options import (
+    ForecastOptions,
     ImageOptions,
     ItemOptions,
     LimitOptions,
@@ -48,6 +49,7 @@ def plan(
     ] = None,
     *,
     paid: PriceOptions,
+    collection: ForecastOptions,
     as_json: AsJson = False,
 ) -> None:
     """Estimate the requests, images, tokens, cost and hours of a run. Sends nothing.
@@ -55,6 +57,9 @@ def plan(
     Image tokens are counted by the vendors' published rules, text tokens by a rule that is printed.
     Unknown counts are shown as unknown. Transcribing images first (own-ocr, own-text, ocr+llm) has
     separate rows.
+
+    For a large collection, run the models on a sample first (keju run --sample 200), and give that
+    run as --measured with the number of --pages and --machines.
     """
     from keju.cli.output.console import print_json
     from keju.cli.output.plan_tables import forms_notes, forms_table
@@ -68,6 +73,7 @@ def plan(
     from keju.running.prices import read_prices
     from keju.runs import RunFolder
 
+    collection.check()
     options = run_options(items, prompts, server, images)
     opened = Dataset.open(dataset)
     options.as_in.check(prompts.preset, opened.manifest.tasks)
@@ -82,8 +88,9 @@ def plan(
     if selection.pairs is None:
         chosen = planned_items(opened, selection)
         found = with_forms(found, chosen, models, selection, prices=costs, per_minute=pace)
+    predicted = predict(found, models, opened, collection, paid)
     if as_json:
-        print_json(found)
+        print_json({**asdict(found), "forecast": predicted} if collection.measured else found)
         return
     show_plan(found)
     for line in prompt_notes(models, model_options, selection):
@@ -97,9 +104,13 @@ def plan(
             say(line)
     if there and not there.exists():
         say(message("terminal.no-run-to-resume", folder=folder))
+    if predicted:
+        show_forecast(predicted)
 
 
-_OF_PLAN = frozenset({"as_json", "folder", "pairs"})
+_OF_PLAN = frozenset(
+    {"as_json", "folder", "pairs", "measured", "pages", "machines", "machine_price"}
+)
 """Options of `keju plan` that `keju run` does not have, or has with another meaning."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,10 @@ from keju.cli.app import out, say
 from keju.messages import message
 
 if TYPE_CHECKING:
+    from keju.analysis.forecast import Forecast
+    from keju.cli.request_options import ForecastOptions, PriceOptions
+    from keju.datasets.store import Dataset
+    from keju.models import Model
     from keju.running import Plan, RunSummary
 
 
@@ -21,6 +25,41 @@ def show_plan(found: Plan) -> None:
     if found.wire_bytes:
         out.print(totals_table(found))
     for line in plan_notes(found):
+        say(line)
+
+
+def predict(
+    plan: Plan,
+    models: Sequence[Model],
+    dataset: Dataset,
+    collection: ForecastOptions,
+    paid: PriceOptions,
+) -> list[Forecast]:
+    """The forecast of a plan; nothing without a measured sample."""
+    if collection.measured is None:
+        return []
+    from keju.analysis.engine_times import collection_of
+    from keju.analysis.forecast import Extent, forecast
+    from keju.running.prices import read_prices
+    from keju.runs import RunFolder
+
+    extent = Extent(
+        collection_of(collection.pages, collection.machine_price),
+        collection.machines,
+        read_prices(paid.prices) if paid.prices else None,
+        paid.per_minute,
+    )
+    table_bytes = dataset.items_path.stat().st_size / max(1, len(dataset))
+    sample = RunFolder.open(collection.measured)
+    return forecast(plan, models, sample, extent, table_bytes=table_bytes)
+
+
+def show_forecast(found: Sequence[Forecast]) -> None:
+    """Print the forecast of a collection."""
+    from keju.cli.output.forecast_table import forecast_notes, forecast_table
+
+    out.print(forecast_table(found))
+    for line in forecast_notes(found):
         say(line)
 
 
