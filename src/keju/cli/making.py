@@ -138,7 +138,7 @@ def _print_suspicions(dataset: Path) -> None:
     from keju.datasets.store import Dataset
     from keju.datasets.suspicious import suspicious_texts
 
-    found = list(suspicious_texts(Dataset.open(dataset).items()))
+    found = list(suspicious_texts(Dataset.open(dataset)))
     for each in found[:_SUSPICIONS]:
         note(message("terminal.suspicious", item=each.item, problem=each.problem, hint=each.hint))
     if len(found) > _SUSPICIONS:

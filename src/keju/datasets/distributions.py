@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import polars as pl
@@ -83,7 +83,7 @@ _WORDS: Mapping[str, Callable[[Item], Iterable[str]]] = {
 should be about equally frequent."""
 
 
-def distributions(items: Sequence[Item]) -> pl.DataFrame:
+def distributions(items: Iterable[Item]) -> pl.DataFrame:
     """Counts by bin and by category, one row each; no image is read.
 
     Columns: `measure`, `unit`, `name` (the bin, or the category), `low` (the bin's lower end,
@@ -91,14 +91,22 @@ def distributions(items: Sequence[Item]) -> pl.DataFrame:
     `count`. Lengths are in characters without white space. ``group`` counts groups by their number
     of items. Empty bins between full ones are rows too.
     """
+    bins: dict[str, Counter[int]] = {name: Counter() for name in _MEASURES}
+    words: dict[str, Counter[str]] = {name: Counter() for name in _WORDS}
+    groups: Counter[str] = Counter()
+    for item in items:
+        for name, measured in _MEASURES.items():
+            bins[name].update(_bin_of(value, measured.bins) for value in measured.values(item))
+        for name, say in _WORDS.items():
+            words[name].update(say(item))
+        if item.group:
+            groups[item.group] += 1
     rows: list[dict[str, object]] = []
     for name, measured in _MEASURES.items():
-        rows += _binned(name, measured.unit, measured.bins, (
-            value for item in items for value in measured.values(item)))  # fmt: skip
-    groups = Counter(item.group for item in items if item.group)
-    rows += _binned("group", "items a group", _FEW, groups.values())
-    for name, say in _WORDS.items():
-        counts = Counter(word for item in items for word in say(item))
+        rows += _binned(name, measured.unit, measured.bins, bins[name])
+    sizes = Counter(_bin_of(size, _FEW) for size in groups.values())
+    rows += _binned("group", "items a group", _FEW, sizes)
+    for name, counts in words.items():
         rows += [
             {"measure": name, "unit": "items", "name": word, "count": count}
             for word, count in (counts.items() if name == "task" else sorted(counts.items()))
@@ -138,12 +146,13 @@ def distribution_lines(frame: pl.DataFrame) -> list[DistributionLine]:
     ]
 
 
+def _bin_of(value: float, bins: tuple[float, ...]) -> int:
+    return max(0, bisect_right(bins, value) - 1)
+
+
 def _binned(
-    measure: str, unit: str, bins: tuple[float, ...], values: Iterable[float]
+    measure: str, unit: str, bins: tuple[float, ...], counts: Counter[int]
 ) -> list[dict[str, object]]:
-    counts: dict[int, int] = defaultdict(int)
-    for value in values:
-        counts[max(0, bisect_right(bins, value) - 1)] += 1
     if not counts:
         return []
     rows = []

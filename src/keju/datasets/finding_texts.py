@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from keju.messages import Message, message
 
 
@@ -12,8 +10,19 @@ def hint_sentence(problem: Message) -> str:
     return message("datasets.hint-sentence", hint=problem.hint)
 
 
-def name_of_several(names: Sequence[str]) -> str:
-    """The first name, and the number of the others."""
-    if len(names) < 2:
-        return names[0]
-    return message("datasets.first-and-more", first=names[0], count=len(names) - 1)
+class NameCount:
+    """The first of several names, and their number."""
+
+    def __init__(self) -> None:
+        self.first = ""
+        self.count = 0
+
+    def add(self, name: str) -> None:
+        """Add the next name."""
+        self.first = self.first if self.count else name
+        self.count += 1
+
+    def __str__(self) -> str:
+        if self.count < 2:
+            return self.first
+        return message("datasets.first-and-more", first=self.first, count=self.count - 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +33,8 @@ _IMAGES: _Columns = {
 _STRATA: _Columns = {"stratum": pl.String, "name": pl.String, "path": pl.String}
 
 _KINDS = ("category", "dynasty", "script", "subset")
+
+_BATCH = 5000
 
 
 class Stats(NamedTuple):
@@ -65,16 +67,53 @@ def stats(path: Path) -> Stats:
         DataError: it is damaged, or an item's task is unknown.
     """
     dataset = Dataset.open(path)
-    items = dataset.items()
-    rows = pl.DataFrame([_item_row(item) for item in items], schema=_ITEMS)
-    pictures = pl.DataFrame(list(_image_rows(items, dataset.manifest.name)), schema=_IMAGES)
+    rows, pictures, strata = _Rows(_ITEMS), _Rows(_IMAGES), _Rows(_STRATA)
+
+    def collected() -> Iterator[Item]:
+        for item in dataset:
+            rows.add(_item_row(item))
+            pictures.extend(_image_rows(item, dataset.manifest.name))
+            strata.extend(_stratum_rows(item))
+            yield item
+
+    measured = distributions(collected())
+    table = rows.to_frame()
     return Stats(
-        domains=_domains(rows),
-        tasks=_tasks(rows),
-        sources=_sources(pictures),
-        strata=_strata(items),
-        distributions=distributions(items),
+        domains=_domains(table),
+        tasks=_tasks(table),
+        sources=_sources(pictures.to_frame()),
+        strata=_strata(strata.to_frame()),
+        distributions=measured,
     )
+
+
+class _Rows:
+    """Rows of a table, of which only a batch are Python objects."""
+
+    def __init__(self, schema: _Columns) -> None:
+        self._schema = schema
+        self._waiting: list[dict[str, object]] = []
+        self._frames: list[pl.DataFrame] = []
+
+    def add(self, row: dict[str, object]) -> None:
+        """Add the next row."""
+        self._waiting.append(row)
+        if len(self._waiting) >= _BATCH:
+            self._flush()
+
+    def extend(self, rows: Iterable[dict[str, object]]) -> None:
+        """Add the next rows."""
+        for row in rows:
+            self.add(row)
+
+    def to_frame(self) -> pl.DataFrame:
+        """The table of all rows."""
+        self._flush()
+        return pl.concat(self._frames)
+
+    def _flush(self) -> None:
+        self._frames.append(pl.DataFrame(self._waiting, schema=self._schema))
+        self._waiting = []
 
 
 def _item_row(item: Item) -> dict[str, object]:
@@ -141,10 +180,9 @@ def _tasks(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.group_by(names, maintain_order=True).agg(*_measures())
 
 
-def _image_rows(items: list[Item], name: str) -> Iterator[dict[str, object]]:
-    for item in items:
-        for ref in _of_its_source(item):
-            yield _image_row(item, ref, name)
+def _image_rows(item: Item, name: str) -> Iterator[dict[str, object]]:
+    for ref in _of_its_source(item):
+        yield _image_row(item, ref, name)
 
 
 def _of_its_source(item: Item) -> Sequence[ImageRef]:
@@ -181,22 +219,17 @@ def _sources(pictures: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _strata(items: list[Item]) -> pl.DataFrame:
+def _stratum_rows(item: Item) -> Iterator[dict[str, object]]:
+    for kind in _KINDS:
+        if name := item.metadata.get(kind):
+            path = item.images[0].path if item.images else None
+            yield {"stratum": kind, "name": value_label(kind, name), "path": path}
+
+
+def _strata(rows: pl.DataFrame) -> pl.DataFrame:
     """Questions and images of each stratum, the kinds in their order, the largest first."""
-    rows = [
-        {
-            "stratum": kind,
-            "name": value_label(kind, name),
-            "path": item.images[0].path if item.images else None,
-        }
-        for kind in _KINDS
-        for item in items
-        if (name := item.metadata.get(kind))
-    ]
-    counted = (
-        pl.DataFrame(rows, schema=_STRATA)
-        .group_by("stratum", "name", maintain_order=True)
-        .agg(pl.len().alias("questions"), pl.col("path").drop_nulls().n_unique().alias("images"))
+    counted = rows.group_by("stratum", "name", maintain_order=True).agg(
+        pl.len().alias("questions"), pl.col("path").drop_nulls().n_unique().alias("images")
     )
     order = pl.col("stratum").replace_strict(dict(zip(_KINDS, range(len(_KINDS)), strict=True)))
     return counted.sort(order, -pl.col("questions").cast(pl.Int64), "name")

@@ -11,10 +11,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from typing import NamedTuple
 
-from keju.datasets.finding_texts import hint_sentence, name_of_several
+import numpy as np
+
+from keju.datasets.finding_texts import NameCount, hint_sentence
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError
 from keju.ink import Parts
@@ -54,18 +58,20 @@ class Suspicion(NamedTuple):
     hint: str
 
 
-class _Text(NamedTuple):
-    """A reference text of one item; `pictures` distinguishes images."""
+class _Owner(NamedTuple):
+    """An item that asks for the text of its images; `counted` and `place` are of that text.
 
-    item: Item
-    text: str
-    counted: str
+    `place` counts all texts of all items.
+    """
+
+    name: str
+    task: str
+    query: str
     pictures: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        file = self.item.metadata.get("file", "")
-        return f"{self.item.id} ({file})" if file else self.item.id
+    counted: bytes
+    place: int
+    length: int
+    shown: str
 
 
 _MARKUP = (
@@ -115,42 +121,76 @@ def suspicious_texts(items: Iterable[Item]) -> Iterator[Suspicion]:
     characters or more that two images share, or a shorter one that `LEAST_COPIES` images share in a
     task of long texts. Images are distinguished by their bytes.
     """
-    found: dict[str, list[_Text]] = {}
-    lengths: dict[tuple[str, str], list[int]] = {}
+    found = SuspiciousTexts()
     for item in items:
-        for text in _references(item):
-            found.setdefault(text, []).append(_text_of(item, text))
-        if _asks_for_text(item):
-            lengths.setdefault((item.task, item.query), []).append(len(counted(item.answer)))
-    for text, owners in found.items():
-        if fault := text_fault(text):
-            yield _suspicion(_names(owners), fault)
-    same: dict[str, list[_Text]] = {}
-    for owners in found.values():
-        for each in owners:
-            if each.pictures and _asks_for_text(each.item):
-                same.setdefault(each.counted, []).append(each)
-    medians = {place: sorted(each)[len(each) // 2] for place, each in lengths.items()}
-    for owners in same.values():
-        yield from _copied(owners, medians)
+        found.add(item)
+    yield from found.list_all()
 
 
-def _copied(owners: list[_Text], medians: dict[tuple[str, str], int]) -> Iterator[Suspicion]:
+class SuspiciousTexts:
+    """The same as `suspicious_texts`, for items that are added one by one."""
+
+    def __init__(self) -> None:
+        self._faults: dict[str, tuple[Message, NameCount]] = {}
+        self._texts = array("Q")
+        self._owners: list[_Owner] = []
+        self._lengths: dict[tuple[str, str], array[int]] = {}
+
+    def add(self, item: Item) -> None:
+        """Add the next item."""
+        asks = _asks_for_text(item)
+        if asks:
+            lengths = self._lengths.setdefault((item.task, item.query), array("q"))
+            lengths.append(len(counted(item.answer)))
+        for text in _references(item, asks=asks):
+            name = _name(item)
+            if text in self._faults:
+                self._faults[text][1].add(name)
+            elif fault := text_fault(text):
+                self._faults[text] = fault, NameCount()
+                self._faults[text][1].add(name)
+            if asks and item.images:
+                self._owners.append(_owner(item, name, text, len(self._texts)))
+            self._texts.append(int.from_bytes(_digest(text)[:8], "big"))
+
+    def list_all(self) -> Iterator[Suspicion]:
+        """Yield the problems of the items that were added."""
+        for fault, names in self._faults.values():
+            yield _suspicion(str(names), fault)
+        same: dict[bytes, list[_Owner]] = {}
+        for owner in self._ordered_owners():
+            same.setdefault(owner.counted, []).append(owner)
+        medians = {place: sorted(each)[len(each) // 2] for place, each in self._lengths.items()}
+        for owners in same.values():
+            yield from _copied(owners, medians)
+
+    def _ordered_owners(self) -> list[_Owner]:
+        """The owners in the order in which their texts first occur."""
+        if not self._owners:
+            return []
+        texts = np.frombuffer(self._texts, np.uint64)
+        _, first, text = np.unique(texts, return_index=True, return_inverse=True)
+        return sorted(self._owners, key=lambda each: (int(first[text[each.place]]), each.place))
+
+
+def _copied(owners: list[_Owner], medians: dict[tuple[str, str], int]) -> Iterator[Suspicion]:
     """The finding on one text of several images, if there is one."""
     one_each = list({each.pictures: each for each in owners}.values())
-    length = len(one_each[0].counted)
-    item = one_each[0].item
-    short = length * MUCH_LONGER <= medians.get((item.task, item.query), 0)
+    first = one_each[0]
+    length = first.length
+    short = length * MUCH_LONGER <= medians.get((first.task, first.query), 0)
     if length >= LEAST_COPIED and len(one_each) > 1:
         names: str = ", ".join(each.name for each in one_each[1:4])
         if len(one_each) > 4:
             names = message("datasets.names-and-more", names=names, count=len(one_each) - 4)
         problem = message("datasets.text-of-two-images", length=length, names=names)
-        yield _suspicion(one_each[0].name, problem)
+        yield _suspicion(first.name, problem)
     elif 0 < length < LEAST_COPIED and short and len(one_each) >= LEAST_COPIES:
-        shown = one_each[0].text.strip()[:20]
-        problem = message("datasets.short-text-of-images", count=len(one_each), shown=shown)
-        yield _suspicion(_names(one_each), problem)
+        problem = message("datasets.short-text-of-images", count=len(one_each), shown=first.shown)
+        every = NameCount()
+        for each in one_each:
+            every.add(each.name)
+        yield _suspicion(str(every), problem)
 
 
 def _suspicion(item: str, problem: Message) -> Suspicion:
@@ -181,10 +221,10 @@ def length_on_image(item: Item) -> int:
     return len(counted(item.answer or item.answer_simplified))
 
 
-def _references(item: Item) -> list[str]:
+def _references(item: Item, *, asks: bool) -> list[str]:
     """The texts of an item that are transcriptions, each once."""
     texts = [item.transcription or ""]
-    if _asks_for_text(item):
+    if asks:
         texts.append(item.answer or item.answer_simplified)
     return [text for text in dict.fromkeys(texts) if text.strip()]
 
@@ -196,12 +236,27 @@ def _asks_for_text(item: Item) -> bool:
         return False
 
 
-def _text_of(item: Item, text: str) -> _Text:
-    return _Text(item, text, counted(text), tuple(image.sha256 for image in item.images))
+def _name(item: Item) -> str:
+    file = item.metadata.get("file", "")
+    return f"{item.id} ({file})" if file else item.id
 
 
-def _names(owners: list[_Text]) -> str:
-    return name_of_several([each.name for each in owners])
+def _owner(item: Item, name: str, text: str, place: int) -> _Owner:
+    plain = counted(text)
+    return _Owner(
+        name=name,
+        task=item.task,
+        query=item.query,
+        pictures=tuple(image.sha256 for image in item.images),
+        counted=_digest(plain),
+        place=place,
+        length=len(plain),
+        shown=text.strip()[:20],
+    )
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _like_han(char: str) -> bool:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from keju.datasets.checks import check_item, missing_part, text_only_notice, unscored_reason
-from keju.datasets.finding_texts import hint_sentence, name_of_several
+from keju.datasets.finding_texts import NameCount, hint_sentence
+from keju.datasets.manifest import ItemsDigest
 from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
-from keju.datasets.store import Dataset, items_hash, read_items
-from keju.datasets.suspicious import extent_fault, length_on_image, suspicious_texts
+from keju.datasets.store import Dataset
+from keju.datasets.suspicious import SuspiciousTexts, extent_fault, length_on_image
+from keju.datasets.table import iter_items
 from keju.datasets.unseen import unseen_characters
 from keju.definitions import NO_REFERENCE, is_blank, query_of
 from keju.definitions.blank import REASON as BLANK_PAGE
@@ -56,7 +58,7 @@ class _Picture(NamedTuple):
     """An image of the dataset, and the items that show it."""
 
     ref: ImageRef
-    items: list[str]
+    items: NameCount
     length: int
     """The expected number of characters in its text; 0 where that is not known."""
     blank: bool
@@ -64,7 +66,7 @@ class _Picture(NamedTuple):
 
     @property
     def place(self) -> str:
-        return f"{name_of_several(self.items)}: {self.ref.path}"
+        return f"{self.items}: {self.ref.path}"
 
 
 def _found(severity: Severity, item: str, problem: Message) -> Finding:
@@ -84,28 +86,97 @@ def validate(path: Path) -> Iterator[Finding]:
     Raises:
         UsageError: there is no dataset at that path.
     """
+    found = _Summary()
     try:
         dataset = Dataset.open(path)
-        items = read_items(dataset.items_path)
+        for item in iter_items(dataset.items_path):
+            found.add(item)
         packed = dataset.packed
     except DataError as error:
         place = error.file or str(path)
         yield Finding("error", place, error.problem, error.hint or _import_again())
         return
-    yield from _manifest(dataset, items)
-    yield from _items(items)
-    yield from _text_alone(items)
-    yield from _awaited(items)
-    yield from _unscored(items)
-    yield from _literal_newlines(items)
-    for item, problem, hint in suspicious_texts(items):
-        yield Finding("warning", item, problem, hint)
-    pictures = _pictures(items)
-    yield from _images(dataset, pictures)
-    yield from _strays(dataset, packed, pictures)
+    yield from _manifest(dataset, found)
+    yield from _items(iter_items(dataset.items_path))
+    yield from found.list_all()
+    yield from _images(dataset, found.pictures)
+    yield from _strays(dataset, packed, found.pictures)
 
 
-def _manifest(dataset: Dataset, items: list[Item]) -> Iterator[Finding]:
+class _Summary:
+    """What is reported once for many items, collected item by item."""
+
+    def __init__(self) -> None:
+        self.digest = ItemsDigest()
+        self.tasks: Counter[str] = Counter()
+        self.pictures: dict[str, _Picture] = {}
+        self._alone: dict[str, NameCount] = {}
+        self._waiting: dict[tuple[str, str], NameCount] = {}
+        self._unscored: dict[str, NameCount] = {}
+        self._unscored_text = False
+        self._newlines: dict[str, NameCount] = {}
+        self._texts = SuspiciousTexts()
+
+    def add(self, item: Item) -> None:
+        """Add the next item."""
+        self.digest.add(item)
+        self.tasks[item.task] += 1
+        if follows := text_only_notice(item):
+            self._alone.setdefault(follows, NameCount()).add(item.id)
+        if what := missing_part(item):
+            self._waiting.setdefault((item.task, what), NameCount()).add(item.id)
+        if reason := unscored_reason(item):
+            self._unscored.setdefault(reason, NameCount()).add(item.id)
+            if reason == NO_REFERENCE and not self._unscored_text:
+                self._unscored_text = query_of(item).form == "text"
+        references = (item.answer, item.answer_simplified, item.transcription or "")
+        if any(map(has_literal_newline, (*references, *item.also_accepted))):
+            self._newlines.setdefault(item.task, NameCount()).add(item.id)
+        self._texts.add(item)
+        self._add_pictures(item)
+
+    def list_all(self) -> Iterator[Finding]:
+        """Yield the findings: one for all items with the same one."""
+        for follows, names in self._alone.items():
+            problem = message("datasets.item-text-only", consequence=follows)
+            yield _found("notice", str(names), problem)
+        for (name, what), names in self._waiting.items():
+            if what == "boxes":
+                problem = message("datasets.draft-without-boxes", task=name)
+            else:
+                problem = message("datasets.draft-without-answer", task=name)
+            yield _found("notice", str(names), problem)
+        for reason, names in self._unscored.items():
+            yield _found("notice", str(names), self._describe_unscored(reason, names.count))
+        for names in self._newlines.values():
+            yield _found("warning", str(names), message("datasets.item-literal-newline"))
+        for item, problem_text, hint in self._texts.list_all():
+            yield Finding("warning", item, problem_text, hint)
+
+    def _describe_unscored(self, reason: str, count: int) -> Message:
+        """Why items are unscored: undeciphered characters, blank pages or no reference."""
+        total = self.tasks.total()
+        if reason == BLANK_PAGE:
+            return message("datasets.item-blank-page", count=count, total=total)
+        if reason != NO_REFERENCE:
+            return message("datasets.item-undeciphered")
+        if self._unscored_text:
+            return message("datasets.item-no-reference-text", count=count, total=total, mark=MARK)
+        return message("datasets.item-no-reference", count=count, total=total)
+
+    def _add_pictures(self, item: Item) -> None:
+        if not item.images:
+            return
+        length, blank = length_on_image(item), is_blank(item)
+        for ref in item.images:
+            new = _Picture(ref, NameCount(), length, blank)
+            picture = self.pictures.setdefault(ref.path, new)
+            picture.items.add(item.id)
+            if length > picture.length:
+                self.pictures[ref.path] = picture._replace(length=length)
+
+
+def _manifest(dataset: Dataset, found: _Summary) -> Iterator[Finding]:
     manifest = dataset.manifest
     file = "dataset.json"
     if not manifest.licence.strip():
@@ -118,22 +189,21 @@ def _manifest(dataset: Dataset, items: list[Item]) -> Iterator[Finding]:
     elif manifest.source.strip().casefold() == UNKNOWN:
         problem = message("datasets.source-unknown")
         yield Finding("notice", file, problem, problem.hint)
-    if items_hash(items) != manifest.hash:
+    if found.digest.hash != manifest.hash:
         yield _found("error", file, message("datasets.hash-differs"))
-    images = len({ref.path for item in items for ref in item.images})
-    tasks = dict(Counter(item.task for item in items))
-    if (manifest.items, manifest.images, manifest.tasks) != (len(items), images, tasks):
+    items, images = found.tasks.total(), len(found.pictures)
+    if (manifest.items, manifest.images, manifest.tasks) != (items, images, dict(found.tasks)):
         yield _found(
             "error",
             file,
             message(
                 "datasets.counts-differ", items=manifest.items, images=manifest.images,
-                found_items=len(items), found_images=images,
+                found_items=items, found_images=images,
             ),
         )  # fmt: skip
 
 
-def _items(items: list[Item]) -> Iterator[Finding]:
+def _items(items: Iterable[Item]) -> Iterator[Finding]:
     taken: set[str] = set()
     for number, item in enumerate(items, start=1):
         name = item.id or message("datasets.item-number", number=number)
@@ -147,76 +217,6 @@ def _items(items: list[Item]) -> Iterator[Finding]:
             yield _found("warning", name, problem)
         for flaw in check_item(item):
             yield Finding("error" if flaw.grave else "warning", name, flaw.problem, flaw.hint)
-
-
-def _text_alone(items: list[Item]) -> Iterator[Finding]:
-    """One notice for all items without an image that have the same consequence."""
-    alone: dict[str, list[str]] = {}
-    for item in items:
-        if follows := text_only_notice(item):
-            alone.setdefault(follows, []).append(item.id)
-    for follows, names in alone.items():
-        problem = message("datasets.item-text-only", consequence=follows)
-        yield _found("notice", name_of_several(names), problem)
-
-
-def _awaited(items: list[Item]) -> Iterator[Finding]:
-    """One notice for all drafts of a task that lack the same."""
-    waiting: dict[tuple[str, str], list[str]] = {}
-    for item in items:
-        if what := missing_part(item):
-            waiting.setdefault((item.task, what), []).append(item.id)
-    for (name, what), names in waiting.items():
-        if what == "boxes":
-            problem = message("datasets.draft-without-boxes", task=name)
-        else:
-            problem = message("datasets.draft-without-answer", task=name)
-        yield _found("notice", name_of_several(names), problem)
-
-
-def _unscored(items: list[Item]) -> Iterator[Finding]:
-    """One notice for all items without a reference, undeciphered characters or blank pages each."""
-    found: dict[str, list[Item]] = {}
-    for item in items:
-        if reason := unscored_reason(item):
-            found.setdefault(reason, []).append(item)
-    for reason, some in found.items():
-        count, total = len(some), len(items)
-        if reason == BLANK_PAGE:
-            problem = message("datasets.item-blank-page", count=count, total=total)
-        elif reason != NO_REFERENCE:
-            problem = message("datasets.item-undeciphered")
-        elif any(query_of(item).form == "text" for item in some):
-            problem = message(
-                "datasets.item-no-reference-text", count=count, total=total, mark=MARK
-            )
-        else:
-            problem = message("datasets.item-no-reference", count=count, total=total)
-        yield _found("notice", name_of_several([item.id for item in some]), problem)
-
-
-def _literal_newlines(items: list[Item]) -> Iterator[Finding]:
-    """One warning per task for references with a literal backslash and n."""
-    found: dict[str, list[str]] = {}
-    for item in items:
-        references = (item.answer, item.answer_simplified, item.transcription or "")
-        if any(map(has_literal_newline, (*references, *item.also_accepted))):
-            found.setdefault(item.task, []).append(item.id)
-    for names in found.values():
-        problem = message("datasets.item-literal-newline")
-        yield _found("warning", name_of_several(names), problem)
-
-
-def _pictures(items: list[Item]) -> dict[str, _Picture]:
-    pictures: dict[str, _Picture] = {}
-    for item in items:
-        for ref in item.images:
-            length = length_on_image(item)
-            picture = pictures.setdefault(ref.path, _Picture(ref, [], length, is_blank(item)))
-            picture.items.append(item.id)
-            if length > picture.length:
-                pictures[ref.path] = picture._replace(length=length)
-    return pictures
 
 
 def _images(dataset: Dataset, pictures: dict[str, _Picture]) -> Iterator[Finding]:
