@@ -61,7 +61,7 @@ class StratumRow(Struct, frozen=True):
 
 
 class Member(NamedTuple):
-    """What is in memory of an item of a stratum: its id, task and group (`get_group`)."""
+    """The part of an item of a stratum that is in memory: its id, task and group (`get_group`)."""
 
     id: str
     task: str

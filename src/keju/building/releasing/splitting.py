@@ -86,7 +86,7 @@ def list_units(items: Iterable[Item]) -> list[SplitUnit]:
 
 
 class UnitMarks:
-    """What connects items: a hash of each group and image, and the items that have it."""
+    """The links between items: a hash of each group and image, and the items that have it."""
 
     def __init__(self) -> None:
         self._marks = array("Q")
