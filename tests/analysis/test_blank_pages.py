@@ -73,7 +73,7 @@ def test_invented_text_is_named_in_the_terminal_and_in_the_report(
     scored: Path, tmp_path: Path
 ) -> None:
     one, two = invented_lines(RunFolder.open(scored))
-    few = "too few for a rate, which needs 10"
+    few = "too few pages for a rate, which needs 10"
     assert f"invented text on 1 of 2 blank pages, {few} (most: 4, on p2)" in one
     assert two.endswith(f"invented text on 0 of 2 blank pages, {few}")
     rows = invented_rows(load_runs([scored]))
@@ -81,7 +81,7 @@ def test_invented_text_is_named_in_the_terminal_and_in_the_report(
         (1, 4, 1), (0, 0, 0),
     ]  # fmt: skip
     write_report([scored], tmp_path / "r.html")
-    assert "Text invented on blank pages" in (tmp_path / "r.html").read_text("utf-8")
+    assert "Invented text on blank pages" in (tmp_path / "r.html").read_text("utf-8")
     write_report([scored], tmp_path / "zh.html", language="zh")
     assert "空白页上编造的文字" in (tmp_path / "zh.html").read_text("utf-8")
 

@@ -40,10 +40,10 @@ def test_the_report_names_the_model_and_the_pages_left_out(scored_run, tmp_path)
     tree = html.fromstring((tmp_path / "report.html").read_text("utf-8"))
     told = [
         " ".join(each.text_content().split())
-        for each in tree.xpath("//summary[contains(., 'characters misread most')]")
+        for each in tree.xpath("//summary[contains(., 'most frequently misread characters')]")
     ]
     assert [each.rpartition("/")[2] for each in told] == [
-        "good.jsonl: characters misread most (2 of 2 pages)",
-        "bad.jsonl: characters misread most (0 of 2 pages; 2 skipped because more than half is "
-        "wrong)",
+        "good.jsonl: most frequently misread characters (2 of 2 pages)",
+        "bad.jsonl: most frequently misread characters (0 of 2 pages; 2 skipped because more than "
+        "half of their characters are wrong)",
     ]

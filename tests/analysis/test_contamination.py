@@ -1,4 +1,4 @@
-"""Signs of recitation, and where the same is found by chance."""
+"""Signs of contamination, and where the same is found by chance."""
 
 from __future__ import annotations
 
@@ -162,5 +162,5 @@ def test_the_page_shows_the_signs_and_where_they_are(tmp_path):
     path = answered(tmp_path, {"p0": EDITION})
     page = write_report([path], tmp_path / "r.html").page.read_text("utf-8")
     assert 'id="memory"' in page
-    assert "Signs of recitation" in page
+    assert "Signs of contamination" in page
     assert 'data-item="0">p0' in page

@@ -12,6 +12,7 @@ from keju.analysis.difficulty import ExcludedModels, difficulty
 from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
+from keju.messages import message
 from keju.reporting import write_report
 from keju.running import run
 from keju.runs import RunFolder
@@ -65,7 +66,7 @@ def test_the_page_says_who_is_left_out(scored, tmp_path):
     assert after[1].text_content() == (
         "page_ocr: skipped because they fail on most of the task: failing"
     )
-    assert after[0].text_content().startswith("An item is as hard as the median model falls below")
+    assert after[0].text_content() == message("reporting.hardest-about")
 
 
 def test_the_prompt_is_not_said_to_be_sent_where_only_engines_read(scored, tmp_path):

@@ -53,7 +53,7 @@ def test_people_stand_apart_and_together(with_humans):
     assert rows["human:Wang"].answer_seconds == 4
     assert rows["people (2)"].answer_seconds == 15
     shown = {row.model: row for group in leaderboard_table(board).groups for row in group.rows}
-    assert shown["people (2)"].hours == "15 s an answer, median"
+    assert shown["people (2)"].hours == "15 s per answer, median"
     assert message("analysis.row-all-people-takes") in board.notes
 
 

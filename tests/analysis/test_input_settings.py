@@ -76,7 +76,7 @@ def test_every_number_of_a_row_is_over_the_items_that_all_settings_have(run):
         "22.2", "66.7", "100.0", "+44.4", "+33.3", "+77.8",
     ]  # fmt: skip
     assert [cell.note.rpartition("\n")[2] for cell in step_cells(row)[3:]] == [
-        "not sure", "not sure", "sure",
+        "not significant", "not significant", "significant",
     ]  # fmt: skip
 
 

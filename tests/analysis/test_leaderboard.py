@@ -59,7 +59,7 @@ def test_a_model_that_lacks_a_task_is_not_ranked_and_it_is_said_why():
     scores = [score("one", task, n, 1) for task in ("T5", "T7") for n in range(6)]
     scores += [score("two", "T5", n, 1) for n in range(6)]
     assert resampled(scores).unranked == {
-        "one": "there is no other model to rank it against", "two": "not ranked: lacks T7",
+        "one": "no other model exists to rank it against", "two": "not ranked: lacks T7",
     }  # fmt: skip
     scores += [score("three", task, n, 0) for task in ("T5", "T7") for n in range(6)]
     found = resampled(scores, ("one", "two", "three"))
@@ -103,7 +103,7 @@ def test_few_groups_have_no_interval_and_the_notes_give_the_reason():
     assert not found.overall
     assert found.notes == [
         "1 of 1 tasks have one group each: the intervals do not contain their sampling error",
-        "No intervals: 1 groups, at least 6 are needed",
+        "No intervals: 1 groups exist, at least 6 are needed",
     ]
     of = {count: [score("one", "T5", n, n % 2) for n in range(count)] for count in (5, 6)}
     assert {count: len(resampled(scores).overall) for count, scores in of.items()} == {5: 0, 6: 1}
@@ -193,4 +193,4 @@ def test_failures_time_and_floor_stand_beside_the_scores(scored_run):
     assert board.chance == {"T7": 0.5}
     shown = leaderboard_table(board)
     assert shown.groups[0].rows[0].overall[1].note.endswith("2 of 45 tasks")
-    assert shown.chance == ["50.0: T7"]
+    assert shown.chance == ["50.0 % on T7"]

@@ -97,4 +97,4 @@ def test_the_page_holds_what_is_drawn(tmp_path, monkeypatch):
     assert item["order"]["size"] == [300, 400]
     assert item["order"]["lines"][0] == [200, 0, 280, 400]
     assert [line[5] for line in item["answers"][0]["order"]["lines"]] == [1, 0, 0]
-    assert "Lines out of their order" in text
+    assert "Reading order errors by line" in text

@@ -19,7 +19,7 @@ from tests.support.builds import keju
 from tests.support.making import picture
 
 PAGES = 5
-OWN = "3 of 5 items were drafted by this model itself"
+OWN = "this model itself drafted 3 of 5 items"
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def said(page: Path) -> list[str]:
 def test_the_leaderboard_says_it_of_the_drafter_alone(graded, tmp_path):
     path, drafter, other = graded
     write_report([path], tmp_path / "report.html")
-    lines = [each for each in said(tmp_path / "report.html") if "drafted by" in each]
+    lines = [each for each in said(tmp_path / "report.html") if "this model itself drafted" in each]
     assert lines == [f"{drafter}: {OWN} (accepted or corrected by a person), which favours it."], (
         "of the other not a word"
     )
@@ -76,14 +76,14 @@ def test_keju_score_says_it(graded):
     path, _drafter, _ = graded
     done = keju("score", path)
     shown = " ".join((done.stdout + done.stderr).split())
-    assert shown.count("drafted by this model itself") == 1
+    assert shown.count("this model itself drafted") == 1
     assert f"{OWN} (accepted or corrected by a person)" in shown
 
 
 @pytest.mark.parametrize("graded", ["unaccepted"], indirect=True)
 def test_what_nobody_accepted_is_not_called_accepted(graded, tmp_path):
     write_report([graded[0]], tmp_path / "report.html")
-    (line,) = [each for each in said(tmp_path / "report.html") if "drafted by" in each]
+    (line,) = [each for each in said(tmp_path / "report.html") if "this model itself drafted" in each]
     assert f"{OWN} (1 of them not yet accepted)" in line
 
 

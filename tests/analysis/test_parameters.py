@@ -122,7 +122,7 @@ def test_without_a_papers_settings_there_is_no_column_for_them(chat: Chat, tmp_p
     page = tmp_path / "report.html"
     write_csv(write_report([out], page), tmp_path / "csv")
     assert 'id="parameters"' in page.read_text("utf-8")
-    assert "unlike the paper" not in page.read_text("utf-8")
+    assert "differs from the paper" not in page.read_text("utf-8")
     assert "unlike_the_paper" not in pl.read_csv(tmp_path / "csv" / "parameters.csv").columns
 
 

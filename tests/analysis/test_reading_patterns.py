@@ -193,7 +193,7 @@ def test_an_engines_own_lines_are_drawn_where_the_page_has_none():
 @pytest.mark.parametrize(
     ("language", "head", "meaning"),
     [
-        ("en", "; doubtful reading pattern: rows across columns on 1 of 6 pages.", "is doubtful:"),
+        ("en", "; doubtful reading pattern: rows across columns on 1 of 6 pages.", "as doubtful,"),
         ("zh", "；存疑的阅读方式：横读（跨越各竖行）（1/6 页）。", "标为“存疑”"),
     ],
 )

@@ -111,4 +111,4 @@ def test_ratings_without_a_judge_draw_nothing_and_say_so(tmp_path):
     sheet = tmp_path / "ratings.csv"
     sheet.write_text("item,task,model,rater,score\ni1,T2,m,ann,4\ni2,T2,m,ann,8\n", "utf-8")
     said = keju("judge", "align", sheet, "--figure", tmp_path / "f", status=1)
-    assert "judges: not drawn: no judge graded what people rated" in said
+    assert "judges: not drawn: no judge graded answers that people rated" in said

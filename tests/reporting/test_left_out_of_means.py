@@ -49,7 +49,7 @@ def test_a_model_without_answers_is_in_no_mean_over_models(folder):
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [
-        ("en", "vendor.jsonl: not counted in this mean, because 10 of 12 pages failed with "),
+        ("en", "vendor.jsonl: not part of this mean, because 10 of 12 pages failed with "),
         ("zh", "vendor.jsonl：不计入这一均值，因为 10 页（共 12 页）识别失败"),
     ],
 )
@@ -73,9 +73,9 @@ def test_nothing_is_said_about_characters_of_pages_that_do_not_count(tmp_path):
     wrong = {name: text[::-1] for name, text in TEXTS.items()}
     folder = scored_pages(tmp_path / "own", TEXTS, {"right": TEXTS, "wrong": wrong})
     text = shown(folder)
-    assert "Nothing can be said about single characters: on every page more than half" in text
+    assert "Single errors cannot be shown: on every page more than half" in text
     # The engine that is right has pages that count.
-    assert text.count("No mistake occurs twice on the pages that count.") == 1
+    assert text.count("No error occurs twice on the counted pages.") == 1
 
 
 @pytest.mark.parametrize("blank", [2, FEWEST_BLANK])
@@ -85,8 +85,8 @@ def test_a_rate_of_invented_text_needs_enough_blank_pages(tmp_path, blank):
     folder = scored_pages(tmp_path / "own", pages, {"right": said})
     text = shown(folder)
     (line,) = invented_lines(RunFolder.open(folder))
-    assert ("too few pages" in text) == ("too few for a rate" in line) == (blank < FEWEST_BLANK)
-    assert ("2.0 characters a page" in line) == (blank >= FEWEST_BLANK)
+    assert ("too few pages" in text) == ("too few pages for a rate" in line) == (blank < FEWEST_BLANK)
+    assert ("2.0 characters per page" in line) == (blank >= FEWEST_BLANK)
     assert f"invented text on {blank} of {blank} blank pages" in line
 
 

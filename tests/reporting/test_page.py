@@ -137,9 +137,9 @@ def test_a_folder_holds_the_same_in_files_and_nothing_left_over(scored_run, tmp_
 def test_a_folder_of_somebody_else_is_left_alone(scored_run, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "items").write_text("dear")
-    with pytest.raises(UsageError, match="something else"):
+    with pytest.raises(UsageError, match="not part of a report"):
         write_report([scored_run], tmp_path / "mine")
-    with pytest.raises(UsageError, match=r"ends in \.html"):
+    with pytest.raises(UsageError, match=r"end in \.html"):
         write_report([scored_run], tmp_path / "mine" / "items")
 
 
@@ -148,7 +148,7 @@ def test_a_report_without_its_dataset_says_that_pictures_are_missing(scored_run,
     write_report([scored_run], tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     assert pictures_of(page) == []
-    assert "pictures are not in this report" in page
+    assert "images are not in this report" in page
 
 
 def test_pictures_keep_within_their_budget(scored_run, tmp_path):

@@ -376,9 +376,9 @@ def test_a_difference_is_shown_for_a_declared_model_only(run):
     ("line", "says"),
     [
         ("openai:half", "is not MODEL=PRINTED"),
-        ("openai:half=GPT-4", "no paper prints a model 'GPT-4'"),
+        ("openai:half=GPT-4", "no paper has a model 'GPT-4'"),
         ("openai:hal=GPT-4o", "no model 'openai:hal' in these runs"),
-        ("openai:half=Qwen2-VL-7B", "(MCS-Bench) print no model 'Qwen2-VL-7B'"),
+        ("openai:half=Qwen2-VL-7B", "(MCS-Bench) have no model 'Qwen2-VL-7B'"),
     ],
 )
 def test_a_declaration_must_match_exactly(run, line, says):
@@ -407,9 +407,9 @@ def test_it_is_said_that_the_data_are_others(run, tmp_path):
     write_report([run], tmp_path / "report.html", published=True)
     page = (tmp_path / "report.html").read_text("utf-8")
     assert line in unescape(page)
-    assert page.count("Beside the papers") == 2
+    assert page.count("Comparison with published results") == 2
     write_report([run], tmp_path / "report.html")
-    assert "Beside the papers" not in (tmp_path / "report.html").read_text("utf-8")
+    assert "Comparison with published results" not in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_latex_is_whole_and_escaped(run, tmp_path):

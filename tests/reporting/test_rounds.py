@@ -9,6 +9,7 @@ from keju.analysis.leaderboard import leaderboards
 from keju.analysis.run_set import load_runs
 from keju.analysis.task_tables import task_tables
 from keju.items import Item, Response
+from keju.messages import message
 from keju.reporting.task_cells import counted_items, task_cells
 from keju.reporting.view import build_view
 from keju.runs import RunFolder, RunManifest
@@ -99,6 +100,6 @@ def test_only_what_was_drawn_is_called_synthetic(tmp_path):
     drawn, scanned = make(tmp_path / "a", synthetic=True, name="drawn"), make(tmp_path / "b")
     view = build_view(load_runs([drawn, scanned]), title="t")
     first, second = view.synthetic
-    assert first.startswith("drawn: these pages were drawn by keju.")
+    assert first == message("reporting.drawn-by-keju", drawn="drawn")
     assert second == "Not synthetic: d."
     assert build_view(load_runs([scanned]), title="t").synthetic == []

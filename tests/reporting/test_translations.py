@@ -35,7 +35,7 @@ def test_every_fixed_word_of_the_data_is_in_the_table():
     [
         ("12.0 to 13.5\n22 of 45 tasks", "12.0 至 13.5\n22/45 个任务"),
         ("this run, 18 of 45 tasks", "本次运行，18/45 个任务"),
-        ("-1.0 to +2.0\nnot sure", "-1.0 至 +2.0\n不显著"),
+        ("-1.0 to +2.0\nnot significant", "-1.0 至 +2.0\n不显著"),
         ("something else", "something else"),
         ("nothing to add", "nothing to add"),
         ("3.4 h", "3.4 小时"),

@@ -108,10 +108,10 @@ def test_a_report_takes_them_for_floors(bones: Path, tmp_path: Path, chat: Chat)
     score_run(RunFolder.open(out))
     write_report([out], page)
     html = page.read_text("utf-8")
-    assert "baseline: the floor of a score" in html
-    assert "baseline: a model that is not shown the images" in html
+    assert "baseline: a simple rule" in html
+    assert "baseline: a model without the images" in html
     # The task of one board has no other group.
-    assert "baseline: a model that is shown other images" in html
+    assert "baseline: a model with other images" in html
     assert "the task has no image of another group to show" in html
 
 

@@ -305,4 +305,4 @@ def test_the_report_lists_the_examples(chat: Chat, dataset: Path, tmp_path: Path
     }
     text = tree.text_content()
     assert f"openai:served · {TWO}" in text
-    assert "2 examples of the reference split, drawn with seed 0" in text
+    assert "2 examples of the reference split, sampled with seed 0" in text

@@ -169,7 +169,7 @@ def test_the_report_shows_the_prompts_whole_escaped_and_labelled(
     published = prompt_of(Dataset.open(dataset).items()[0])
     assert f"Look closely.\n{published}" in shown
     notes = " ".join(each.text_content() for each in tree.xpath("//p[@class='soft']"))
-    assert "Not the paper's prompt, in official too: openai:served · short@" in notes
+    assert "Not the paper's prompt, even under official: openai:served · short@" in notes
     chinese = keju("report", out, "-o", page, "--language", "zh")
     assert chinese.returncode == 0, chinese.stderr
     shown = [
@@ -203,16 +203,16 @@ def test_a_system_prompt_is_in_signatures_and_its_row_in_no_table_of_a_paper(
     assert done.returncode == 0, done.stderr
     tree = html.parse(page).getroot()
     notes = " ".join(each.text_content() for each in tree.xpath("//p[@class='soft']"))
-    assert "Not the paper's prompt, in official too: openai:told (--system-prompt)" in notes
+    assert "Not the paper's prompt, even under official: openai:told (--system-prompt)" in notes
     text = tree.text_content()
-    assert "Asked with another prompt than the paper's and not in this table: openai:told" in text
+    assert "prompts than the paper's are not in this table: openai:told" in text
     tables = [*(tmp_path / "csv").glob("mcs-bench-*.csv")]
     rows = "".join(each.read_text("utf-8") for each in tables)
     assert "openai:plain" in rows
     assert "openai:told" not in rows
     chinese = keju("report", *both, "-o", page, "--published", "--language", "zh")
     assert chinese.returncode == 0, chinese.stderr
-    assert "以论文以外的提示词提问，不在此表中：openai:told" in page.read_text("utf-8")
+    assert "用其他提示词得到的结果不在此表中：openai:told" in page.read_text("utf-8")
 
 
 def test_ocr_engines_are_asked_as_published_alone(dataset: Path, prompts: Path, tmp_path: Path):

@@ -149,7 +149,7 @@ def _chances(board: Leaderboard) -> Iterator[Message]:
     for name, value in board.chance.items():
         by_value.setdefault(percent(value), []).append(name)
     for shown, names in by_value.items():
-        yield message("reporting.name-and-reason", name=shown, reason=listed(names))
+        yield message("reporting.chance-on-tasks", value=shown, tasks=listed(names))
 
 
 def _count_tasks(without: int, why: str) -> Message:
