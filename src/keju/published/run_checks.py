@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from keju.definitions import has_reference, is_undeciphered, task
 from keju.items import Item, Response, Score
+from keju.messages import message
 from keju.models import drafted_by
 from keju.models.error_texts import looks_like_error
 from keju.published.checks.base import Mismatch
@@ -55,11 +56,19 @@ def unscored_responses(seen: RunData) -> Places:
             model,
             sum(key[0] == model for key in scored | there),
             [
-                Mismatch(where=_name(*key[1:]), printed="a response", recomputed="no score")
+                Mismatch(
+                    where=_name(*key[1:]),
+                    printed=message("published.cell-response"),
+                    recomputed=message("published.cell-no-score"),
+                )
                 for key in lacking
             ]
             + [
-                Mismatch(where=_name(*key[1:]), printed="a score", recomputed="no response")
+                Mismatch(
+                    where=_name(*key[1:]),
+                    printed=message("published.cell-score"),
+                    recomputed=message("published.cell-no-response"),
+                )
                 for key in stray
             ],
         )
@@ -111,13 +120,19 @@ def incomplete_tasks(seen: RunData) -> Places:
             [
                 Mismatch(
                     where=each.id,
-                    printed=f"{counts[each.id]:,} {each.unit}",
-                    recomputed=f"the benchmark has {each.count:,}",
+                    printed=_count(counts[each.id], each.unit),
+                    recomputed=message("published.cell-number-in-benchmark", count=each.count),
                 )
                 for each in printed
                 if counts[each.id] < each.count
             ],
         )
+
+
+def _count(count: int, unit: str) -> str:
+    if unit == "images":
+        return message("published.cell-images", count=count)
+    return message("published.cell-items", count=count)
 
 
 def incomplete_means(seen: RunData) -> Places:
@@ -132,8 +147,12 @@ def incomplete_means(seen: RunData) -> Places:
             [
                 Mismatch(
                     where=f"{result.model}, {_variant_label(result)}",
-                    printed=f"{_complete_domains(each)} of {len(each.overall.parts)} domains whole",
-                    recomputed=f"lacks {_missing_tasks(each)} tasks",
+                    printed=message(
+                        "published.cell-domains-complete",
+                        complete=_complete_domains(each),
+                        count=len(each.overall.parts),
+                    ),
+                    recomputed=message("published.cell-number-missing", count=_missing_tasks(each)),
                 )
                 for result, each in found
                 if each.overall.missing
@@ -159,7 +178,9 @@ def many_failures(seen: RunData) -> Places:
             len(asked),
             [
                 Mismatch(
-                    where=name, printed=f"{failed[name]:,} failed", recomputed=f"of {count:,} asked"
+                    where=name,
+                    printed=message("published.cell-failed", count=failed[name]),
+                    recomputed=message("published.cell-of-requests", count=count),
                 )
                 for name, count in asked.items()
                 if failed[name] > _MANY_FAILURES * count
@@ -181,8 +202,8 @@ def error_texts(seen: RunData) -> Places:
             [
                 Mismatch(
                     where=name,
-                    printed=f"{len(errors):,} scored as answers",
-                    recomputed=f"they look like errors, the first at {errors[0].item}",
+                    printed=message("published.cell-scored-as-answers", count=len(errors)),
+                    recomputed=message("published.cell-like-errors", item=errors[0].item),
                 )
                 for name, errors in found
                 if errors
@@ -198,8 +219,8 @@ def single_letter_answers(seen: RunData) -> Places:
         constant = len(answers) >= _FEWEST and varied and letter
         wrong = Mismatch(
             where=letter,
-            printed=f"{count} of {len(answers)} times",
-            recomputed="the true one varies",
+            printed=message("published.cell-times", count=count, total=len(answers)),
+            recomputed=message("published.cell-true-one-varies"),
         )
         failing = constant and count >= _NEARLY_ALL * len(answers)
         yield ", ".join(place), _enough(len(answers)), [wrong] if failing else []
@@ -212,8 +233,10 @@ def accuracy_below_guessing(seen: RunData) -> Places:
         count = round(sum(score.value or 0.0 for _, score in answers))
         wrong = Mismatch(
             where=place[1],
-            printed=f"{count} of {len(answers)}",
-            recomputed=f"guessing gets {chance * len(answers):.1f}",
+            printed=message("published.cell-some-of", count=count, total=len(answers)),
+            recomputed=message(
+                "published.cell-guessing-gets", value=f"{chance * len(answers):.1f}"
+            ),
         )
         far = at_most(count, len(answers), chance) < TOO_LITTLE_FOR_LUCK
         yield ", ".join(place), len(answers), [wrong] if far else []
@@ -241,8 +264,8 @@ def answered_own_drafts(seen: RunData) -> Places:
             [
                 Mismatch(
                     where=name,
-                    printed=f"{own} of {len(asked)} items",
-                    recomputed="drafted by this model itself",
+                    printed=message("published.cell-items-of", own=own, count=len(asked)),
+                    recomputed=message("published.cell-drafted-by-itself"),
                 )
                 for name, asked in _grouped(items, lambda item: item.task)
                 if (own := sum(drafted_by(item, model) for item in asked))
@@ -265,7 +288,9 @@ def same_answers(seen: RunData) -> Places:
         both = texts[first].keys() & texts[second].keys()
         same = sum(texts[first][key] == texts[second][key] for key in both)
         wrong = Mismatch(
-            where=second, printed=f"{same} wrong answers", recomputed=f"those of {first}"
+            where=second,
+            printed=message("published.cell-wrong-answers", count=same),
+            recomputed=message("published.cell-those-of", model=first),
         )
         everything = same == len(texts[first]) == len(texts[second])
         varied = len({texts[first][key] for key in both}) > 2
@@ -286,8 +311,8 @@ def same_rounds(seen: RunData) -> Places:
         same = [place for place in several if len(by_place[place]) == 1]
         wrong = Mismatch(
             where=model,
-            printed=f"{max(rounds.values(), default=0)} rounds",
-            recomputed=f"the same answer in all {len(same):,} places",
+            printed=message("published.cell-rounds", count=max(rounds.values(), default=0)),
+            recomputed=message("published.cell-same-in-all", count=len(same)),
         )
         alike = len(several) >= _FEWEST and len(same) == len(several)
         yield model, _enough(len(several)), [wrong] if alike else []

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from keju.csv_files import write_frame
+from keju.messages import in_english
 from keju.published import Audit, Section, benchmarks_of, sections
 
 
@@ -60,7 +61,7 @@ def _rows(section: Section) -> Iterator[dict[str, object]]:
                 "pairs": section.size.pairs,
                 "points": None if points is None else round(points, 4),
                 "place": finding.place,
-                "where": each.where,
-                "printed": each.printed,
-                "recomputed": each.recomputed,
+                "where": in_english(each.where),
+                "printed": in_english(each.printed),
+                "recomputed": in_english(each.recomputed),
             }

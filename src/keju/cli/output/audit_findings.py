@@ -13,12 +13,13 @@ from rich.text import Text
 
 from keju.cli.output.console import format_literal, name_columns, plain_table, translate
 from keju.errors import printable
-from keju.messages import language, message
+from keju.messages import join_clauses, language, message
 from keju.published import (
     OF_A_RUN,
     Audit,
     ClaimDecision,
     Finding,
+    PassedCheck,
     Section,
     paper_summary,
     papers,
@@ -62,7 +63,7 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
         yield _confirmed_table(audit, benchmark)
         lines = [message("terminal.audit-method")]
         lines += [] if paper or is_run else [message("terminal.audit-own-method")]
-        yield format_literal(" ".join(lines))
+        yield format_literal(("" if _chosen() == "zh" else " ").join(lines))
 
 
 def _chosen() -> Literal["en", "zh"]:
@@ -82,7 +83,7 @@ def _summary_line(line: str) -> str:
         return line
     start, found, checks = line.partition(_LISTED)
     listed = words("zh").semicolon.join(translate(each) for each in checks[:-1].split("; "))
-    return translate(f"{start}{found}{listed}." if found else line)
+    return translate(f"{start}{found}{listed}." if found else line).replace("; ", "；")
 
 
 def _block(section: Section) -> Iterator[RenderableType]:
@@ -111,14 +112,17 @@ def _places(section: Section) -> Iterator[str]:
         place = place_text(finding.place.removeprefix(f"{finding.benchmark}, "), _chosen())
         yield message(
             "terminal.audit-place", place=place, cells=finding.cells, compared=finding.compared,
-            values="; ".join(_cells(finding)),
+            values=join_clauses(_cells(finding)),
         )  # fmt: skip
 
 
 def _cells(finding: Finding) -> Iterator[str]:
     for each in finding.mismatches[:_SHOWN]:
         if finding.kind == OF_A_RUN:
-            yield f"{each.where}: {each.printed} ({each.recomputed})"
+            yield message(
+                "terminal.audit-cell-of-run",
+                where=each.where, printed=each.printed, recomputed=each.recomputed,
+            )  # fmt: skip
         else:
             yield f"{each.where} {each.printed} → {each.recomputed}"
     if (more := len(finding.mismatches) - _SHOWN) > 0:
@@ -140,15 +144,22 @@ def _claims(claims: list[ClaimDecision]) -> Iterator[RenderableType]:
         if found:
             yield Text("\n" + message("terminal.claims-of-verdict", verdict=name), style="bold")
         for claim in found:
-            line = " → ".join(filter(None, (claim.states, claim.note)))
-            place = claim.place if _chosen() == "en" else claim_place(claim.place, "zh")
-            yield Padding(format_literal(f"- {place}: {line}"), (0, 0, 0, 3), expand=False)
+            if _chosen() == "zh":
+                place, texts = claim_place(claim.place, "zh"), (claim.states_zh, claim.note_zh)
+            else:
+                place, texts = claim.place, (claim.states, claim.note)
+            line = message("terminal.claim", place=place, text=" → ".join(filter(None, texts)))
+            yield Padding(format_literal(line), (0, 0, 0, 3), expand=False)
+
+
+def _holds(check: PassedCheck) -> str:
+    return check.holds_zh if _chosen() == "zh" and check.holds_zh else translate(check.holds)
 
 
 def _confirmed_table(audit: Audit, benchmark: str) -> Table:
     table = plain_table(*name_columns("confirmed", "places", "cells"), right=[1, 2])
     for each in audit.held:
         if each.benchmark == benchmark:
-            table.add_row(translate(each.holds), f"{each.places}", f"{each.compared:,}")
+            table.add_row(_holds(each), f"{each.places}", f"{each.compared:,}")
     table.columns[0].no_wrap = False
     return table

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from keju.cli.output.console import name_columns, plain_table
+from keju.cli.output.console import name_columns, plain_table, translate
 from keju.published import PublishedModel, Rebuilt, paper
 
 
@@ -42,7 +42,7 @@ def rebuilt_table(title: str, cells: Sequence[Rebuilt]) -> Table:
     """The differences of the printed means of a paper from means over its printed tasks."""
     table = plain_table(
         *name_columns("table", "column", "cells", "within-hundredth", "furthest-apart"),
-        right=[2, 3, 4], title=title,
+        right=[2, 3, 4], title=translate(title),
     )  # fmt: skip
     for place in dict.fromkeys((each.table, each.column) for each in cells):
         of_place = [each for each in cells if (each.table, each.column) == place]

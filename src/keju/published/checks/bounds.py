@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from keju.messages import message
 from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome, format_value
 from keju.published.checks.terms import Term, weighted_sum
@@ -35,6 +36,11 @@ class Bound(Check, frozen=True, kw_only=True, tag="bound"):
             for column in book.columns(reference):
                 yield self._compare(book, column)
 
+    def _describe(self, limit: str) -> str:
+        if self.sense == "most":
+            return message("published.cell-at-most", value=limit)
+        return message("published.cell-at-least", value=limit)
+
     def _compare(self, book: Book, column: Column) -> Outcome:
         rows = [row for row in column.values if self.every_row or row in book.models]
         if self.where:
@@ -55,7 +61,7 @@ class Bound(Check, frozen=True, kw_only=True, tag="bound"):
                 Mismatch(
                     where=row,
                     printed=column.cells[row].text,
-                    recomputed=f"at {self.sense} {format_value(limits[row], column)}",
+                    recomputed=self._describe(format_value(limits[row], column)),
                 )
                 for row in compared
                 if sign * (column.values[row] - limits[row]) > column.half + half + EPSILON
@@ -107,7 +113,9 @@ class Between(Check, frozen=True, kw_only=True, tag="between"):
                     Mismatch(
                         where=row,
                         printed=column.cells[row].text,
-                        recomputed=f"{min(values):g} to {max(values):g}",
+                        recomputed=message(
+                            "published.cell-range", low=f"{min(values):g}", high=f"{max(values):g}"
+                        ),
                     )
                 )
         yield Outcome(column.place, len(column.values), tuple(failed))
@@ -131,8 +139,10 @@ class Ceiling(Check, frozen=True, kw_only=True, tag="ceiling"):
             passed = column.values[top] > self.at + column.half + EPSILON
             mismatch = Mismatch(
                 where=top,
-                printed=f"{column.cells[top].text} (the highest)",
-                recomputed=f"at most {self.at:g} of {column.how.scale:g}",
+                printed=message("published.cell-highest", value=column.cells[top].text),
+                recomputed=message(
+                    "published.cell-at-most-of", value=f"{self.at:g}", scale=f"{column.how.scale:g}"
+                ),
             )
             held_down = not passed and self.at < column.how.scale
             yield Outcome(

@@ -7,6 +7,7 @@ from math import comb, exp, floor, lgamma, log, log1p
 
 import msgspec
 
+from keju.messages import either, message
 from keju.published.book import BETWEEN_TABLE_AND_COLUMN, Book
 from keju.published.checks.base import Check, Mismatch, Outcome, format_value
 from keju.published.tables import EPSILON, Column
@@ -77,9 +78,13 @@ class Rounds(Check, frozen=True, kw_only=True, tag="rounds"):
             len(witnesses),
             (
                 Mismatch(
-                    where=f"{len(single)} of {len(witnesses)} cells",
-                    printed=f"multiples of {step:g}",
-                    recomputed=f"multiples of {step / self.rounds:g}",
+                    where=message(
+                        "published.cell-some-of-cells", count=len(single), total=len(witnesses)
+                    ),
+                    printed=message("published.cell-multiples-of", step=f"{step:g}"),
+                    recomputed=message(
+                        "published.cell-multiples-of", step=f"{step / self.rounds:g}"
+                    ),
                 ),
             ),
             concerned=len(witnesses),
@@ -116,7 +121,9 @@ class BelowChance(Check, frozen=True, kw_only=True, tag="below_chance"):
                     Mismatch(
                         where=row,
                         printed=column.cells[row].text,
-                        recomputed=f"{100 * chance:.4g} by guessing",
+                        recomputed=message(
+                            "published.cell-by-guessing", value=f"{100 * chance:.4g}"
+                        ),
                     )
                     for row in far
                 ),
@@ -133,7 +140,7 @@ def on_grid(value: float, column: Column, items: int, roundings: int = 1) -> boo
 def _neighbours(value: float, column: Column, items: int) -> str:
     scale = column.how.scale
     below = floor(value * items / scale)
-    return " or ".join(
+    return either(
         f"{format_value(count * scale / items, column)} ({count}/{items})"
         for count in (below, below + 1)
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from keju.messages import message
 from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome
 from keju.published.models import published_model
 from keju.published.tables import Column, Mark
-
-_NAMES: dict[Mark, str] = {"": "unmarked", "bold": "best", "underline": "second"}
 
 
 class Marks(Check, frozen=True, kw_only=True, tag="marks"):
@@ -56,9 +55,21 @@ class Marks(Check, frozen=True, kw_only=True, tag="marks"):
             if mark != due and not excused and {mark, due} & set(self.legible):
                 yield Mismatch(
                     where=row,
-                    printed=f"{column.cells[row].text} {_NAMES[mark]}",
-                    recomputed=_NAMES[due] if placed[row] < 3 else f"place {placed[row]}",
+                    printed=message(
+                        "published.cell-with-mark",
+                        value=column.cells[row].text,
+                        mark=_name_mark(mark),
+                    ),
+                    recomputed=_name_mark(due)
+                    if placed[row] < 3
+                    else message("published.cell-place", place=placed[row]),
                 )
+
+
+def _name_mark(mark: Mark) -> str:
+    if mark == "bold":
+        return message("published.cell-best")
+    return message("published.cell-second") if mark else message("published.cell-unmarked")
 
 
 def places(column: Column, rows: Iterable[str]) -> dict[str, int]:

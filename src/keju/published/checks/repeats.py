@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from keju.messages import message
 from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome
 
@@ -40,7 +41,7 @@ class RepeatedColumns(Check, frozen=True, kw_only=True, tag="repeated_columns"):
                         Mismatch(
                             where=row,
                             printed=second.cells[row].text,
-                            recomputed=f"as in {first.name}",
+                            recomputed=message("published.cell-as-in", column=first.name),
                         )
                         for row in equal
                     ),
@@ -66,7 +67,11 @@ class RepeatedRows(Check, frozen=True, kw_only=True, tag="repeated_rows"):
             compared += 1
             if values in seen:
                 repeated.append(
-                    Mismatch(where=row, printed="the values of", recomputed=seen[values])
+                    Mismatch(
+                        where=row,
+                        printed=message("published.cell-values-of"),
+                        recomputed=seen[values],
+                    )
                 )
             seen.setdefault(values, row)
         if compared > 1:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from keju.messages import either, message
 from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome
 from keju.published.checks.marks import places
@@ -78,9 +79,9 @@ class Orders(Check, frozen=True, kw_only=True, tag="orders"):
                     [column.values[row] for row in rows], [by.values[row] for row in rows]
                 )
                 mismatch = Mismatch(
-                    where=f"Spearman with {by.name}",
+                    where=message("published.cell-spearman-with", column=by.name),
                     printed=f"{found:.2f}",
-                    recomputed=f"{self.least:g} or more",
+                    recomputed=message("published.cell-or-more", value=f"{self.least:g}"),
                 )
                 yield Outcome(
                     column.place,
@@ -103,7 +104,14 @@ class Covers(Check, frozen=True, kw_only=True, tag="covers"):
             yield Outcome(
                 name,
                 len(book.evaluated),
-                tuple(Mismatch(where=row, printed="no row", recomputed="a row") for row in lacking),
+                tuple(
+                    Mismatch(
+                        where=row,
+                        printed=message("published.cell-no-row"),
+                        recomputed=message("published.cell-row"),
+                    )
+                    for row in lacking
+                ),
             )
 
 
@@ -136,7 +144,7 @@ class Releases(Check, frozen=True, kw_only=True, tag="releases"):
 
     def examine(self, book: Book) -> Iterator[Outcome]:
         """One place a table."""
-        released = " or ".join(f"{size:g}B" for size in self.sizes)
+        released = either(f"{size:g}B" for size in self.sizes)
         for name in self.tables:
             rows = [row for row in book.tables[name].rows if fnmatchcase(row, self.rows)]
             yield Outcome(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from keju.messages import message
 from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome, differs, format_value
 from keju.published.checks.terms import Term, weighted_sum
@@ -112,7 +113,11 @@ class Differ(Check, frozen=True, kw_only=True, tag="differ"):
         compared = len(book.evaluated)
         copied = len(equal) > compared / 2
         mismatches = tuple(
-            Mismatch(where=row, printed=first.cells[row].text, recomputed=f"as in {second.name}")
+            Mismatch(
+                where=row,
+                printed=first.cells[row].text,
+                recomputed=message("published.cell-as-in", column=second.name),
+            )
             for row in equal
         )
         yield Outcome(first.place, compared, mismatches if copied else ())
