@@ -9,7 +9,7 @@ from pathlib import Path
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
-from tests.support.making import picture
+from tests.support.making import page_item, picture
 from tests.support.mutated_inputs import ANSWERS, dataset
 from tests.support.printed_lines import printed
 
@@ -51,6 +51,7 @@ def make_scene(folder: Path) -> None:
     next((folder / "damaged/images").iterdir()).unlink()
     _scans(folder / "scans/book")
     _choices(folder / "choices")
+    _books(folder / "books")
     rows = [f"r{n},何謂{char}？,{char}也,p{n % 3}" for n, char in enumerate("仁義禮智信")]
     _write(folder / "rows.csv", "\n".join(["id,question,answer,page", *rows]))
     (folder / "rows.png").write_bytes(picture(9, side=48))
@@ -92,6 +93,15 @@ def _choices(folder: Path) -> None:
                 Item(id=f"c{number}", benchmark="MCS-Bench", task="T7", question="出處？",
                      images=(ref,), options=("史記史記史記", "漢書"), answer="A")
             )  # fmt: skip
+
+
+def _books(folder: Path) -> None:
+    """Pages of two books, which `build perturb` exchanges."""
+    about = {"name": "books", "version": "1", "licence": "CC0-1.0", "source": "made"}
+    with DatasetWriter(folder, **about) as writer:
+        for number, text in enumerate(("天地玄黃宇宙洪荒", "日月盈昃辰宿列張")):
+            ref = writer.add_image(picture(number, side=48), "page")
+            writer.add(page_item(f"b{number}", images=(ref,), answer=text, group=f"book {number}"))
 
 
 def _sheets(folder: Path) -> None:

@@ -88,7 +88,9 @@ def make_controls(context: StepContext, settings: PerturbSettings) -> None:
                 made.append(Control(control[0].id, kind, item.id, control[1]))
                 count += 1
         if not count:
-            raise DataError(message("building.no-control-of-kind", kind=kind), hint=_HINTS[kind])
+            raise DataError(
+                message("building.no-control-of-kind", kind=kind), hint=_describe_need(kind)
+            )
         context.note(message("steps.controls-made", kind=kind, count=count))
     context.table("controls", made, Control)
 
@@ -101,11 +103,11 @@ STEP = Step(
     stored_name="controls",
 )
 
-_TEXT_HINT = "It requires transcriptions with lines, before typeset draws them"
-_HINTS = dict.fromkeys(_ALTERATIONS, _TEXT_HINT) | {
-    WRONG_PAGE: "It requires items with images of two groups or more that ask for a transcription, "
-    "a letter or a short answer"
-}
+
+def _describe_need(kind: Kind) -> str:
+    if kind == WRONG_PAGE:
+        return message("steps.wrong-page-needs")
+    return message("steps.alteration-needs")
 
 
 def _shuffle(items: Sequence[Item], rng: np.random.Generator) -> list[Item]:

@@ -124,9 +124,16 @@ def make_composites(context: StepContext, settings: CompositeSettings) -> None:
     context.table("parts", parts, CompositePart)
     write_dropped(context.out, left)
     count = len(plans) - len(left)
-    context.note(f"{count} inscriptions of {len(parts)} characters of {len(classes)} classes")
+    context.note(
+        message(
+            "synthetic.inscriptions-made",
+            count=count,
+            characters=len(parts),
+            classes=len(classes),
+        )
+    )
     if shelf.unclear_count:
-        context.note(f"{shelf.unclear_count} crops not used: they show a rim, a flake or a stain")
+        context.note(message("synthetic.crops-unused", count=shelf.unclear_count))
 
 
 STEP = Step(

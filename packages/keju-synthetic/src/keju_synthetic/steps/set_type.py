@@ -22,7 +22,7 @@ from keju.datasets.pages import TextChoice, select_lines
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError, number_of, unknown_name
 from keju.items import Item, Line
-from keju.messages import message
+from keju.messages import listed, message
 from keju.scoring.memorization import CONTROL_OF
 from keju_synthetic.page_images import DrawingStyle, draw_page_image
 from keju_synthetic.recipe import Scan
@@ -281,11 +281,28 @@ def _list_fonts(faces: set[str]) -> Iterator[FontUsed]:
 
 
 def _add_notes(context: StepContext, unset: list[UnsetText], kept: int) -> None:
-    context.note(f"{number_of(kept, 'page')} set, {len(context.items()) - kept} dropped")
+    context.note(message("synthetic.pages-set", count=kept, dropped=len(context.items()) - kept))
     counts = Counter(each.why for each in unset if each.line)
     signs = Counter(sign for each in unset if each.why == "no font has it" for sign in each.text)
     if counts:
-        context.note("of lines: " + ", ".join(f"{why} {count}" for why, count in counts.items()))
+        reasons = listed(_count_lines(why, count) for why, count in counts.items())
+        context.note(message("synthetic.lines-unset", reasons=reasons))
     if signs:
         most = "".join(sign for sign, _ in signs.most_common(20))
-        context.note(f"characters that no font has: {signs.total()}, among them {most}")
+        context.note(
+            message("synthetic.characters-without-font", count=signs.total(), characters=most)
+        )
+
+
+def _count_lines(why: str, count: int) -> str:
+    match why:
+        case "no place":
+            return message("synthetic.line-no-place", count=count)
+        case "no room":
+            return message("synthetic.line-no-room", count=count)
+        case "no text":
+            return message("synthetic.line-no-text", count=count)
+        case "no printed sign":
+            return message("synthetic.line-no-sign", count=count)
+        case _:
+            return message("synthetic.line-no-font", count=count)

@@ -18,10 +18,10 @@ from keju.building.ranking_items import make_ranking_items
 from keju.building.sampling import sample_excluding
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
-from keju.messages import message
+from keju.messages import listed, message
 from keju_synthetic.bones.fragment_images import FragmentationPlan, fragment_image
 from keju_synthetic.camera import encode_jpeg
 from keju_synthetic.steps.masks import is_page, load_masked
@@ -157,17 +157,20 @@ def fragment_pieces(context: StepContext, settings: FragmentSettings) -> None:
     write_dropped(context.out, left)
     joined = sum(bool(shown.joins) for shown in shelf)
     context.note(
-        f"{len(whole)} pieces broken into {number_of(len(shelf), 'fragment')}, {joined} of "
-        "them join others"
+        message("synthetic.pieces-broken", pieces=len(whole), fragments=len(shelf), joined=joined)
     )
     if pages := [item.id for item, piece in whole if piece.page]:
         context.note(
-            f"{len(pages)} of {len(whole)} images have no outline of a bone, but "
-            f"a rectangle, such as a page or its frame: {', '.join(pages[:3])}"
-            f"{' …' if len(pages) > 3 else ''}"
+            message(
+                "synthetic.images-without-bone",
+                count=len(pages),
+                images=len(whole),
+                names=listed(pages[:3]),
+                more=" …" if len(pages) > 3 else "",
+            )
         )
     if left:
-        context.note(f"{len(left)} images not broken: {left[0].reason}")
+        context.note(message("synthetic.images-not-broken", count=len(left), reason=left[0].reason))
 
 
 STEP = Step(
