@@ -46,11 +46,41 @@ def write_table(
         _write_batches(folder / name, chain((first, second), batches), shape)
         return
     frame = _make_frame(first, shape)
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", statistics=False)
-    write_atomic(folder / f"{name}.parquet", buffer.getvalue())
+    write_atomic(folder / f"{name}.parquet", _as_parquet(frame))
     # By the byte order mark spreadsheets recognise UTF-8.
     write_atomic(folder / f"{name}.csv", _as_text(frame, first).write_csv(include_bom=True))
+
+
+def write_rows(path: Path, rows: Iterable[Struct], shape: type[Struct]) -> None:
+    """Write rows as one parquet file, in batches.
+
+    Args:
+        path: the file.
+        rows: flat records, all of one type.
+        shape: that type.
+    """
+    batches = _iter_batches(rows)
+    first, second = next(batches, []), next(batches, [])
+    if not second:
+        write_atomic(path, _as_parquet(_make_frame(first, shape)))
+        return
+    from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - heavy
+
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with ParquetWriter(partial, make_schema(shape), compression="zstd",
+                           write_statistics=False) as table:  # fmt: skip
+            for batch in chain((first, second), batches):
+                table.write_table(make_table(batch, shape))
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _as_parquet(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd", statistics=False)
+    return buffer.getvalue()
 
 
 def _iter_batches(rows: Iterable[Struct]) -> Iterator[list[Struct]]:

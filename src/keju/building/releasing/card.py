@@ -7,15 +7,15 @@ every text in it is written as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from keju.building.markdown import format_cell, format_table
 from keju.building.releasing.licences import render_licence_table
+from keju.building.releasing.summary import ReleaseSummary
 from keju.datasets.manifest import ITEMS
 from keju.datasets.store import DatasetManifest
 from keju.definitions import task, tasks
 from keju.errors import number_of
-from keju.items import Item
 
 FILE = "README.md"
 
@@ -34,15 +34,14 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 _KINDS = {"letter": "multiple-choice", "transcription": "image-to-text"}
 
 
-def make_split_name(items: Sequence[Item]) -> str:
+def make_split_name(held: Collection[str]) -> str:
     """Make the name of the split of the tables: ``test``, unless it contains labelled examples."""
-    held = {item.split for item in items}
     return "_and_".join(name for name in ("test", "reference") if name in held)
 
 
 def render_card(
     manifest: DatasetManifest,
-    items: Sequence[Item],
+    items: ReleaseSummary,
     *,
     notes: Sequence[str] = (),
     tables: str = ITEMS,
@@ -51,18 +50,18 @@ def render_card(
 
     Args:
         manifest: of the dataset.
-        items: its items.
+        items: its items in numbers.
         notes: lines at the top, such as that the release contains drafts.
         tables: the files of the items, as a pattern.
     """
-    split = make_split_name(items)
+    split = make_split_name(items.splits)
     head = [
         "---",
         *_render_licence(manifest.licence),
         *([f"language: {json.dumps([manifest.language])}"] if manifest.language else []),
         f"pretty_name: {json.dumps(manifest.name, ensure_ascii=False)}",
-        f"size_categories: {json.dumps([_get_size_class(len(items))])}",
-        f"task_categories: {json.dumps(_list_categories(items))}",
+        f"size_categories: {json.dumps([_get_size_class(items.items)])}",
+        f"task_categories: {json.dumps(_list_categories(items.tasks))}",
         'tags: ["keju", "classical-chinese"]',
         "configs:",
         *_render_config("items", split, tables, default=True),
@@ -70,7 +69,7 @@ def render_card(
         *(_render_config("images", split, "images-*.parquet") if manifest.images else []),
         "---",
     ]
-    licences = render_licence_table(items, manifest.licence)
+    licences = render_licence_table(items.licences.counts)
     return "\n".join([*head, "", *_render_text(manifest, split, notes, licences), ""])
 
 
@@ -95,8 +94,8 @@ def _get_size_class(count: int) -> str:
     return next((name for most, name in _SIZES if count < most), "n>1M")
 
 
-def _list_categories(items: Sequence[Item]) -> list[str]:
-    forms = {query.form for name in {item.task for item in items} for query in task(name).queries}
+def _list_categories(names: Iterable[str]) -> list[str]:
+    forms = {query.form for name in names for query in task(name).queries}
     return sorted({_KINDS.get(form, "visual-question-answering") for form in forms})
 
 

@@ -10,12 +10,11 @@ import polars as pl
 
 from keju.building.markdown import NOTHING, format_cell, format_table
 from keju.building.releasing.licences import render_licence_table
-from keju.building.releasing.splitting import get_group
+from keju.building.releasing.summary import ReleaseSummary
 from keju.datasets.distributions import distribution_lines
 from keju.datasets.stats import Stats
 from keju.datasets.store import DatasetManifest
 from keju.errors import number_of
-from keju.items import Item
 from keju.messages import in_english
 
 _MOST = 30
@@ -34,7 +33,7 @@ class DatasheetData(NamedTuple):
     """The data from which facts are made."""
 
     manifest: DatasetManifest
-    items: Sequence[Item]
+    items: ReleaseSummary
     stats: Stats
     checks: Sequence[Check]
     files: Mapping[str, int]
@@ -52,8 +51,8 @@ def collect_facts(known: DatasheetData) -> dict[str, str]:
         "distributions": format_table(
             ["distribution of", "unit", "counts"], distribution_lines(known.stats.distributions)
         ),
-        "sources": _render_sources(known.items),
-        "licences": render_licence_table(known.items, known.manifest.licence),
+        "sources": format_table(["Source", "items"], _list_largest(known.items.sources)),
+        "licences": render_licence_table(known.items.licences.counts),
         "provenance": _render_provenance(known.items),
         "checks": format_table(
             ["check", "found", ""],
@@ -88,19 +87,19 @@ def _render_about(manifest: DatasetManifest) -> str:
 
 def _render_counts(known: DatasheetData) -> str:
     items = known.items
-    splits = Counter(item.split for item in items)
+    splits = items.splits
     return format_table(
         ["", "number"],
         [
-            ("items", len(items)),
+            ("items", items.items),
             ("of them questions (test)", splits["test"]),
             ("labelled examples (reference)", splits["reference"]),
             ("images, each once", known.manifest.images),
-            ("groups (book, plate, bone …)", len({get_group(item) for item in items})),
-            ("items with a transcription", sum(item.transcription is not None for item in items)),
-            ("items with lines and positions", sum(bool(item.lines) for item in items)),
-            ("items with boxes", sum(bool(item.boxes) for item in items)),
-            ("drafts, not accepted by a person", sum(item.draft for item in items)),
+            ("groups (book, plate, bone …)", items.groups),
+            ("items with a transcription", items.transcribed),
+            ("items with lines and positions", items.with_lines),
+            ("items with boxes", items.with_boxes),
+            ("drafts, not accepted by a person", items.drafts),
         ],
     )
 
@@ -126,19 +125,8 @@ def _render_strata(frame: pl.DataFrame) -> str:
     return format_table(names, (row[:4] for row in frame.select(names).iter_rows()))
 
 
-def _render_sources(items: Sequence[Item]) -> str:
-    """Render the number of items with each source in their provenance."""
-    counts: Counter[str] = Counter()
-    for item in items:
-        counts.update({step.source for step in item.provenance} - {""} or {"that of the whole set"})
-    return format_table(["Source", "items"], _list_largest(counts))
-
-
-def _render_provenance(items: Sequence[Item]) -> str:
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for item in items:
-        counts.update({(each.step, each.tool, each.person) for each in item.provenance})
-    without = sum(not item.provenance for item in items)
+def _render_provenance(items: ReleaseSummary) -> str:
+    counts, without = items.provenance, items.without_provenance
     if not counts:
         return "No item has a provenance: the dataset was imported without changes."
     rows = sorted(counts.items(), key=lambda each: (-each[1], each[0]))

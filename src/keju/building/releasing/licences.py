@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -67,25 +67,41 @@ class LicenceConflict(NamedTuple):
         )
 
 
-def iter_licences(items: Iterable[Item], whole: str) -> Iterator[tuple[Item, tuple[str, ...]]]:
-    """Yield each item with the licences in its provenance, else that of the whole dataset."""
-    for item in items:
+class LicenceCounts:
+    """The licences of items: of each, the number of items and the first one.
+
+    Args:
+        whole: the licence of the whole dataset, of items without one in their provenance.
+    """
+
+    def __init__(self, whole: str) -> None:
+        self._whole = whole
+        self._first: dict[str, str] = {}
+        self.counts: Counter[str] = Counter()
+
+    def add(self, item: Item) -> None:
+        """Add the next item."""
         own = dict.fromkeys(step.licence for step in item.provenance if step.licence.strip())
-        yield item, tuple(own) or (whole,)
+        for licence in own or (self._whole,):
+            self.counts[licence] += 1
+            self._first.setdefault(licence, item.id)
+
+    def find_conflicts(self) -> list[LicenceConflict]:
+        """Find the licences that the whole dataset's does not cover, the most frequent first."""
+        found = [
+            LicenceConflict(licence, count, self._first[licence], why)
+            for licence, count in self.counts.items()
+            if (why := explain_conflict(licence, self._whole))
+        ]
+        return sorted(found, key=lambda each: (-each.items, each.licence))
 
 
 def find_conflicts(items: Iterable[Item], release: str) -> list[LicenceConflict]:
     """Find the licences that the release's licence does not cover, the most frequent first."""
-    by_licence: dict[str, list[str]] = {}
-    for item, licences in iter_licences(items, release):
-        for each in licences:
-            by_licence.setdefault(each, []).append(item.id)
-    found = [
-        LicenceConflict(licence, len(ids), ids[0], why)
-        for licence, ids in by_licence.items()
-        if (why := explain_conflict(licence, release))
-    ]
-    return sorted(found, key=lambda each: (-each.items, each.licence))
+    counts = LicenceCounts(release)
+    for item in items:
+        counts.add(item)
+    return counts.find_conflicts()
 
 
 def explain_conflict(source: str, release: str) -> str:
@@ -162,9 +178,8 @@ def describe_unusual(licence: str) -> str:
     return ""
 
 
-def render_licence_table(items: Sequence[Item], whole: str) -> str:
+def render_licence_table(counts: Mapping[str, int]) -> str:
     """Render a table of licences with their items and conditions, the most frequent first."""
-    counts = Counter(each for _, some in iter_licences(items, whole) for each in some)
     return format_table(
         ["licence", "items", "demands"],
         (

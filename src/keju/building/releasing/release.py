@@ -13,16 +13,13 @@ keju runs, validates and imports the directory as it is. The same dataset gives 
 
 from __future__ import annotations
 
-import io
 import shutil
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-import msgspec
-import polars as pl
-from msgspec import Meta
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from keju.building.markdown import format_cell
@@ -34,18 +31,18 @@ from keju.building.releasing.datasheet import (
     render_datasheet,
 )
 from keju.building.releasing.facts import Check, DatasheetData
-from keju.building.releasing.licences import describe_unusual, find_conflicts
-from keju.building.releasing.splitting import get_group
+from keju.building.releasing.licences import describe_unusual
+from keju.building.releasing.summary import ReleaseSummary
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
-from keju.datasets.checks import unscored_reason
+from keju.building.tables import write_rows
 from keju.datasets.manifest import ITEMS, PARTITIONED, find_items
 from keju.datasets.parts import PARTS
 from keju.datasets.stats import stats
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.datasets.writers.parquet import write_parquet
-from keju.definitions import NO_REFERENCE, prompt_of, task
+from keju.definitions import prompt_of, task
 from keju.errors import DataError, UsageError, number_of
 from keju.files import sha256_file, write_atomic, write_json
 from keju.items import Item
@@ -117,15 +114,15 @@ def write_release(
         raise UsageError(message("building.release-out-not-empty", out=out))
     answers = read_answers(settings.answers) if settings.answers else {}
     dataset = _add_metadata(dataset, settings)
-    items = dataset.items()
+    items = ReleaseSummary(dataset, dataset.manifest.licence)
     checks = tuple(_run_checks(dataset, items, settings))
     out = out.resolve()  # which has a name, even if it is the current directory
     partial = out.with_name(f".{out.name}.unfinished")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    for _ in write_parquet(dataset, items, partial):
+    for _ in write_parquet(dataset, dataset, partial):
         pass
-    _write_prompts(items, partial / PROMPTS)
+    _write_prompts(dataset, partial / PROMPTS)
     _describe(dataset, items, partial, settings, checks, answers)
     names = _list_files(partial)
     sums = "".join(f"{sha256_file(partial / name)}  {name}\n" for name in names)
@@ -154,7 +151,7 @@ def release_items(context: StepContext, settings: ReleaseSettings) -> None:
         UsageError: the maker's answers are not valid.
         DataError: see `write_release`.
     """
-    for item in context.items():
+    for item in context.iter_items():
         context.keep(item)
     done = write_release(context.given, context.out / RELEASE, settings)
     context.note(message("steps.release-files", folder=RELEASE, files=listed(done.files)))
@@ -194,18 +191,24 @@ def _add_metadata(dataset: Dataset, settings: ReleaseSettings) -> Dataset:
     return Dataset(dataset.path, replace(manifest, **{k: v for k, v in given.items() if v}))
 
 
-def _write_prompts(items: Sequence[Item], path: Path) -> None:
+class PromptRow(Struct, frozen=True):
+    """The complete prompt of an item."""
+
+    id: str
+    prompt: str
+
+
+def _write_prompts(items: Iterable[Item], path: Path) -> None:
     """Write the prompts, which programs other than keju cannot make from items and templates.
 
     Labelled images of a pair task have none.
     """
-    asked = [item for item in items if not (item.split == "reference" and task(item.task).of_pairs)]
-    rows = {"id": [item.id for item in asked], "prompt": [prompt_of(item) for item in asked]}
-    buffer = io.BytesIO()
-    pl.DataFrame(rows, schema={"id": pl.String, "prompt": pl.String}).write_parquet(
-        buffer, compression="zstd", statistics=False
+    rows = (
+        PromptRow(item.id, prompt_of(item))
+        for item in items
+        if not (item.split == "reference" and task(item.task).of_pairs)
     )
-    write_atomic(path, buffer.getvalue())
+    write_rows(path, rows, PromptRow)
 
 
 def _list_files(folder: Path) -> list[str]:
@@ -217,7 +220,7 @@ def _list_files(folder: Path) -> list[str]:
 
 def _describe(
     dataset: Dataset,
-    items: Sequence[Item],
+    items: ReleaseSummary,
     folder: Path,
     settings: ReleaseSettings,
     checks: Sequence[Check],
@@ -232,10 +235,10 @@ def _describe(
         url=settings.url, date=settings.date, citation=settings.citation,
     )  # fmt: skip
     write_json(folder / croissant.FILE, about)
-    drafts = sum(item.draft for item in items)
+    drafts = items.drafts
     count = number_of(drafts, "item is a draft", "items are drafts")
     warned = [f"{count} that no person has accepted."] if drafts else []
-    if conflicts := find_conflicts(items, manifest.licence):
+    if conflicts := items.licences.find_conflicts():
         warned.append(
             f"The maker is responsible for releasing all of it under "
             f"{format_cell(manifest.licence)}: "
@@ -251,7 +254,7 @@ def _describe(
 
 
 def _run_checks(
-    dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings
+    dataset: Dataset, items: ReleaseSummary, settings: ReleaseSettings
 ) -> Iterator[Check]:
     """Run the checks of a release; errors that make it useless or unlawful are raised.
 
@@ -269,15 +272,16 @@ def _run_checks(
             )
         yield Check(what, value, passed=True)
     yield _check_licences(dataset, items, settings)
-    drafts = [item.id for item in items if item.draft]
-    if drafts and not settings.drafts:
+    if items.drafts and not settings.drafts:
         raise DataError(
-            message("building.drafts-not-accepted", count=len(drafts)),
+            message("building.drafts-not-accepted", count=items.drafts),
             file=dataset.path,
-            item=drafts[0],
+            item=items.first_draft,
         )
     yield Check(
-        message("steps.check-drafts"), message("steps.drafts-are", count=len(drafts)), not drafts
+        message("steps.check-drafts"),
+        message("steps.drafts-are", count=items.drafts),
+        not items.drafts,
     )
     counts: Counter[str] = Counter()
     for finding in validate(dataset.path):
@@ -299,14 +303,14 @@ def _run_checks(
     yield _check_repeats(items)
 
 
-def _check_licences(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) -> Check:
+def _check_licences(dataset: Dataset, items: ReleaseSummary, settings: ReleaseSettings) -> Check:
     """Check that the release's licence has the conditions of the licences of its items.
 
     Raises:
         DataError: it has not, or this is unknown, and the maker has not confirmed it.
     """
     licence = dataset.manifest.licence
-    found = find_conflicts(items, licence)
+    found = items.licences.find_conflicts()
     if found and not settings.rights_cleared:
         more = message("building.licences-more", count=len(found) - 1) if len(found) > 1 else ""
         raise DataError(
@@ -326,43 +330,25 @@ def _check_licences(dataset: Dataset, items: Sequence[Item], settings: ReleaseSe
     )
 
 
-def _check_references(items: Sequence[Item]) -> Check:
+def _check_references(items: ReleaseSummary) -> Check:
     """Check that every item that is scored has a reference."""
-    bare = sum(unscored_reason(item) == NO_REFERENCE for item in items)
+    bare = items.unscored
     found = (
-        message("steps.no-references", count=bare, items=len(items))
+        message("steps.no-references", count=bare, items=items.items)
         if bare
         else message("steps.no-references-missing")
     )
     return Check(message("steps.check-references"), found, not bare)
 
 
-def _check_splits(items: Sequence[Item]) -> Check:
-    """Check that no group and no image is in both splits.
-
-    In pair tasks the group is a class, whose labelled images belong to the questions about it:
-    there only the images count.
-    """
-    sides: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for item in items:
-        if not task(item.task).of_pairs:
-            sides["group", get_group(item)].add(item.split)
-        for ref in item.images:
-            sides["image", ref.sha256].add(item.split)
-    both = Counter(kind for (kind, _), splits in sides.items() if len(splits) > 1)
-    found = message("steps.in-both", groups=both["group"], images=both["image"])
-    return Check(message("steps.check-splits"), found, not both)
+def _check_splits(items: ReleaseSummary) -> Check:
+    """Check that no group and no image is in both splits."""
+    both = items.in_both_splits
+    found = message("steps.in-both", groups=both.groups, images=both.images)
+    return Check(message("steps.check-splits"), found, not any(both))
 
 
-def _check_repeats(items: Sequence[Item]) -> Check:
+def _check_repeats(items: ReleaseSummary) -> Check:
     """Check that no two items have the same question about the same images."""
-    asked = Counter(
-        msgspec.json.encode(
-            [item.task, item.query, [ref.sha256 for ref in item.images], item.question,
-             item.fields, item.options, item.transcription if not item.images else ""],
-            order="sorted",
-        )
-        for item in items
-    )  # fmt: skip
-    again = sum(count - 1 for count in asked.values())
+    again = items.repeated
     return Check(message("steps.check-repeats"), message("steps.repeated", count=again), not again)

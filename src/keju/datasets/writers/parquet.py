@@ -28,20 +28,28 @@ MANY_ITEMS = 50_000
 """With more items the groups are larger: each adds about 4 KB to what every reader loads first."""
 
 
-def write_parquet(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
+def write_parquet(dataset: Dataset, items: Dataset | list[Item], out: Path) -> Iterator[str]:
     """Write items and images; nothing is skipped, so there are no notes.
+
+    Args:
+        dataset: the dataset.
+        items: its items, a list of them or the dataset itself, which is then read in batches.
+        out: the directory.
 
     Raises:
         DataError: an image is missing or altered.
     """
-    refs = {ref.path: ref for item in items for ref in item.images}
+    shown = items if dataset.manifest.images else ()
+    refs = {ref.path: ref for item in shown for ref in item.images}
     write_packed(refs.values(), dataset.image_bytes, out)
     many = len(items) > MANY_ITEMS
     writer = ItemWriter(out, rows=None if many else ITEM_ROWS)
+    benchmarks = set()
     for item in items:
         writer.add(item)
+        benchmarks.add(item.benchmark)
     writer.close()
-    write_definitions(out, {item.benchmark for item in items})
+    write_definitions(out, benchmarks)
     write_json(out / "dataset.json", dataset.manifest)
     yield from ()
 
