@@ -75,7 +75,7 @@ def _add(part: SourcePart, writer: DatasetWriter, seen: set[str]) -> int:
     whence = Provenance(step=part.form, source=manifest.source, licence=manifest.licence)
     renamed = 0
     mine: set[str] = set()
-    for item in given.items():
+    for item in given:
         for ref in item.images:
             if not writer.has_image(ref):
                 writer.link_image(given.image_path(ref), ref)
@@ -105,9 +105,9 @@ def _list_distinct(values: Iterable[str]) -> list[str]:
 def _describe_shared_groups(parts: Sequence[SourcePart]) -> list[str]:
     whose: dict[str, set[str]] = {}
     for part in parts:
-        for item in part.dataset.items():
-            if item.group:
-                whose.setdefault(item.group, set()).add(part.name)
+        for frame in part.dataset.frames(["group"]):
+            for group in filter(None, frame["group"].unique()):
+                whose.setdefault(group, set()).add(part.name)
     both = sorted(group for group, names in whose.items() if len(names) > 1)
     if not both:
         return []

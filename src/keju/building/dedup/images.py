@@ -105,19 +105,20 @@ def deduplicate_images(context: StepContext, settings: DedupImagesSettings) -> N
         DataError: an image or CLIP's weights cannot be read.
         PrerequisiteError: CLIP was requested and its packages are not installed.
     """
-    items = context.items()
-    refs = list({ref.sha256: ref for item in items for ref in item.images}.values())
+    given = context.given
+    refs = list({ref.sha256: ref for item in given for ref in item.images}.values())
     pictures = [ImageFile(str(context.image_path(ref)), ref.width, ref.height) for ref in refs]
-    candidates = _find_candidates(context, settings, items, refs, pictures)
+    candidates = _find_candidates(context, settings, given, refs, pictures)
     verified = _verify(context, settings, candidates, pictures)
     kept_by = _map_to_representatives(refs, [each.pair for each, _ in verified])
-    marked = [_mark_cluster(item, kept_by) for item in items]
-    out = _choose_dropped(marked, settings.drop)
+    out: list[ImageDuplicate] = []
+    if settings.drop != "never":
+        out = _choose_dropped([_mark_cluster(item, kept_by) for item in given], settings.drop)
     gone = {row.dropped for row in out}
-    for item in marked:
+    for item in context.iter_items():
         if item.id not in gone:
-            context.keep(item)
-    groups = _make_rows(items, refs, kept_by, verified)
+            context.keep(_mark_cluster(item, kept_by))
+    groups = _make_rows(given, refs, kept_by, verified)
     context.table("image-groups", groups, GroupedImage)
     context.table("duplicates", out, ImageDuplicate)
     copies = sum(kept != sha256 for sha256, kept in kept_by.items())
@@ -128,7 +129,7 @@ def deduplicate_images(context: StepContext, settings: DedupImagesSettings) -> N
             images=len(refs),
             candidates=len(candidates),
             dropped=len(out),
-            items=len(items),
+            items=len(given),
         )
     )
 
@@ -145,7 +146,7 @@ STEP = Step(
 def _find_candidates(
     context: StepContext,
     settings: DedupImagesSettings,
-    items: Sequence[Item],
+    items: Iterable[Item],
     refs: Sequence[ImageRef],
     pictures: list[ImageFile],
 ) -> list[Candidate]:
@@ -170,7 +171,7 @@ def _find_candidates(
 
 
 def _group_by_scope(
-    items: Sequence[Item], refs: Sequence[ImageRef], within: Literal["task", "dataset"]
+    items: Iterable[Item], refs: Sequence[ImageRef], within: Literal["task", "dataset"]
 ) -> list[list[int]]:
     """Group the images that are compared with each other, by index."""
     if within == "dataset":
@@ -250,8 +251,6 @@ def _mark_cluster(item: Item, kept_by: Mapping[str, str]) -> Item:
 
 
 def _choose_dropped(items: Sequence[Item], drop: Drop) -> list[ImageDuplicate]:
-    if drop == "never":
-        return []
     about: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
     for at, item in enumerate(items):
         if item.images:
@@ -274,7 +273,7 @@ def _compute_content_key(item: Item) -> tuple[object, ...]:
 
 
 def _make_rows(
-    items: Sequence[Item],
+    items: Iterable[Item],
     refs: Sequence[ImageRef],
     kept_by: Mapping[str, str],
     verified: Sequence[tuple[Candidate, float]],

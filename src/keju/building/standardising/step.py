@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import isqrt
 from typing import Annotated
@@ -98,8 +98,7 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
     Raises:
         DataError: no item is left.
     """
-    items = context.items()
-    refs = list({ref.path: ref for item in items for ref in item.images}.values())
+    refs = list({ref.path: ref for item in context.given for ref in item.images}.values())
     folder = context.scratch("pictures")
     rows = [
         ImageJob(file=str(context.image_path(ref)), name=ref.path, folder=str(folder))
@@ -110,11 +109,20 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
         "pictures", rows, partial(standardise_image, measure=measure), StandardImage
     )
     done = dict(zip((ref.path for ref in refs), made, strict=True))
-    dropped: list[Dropped] = []
-    for item in items:
+    dropped = list(_keep_sound(context, done))
+    if len(dropped) == len(context.given):
+        raise DataError(message("building.no-item-with-sound-picture", error=dropped[0].reason))
+    context.table("pictures", (_make_row(ref, done[ref.path]) for ref in refs), ImageChange)
+    write_dropped(context.out, dropped)
+    _report(context, made, settings.pixels, len(dropped))
+
+
+def _keep_sound(context: StepContext, done: Mapping[str, StandardImage]) -> Iterator[Dropped]:
+    """Keep the items whose images were converted, and yield the others."""
+    for item in context.iter_items():
         broken = next((ref for ref in item.images if done[ref.path].error), None)
         if broken:
-            dropped.append(Dropped(item.id, done[broken.path].error, item.task, broken.path))
+            yield Dropped(item.id, done[broken.path].error, item.task, broken.path)
             continue
         new = tuple(_store(context, ref, done[ref.path]) for ref in item.images)
         if new == item.images:
@@ -126,11 +134,6 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
                 else _describe_change(done[item.images[0].path])
             )
             context.keep(_scale(item, new), note=note, tool=f"Pillow {PIL.__version__}")
-    if len(dropped) == len(items):
-        raise DataError(message("building.no-item-with-sound-picture", error=dropped[0].reason))
-    context.table("pictures", [_make_row(ref, done[ref.path]) for ref in refs], ImageChange)
-    write_dropped(context.out, dropped)
-    _report(context, made, settings.pixels, len(dropped))
 
 
 STEP = Step(
