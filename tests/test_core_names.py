@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import keju
-from keju.definitions import published_tasks
+from keju.definitions import paper_tasks
 from keju.registry import list_shipped_folders
 
 CORE = Path(keju.__file__).parent
@@ -19,7 +19,7 @@ TEXTS = {".py", ".toml", ".csv", ".j2", ".js", ".css", ".json", ".svg", ".txt"}
 OUTSIDE = ("benchmarks/", "datasets/mini/data/")
 """The folders of the benchmarks, and the items of the bundled set."""
 
-TASKS = {each.id for each in published_tasks()}
+TASKS = {each.id for each in paper_tasks()}
 
 HOMONYMS = {
     ("datasets/writers/pages/alto.py", "recognition"): "The ID of the processing step in ALTO.",

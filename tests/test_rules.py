@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from keju.datasets.store import Dataset, DatasetWriter
-from keju.definitions import published_tasks, query_of, task
+from keju.definitions import paper_tasks, query_of, task
 from keju.items import Box, Item, Request
 from keju.models import ModelOptions
 from keju.running import Policy, Selection, requests, run
@@ -45,7 +45,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path, name="all", version="1", licence="CC0-1.0", source="made by the test"
     ) as writer:
         refs = [writer.add_image(picture(seed, side=SIDE), str(seed)) for seed in range(11)]
-        for each in published_tasks():
+        for each in paper_tasks():
             for query in each.queries:
                 one = Item(
                     id=f"{each.id}-{query.name}".strip("-").lower(),

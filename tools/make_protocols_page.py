@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from keju.analysis.labels import metric_label
-from keju.definitions import Query, Task, published_tasks
+from keju.definitions import Query, Task, paper_tasks
 from keju.items import Protocol
 from keju.scoring import (
     PROTOCOLS,
@@ -50,7 +50,7 @@ The sections below explain the differences step by step.
 
 def page() -> str:
     """The whole page as Markdown."""
-    listed = [(each, query) for each in published_tasks() for query in each.queries if query.strict]
+    listed = [(each, query) for each in paper_tasks() for query in each.queries if query.strict]
     parts = [_INTRODUCTION, "## By how much\n"]
     for benchmark in dict.fromkeys(each.benchmark for each, _ in listed):
         parts += [

@@ -16,7 +16,7 @@ from keju.analysis.swapped import (
     SwapChain,
     SwapCheck,
     SwapFinder,
-    place_of,
+    page_key,
     swap_lines,
     swapped_in,
     swapped_of,
@@ -58,7 +58,7 @@ def found(filed: Sequence[int], readings: Mapping[str, Sequence[str]]) -> list[S
 
 
 def names(each: SwapChain) -> list[str]:
-    return [item for _, _, item in each.places]
+    return [item for _, _, item in each.pages]
 
 
 def misread(text: str, share: float, seed: int = 0) -> str:
@@ -98,7 +98,7 @@ def test_engines_that_agree_are_named_together() -> None:
 def test_an_engine_that_shows_a_part_of_a_chain_is_named_with_it() -> None:
     part = [TEXTS[0], TEXTS[1], *[misread(text, 0.9) for text in TEXTS[2:]]]
     (cycle,) = found([3, 0, 1, 2, 4, 5], {"whole": TEXTS, "part": part})
-    assert (len(cycle.places), cycle.closed) == (4, True)
+    assert (len(cycle.pages), cycle.closed) == (4, True)
     assert cycle.models == ("whole", "part (3 of 4 pages)")
 
 
@@ -169,7 +169,7 @@ def test_swapped_pages_are_named_in_terminal_and_report_and_are_no_recitation(
     run_set = load_runs([path])
     assert [names(each) for each in swapped_of(run_set).found] == [["p0", "p1"]]
     assert [row.found for row in contamination(run_set).rows] == [2]
-    rows = contamination(run_set, set(swap.places)).rows
+    rows = contamination(run_set, set(swap.pages)).rows
     assert [(row.answers, row.found) for row in rows] == [(4, 0)]
     write_report([path], tmp_path / "r.html")
     assert "Texts swapped?" in (tmp_path / "r.html").read_text("utf-8")
@@ -228,5 +228,5 @@ def test_short_texts_of_own_pages_are_unchecked_and_those_of_tasks_are_not_count
     for kind, expected in ((items, SwapCheck([])), (own, SwapCheck([], 6, 6))):
         finder = SwapFinder(kind)
         for item in kind:
-            finder.add("right", place_of(item), item.answer)
+            finder.add("right", page_key(item), item.answer)
         assert finder.check() == expected

@@ -13,7 +13,7 @@ import pytest
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
-from keju.definitions import published_tasks, query_of, task
+from keju.definitions import paper_tasks, query_of, task
 from keju.images import probe_image
 from keju.items import Item
 from keju.text import is_han, simplified_reference
@@ -60,7 +60,7 @@ def test_it_says_that_it_is_synthetic_and_free(dataset: Dataset):
 
 def test_every_published_task_and_query_has_three_items_or_more(items: list[Item]):
     counts = Counter((item.task, item.query) for item in items if item.split == "test")
-    for task_ in published_tasks():
+    for task_ in paper_tasks():
         assert sum(counts[task_.id, query.name] for query in task_.queries) >= 3, task_.id
         for query in task_.queries:
             assert counts[task_.id, query.name] >= 1, (task_.id, query.name)
@@ -68,7 +68,7 @@ def test_every_published_task_and_query_has_three_items_or_more(items: list[Item
 
 def test_a_majority_can_be_learnt_wherever_answers_are_few(items: list[Item]):
     learnt = {(item.task, item.query) for item in items if item.split == "reference"}
-    for task_ in published_tasks():
+    for task_ in paper_tasks():
         for query in task_.queries:
             if query.form in {"letter", "yes-no", "number", "short"} and not task_.of_pairs:
                 assert (task_.id, query.name) in learnt

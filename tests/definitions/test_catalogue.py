@@ -44,8 +44,8 @@ def meant(benchmark: str, printed: list[str]) -> list[str]:
 
 
 def test_there_are_55_published_tasks_and_one_of_own_pages_with_ids_of_their_own() -> None:
-    assert len([task for task in tasks() if task.published]) == 55
-    assert [task.id for task in tasks() if not task.published] == ["page_ocr"]
+    assert len([task for task in tasks() if task.from_paper]) == 55
+    assert [task.id for task in tasks() if not task.from_paper] == ["page_ocr"]
     assert len({task.id for task in tasks()}) == 56
     assert [len(of(name)) for name in ("MCS-Bench", "AncientDoc", "OBI-Bench")] == [45, 5, 5]
 
@@ -200,7 +200,7 @@ def test_obi_tables_print_the_metrics_of_each_query(shared: Path) -> None:
 def test_every_published_query_but_one_has_metrics_in_both_protocols() -> None:
     bare = {
         (task.id, query.name)
-        for task in filter(lambda task: task.published, tasks())
+        for task in filter(lambda task: task.from_paper, tasks())
         for query in task.queries
         if not (query.official and query.strict)
     }

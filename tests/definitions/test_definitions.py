@@ -87,7 +87,7 @@ def test_a_definition_has_its_tasks_with_prompts_and_metrics() -> None:
     assert dating.queries[0].template == "{question}\n{options}\n只输出字母。"
     assert dating.queries[0].strict == ("Acc", "Acc_chance_corrected")
     assert seals.queries[0].box_convention == "xyxy"
-    assert not dating.published
+    assert not dating.from_paper
     assert not dating.has_official
     assert task("dating") is dating
     assert tasks()[-2:] == (dating, seals)

@@ -99,14 +99,14 @@ def test_the_best_judge_is_named_and_only_where_it_is_sure():
     ratings, grades = simulated(1)
     best = {each.measure: each for each in align(ratings, grades, resamples=400).best}
     # The stern one goes with people; the noisy one is nearer to them on average.
-    assert (best["spearman"].judge, best["spearman"].sure) == ("stern", True)
+    assert (best["spearman"].judge, best["spearman"].is_significant) == ("stern", True)
     assert (best["pearson"].judge, best["kendall"].judge) == ("stern", "stern")
-    assert (best["bias"].judge, best["bias"].sure) == ("noisy", True)
+    assert (best["bias"].judge, best["bias"].is_significant) == ("noisy", True)
     assert best["bias"].low > 0
     assert best["mse"].difference > 0
     twin = {"stern": grades["stern"], "twin": {w: g + 0.01 for w, g in grades["stern"].items()}}
     same = {each.measure: each for each in align(ratings, twin, resamples=200).best}
-    assert not same["spearman"].sure
+    assert not same["spearman"].is_significant
     assert same["bias"].judge == "twin"
 
 

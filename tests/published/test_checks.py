@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keju.errors import DataError
-from keju.published.book import Book, open_book
 from keju.published.checks import AnyCheck
 from keju.published.checks.grids import at_most
+from keju.published.printed_tables import PrintedTables, load_printed_tables
 from keju.published.tables import PrintedTable, printed_cell
 
 ROWS = ["Claude-3.5-Sonnet", "GPT-4o", "InternVL2-8B", "QVQ-72B-Preview"]
 WORDS = {"id": "x", "holds": "", "says": "", "consequence": "", "severity": "error"}
 
 
-def book(*tables, benchmark="MCS-Bench"):
-    """A book of tables given as (name, {column: [cells by row]})."""
+def paper(*tables, benchmark="MCS-Bench"):
+    """A paper's tables, given as (name, {column: [cells by row]})."""
     made = {}
     for name, columns in tables:
         rows = {}
@@ -27,7 +27,7 @@ def book(*tables, benchmark="MCS-Bench"):
             for row, text in zip(ROWS, cells, strict=False):
                 rows.setdefault(row, {})[column] = printed_cell(text)
         made[name] = PrintedTable(benchmark=benchmark, name=name, rows=rows)
-    return Book(benchmark=benchmark, tables=made)
+    return PrintedTables(benchmark=benchmark, tables=made)
 
 
 def found(check, of):
@@ -44,7 +44,7 @@ def found(check, of):
 def test_rounding_is_never_a_finding(values):
     exact = sum(values) / len(values)
     columns = {f"T{n}:Acc": [f"{value:.2f}"] for n, value in enumerate(values, 5)}
-    of = book(("Table 1", {**columns, "OverAll:mean": [f"{exact:.2f}"]}))
+    of = paper(("Table 1", {**columns, "OverAll:mean": [f"{exact:.2f}"]}))
     check = {"kind": "mean", "tables": ["Table 1"], "column": "OverAll:mean", "parts": "T*:*"}
     assert not found(check, of)
 
@@ -52,32 +52,32 @@ def test_rounding_is_never_a_finding(values):
 @given(st.integers(1, 40), st.floats(0.02, 50))
 def test_more_than_rounding_is(count, off):
     columns = {f"T{n}:Acc": ["40.00"] for n in range(count)}
-    of = book(("Table 1", {**columns, "OverAll:mean": [f"{40 + off:.2f}"]}))
+    of = paper(("Table 1", {**columns, "OverAll:mean": [f"{40 + off:.2f}"]}))
     check = {"kind": "mean", "tables": ["Table 1"], "column": "OverAll:mean", "parts": "T*:*"}
     assert len(found(check, of)) == 1
 
 
 def test_a_mean_of_one_format_takes_the_registrys_word():
-    of = book(("Table 1", {"T5:Acc": ["10"], "T6:Avg": ["90"], "MCQ:mean": ["10"]}))
+    of = paper(("Table 1", {"T5:Acc": ["10"], "T6:Avg": ["90"], "MCQ:mean": ["10"]}))
     check = {"kind": "mean", "tables": ["Table 1"], "column": "MCQ:mean", "parts": "T*:*"}
     assert found(check, of)
     assert not found({**check, "format": "MCQ"}, of)
 
 
 def test_the_average_row_is_of_the_models_only():
-    of = book(("Table 1", {"T5:Acc": ["10.0", "20.0", "30.0", "40.0"]}))
+    of = paper(("Table 1", {"T5:Acc": ["10.0", "20.0", "30.0", "40.0"]}))
     rows = of.tables["Table 1"].rows
     rows["Average"] = {"T5:Acc": printed_cell("25.0")}
     rows["KanDianGuji"] = {"T5:Acc": printed_cell("99.0")}
     check = {"kind": "row_mean", "columns": ["Table 1 | *:*"], "row": "Average"}
     assert not found(check, of)
-    broken = book(("Table 1", {"T5:Acc": ["10.0", "20.0", "30.0", "41.0"]}))
+    broken = paper(("Table 1", {"T5:Acc": ["10.0", "20.0", "30.0", "41.0"]}))
     broken.tables["Table 1"].rows["Average"] = {"T5:Acc": printed_cell("25.0")}
     assert found(check, broken) == [("Average", "25.0")]
 
 
 def test_a_sum_can_be_explained_otherwise():
-    of = book(("Table 1", {"T5:Acc": ["10.0"], "T7:Acc": ["30.0"], "MCQ:mean": ["30.0"]}))
+    of = paper(("Table 1", {"T5:Acc": ["10.0"], "T7:Acc": ["30.0"], "MCQ:mean": ["30.0"]}))
     check = {
         "kind": "linear",
         "column": "Table 1 | MCQ:mean",
@@ -91,7 +91,7 @@ def test_a_sum_can_be_explained_otherwise():
 
 
 def test_same_compares_only_rows_that_both_have():
-    of = book(
+    of = paper(
         ("Table 1", {"T5:Acc": ["1.0", "2.0"]}), ("Table 2", {"T5:Acc": ["1.0", "2.5", "9.0"]})
     )
     assert found({"kind": "same", "pairs": [["Table 1 | *", "Table 2 | *"]]}, of) == [
@@ -100,7 +100,7 @@ def test_same_compares_only_rows_that_both_have():
 
 
 def test_a_copied_column_is_not_a_few_equal_cells():
-    names = open_book("MCS-Bench").evaluated
+    names = load_printed_tables("MCS-Bench").evaluated
 
     def copied(rows_that_differ):
         rows = {
@@ -111,7 +111,7 @@ def test_a_copied_column_is_not_a_few_equal_cells():
             for place, row in enumerate(names)
         }
         table = PrintedTable(benchmark="MCS-Bench", name="Table 1", rows=rows)
-        of = Book(benchmark="MCS-Bench", tables={"Table 1": table})
+        of = PrintedTables(benchmark="MCS-Bench", tables={"Table 1": table})
         check = {"kind": "differ", "first": "Table 1 | T9:Avg", "second": "Table 1 | T8:CR"}
         return len(found(check, of))
 
@@ -120,7 +120,7 @@ def test_a_copied_column_is_not_a_few_equal_cells():
 
 
 def test_a_total_is_the_rows_without_its_own():
-    of = book(("Table 1", {"pages": ["1", "2", "3", "6"]}))
+    of = paper(("Table 1", {"pages": ["1", "2", "3", "6"]}))
     check = {"kind": "total", "column": "Table 1 | pages", "row": "QVQ-72B-Preview"}
     assert not found(check, of)
     assert found({"kind": "total", "column": "Table 1 | pages", "equals": 11}, of) == [
@@ -131,12 +131,12 @@ def test_a_total_is_the_rows_without_its_own():
 @given(st.integers(1, 3000), st.data())
 def test_a_count_is_always_on_its_grid(items, data):
     right = data.draw(st.integers(0, items))
-    of = book(("Table 1", {"T5:Acc": [f"{100 * right / items:.2f}"]}))
+    of = paper(("Table 1", {"T5:Acc": [f"{100 * right / items:.2f}"]}))
     assert not found({"kind": "counts", "columns": ["Table 1 | T5:Acc"], "of": items}, of)
 
 
 def test_what_no_count_gives_is_found_with_its_neighbours():
-    of = book(("Table 1", {"T24:Acc": ["67.29"]}))
+    of = paper(("Table 1", {"T24:Acc": ["67.29"]}))
     check = {"kind": "counts", "columns": ["Table 1 | T24:Acc"]}
     assert found(check, of) == [("Claude-3.5-Sonnet", "67.29")]
     outcome = next(iter(msgspec.convert({**WORDS, **check}, AnyCheck).examine(of)))
@@ -146,13 +146,13 @@ def test_what_no_count_gives_is_found_with_its_neighbours():
 
 def test_one_cell_between_shows_that_rounds_were_averaged():
     check = {"kind": "rounds", "columns": "Table 1 | T5:Acc", "of": 400, "rounds": 5}
-    assert found(check, book(("Table 1", {"T5:Acc": ["68.75", "62.50", "1.25"]})))
-    assert not found(check, book(("Table 1", {"T5:Acc": ["68.75", "62.55", "1.25"]})))
+    assert found(check, paper(("Table 1", {"T5:Acc": ["68.75", "62.50", "1.25"]})))
+    assert not found(check, paper(("Table 1", {"T5:Acc": ["68.75", "62.55", "1.25"]})))
 
 
 def test_below_chance_asks_for_more_than_bad_luck():
     check = {"kind": "below_chance", "columns": "Table 1 | T*:Acc", "options": {}, "default": 4}
-    of = book(("Table 1", {"T14:Acc": ["25.00", "16.10", "8.47", "0.00"]}))
+    of = paper(("Table 1", {"T14:Acc": ["25.00", "16.10", "8.47", "0.00"]}))
     assert [row for row, _ in found(check, of)] == ["InternVL2-8B", "QVQ-72B-Preview"]
 
 
@@ -163,7 +163,7 @@ def test_bounds_allow_rounding_of_all_they_are_made_of():
         "sense": "most",
         "terms": [{"of": "{table} | {task}:CR"}],
     }
-    of = book(("Table 1", {"T8:AR": ["10.01", "10.02"], "T8:CR": ["10.00", "10.00"]}))
+    of = paper(("Table 1", {"T8:AR": ["10.01", "10.02"], "T8:CR": ["10.00", "10.00"]}))
     assert found(check, of) == [("GPT-4o", "10.02")]
 
 
@@ -176,14 +176,14 @@ def test_a_bound_can_be_for_some_rows_only():
         "where": "{table} | {task}:ANLS",
         "where_at_most": 0.5,
     }
-    of = book(("Table 1", {"T6:BERTScore": ["70.0", "70.0"], "T6:ANLS": ["9.0", "0.1"]}))
+    of = paper(("Table 1", {"T6:BERTScore": ["70.0", "70.0"], "T6:ANLS": ["9.0", "0.1"]}))
     assert found(check, of) == [("GPT-4o", "70.0")]
 
 
 @given(st.floats(0.5, 100), st.floats(0.5, 100))
 def test_a_harmonic_mean_holds_through_rounding(precision, recall):
     f1 = 2 * precision * recall / (precision + recall)
-    of = book(
+    of = paper(
         (
             "Table 1",
             {"a:P": [f"{precision:.2f}"], "a:R": [f"{recall:.2f}"], "a:F1": [f"{f1:.2f}"]},
@@ -200,7 +200,7 @@ def test_a_harmonic_mean_holds_through_rounding(precision, recall):
 
 def marks(cells, legible=("bold", "underline"), column="T5:Acc"):
     check = {"kind": "marks", "tables": ["Table 1"], "legible": list(legible)}
-    return found(check, book(("Table 1", {column: cells})))
+    return found(check, paper(("Table 1", {column: cells})))
 
 
 def test_marks_are_best_and_second_ties_together():
@@ -230,31 +230,31 @@ def test_an_error_is_best_where_it_is_least():
 def test_ranks_leave_ties_in_either_order():
     check = {"kind": "rank", "column": "Table 1 | a:rank", "of": "Table 1 | OverAll:mean"}
     columns = {"OverAll:mean": ["9.0", "8.0", "8.0", "7.0"], "a:rank": ["1", "3", "2", "4"]}
-    assert not found(check, book(("Table 1", columns)))
+    assert not found(check, paper(("Table 1", columns)))
     columns["a:rank"] = ["1", "2", "3", "5"]
-    assert found(check, book(("Table 1", columns))) == [("QVQ-72B-Preview", "5")]
+    assert found(check, paper(("Table 1", columns))) == [("QVQ-72B-Preview", "5")]
 
 
 def test_a_reference_to_nothing_is_an_error_not_a_pass():
-    of = book(("Table 1", {"T5:Acc": ["1.0"]}))
+    of = paper(("Table 1", {"T5:Acc": ["1.0"]}))
     with pytest.raises(DataError, match="no such column"):
         of.columns("Table 9 | T5:Acc")
     with pytest.raises(DataError, match="more than one"):
-        book(("Table 1", {"T5:Acc": ["1"], "T7:Acc": ["1"]})).column("Table 1 | T*:Acc")
+        paper(("Table 1", {"T5:Acc": ["1"], "T7:Acc": ["1"]})).column("Table 1 | T*:Acc")
 
 
 def test_joined_tables_keep_the_first_ones_row():
-    of = book(("Table 1", {"T5:Acc": ["1.0"]}), ("Table 2", {"T5:Acc": ["7.0", "2.0"]}))
+    of = paper(("Table 1", {"T5:Acc": ["1.0"]}), ("Table 2", {"T5:Acc": ["7.0", "2.0"]}))
     joined = of.column("Table 1 + Table 2 | T5:Acc")
     assert joined.values == {"Claude-3.5-Sonnet": 1.0, "GPT-4o": 2.0}
 
 
 def test_a_ceiling_holds_only_where_a_cell_passes_it():
     check = {"kind": "ceiling", "columns": ["Table 1 | T28:BLEU"], "at": 17.78}
-    assert found(check, book(("Table 1", {"T28:BLEU": ["17.79", "3.0"]}))) == []
-    at_it = book(("Table 1", {"T28:BLEU": ["17.78", "3.0"]}))
+    assert found(check, paper(("Table 1", {"T28:BLEU": ["17.79", "3.0"]}))) == []
+    at_it = paper(("Table 1", {"T28:BLEU": ["17.78", "3.0"]}))
     assert found(check, at_it) == [("Claude-3.5-Sonnet", "17.78 (the highest)")]
-    below = book(("Table 1", {"T28:BLEU": ["1.45", "3.0"]}))
+    below = paper(("Table 1", {"T28:BLEU": ["1.45", "3.0"]}))
     assert found(check, below) == [("GPT-4o", "3.0 (the highest)")]
     assert found({**check, "at": 100}, below) == []
     (outcome,) = msgspec.convert({**WORDS, **check}, AnyCheck).examine(below)
@@ -262,7 +262,7 @@ def test_a_ceiling_holds_only_where_a_cell_passes_it():
 
 
 def test_a_sum_may_have_a_constant_and_a_slack():
-    of = book(("Table 1", {"T28:Edit_Distance": ["99.91", "90.00"], "T28:F1": ["0.11", "9.00"]}))
+    of = paper(("Table 1", {"T28:Edit_Distance": ["99.91", "90.00"], "T28:F1": ["0.11", "9.00"]}))
     check = {
         "kind": "linear",
         "column": "Table 1 | T28:Edit_Distance",
@@ -274,7 +274,7 @@ def test_a_sum_may_have_a_constant_and_a_slack():
 
 
 def test_rounds_may_have_been_rounded_before_their_mean():
-    of = book(("Table 1", {"T5:Acc": ["33.34"]}))
+    of = paper(("Table 1", {"T5:Acc": ["33.34"]}))
     check = {"kind": "counts", "columns": ["Table 1 | T5:Acc"], "of": 3}
     assert found(check, of) == [("Claude-3.5-Sonnet", "33.34")]
     assert found({**check, "rounded": True}, of) == []
@@ -282,7 +282,7 @@ def test_rounds_may_have_been_rounded_before_their_mean():
 
 
 def test_best_is_asked_column_by_column():
-    of = book(("Table 1", {"T5:Acc": ["1.0", "2.0"], "T7:Acc": ["2.0", "1.0"]}))
+    of = paper(("Table 1", {"T5:Acc": ["1.0", "2.0"], "T7:Acc": ["2.0", "1.0"]}))
     check = {
         "kind": "best",
         "models": ["GPT-4o"],
@@ -292,13 +292,13 @@ def test_best_is_asked_column_by_column():
 
 
 def test_names_may_differ_in_capitals_spaces_and_hyphens():
-    tables = open_book("AncientDoc").tables
+    tables = load_printed_tables("AncientDoc").tables
     check = msgspec.convert(
         {**WORDS, "kind": "names", "tables": ["README's table", "Table 12"]}, AnyCheck
     )
     spelled = tables["README's table"].spelled
     assert spelled["LLaVA-Onevision-72B"] == "LLaVA-OneVision-72B"
-    outcomes = list(check.examine(open_book("AncientDoc")))
+    outcomes = list(check.examine(load_printed_tables("AncientDoc")))
     assert [each.printed for outcome in outcomes for each in outcome.mismatches] == [
         "DeepSeek-VL2-Tiny"
     ]
@@ -306,7 +306,7 @@ def test_names_may_differ_in_capitals_spaces_and_hyphens():
 
 def test_sizes_in_names_are_held_against_the_releases():
     check = {"kind": "releases", "rows": "LLaVA-Onevision-*", "tables": ["Table 8"]}
-    of = open_book("AncientDoc")
+    of = load_printed_tables("AncientDoc")
     assert found({**check, "sizes": [0.5, 72]}, of) == [("LLaVA-Onevision-5B", "5B")]
     assert found({**check, "sizes": [5, 72]}, of) == []
 

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from keju.errors import DataError
-from keju.published.book import Book
 from keju.published.claims import Claim, decide, numbers_in, unsupported_numbers
 from keju.published.claims.quantities import AnyQuantity
 from keju.published.claims.statements import AnyStatement
+from keju.published.printed_tables import PrintedTables
 from keju.published.tables import PrintedTable, printed_cell
 
 ROWS = ["Claude-3.5-Sonnet", "GPT-4o", "InternVL2-8B", "InternVL2-26B", "Average"]
@@ -21,7 +21,7 @@ MEAN = "Table 3 | OverAll:mean"
 
 
 @pytest.fixture(scope="module")
-def book():
+def paper():
     rows = {
         row: {name: printed_cell(cells[place]) for name, cells in COLUMNS.items()}
         for place, row in enumerate(ROWS)
@@ -34,7 +34,7 @@ def book():
             row: {"OverAll:mean": printed_cell(mean)} for row, mean in zip(ROWS, means, strict=True)
         },
     }
-    return Book(
+    return PrintedTables(
         benchmark="MCS-Bench",
         tables={
             name: PrintedTable(benchmark="MCS-Bench", name=name, rows=of)
@@ -89,18 +89,18 @@ def stated(*numbers, **more):
         ({"take": "correlation_with_size", "of": B, "method": "pearson"}, -1, 0),
     ],
 )
-def test_a_quantity_is_computed_from_cells(book, quantity, value, half):
-    found = msgspec.convert(quantity, AnyQuantity).amount(book)
+def test_a_quantity_is_computed_from_cells(paper, quantity, value, half):
+    found = msgspec.convert(quantity, AnyQuantity).amount(paper)
     assert found.value == pytest.approx(value, abs=0.001)
     assert found.half == pytest.approx(half)
 
 
-def test_roundings_go_through_differences_and_ratios(book):
+def test_roundings_go_through_differences_and_ratios(paper):
     first, second = ({"take": "cell", "of": A, "row": row} for row in ROWS[:2])
     made = {"first": first, "second": second}
-    apart = msgspec.convert({"take": "difference", **made}, AnyQuantity).amount(book)
+    apart = msgspec.convert({"take": "difference", **made}, AnyQuantity).amount(paper)
     assert apart == pytest.approx((10, 0.1))
-    ratio = msgspec.convert({"take": "ratio", "percent": True, **made}, AnyQuantity).amount(book)
+    ratio = msgspec.convert({"take": "ratio", "percent": True, **made}, AnyQuantity).amount(paper)
     assert ratio == pytest.approx((120, 0.22))
 
 
@@ -170,8 +170,8 @@ def cell(row, of=A):
         ({"kind": "means", "of": MEAN, "parts": [A]}, False),
     ],
 )
-def test_a_statement_is_true_or_false_of_the_cells(book, statement, is_true):
-    assert msgspec.convert(statement, AnyStatement).test(book).is_true is is_true
+def test_a_statement_is_true_or_false_of_the_cells(paper, statement, is_true):
+    assert msgspec.convert(statement, AnyStatement).test(paper).is_true is is_true
 
 
 @pytest.mark.parametrize(
@@ -187,9 +187,9 @@ def test_a_statement_is_true_or_false_of_the_cells(book, statement, is_true):
         {"kind": "means", "of": MEAN, "parts": [A, D], "weights_of": "Table 2 | n"},
     ],
 )
-def test_what_does_not_exist_is_an_error_and_not_a_verdict(book, statement):
+def test_what_does_not_exist_is_an_error_and_not_a_verdict(paper, statement):
     with pytest.raises(DataError):
-        msgspec.convert(statement, AnyStatement).test(book)
+        msgspec.convert(statement, AnyStatement).test(paper)
 
 
 TRUE = {"kind": "first", "of": A, "models": ["Claude-3.5-Sonnet"]}
@@ -207,9 +207,9 @@ FALSE = {"kind": "first", "of": A, "models": ["GPT-4o"]}
         ({"facts": [TRUE]}, "cannot be checked"),
     ],
 )
-def test_the_verdict_follows_from_the_checks(book, given, verdict):
+def test_the_verdict_follows_from_the_checks(paper, given, verdict):
     words = {"id": "x", "place": "p", "states": "s", "states_zh": "s", "verdict": "holds"}
-    decided = decide(book, msgspec.convert({**words, **given}, Claim))
+    decided = decide(paper, msgspec.convert({**words, **given}, Claim))
     assert decided.verdict == verdict
 
 
@@ -220,7 +220,7 @@ def test_numbers_of_a_sentence_are_told_from_places_and_names():
     assert numbers_in("表3与第 4.1 节：−25.52，1,234.5 个") == ["-25.52", "1234.5"]
 
 
-def test_a_number_that_nothing_computes_is_reported(book):
+def test_a_number_that_nothing_computes_is_reported(paper):
     words = {"id": "x", "place": "p", "states": "s", "states_zh": "s", "verdict": "holds"}
-    decided = decide(book, msgspec.convert({**words, "checks": [TRUE]}, Claim))
+    decided = decide(paper, msgspec.convert({**words, "checks": [TRUE]}, Claim))
     assert unsupported_numbers(decided, "The best is 60.0, not 60.2, of 4 rows.") == ["60.2"]

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from keju.published import papers
-from keju.published.book import open_book
 from keju.published.claims import (
     MOST_QUOTED_WORDS,
     MOST_SHORT_WORDS,
@@ -14,6 +13,7 @@ from keju.published.claims import (
     numbers_in,
     unsupported_numbers,
 )
+from keju.published.printed_tables import load_printed_tables
 
 CLAIMS = [(name, claim) for name in papers() for claim in declared_claims(name)]
 EACH = pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def decimals(text):
 
 @EACH
 def test_the_declared_verdict_is_the_computed_one(benchmark, claim):
-    decided = decide(open_book(benchmark), claim)
+    decided = decide(load_printed_tables(benchmark), claim)
     assert decided.verdict == claim.verdict, decided
     assert all(decided.facts), decided
 
@@ -57,7 +57,7 @@ def test_a_claim_is_complete_in_both_languages(benchmark, claim):
 
 @EACH
 def test_every_decimal_number_of_a_claim_is_computed(benchmark, claim):
-    decided = decide(open_book(benchmark), claim)
+    decided = decide(load_printed_tables(benchmark), claim)
     if decided.values:
         said = f"{claim.states} {claim.note} {claim.short}"
         assert unsupported_numbers(decided, said) == []

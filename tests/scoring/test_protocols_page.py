@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from keju.definitions import published_tasks, task
+from keju.definitions import paper_tasks, task
 from keju.scoring import TaskDifference, list_task_differences
 from tests.support.specimens import SPECIMENS, scores_of
 from tools import make_protocols_page
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "protocols.md"
-PAIRS = [(each, query) for each in published_tasks() for query in each.queries if query.strict]
+PAIRS = [(each, query) for each in paper_tasks() for query in each.queries if query.strict]
 
 
 @pytest.mark.xdist_group("protocols page")

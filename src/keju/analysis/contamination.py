@@ -34,7 +34,7 @@ from typing import Literal, NamedTuple
 
 from keju.analysis.labels import task_name
 from keju.analysis.run_set import Answer, AskedItem, RunSet, reader_of_responses
-from keju.analysis.swapped import Place, place_of
+from keju.analysis.swapped import PageKey, page_key
 from keju.definitions import options_of, prompt_of, query_of
 from keju.errors import KejuError
 from keju.items import Item
@@ -116,7 +116,7 @@ class _Hit(NamedTuple):
     control: str
 
 
-def contamination(run_set: RunSet, swapped: Collection[Place] = ()) -> Contamination:
+def contamination(run_set: RunSet, swapped: Collection[PageKey] = ()) -> Contamination:
     """Search for signs in every answer to an open query or a transcription.
 
     `swapped` are the items whose texts seem to be swapped.
@@ -143,7 +143,7 @@ def contamination(run_set: RunSet, swapped: Collection[Place] = ()) -> Contamina
             for sign, run, where, control in _signs(
                 run_set, each, answer, said, index, others, readings
             ):
-                if sign == "elsewhere" and place_of(each.asked.item) in swapped:
+                if sign == "elsewhere" and page_key(each.asked.item) in swapped:
                     continue
                 key = (sign, answer.model, _name(each.asked.item))
                 counts[key] = counts.get(key, 0) + 1

@@ -26,7 +26,7 @@ def other_data(run_set: RunSet) -> list[Message]:
     runs: dict[str, Run] = {}
     items: dict[str, dict[str, list[Item]]] = {}
     for key, asked in run_set.asked.items():
-        if is_undeciphered(asked.item) or not task(asked.item.task).published:
+        if is_undeciphered(asked.item) or not task(asked.item.task).from_paper:
             continue  # no paper has these
         runs.setdefault(key[0], asked.run)
         items.setdefault(key[0], {}).setdefault(asked.item.task, []).append(asked.item)

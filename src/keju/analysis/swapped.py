@@ -51,12 +51,12 @@ MOST_LINES, MOST_NAMED = 20, 30
 
 _LONGEST = 20_000
 
-Place = tuple[str, str, str]
+PageKey = tuple[str, str, str]
 """Task, query and id of an item."""
 
 
-def place_of(item: Item | Response) -> Place:
-    """The place of an item, or of the item of a response."""
+def page_key(item: Item | Response) -> PageKey:
+    """The key of an item, or of the item of a response."""
     if isinstance(item, Response):
         return item.task, item.query, item.item
     return item.task, item.query, item.id
@@ -66,7 +66,7 @@ class SwapChain(NamedTuple):
     """Pages of one task where the transcription of each matches the reference of the next.
 
     Attributes:
-        places: the items, in the order of the chain.
+        pages: the items, in the order of the chain.
         closed: whether the transcription of the last matches the reference of the first.
         models: the models with such transcriptions, with the number of pages where it is a part of
             them.
@@ -74,7 +74,7 @@ class SwapChain(NamedTuple):
             the texts but the transcriptions of `models` are swapped.
     """
 
-    places: tuple[Place, ...]
+    pages: tuple[PageKey, ...]
     closed: bool
     models: tuple[str, ...]
     others: tuple[str, ...]
@@ -114,104 +114,104 @@ class SwapFinder:
     """Collects transcriptions one by one, and keeps those that do not match their own reference."""
 
     def __init__(self, items: Iterable[Item]) -> None:
-        self._pages: dict[Place, _Page] = {}
-        self._short: set[Place] = set()
+        self._pages: dict[PageKey, _Page] = {}
+        self._short: set[PageKey] = set()
         for item in items:
             if query_of(item).form != "transcription" or not item.images:
                 continue
             text = counted(item.answer or item.answer_simplified)[:_LONGEST]
             images = tuple(image.sha256 for image in item.images)
             if len(text) >= SHORTEST:
-                self._pages[place_of(item)] = _Page(text, images)
+                self._pages[page_key(item)] = _Page(text, images)
             elif text and item.benchmark == OWN_BENCHMARK:
-                self._short.add(place_of(item))
-        self._read: set[Place] = set()
-        self._sound: dict[str, set[Place]] = {}
-        self._odd: dict[str, dict[Place, str]] = {}
+                self._short.add(page_key(item))
+        self._transcribed: set[PageKey] = set()
+        self._matching: dict[str, set[PageKey]] = {}
+        self._unmatched: dict[str, dict[PageKey, str]] = {}
 
     @property
     def needed(self) -> bool:
         """Whether there are at least two pages, so that a swap is possible."""
         return len(self._pages) + len(self._short) > 1
 
-    def add(self, model: str, place: Place, text: str) -> None:
+    def add(self, model: str, key: PageKey, text: str) -> None:
         """Add the transcription of a page; only the first of a model counts."""
-        page = self._pages.get(place)
-        if page is not None or place in self._short:
-            self._read.add(place)
-        odd = self._odd.setdefault(model, {})
-        sound = self._sound.setdefault(model, set())
-        if page is None or place in odd or place in sound:
+        page = self._pages.get(key)
+        if page is not None or key in self._short:
+            self._transcribed.add(key)
+        unmatched = self._unmatched.setdefault(model, {})
+        matching = self._matching.setdefault(model, set())
+        if page is None or key in unmatched or key in matching:
             return
-        said = counted(body_of(text)[:_LONGEST])
-        if len(said) < SHORTEST:
+        transcription = counted(body_of(text)[:_LONGEST])
+        if len(transcription) < SHORTEST:
             return
-        if _compute_dice(said, page.text) >= LEAST:
-            sound.add(place)
+        if _compute_dice(transcription, page.text) >= LEAST:
+            matching.add(key)
         else:
-            odd[place] = said
+            unmatched[key] = transcription
 
     def found(self) -> list[SwapChain]:
         """All chains of at least two pages, the longest first."""
         models: dict[_Chain, list[str]] = {}
-        for model, odd in self._odd.items():
-            for chain in _chains(self._links(odd)):
+        for model, unmatched in self._unmatched.items():
+            for chain in _chains(self._links(unmatched)):
                 models.setdefault(chain, []).append(model)
         found: list[SwapChain] = []
-        for (places, closed), names in _merge_parts(models).items():
-            sound = [
+        for (pages, closed), names in _merge_parts(models).items():
+            matching = [
                 name
-                for name, own in self._sound.items()
-                if name not in models.get((places, closed), ())
-                and 2 * len(own & set(places)) > len(places)
+                for name, own in self._matching.items()
+                if name not in models.get((pages, closed), ())
+                and 2 * len(own & set(pages)) > len(pages)
             ]
-            found.append(SwapChain(places, closed, tuple(names), tuple(sound)))
-        return sorted(found, key=lambda each: (-len(each.places), each.places))
+            found.append(SwapChain(pages, closed, tuple(names), tuple(matching)))
+        return sorted(found, key=lambda each: (-len(each.pages), each.pages))
 
     def check(self) -> SwapCheck:
         """All chains, and the number of transcribed pages that are in none and match no text."""
         found = self.found()
-        settled = {place for each in found for place in each.places}.union(*self._sound.values())
-        return SwapCheck(found, len(self._read - settled), len(self._read))
+        settled = {key for each in found for key in each.pages}.union(*self._matching.values())
+        return SwapCheck(found, len(self._transcribed - settled), len(self._transcribed))
 
-    def _links(self, odd: Mapping[Place, str]) -> dict[Place, Place]:
+    def _links(self, unmatched: Mapping[PageKey, str]) -> dict[PageKey, PageKey]:
         """For each page whose transcription matches the reference of another page, that page."""
-        index = _Index({place: self._pages[place].text for place in odd})
-        best: dict[Place, tuple[float, Place]] = {}
-        for place, said in odd.items():
-            own = _compute_dice(said, self._pages[place].text)
-            for other in index.candidates(said):
-                same = self._pages[place].images == self._pages[other].images
-                if other == place or other[:2] != place[:2] or same:
+        index = _Index({key: self._pages[key].text for key in unmatched})
+        best: dict[PageKey, tuple[float, PageKey]] = {}
+        for key, transcription in unmatched.items():
+            own = _compute_dice(transcription, self._pages[key].text)
+            for other in index.candidates(transcription):
+                same = self._pages[key].images == self._pages[other].images
+                if other == key or other[:2] != key[:2] or same:
                     continue
-                value = _compute_dice(said, self._pages[other].text)
-                if value >= max(LEAST, TIMES * own) and value > best.get(place, (0.0,))[0]:
-                    best[place] = (value, other)
+                value = _compute_dice(transcription, self._pages[other].text)
+                if value >= max(LEAST, TIMES * own) and value > best.get(key, (0.0,))[0]:
+                    best[key] = (value, other)
         claims = Counter(other for _, other in best.values())
-        return {place: other for place, (_, other) in best.items() if claims[other] == 1}
+        return {key: other for key, (_, other) in best.items() if claims[other] == 1}
 
 
 class _Index:
     """Which texts contain a trigram, bounded by `MOST_PAGES` and `MOST_TRIGRAMS`."""
 
-    def __init__(self, texts: Mapping[Place, str]) -> None:
+    def __init__(self, texts: Mapping[PageKey, str]) -> None:
         total = sum(len(text) for text in texts.values())
         self._every = -(-total // MOST_TRIGRAMS)
-        self._places: dict[str, list[Place]] = {}
-        for place, text in texts.items():
+        self._pages_of_trigram: dict[str, list[PageKey]] = {}
+        for key, text in texts.items():
             for gram in self._sample_trigrams(text):
-                places = self._places.setdefault(gram, [])
-                if len(places) <= MOST_PAGES:
-                    places.append(place)
+                pages = self._pages_of_trigram.setdefault(gram, [])
+                if len(pages) <= MOST_PAGES:
+                    pages.append(key)
 
-    def candidates(self, text: str, most: int = 3) -> list[Place]:
+    def candidates(self, text: str, most: int = 3) -> list[PageKey]:
         """The few texts that share most trigrams with a text."""
-        counts: Counter[Place] = Counter()
+        counts: Counter[PageKey] = Counter()
         for gram in self._sample_trigrams(text):
-            places = self._places.get(gram, [])
-            if len(places) <= MOST_PAGES:
-                counts.update(places)
-        return [place for place, _ in counts.most_common(most)]
+            pages = self._pages_of_trigram.get(gram, [])
+            if len(pages) <= MOST_PAGES:
+                counts.update(pages)
+        return [key for key, _ in counts.most_common(most)]
 
     def _sample_trigrams(self, text: str) -> set[str]:
         grams = set(_trigrams(text))
@@ -230,7 +230,7 @@ def _compute_dice(one: str, other: str) -> float:
     return 2 * (left & right).total() / max(1, left.total() + right.total())
 
 
-_Chain = tuple[tuple[Place, ...], bool]
+_Chain = tuple[tuple[PageKey, ...], bool]
 """Pages, and whether the last is linked to the first."""
 
 
@@ -241,36 +241,36 @@ def _merge_parts(models: Mapping[_Chain, Sequence[str]]) -> dict[_Chain, list[st
     """
     kept: dict[_Chain, list[str]] = {}
     pieces: dict[_Chain, Counter[str]] = {}
-    for (places, closed), names in sorted(models.items(), key=lambda each: -len(each[0][0])):
-        whole = next((longer for longer in kept if _is_piece(places, longer)), None)
+    for (pages, closed), names in sorted(models.items(), key=lambda each: -len(each[0][0])):
+        whole = next((longer for longer in kept if _is_piece(pages, longer)), None)
         if whole is None or closed:
-            kept[places, closed] = list(names)
+            kept[pages, closed] = list(names)
         else:
-            pieces.setdefault(whole, Counter()).update(dict.fromkeys(names, len(places)))
+            pieces.setdefault(whole, Counter()).update(dict.fromkeys(names, len(pages)))
     for whole, counts in pieces.items():
         total = len(whole[0])
-        for name, pages in counts.items():
+        for name, part in counts.items():
             kept[whole].append(
-                message("analysis.in-part-of-pages", name=name, count=pages, total=total)
-                if pages < total
+                message("analysis.in-part-of-pages", name=name, count=part, total=total)
+                if part < total
                 else name
             )
     return kept
 
 
-def _is_piece(places: Sequence[Place], longer: _Chain) -> bool:
+def _is_piece(pages: Sequence[PageKey], longer: _Chain) -> bool:
     """Whether an open chain's links are all links of a longer chain."""
     following = dict(pairwise(longer[0]))
     if longer[1]:
         following[longer[0][-1]] = longer[0][0]
-    return all(following.get(one) == other for one, other in pairwise(places))
+    return all(following.get(one) == other for one, other in pairwise(pages))
 
 
-def _chains(links: Mapping[Place, Place]) -> Iterator[_Chain]:
+def _chains(links: Mapping[PageKey, PageKey]) -> Iterator[_Chain]:
     """The chains of a one-to-one relation, each from its beginning or its smallest page."""
     ends = set(links.values())
     left = set(links)
-    for start in sorted(place for place in links if place not in ends):
+    for start in sorted(key for key in links if key not in ends):
         chain = _follow(start, links)
         left.difference_update(chain)
         yield chain, False
@@ -280,7 +280,7 @@ def _chains(links: Mapping[Place, Place]) -> Iterator[_Chain]:
         yield chain, True
 
 
-def _follow(start: Place, links: Mapping[Place, Place]) -> tuple[Place, ...]:
+def _follow(start: PageKey, links: Mapping[PageKey, PageKey]) -> tuple[PageKey, ...]:
     chain = [start]
     while (following := links.get(chain[-1])) is not None and following != start:
         chain.append(following)
@@ -297,7 +297,7 @@ def swapped_in(run: RunFolder) -> SwapCheck:
     manifest = run.manifest()
     for response in run.responses(tasks=tasks):
         if saw_page(response, model_role(manifest, response.model)):
-            finder.add(response.model, place_of(response), response.text)
+            finder.add(response.model, page_key(response), response.text)
     return finder.check()
 
 
@@ -307,7 +307,7 @@ def swapped_of(run_set: RunSet) -> SwapCheck:
     for asked in run_set.asked.values() if finder.needed else ():
         for answer in asked.answers:
             if saw_page(answer.response, run_set.by_model[answer.model].role):
-                finder.add(answer.model, place_of(asked.item), answer.response.text)
+                finder.add(answer.model, page_key(asked.item), answer.response.text)
     return finder.check()
 
 
@@ -339,19 +339,19 @@ def _head(each: SwapChain) -> Message:
 def _describe_chain(each: SwapChain) -> Message:
     if not each.closed:
         return message("analysis.each-page-was-read-as-the")
-    if len(each.places) == 2:
+    if len(each.pages) == 2:
         return message("analysis.each-page-read-text")
     return message("analysis.each-page-read-text-next")
 
 
 def swap_table(found: Sequence[SwapChain], run_set: RunSet) -> list[SwapLine]:
     """The chains as the report lists them, with the number of each item in the report."""
-    numbers = {place_of(asked.item): at for at, asked in enumerate(run_set.asked.values())}
+    numbers = {page_key(asked.item): at for at, asked in enumerate(run_set.asked.values())}
     return [
         SwapLine(
             head=_head(each),
-            items=[(place[2], numbers[place]) for place in each.places[:MOST_NAMED]],
-            more=max(0, len(each.places) - MOST_NAMED),
+            items=[(key[2], numbers[key]) for key in each.pages[:MOST_NAMED]],
+            more=max(0, len(each.pages) - MOST_NAMED),
             what=_describe_chain(each),
             models=listed(each.models),
             others=listed(each.others),
@@ -378,8 +378,8 @@ def swap_lines(check: SwapCheck, hint: str = "") -> Iterator[Message]:
 
 
 def _swap_line(each: SwapChain) -> Message:
-    names: str = listed([item for _, _, item in each.places[:MOST_NAMED]])
-    if (more := len(each.places) - MOST_NAMED) > 0:
+    names: str = listed([item for _, _, item in each.pages[:MOST_NAMED]])
+    if (more := len(each.pages) - MOST_NAMED) > 0:
         names = message("analysis.names-and-more", names=names, count=more)
     head, what, models = _head(each), _describe_chain(each), listed(each.models)
     if not each.others:

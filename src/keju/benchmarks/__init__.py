@@ -2,8 +2,8 @@
 
 A folder has all that only its benchmark needs, and is the only place that knows its name:
 ``benchmark.toml`` is its definition, ``PROVIDES`` in ``__init__.py`` names the readers, writers
-and metrics that it declares, by entry-point group as an installed package would, and ``PLACE`` is
-its place in lists.
+and metrics that it declares, by entry-point group as an installed package would, and ``POSITION``
+is its position in lists.
 """
 
 from importlib import import_module
@@ -11,6 +11,6 @@ from pkgutil import iter_modules
 
 
 def folders() -> list[str]:
-    """The names of the folders, in the order in which lists show the benchmarks (`PLACE`)."""
+    """The names of the folders, in the order in which lists show the benchmarks (`POSITION`)."""
     names = [each.name for each in iter_modules(__path__) if each.ispkg]
-    return sorted(names, key=lambda name: (import_module(f"{__name__}.{name}").PLACE, name))
+    return sorted(names, key=lambda name: (import_module(f"{__name__}.{name}").POSITION, name))

@@ -31,8 +31,8 @@ class Step(Generic[S]):
             on it: the first name of a step that was renamed, by default `name`.
         summary: one sentence for ``--help``.
         settings: the type of its settings.
-        run: the function: reads ``context.given``, writes with ``context.keep``, ``context.writer``
-            and ``context.table``.
+        run: the function: reads ``context.dataset``, writes with ``context.keep``,
+            ``context.writer`` and ``context.table``.
         version: raised whenever the same settings would give other items, so that builds made
             before do not count as finished.
     """

@@ -25,8 +25,8 @@ class StepContext:
     """The context in which a step runs.
 
     Attributes:
-        given: the input, a finished dataset.
-        engine: processes rows; its finished chunks survive an interruption.
+        dataset: the input dataset; it is complete.
+        engine: applies functions to rows; its finished chunks survive an interruption.
         writer: of the output dataset.
         out: the output's directory, for files that a step writes beside items and tables.
         seed: the recipe's seed.
@@ -34,9 +34,9 @@ class StepContext:
     """
 
     def __init__(
-        self, step: str, given: Dataset, writer: DatasetWriter, *, engine: Engine, seed: int = 0
+        self, step: str, dataset: Dataset, writer: DatasetWriter, *, engine: Engine, seed: int = 0
     ) -> None:
-        self.given = given
+        self.dataset = dataset
         self.writer = writer
         self.out = writer.path
         self.seed = seed
@@ -52,14 +52,19 @@ class StepContext:
 
         Each call reads the input again. `keep` compares an item with the one that was yielded last.
         """
-        for item in self.given:
+        for item in self.dataset:
             self._current = item
             yield item
+
+    @property
+    def given(self) -> Dataset:
+        """`dataset`, by its name in plug-ins for earlier versions."""
+        return self.dataset
 
     def items(self) -> list[Item]:
         """The items of the input, in their order, all in memory; read once."""
         if self._items is None:
-            self._items = self.given.items()
+            self._items = self.dataset.items()
             self._by_id = {item.id: item for item in self._items}
         return self._items
 
@@ -72,21 +77,22 @@ class StepContext:
         """The path of an image of the input, for engines whose rows name files.
 
         Raises:
-            DataError: it is missing, or not the one that its item was made with.
+            DataError: the image is missing, or has another hash than the item states.
         """
-        if ref.path not in self.given.packed:
-            return self.given.image_path(ref)
+        if ref.path not in self.dataset.packed:
+            return self.dataset.image_path(ref)
         file = self.scratch("unpacked") / Path(ref.path).name
         if not file.is_file():
-            write_atomic(file, self.given.image_bytes(ref))
+            write_atomic(file, self.dataset.image_bytes(ref))
         return file
 
     def keep(self, item: Item, *, note: str = "", tool: str = "", person: str = "") -> None:
         """Add an item to the output.
 
-        Its images are linked from `given` unless the writer has them already. The step is appended
-        to its provenance if note, tool or person is given, or the item differs from the input item.
-        An item that is not the last one of `iter_items` needs all items of the input in memory.
+        Its images are linked from `dataset` unless the writer has them already. The step is
+        appended to its provenance if note, tool or person is given, or the item differs from the
+        input item. An item that is not the last one of `iter_items` needs all items of the input
+        in memory.
 
         Raises:
             DataError: the id is taken, or an image is neither in the input nor added.
@@ -95,12 +101,12 @@ class StepContext:
             if not self.writer.has_image(ref):
                 self.writer.link_image(self.image_path(ref), ref)
         described = bool(note or tool or person)
-        if described or item != self._find_given(item.id):
+        if described or item != self._find_input_item(item.id):
             done = Provenance(step=self._step, tool=tool, person=person, note=note)
             item = replace(item, provenance=(*item.provenance, done))
         self.writer.add(item)
 
-    def _find_given(self, name: str) -> Item | None:
+    def _find_input_item(self, name: str) -> Item | None:
         """Find the item of the input with that id; None if it has none."""
         if self._current is not None and self._current.id == name:
             return self._current

@@ -12,7 +12,7 @@ from rich.table import Table
 from keju.analysis.labels import higher_is_better, metric_label
 from keju.cli.output.console import name_columns, plain_table, translate
 from keju.datasets import mini
-from keju.definitions import published_tasks, tasks
+from keju.definitions import paper_tasks, tasks
 from keju.formatting import NOTHING, percent
 from keju.messages import language, message
 from keju.models import model_kinds, role_of
@@ -141,7 +141,7 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
     answered = {row.task for row in rows}
     read = [row.task for row in rows if row.engine is not None]
     yield message(
-        "terminal.demo-answered", count=len(answered), tasks=len(published_tasks()),
+        "terminal.demo-answered", count=len(answered), tasks=len(paper_tasks()),
         engine=len(read), names=", ".join(read),
     )  # fmt: skip
     later = {row.task for row in rows if row.metric != _main_metric(row)}

@@ -43,15 +43,15 @@ class TaskRow(TypedDict):
 def tasks() -> tuple[Task, ...]:
     """The tasks of all benchmarks that are registered in this process, in their order.
 
-    First those of the bundled benchmarks: the 55 published ones, in their papers' order, and that
-    of own pages. After them those of other benchmarks, as they were loaded.
+    First those of the bundled benchmarks: those of papers, in their order, and that of own pages.
+    After them those of other benchmarks, as they were loaded.
     """
     return registry.tasks()
 
 
-def published_tasks() -> tuple[Task, ...]:
-    """The 55 tasks that papers define, in their order."""
-    return tuple(each for each in tasks() if each.published)
+def paper_tasks() -> tuple[Task, ...]:
+    """The tasks of the bundled benchmarks that papers define, in their order."""
+    return tuple(each for each in tasks() if each.from_paper)
 
 
 def task(task_id: str) -> Task:

@@ -144,18 +144,18 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     drafts: dict[str, _Table] = field(default_factory=dict)
 
 
-def parse_definition(text: str, place: str, *, published: bool = False) -> Definition:
+def parse_definition(text: str, place: str, *, bundled: bool = False) -> Definition:
     """The definition in a TOML text.
 
     Args:
         text: the file's content.
         place: the name of the file in errors.
-        published: whether the tasks are those of papers (`Task.published`).
+        bundled: whether keju contains the definition; tasks with a count are then `from_paper`.
 
     Raises:
         DataError: the text is not a definition; the error names the table in it, with a hint.
     """
-    return _Parser(text, place).definition(published=published)
+    return _Parser(text, place).definition(bundled=bundled)
 
 
 class _Parser:
@@ -167,7 +167,7 @@ class _Parser:
             name: self._family(name, each) for name, each in self._file.families.items()
         }
 
-    def definition(self, *, published: bool) -> Definition:
+    def definition(self, *, bundled: bool) -> Definition:
         file = self._file
         if not _NAME.fullmatch(file.name):
             self._fail(message("definitions.name-not-usable", name=shortened(file.name)))
@@ -176,7 +176,7 @@ class _Parser:
         if not file.tasks:
             self._fail(message("definitions.no-tasks-declared"))
         self._check_numbers(file.number_prefix)
-        tasks = tuple(self._task(name, row, published) for name, row in file.tasks.items())
+        tasks = tuple(self._task(name, row, bundled) for name, row in file.tasks.items())
         for each in tasks:
             self._transcribing(f"tasks.{each.id}", each.transcription_from, tasks)
         self._known("domains_zh", file.domains_zh, {each.domain for each in tasks}, "domain")
@@ -234,7 +234,7 @@ class _Parser:
         self._known(item, mean.without, {each.id for each in tasks}, "task")
         return mean
 
-    def _task(self, task_id: str, table: _Table, published: bool) -> Task:
+    def _task(self, task_id: str, table: _Table, bundled: bool) -> Task:
         item = f"tasks.{task_id}"
         row, file = self._shaped(table, _TaskRow, item), self._file
         self._check_id(task_id, item)
@@ -262,7 +262,7 @@ class _Parser:
             count=row.count,
             count_kind=file.count_kind,
             note=row.note,
-            published=published and file.count_kind != "open",
+            from_paper=bundled and file.count_kind != "open",
             candidates=row.candidates,
             transcription_from=row.transcription_from,
         )

@@ -188,7 +188,7 @@ def _all() -> dict[str, RegisteredDefinition]:
         own_pages = files("keju.definitions").joinpath("data", _OWN_PAGES)
         for file in (*(each.joinpath(FILE) for each in list_shipped_folders()), own_pages):
             text, folder = file.read_text("utf-8"), Path(str(file)).parent
-            read = parse_definition(text, file.name, published=True)
+            read = parse_definition(text, file.name, bundled=True)
             _add(RegisteredDefinition(read, text, "keju", shipped=True, folder=folder))
     return _known
 
@@ -213,7 +213,7 @@ def _add(found: RegisteredDefinition) -> None:
 def _check_same(there: RegisteredDefinition, found: RegisteredDefinition) -> None:
     """Check that a definition has the content of the registered one of the same name."""
     name = found.definition.name
-    same = parse_definition(found.text, found.place, published=there.shipped)
+    same = parse_definition(found.text, found.place, bundled=there.shipped)
     if there.definition == same:
         return
     if there.shipped:

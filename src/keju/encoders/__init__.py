@@ -3,7 +3,7 @@
 Scoring opens one `Encoders` and passes it whole lists of pairs (candidate, reference)::
 
     encoders = Encoders(parse_semantic(options), default_cache_path())
-    if reason := encoders.missing("chinese-bert-wwm"):
+    if reason := encoders.unavailable_reason("chinese-bert-wwm"):
         ...                                        # the metric is unscored, for this reason
     encoders.first_token_cosine(pairs)                # mean first-token vectors
     encoders.bert_score("bert-base-chinese", pairs)   # P, R, F1 by token matching, not rescaled
@@ -24,10 +24,10 @@ random model of BERT-base's size by 2e-4.
 """
 
 from keju.encoders.cache import VectorCache, default_cache_path
+from keju.encoders.encoders import Encoders, reference_pairs
 from keju.encoders.folder import weights_hash
 from keju.encoders.matching import Pair
 from keju.encoders.names import ENCODERS, NAMES, EncoderFacts, parse_semantic
-from keju.encoders.readings import Encoders, reference_pairs
 from keju.encoders.text import Counts, TextEncoder
 
 __all__ = [

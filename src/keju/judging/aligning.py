@@ -2,7 +2,7 @@
 
 The measures are Pearson, Spearman, Kendall, MSE, MAE and bias (human - model). The formulas of
 Spearman and Kendall that papers print do not handle ties, which are frequent in grades, so the
-corrected forms are computed too and decide.
+corrected forms are computed too; by them the best judge is selected.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
@@ -32,9 +33,16 @@ Grades = Mapping[str, Mapping[AnswerId, float]]
 """Grades by judge and answer."""
 
 PERSON = "a person"
-"""The name in place of a judge for one rater compared with the mean of the others."""
+"""In place of a judge's name: this row compares one rater with the mean of the other raters."""
 
-DECIDES: tuple[AssociationMeasure, ...] = ("pearson", "spearman", "kendall", "mse", "mae", "bias")
+BEST_JUDGE_MEASURES: tuple[AssociationMeasure, ...] = (
+    "pearson",
+    "spearman",
+    "kendall",
+    "mse",
+    "mae",
+    "bias",
+)
 """The measures by which the best judge is selected; a bias is better if it is nearer to 0."""
 
 
@@ -62,8 +70,9 @@ class TaskAlignment(Record, frozen=True, kw_only=True, omit_defaults=False):
 class BestJudge(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The best judge by one measure, over the answers that every judge graded.
 
-    `difference` is its advantage over `runner_up`, with its interval by a paired bootstrap; `sure`
-    if the interval of its difference to every other judge is above 0.
+    `difference` is its advantage over `runner_up`, with its interval by a paired bootstrap. It
+    `is_significant` if the interval of its difference to every other judge is above 0; JSON files
+    call this ``sure``.
     """
 
     measure: str
@@ -73,7 +82,7 @@ class BestJudge(Record, frozen=True, kw_only=True, omit_defaults=False):
     difference: float
     low: float | None
     high: float | None
-    sure: bool
+    is_significant: bool = msgspec.field(name="sure")
 
 
 class RaterAgreement(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -255,7 +264,7 @@ def _best(
         judge: associate(human, [given[each.which] for each in common], groups, resamples=resamples)
         for judge, given in grades.items()
     }
-    for measure in DECIDES:
+    for measure in BEST_JUDGE_MEASURES:
         values = {
             judge: float(_goodness(measure, np.array(value)))
             for judge, each in found.items()
@@ -282,7 +291,7 @@ def _best(
             difference=values[best] - values[runner_up],
             low=beside.low if beside else None,
             high=beside.high if beside else None,
-            sure=all(each is not None and each.low > 0 for each in intervals.values()),
+            is_significant=all(each is not None and each.low > 0 for each in intervals.values()),
         )
 
 

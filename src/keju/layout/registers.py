@@ -1,4 +1,4 @@
-"""Registers: a page (or leaf) divided horizontally into bands, each with columns of its own."""
+"""Registers: a page (or leaf) divided horizontally into registers, each with columns of its own."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from keju.layout.columns import divide
 _FEWEST = 5
 """The minimum number of columns in a register."""
 
-_WORTH = 0.015
+_MIN_IMPROVEMENT = 0.015
 """Minimum improvement of the fit by two registers over one, in `misfit` per column."""
 
-_SOFT = 0.35
+_INSET = 0.35
+"""The share of a box's size by which it may reach over a height that divides registers."""
 
 _GAPS = 3
 """The number of widest gaps that are tried."""
@@ -37,24 +38,24 @@ def split_registers(boxes: Boxes, grid: ColumnGrid) -> list[list[int]]:
     if len(boxes) < 2 * _FEWEST:
         return [everything]
     leaves = _leaves(boxes, grid)
-    bands = [band for leaf in leaves for band in _bands(boxes, leaf)]
-    return bands if len(bands) > len(leaves) else [everything]
+    registers = [found for leaf in leaves for found in _registers(boxes, leaf)]
+    return registers if len(registers) > len(leaves) else [everything]
 
 
-def _bands(boxes: Boxes, leaf: list[int]) -> list[list[int]]:
+def _registers(boxes: Boxes, leaf: list[int]) -> list[list[int]]:
     """A leaf's boxes, divided recursively at the height where the columns fit best."""
-    best, saved = None, _WORTH
+    best, improvement = None, _MIN_IMPROVEMENT
     for upper, lower in _gaps(boxes, leaf):
-        saving = _saving(boxes, leaf, upper, lower)
-        if saving > saved:
-            best, saved = (upper, lower), saving
+        improved = _improvement(boxes, leaf, upper, lower)
+        if improved > improvement:
+            best, improvement = (upper, lower), improved
     if best is None:
         return [leaf]
-    return _bands(boxes, best[0]) + _bands(boxes, best[1])
+    return _registers(boxes, best[0]) + _registers(boxes, best[1])
 
 
-def _saving(boxes: Boxes, leaf: list[int], upper: list[int], lower: list[int]) -> float:
-    """The improvement of the fit by two divisions over one, per column."""
+def _improvement(boxes: Boxes, leaf: list[int], upper: list[int], lower: list[int]) -> float:
+    """How much better columns fit if they are divided above and below separately, per column."""
     parts = [boxes.take(upper), boxes.take(lower)]
     grids = [measure_column_grid(part) for part in parts]
     divided = [divide(part, grid) for part, grid in zip(parts, grids, strict=True)]
@@ -72,7 +73,7 @@ def _saving(boxes: Boxes, leaf: list[int], upper: list[int], lower: list[int]) -
 def _gaps(boxes: Boxes, leaf: list[int]) -> list[tuple[list[int], list[int]]]:
     """The divisions of boxes into those entirely above a height and those entirely below it."""
     some = boxes.take(leaf)
-    inset = _SOFT * np.minimum(some.width, some.height)
+    inset = _INSET * np.minimum(some.width, some.height)
     top, bottom = some.y0 + inset, some.y1 - inset
     order = np.argsort(top, kind="stable")
     reached = np.maximum.accumulate(bottom[order])

@@ -8,10 +8,10 @@ import numpy as np
 
 from keju.layout.boxes import Boxes, Floats
 
-_SOFT = 0.35
+_MAX_OVERLAP = 0.35
 """Boxes may overlap by this share of a character without being side by side."""
 
-_CLEAR = 0.2
+_MAX_CLEAR_OVERLAP = 0.2
 """The same, where lines must be shown to be in separate rows."""
 
 _BREAK = 1.5
@@ -73,7 +73,7 @@ def _part(
     members: Sequence[int], extents: Callable[[float], tuple[Floats, Floats]]
 ) -> list[list[int]]:
     """Divide members into groups whose extents do not overlap, in ascending order."""
-    low, high = extents(_SOFT)
+    low, high = extents(_MAX_OVERLAP)
     order = np.lexsort((high, low))
     groups: list[list[int]] = []
     end = -np.inf
@@ -109,4 +109,4 @@ def _goes_on(boxes: Boxes, upper: list[int], lower: list[int]) -> bool:
 
 
 def _clear_rows(boxes: Boxes, members: list[int]) -> list[list[int]]:
-    return _part(members, lambda _: _wide(boxes, members, _CLEAR))
+    return _part(members, lambda _: _wide(boxes, members, _MAX_CLEAR_OVERLAP))

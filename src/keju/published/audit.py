@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from keju.files import read_toml
 from keju.items import Record
-from keju.published.book import Book, open_book
 from keju.published.checks import (
     AnyCheck,
     Certainty,
@@ -24,6 +23,7 @@ from keju.published.checks import (
 )
 from keju.published.claims import ClaimDecision, decide, declared_claims
 from keju.published.papers import paper_file, papers
+from keju.published.printed_tables import PrintedTables, load_printed_tables
 
 OF_A_RUN = "run"
 """The kind of a finding about a run and not about printed tables."""
@@ -96,13 +96,13 @@ def audit_published(benchmark: str = "") -> Audit:
 
 
 def _audit(benchmark: str) -> Audit:
-    book = open_book(benchmark)
-    audit = examine(book, declared_checks(benchmark))
-    claims = tuple(decide(book, claim) for claim in declared_claims(benchmark))
+    paper = load_printed_tables(benchmark)
+    audit = examine(paper, declared_checks(benchmark))
+    claims = tuple(decide(paper, claim) for claim in declared_claims(benchmark))
     return replace(audit, claims=claims)
 
 
-def examine(book: Book, checks: Iterable[Check]) -> Audit:
+def examine(paper: PrintedTables, checks: Iterable[Check]) -> Audit:
     """Apply checks to tables.
 
     Raises:
@@ -111,17 +111,17 @@ def examine(book: Book, checks: Iterable[Check]) -> Audit:
     findings: list[Finding] = []
     held: list[PassedCheck] = []
     for check in checks:
-        outcomes = list(check.examine(book))
-        size = size_of(book, check.weigh, outcomes)
+        outcomes = list(check.examine(paper))
+        size = size_of(paper, check.weigh, outcomes)
         findings += [
-            _finding(book.benchmark, check, outcome, size)
+            _finding(paper.benchmark, check, outcome, size)
             for outcome in outcomes
             if outcome.mismatches
         ]
         if kept := [outcome for outcome in outcomes if not outcome.mismatches]:
             held.append(
                 PassedCheck(
-                    benchmark=book.benchmark,
+                    benchmark=paper.benchmark,
                     check=check.id,
                     holds=check.holds,
                     holds_zh=check.holds_zh,

@@ -12,7 +12,6 @@ from keju.datasets.readers.tables import sheet_lines
 from keju.errors import DataError, UsageError
 from keju.messages import message
 from keju.published.audit import Audit, examine
-from keju.published.book import Book
 from keju.published.checks import Check
 from keju.published.checks.base import differs
 from keju.published.checks.grids import Counts
@@ -21,6 +20,7 @@ from keju.published.checks.repeats import RepeatedColumns, RepeatedRows
 from keju.published.checks.rows import Rank
 from keju.published.checks.sizes import Recomputed
 from keju.published.checks.sums import Mean, RowMean
+from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Cell, Column, Mark, Metric, PrintedTable, printed_cell
 
 _MEAN = re.compile(r"(avg|average|mean|overall|all|均值|平均.*|总分|總分)\b.*", re.IGNORECASE)
@@ -36,7 +36,7 @@ _MOST_CELLS = 1_000_000
 _MOSTLY = 0.8
 
 
-class Leaderboard(Book, frozen=True, kw_only=True):
+class Leaderboard(PrintedTables, frozen=True, kw_only=True):
     """One table of another source, read like a paper's table. Rows of means are not models."""
 
     @cached_property
@@ -64,12 +64,12 @@ def audit_leaderboard(path: Path) -> Audit:
         UsageError: the file does not exist.
         DataError: it is not a table of names and numbers.
     """
-    book = _read(path)
-    return examine(book, _checks(book))
+    paper = _read(path)
+    return examine(paper, _checks(paper))
 
 
-def _checks(book: Leaderboard) -> Iterator[Check]:
-    (table,) = book.tables.values()
+def _checks(paper: Leaderboard) -> Iterator[Check]:
+    (table,) = paper.tables.values()
     name = escape(table.name)
     columns = list(table.columns.values())
     ranks = [each for each in columns if _RANK.fullmatch(each.name)]
@@ -81,13 +81,13 @@ def _checks(book: Leaderboard) -> Iterator[Check]:
         yield _rank_check(name, rank, means[0])
     for row in table.rows:
         if _MEAN.fullmatch(row) and _mostly_holds(
-            averages := _row_of_means(name, row, [*parts, *means]), book
+            averages := _row_of_means(name, row, [*parts, *means]), paper
         ):
             yield averages
     for column in parts:
         if count := _COUNT.search(column.name):
             yield _count_check(name, column, max(1, int(count[1])))
-    if _mostly_holds(marks := _mark_check(name, columns), book):
+    if _mostly_holds(marks := _mark_check(name, columns), paper):
         yield marks
     yield from _repeat_checks(tuple(f"{name} | {escape(each.name)}" for each in parts))
 
@@ -176,8 +176,8 @@ def _marks_used(columns: Sequence[Column]) -> tuple[Mark, ...]:
     return tuple(sorted(used - {""}))
 
 
-def _mostly_holds(check: Check, book: Leaderboard) -> bool:
-    outcomes = [bool(outcome.mismatches) for outcome in check.examine(book)]
+def _mostly_holds(check: Check, paper: Leaderboard) -> bool:
+    outcomes = [bool(outcome.mismatches) for outcome in check.examine(paper)]
     return sum(outcomes) < len(outcomes) / 2
 
 

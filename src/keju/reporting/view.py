@@ -217,9 +217,7 @@ def build_view(
         grades=judged,
         post_edit_costs=post_edit_costs(run_set),
         risk_coverage_rows=risk_coverage_rows(run_set),
-        contamination=contamination(
-            run_set, {place for each in swapped.found for place in each.places}
-        ),
+        contamination=contamination(run_set, {key for each in swapped.found for key in each.pages}),
         downstream=downstream(run_set),
         task_ids=_task_ids(run_set),
         times=time_table(run_set, collection, prices),

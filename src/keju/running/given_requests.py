@@ -36,7 +36,7 @@ RequestsOfModel = Callable[[Model], Iterable[Request]]
 
 
 class GivenRequests:
-    """The source of requests that exist already; a place is the position of a request.
+    """The source of requests that exist already; the handle of a request is its position.
 
     A stored response to another prompt, or of a model with other settings, is outdated.
 
@@ -58,9 +58,9 @@ class GivenRequests:
         """Whether a stored response is to another prompt or of other settings."""
         return stored.key != job_of(self.model, planned.request).key
 
-    def jobs(self, places: Sequence[int]) -> Iterator[Job]:
+    def build_jobs(self, handles: Sequence[int]) -> Iterator[Job]:
         """The requests at these positions."""
-        wanted = frozenset(places)
+        wanted = frozenset(handles)
         for position, request in enumerate(self._requests()):
             if position in wanted:
                 yield job_of(self.model, request)

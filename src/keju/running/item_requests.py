@@ -30,7 +30,7 @@ from keju.runs import RunFolder
 from keju.text import answer_part
 
 
-class Place(NamedTuple):
+class RequestHandle(NamedTuple):
     """Which request of an item: its prompt variant and its candidate."""
 
     item: Item
@@ -58,43 +58,43 @@ class ItemRequests:
             for setting, reader in readers.items()
         }
 
-    def planned(self) -> Iterator[PlannedRequest[Place] | NotAsked]:
+    def planned(self) -> Iterator[PlannedRequest[RequestHandle] | NotAsked]:
         """All requests, and those that are not sent, with the reason."""
         for item, variant in self._contents.turns(self.model):
             if reason := skip_reason(item, variant):
                 yield NotAsked(reason, request_count(item))
                 continue
             readings = self._readings[variant.setting]
-            reading = readings.of(item, variant) if readings else None
+            transcription = readings.of(item, variant) if readings else None
             examples = self._contents.examples.of(item, variant)
             # A model that transcribes first must support the request with the images.
             with_images = request_for(item, variant, examples=examples) if readings else None
-            for request in self._requests(item, variant, reading):
+            for request in self._requests(item, variant, transcription):
                 if reason := unsupported_reason(self.model, with_images or request):
                     yield NotAsked(reason)
                     continue
-                place = Place(item, variant, request.candidate)
-                waits = readings is not None and reading is None
-                yield PlannedRequest(place, request, reading, waits)
+                handle = RequestHandle(item, variant, request.candidate)
+                waits = readings is not None and transcription is None
+                yield PlannedRequest(handle, request, transcription, waits)
 
-    def is_outdated(self, stored: StoredResponse, planned: PlannedRequest[Place]) -> bool:
+    def is_outdated(self, stored: StoredResponse, planned: PlannedRequest[RequestHandle]) -> bool:
         """Whether a stored response must be replaced (`Renewal`).
 
         Raises:
             UsageError: it is to another prompt.
         """
         job = job_of(self.model, planned.request)
-        return self._renewal.is_needed(stored, job, planned.reading)
+        return self._renewal.is_needed(stored, job, planned.transcription)
 
-    def jobs(self, places: Sequence[Place]) -> Iterator[Job]:
-        """The requests at these places, those of one item and prompt variant after each other."""
-        for _, group in groupby(places, key=lambda place: (id(place.item), id(place.variant))):
+    def build_jobs(self, handles: Sequence[RequestHandle]) -> Iterator[Job]:
+        """The requests with these handles, those of one item and variant after each other."""
+        for _, group in groupby(handles, key=lambda each: (id(each.item), id(each.variant))):
             wanted = list(group)
-            item, variant, candidates = *wanted[0][:2], {place.candidate for place in wanted}
+            item, variant, candidates = *wanted[0][:2], {each.candidate for each in wanted}
             readings = self._readings[variant.setting]
-            reading = readings.of(item, variant) if readings else None
-            failure = failure_of(reading) if reading else None
-            for request in self._requests(item, variant, reading):
+            transcription = readings.of(item, variant) if readings else None
+            failure = failure_of(transcription) if transcription else None
+            for request in self._requests(item, variant, transcription):
                 if request.candidate in candidates:
                     yield job_of(self.model, request, failure)
 
@@ -103,10 +103,10 @@ class ItemRequests:
         return self._renewal.lines()
 
     def _requests(
-        self, item: Item, variant: RequestVariant, reading: Response | None
+        self, item: Item, variant: RequestVariant, transcription: Response | None
     ) -> Iterator[Request]:
         # The reasoning of the reader is not part of the transcription.
-        text = None if reading is None else answer_part(reading.text)
+        text = None if transcription is None else answer_part(transcription.text)
         return requests_for(item, variant, text, self._contents.examples.of(item, variant))
 
 
@@ -118,12 +118,10 @@ def reading_queues(contents: RunContents, folder: RunFolder, policy: Policy) -> 
         for item, variant in contents.turns(model):
             reader = reader_of(model, variant.setting)
             if reader and _is_sent(contents, model, item, variant):
-                place = (reader.model.name, reader.every_round)
-                readers.setdefault(place, reader)
-                turns.setdefault(place, []).append((item, variant))
-    queues = [
-        _reading_queue(reader, turns[place], folder, policy) for place, reader in readers.items()
-    ]
+                key = (reader.model.name, reader.every_round)
+                readers.setdefault(key, reader)
+                turns.setdefault(key, []).append((item, variant))
+    queues = [_reading_queue(reader, turns[key], folder, policy) for key, reader in readers.items()]
     return [queue for queue in queues if queue.total]
 
 

@@ -4,8 +4,8 @@ Runs, judges and drafts use it alike. They differ in their `RequestSource`: a ru
 from the items of a dataset (`ItemRequests`), the others have them already (`GivenRequests`).
 
 Each request that is sent is built twice, but hashed once. The first pass decides which requests are
-missing, the second makes each when it is its turn: kept in between, a hundred thousand prompts with
-their transcriptions would take hundreds of megabytes.
+missing, the second builds each when it is its turn. If the requests were kept in between, a hundred
+thousand prompts with their transcriptions would take hundreds of megabytes.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ from keju.running.run_summary import RunSummary
 from keju.running.store import RequestId, ResponseStore, StoredResponse
 from keju.runs import RunFolder
 
-_P = TypeVar("_P")
+_Handle = TypeVar("_Handle")
 
 
-class PlannedRequest(NamedTuple, Generic[_P]):
+class PlannedRequest(NamedTuple, Generic[_Handle]):
     """A request that a model is to answer.
 
-    `place` is what its source needs to build it again. `reading` is the transcription that it
-    contains, if one was made first; while that is missing, `waits` is true.
+    `handle` is what its source needs to build it again. `transcription` is the response to the
+    request before it, if the prompt contains a transcription of the images. `waits` is true if that
+    transcription is needed and missing.
     """
 
-    place: _P
+    handle: _Handle
     request: Request
-    reading: Response | None = None
+    transcription: Response | None = None
     waits: bool = False
 
 
@@ -54,32 +55,32 @@ class NotAsked(NamedTuple):
     requests: int = 1
 
 
-class RequestSource(Protocol[_P]):
+class RequestSource(Protocol[_Handle]):
     """The requests to one model."""
 
     @property
     def model(self) -> Model:
         """The model."""
 
-    def planned(self) -> Iterable[PlannedRequest[_P] | NotAsked]:
+    def planned(self) -> Iterable[PlannedRequest[_Handle] | NotAsked]:
         """All requests, whether they have a response or not."""
 
-    def is_outdated(self, stored: StoredResponse, planned: PlannedRequest[_P]) -> bool:
+    def is_outdated(self, stored: StoredResponse, planned: PlannedRequest[_Handle]) -> bool:
         """Whether a stored response must be replaced.
 
         Raises:
-            UsageError: it is to another prompt and must not be replaced.
+            UsageError: the stored response answers another prompt and must not be replaced.
         """
 
-    def jobs(self, places: Sequence[_P]) -> Iterator[Job]:
-        """The requests at these places, each built when it is its turn."""
+    def build_jobs(self, handles: Sequence[_Handle]) -> Iterator[Job]:
+        """The requests with these handles, each built when it is its turn."""
 
     def notes(self) -> Iterable[str]:
         """The outdated responses that were found, a line each."""
 
 
 class PreparedQueue(NamedTuple):
-    """A model queue, and what was known before it is sent.
+    """A model queue, with the counts before its first request is sent.
 
     `planned` is the number of requests with and without a response, `kept` are the stored responses
     that remain valid, `not_asked` counts requests that are not sent, by reason.
@@ -96,16 +97,18 @@ class PreparedQueue(NamedTuple):
         return summary_of(self.queue, self.kept, self.planned, self.not_asked)
 
 
-def prepare_queue(source: RequestSource[_P], store: ResponseStore, policy: Policy) -> PreparedQueue:
+def prepare_queue(
+    source: RequestSource[_Handle], store: ResponseStore, policy: Policy
+) -> PreparedQueue:
     """The queue of the requests that have no valid response yet.
 
     Raises:
-        UsageError: a stored response is to another prompt and must not be replaced.
+        UsageError: a stored response answers another prompt and must not be replaced.
         DataError: a stored response is damaged.
     """
     model = source.model
     known = store.known(model.name)
-    missing: list[_P] = []
+    missing: list[_Handle] = []
     kept: list[StoredResponse] = []
     failed_before: dict[RequestId, StoredResponse] = {}
     not_asked: Counter[str] = Counter()
@@ -124,10 +127,10 @@ def prepare_queue(source: RequestSource[_P], store: ResponseStore, policy: Polic
                 kept.append(stored)
                 continue
             failed_before[request_id] = stored
-        missing.append(each.place)
+        missing.append(each.handle)
     queue = ModelQueue(
         model,
-        source.jobs(missing),
+        source.build_jobs(missing),
         total=len(missing) + waiting,
         ceiling=policy.concurrency or model.concurrency,
         limits=policy.limits,

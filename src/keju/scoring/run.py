@@ -316,6 +316,8 @@ def _wants_encoder(
         for protocol in protocols:
             for metric in metric_names(query, protocol, item.benchmark):
                 found = metric_of(protocol, item.benchmark, query.form, metric)
-                if isinstance(found, EncoderMetric) and not encoders.missing(found.encoder):
+                if isinstance(found, EncoderMetric) and not encoders.unavailable_reason(
+                    found.encoder
+                ):
                     return True
     return False

@@ -72,7 +72,7 @@ class Batch:
         Raises:
             UndefinedMetricError: it has no value, or its encoder is missing; the reason is in it.
         """
-        if reason := self._encoders.missing(metric.encoder):
+        if reason := self._encoders.unavailable_reason(metric.encoder):
             raise UndefinedMetricError(reason)
         candidate, reference = metric.prepare.inputs(sample)
         if len(candidate) > LONGEST:

@@ -26,7 +26,7 @@ def crop_margins(context: StepContext, settings: CropSettings) -> None:
     for item in context.items():
         images = []
         for ref in item.images:
-            cropped = crop(context.given.image_bytes(ref), settings.share)
+            cropped = crop(context.dataset.image_bytes(ref), settings.share)
             images.append(context.writer.add_image(cropped, ref.path))
         context.keep(
             replace(item, images=tuple(images), lines=()), note=f"margins: {settings.share:g}"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from keju.messages import register
 
-PLACE = 2
-"""The benchmark's place in lists."""
+POSITION = 2
+"""The benchmark's position in lists."""
 
 PROVIDES: dict[str, dict[str, str]] = {
     "keju.readers": {"ancientdoc": "keju.benchmarks.ancientdoc.reader:READER"},

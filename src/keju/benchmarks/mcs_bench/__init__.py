@@ -4,8 +4,8 @@ from pathlib import Path
 
 from keju.messages import register
 
-PLACE = 1
-"""The benchmark's place in lists."""
+POSITION = 1
+"""The benchmark's position in lists."""
 
 PROVIDES: dict[str, dict[str, str]] = {
     "keju.papers": {"MCS-Bench": "keju.benchmarks.mcs_bench.paper:PAPER"},

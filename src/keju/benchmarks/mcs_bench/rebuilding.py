@@ -8,7 +8,7 @@ from keju.benchmarks.mcs_bench.names import BENCHMARK
 from keju.definitions import Task, benchmark
 from keju.items import Protocol
 from keju.published import Rebuilt
-from keju.published.book import Book, open_book
+from keju.published.printed_tables import PrintedTables, load_printed_tables
 from keju.scoring.aggregate import (
     MeanResult,
     MetricResult,
@@ -30,15 +30,15 @@ def rebuild() -> tuple[Rebuilt, ...]:
     Illustration enters OverAll as printed. Table 3's MCQ and QA take in Illustration's own, which
     no table in the transcription prints, so that they are left to the audit.
     """
-    book = open_book(BENCHMARK)
-    return tuple(cell for model in book.evaluated for cell in _of_model(book, model))
+    paper = load_printed_tables(BENCHMARK)
+    return tuple(cell for model in paper.evaluated for cell in _of_model(paper, model))
 
 
-def _of_model(book: Book, model: str) -> Iterator[Rebuilt]:
+def _of_model(paper: PrintedTables, model: str) -> Iterator[Rebuilt]:
     declared = benchmark(BENCHMARK).tasks
     results = {
-        (column.task, ""): _result(book.registry[column.task], column.values[model])
-        for column in book.columns("Table 1[5-9] | T*:*") + book.columns("Table 20 | T*:*")
+        (column.task, ""): _result(paper.tasks_by_id[column.task], column.values[model])
+        for column in paper.columns("Table 1[5-9] | T*:*") + paper.columns("Table 20 | T*:*")
     }
     there = [each for each in declared if (each.id, "") in results]
     domains = domain_means(there, _PROTOCOL, results)
@@ -48,16 +48,16 @@ def _of_model(book: Book, model: str) -> Iterator[Rebuilt]:
     }
     for number, domain in enumerate(domains, 15):
         table = f"Table {number}"
-        yield _cell(book, table, "OverAll:mean", model, domains[domain])
+        yield _cell(paper, table, "OverAll:mean", model, domains[domain])
         for name, means in by_format.items():
             if domain in means:
-                yield _cell(book, table, f"{name}:mean", model, means[domain])
-        yield _cell(book, "Table 3", f"{domain}:mean", model, domains[domain])
-    yield _cell(book, "Table 3", "OverAll:mean", model, _overall(book, model, domains))
+                yield _cell(paper, table, f"{name}:mean", model, means[domain])
+        yield _cell(paper, "Table 3", f"{domain}:mean", model, domains[domain])
+    yield _cell(paper, "Table 3", "OverAll:mean", model, _overall(paper, model, domains))
 
 
-def _overall(book: Book, model: str, domains: Mapping[str, MeanResult]) -> MeanResult:
-    printed = book.column(f"Table 3 | {AS_PRINTED}:mean").values[model]
+def _overall(paper: PrintedTables, model: str, domains: Mapping[str, MeanResult]) -> MeanResult:
+    printed = paper.column(f"Table 3 | {AS_PRINTED}:mean").values[model]
     there = MeanResult(value=printed / 100, parts=(AS_PRINTED,))
     return mean_over_domains({**domains, AS_PRINTED: there})
 
@@ -77,11 +77,11 @@ def _result(task: Task, percent: float) -> TaskResult:
     )
 
 
-def _cell(book: Book, table: str, column: str, model: str, mean: MeanResult) -> Rebuilt:
+def _cell(paper: PrintedTables, table: str, column: str, model: str, mean: MeanResult) -> Rebuilt:
     return Rebuilt(
         table=table,
         column=column,
         row=model,
-        printed=book.column(f"{table} | {column}").values[model],
+        printed=paper.column(f"{table} | {column}").values[model],
         rebuilt=100 * (mean.value or 0.0),
     )

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from keju.messages import register
 
-PLACE = 3
-"""The benchmark's place in lists."""
+POSITION = 3
+"""The benchmark's position in lists."""
 
 _READERS = "keju.benchmarks.obi_bench.readers"
 

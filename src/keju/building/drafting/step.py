@@ -47,7 +47,7 @@ def draft_items(context: StepContext, settings: DraftSettings) -> None:
     templates = read_templates(settings.templates, settings.benchmark)
     kinds = [_get_kind(name, templates, settings) for name in settings.kinds if name != OCR]
     work = DraftRequester(
-        context.given, settings, RunFolder(_get_responses_folder(context.out, settings))
+        context.dataset, settings, RunFolder(_get_responses_folder(context.out, settings))
     )
     items = context.items()
     pages = list_pages(items)

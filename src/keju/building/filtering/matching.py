@@ -38,7 +38,8 @@ def compute_matches(context: StepContext, items: Iterable[Item], clip: Path) -> 
         file = context.scratch("clip") / f"{mark[:24]}.npy"
         if not file.exists():
             pictures = [
-                open_image(context.given.image_bytes(item.images[0]), name=item.id) for item in some
+                open_image(context.dataset.image_bytes(item.images[0]), name=item.id)
+                for item in some
             ]
             partial = file.with_suffix(".part.npy")
             np.save(partial, encoder.matches(pictures, [item.answer for item in some]))

@@ -157,7 +157,7 @@ def _report(context: StepContext, quality: Quality) -> None:
     context.table("distributions", distributions, Distribution)
     context.table("dropped", quality.faults, LimitViolation)
     context.table("listed", listed, ListedWords)
-    name = format_cell(context.given.manifest.name)
+    name = format_cell(context.dataset.manifest.name)
     report = render_quality_report(quality, distributions, name)
     write_atomic(context.out / FILE, report + "\n")
     context.note(

@@ -153,7 +153,7 @@ def release_items(context: StepContext, settings: ReleaseSettings) -> None:
     """
     for item in context.iter_items():
         context.keep(item)
-    done = write_release(context.given, context.out / RELEASE, settings)
+    done = write_release(context.dataset, context.out / RELEASE, settings)
     context.note(message("steps.release-files", folder=RELEASE, files=listed(done.files)))
     for line in done.notes:
         context.note(line)

@@ -230,7 +230,7 @@ def _best_table(found: Alignment) -> Table:
             f"{best.answers:,}",
             _format_number(best.difference),
             _format_interval(best.low, best.high),
-            message("terminal.yes") if best.sure else message("terminal.not-sure"),
+            message("terminal.yes") if best.is_significant else message("terminal.not-sure"),
         )
     return table
 

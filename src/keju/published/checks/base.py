@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-from keju.published.book import Book
 from keju.published.checks.outcome import (
     Certainty,
     Mismatch,
@@ -16,6 +15,7 @@ from keju.published.checks.outcome import (
     format_value,
 )
 from keju.published.checks.sizes import AnyWeighing
+from keju.published.printed_tables import PrintedTables
 
 __all__ = ["Certainty", "Check", "Mismatch", "Outcome", "Severity", "differs", "format_value"]
 
@@ -48,7 +48,7 @@ class Check(
     topics: dict[str, str] = msgspec.field(default_factory=dict)
     weigh: AnyWeighing | None = None
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """Compare, place by place.
 
         Raises:

@@ -8,9 +8,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from keju.messages import message
-from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome, format_value
 from keju.published.checks.terms import Term, weighted_sum
+from keju.published.printed_tables import PrintedTables
 from keju.published.tables import EPSILON, Column
 
 
@@ -30,28 +30,28 @@ class Bound(Check, frozen=True, kw_only=True, tag="bound"):
     where_at_most: float = 0.0
     every_row: bool = False
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One outcome per column."""
         for reference in self.columns:
-            for column in book.columns(reference):
-                yield self._compare(book, column)
+            for column in paper.columns(reference):
+                yield self._compare(paper, column)
 
     def _describe(self, limit: str) -> str:
         if self.sense == "most":
             return message("published.cell-at-most", value=limit)
         return message("published.cell-at-least", value=limit)
 
-    def _compare(self, book: Book, column: Column) -> Outcome:
-        rows = [row for row in column.values if self.every_row or row in book.models]
+    def _compare(self, paper: PrintedTables, column: Column) -> Outcome:
+        rows = [row for row in column.values if self.every_row or row in paper.models]
         if self.where:
-            condition = book.column(_beside(self.where, column)).values
+            condition = paper.column(_beside(self.where, column)).values
             rows = [
                 row for row in rows if row in condition and condition[row] <= self.where_at_most
             ]
         limits, half = dict.fromkeys(rows, self.constant), 0.0
         if self.terms:
             terms = tuple(replace(term, of=_beside(term.of, column)) for term in self.terms)
-            limits, half = weighted_sum(book, terms, self.constant)
+            limits, half = weighted_sum(paper, terms, self.constant)
         sign = 1 if self.sense == "most" else -1
         compared = [row for row in rows if row in limits]
         return Outcome(
@@ -76,12 +76,12 @@ class Harmonic(Check, frozen=True, kw_only=True, tag="harmonic"):
     precision: str
     recall: str
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One outcome per column; rounding is propagated through the formula."""
         for reference in self.f1:
-            for column in book.columns(reference):
-                precision = book.column(_beside(self.precision, column))
-                recall = book.column(_beside(self.recall, column))
+            for column in paper.columns(reference):
+                precision = paper.column(_beside(self.precision, column))
+                recall = paper.column(_beside(self.recall, column))
                 means = {
                     row: _harmonic(precision.values[row], recall.values[row])
                     for row in column.values
@@ -102,9 +102,9 @@ class Between(Check, frozen=True, kw_only=True, tag="between"):
     parts: str
     slack: float
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place."""
-        column, parts = book.column(self.column), book.columns(self.parts)
+        column, parts = paper.column(self.column), paper.columns(self.parts)
         failed = []
         for row, value in column.values.items():
             values = [part.values[row] for part in parts]
@@ -131,10 +131,10 @@ class Ceiling(Check, frozen=True, kw_only=True, tag="ceiling"):
     columns: tuple[str, ...]
     at: float
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a column; the mismatch is its highest cell."""
         for reference in self.columns:
-            column = book.column(reference)
+            column = paper.column(reference)
             top = max(column.values, key=column.values.__getitem__)
             passed = column.values[top] > self.at + column.half + EPSILON
             mismatch = Mismatch(
@@ -158,9 +158,9 @@ class Below(Check, frozen=True, kw_only=True, tag="below"):
 
     columns: str
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a column: numbers that are smaller than the bound beside them."""
-        for column in book.columns(self.columns):
+        for column in paper.columns(self.columns):
             bounds = {
                 float(cell.text[1:]): cell.text
                 for cell in column.cells.values()

@@ -8,8 +8,8 @@ from math import comb, exp, floor, lgamma, log, log1p
 import msgspec
 
 from keju.messages import either, message
-from keju.published.book import BETWEEN_TABLE_AND_COLUMN, Book
 from keju.published.checks.base import Check, Mismatch, Outcome, format_value
+from keju.published.printed_tables import COLUMN_SEPARATOR, PrintedTables
 from keju.published.tables import EPSILON, Column
 
 TOO_LITTLE_FOR_LUCK = 1e-4
@@ -19,8 +19,8 @@ TOO_LITTLE_FOR_LUCK = 1e-4
 class Counts(Check, frozen=True, kw_only=True, tag="counts"):
     """Every value is a whole number of right answers, over `of` items asked in `rounds` rounds.
 
-    `of_task` has the items of single tasks; without it and `of`, the registry's count of the
-    column's task is taken. `rounded`: each round may have been rounded before the mean was taken.
+    `of_task` has the items of single tasks; without it and `of`, the count of the
+    column's task in the definition is taken. `rounded`: each round may have been rounded before the mean was taken.
     """
 
     columns: tuple[str, ...]
@@ -30,13 +30,13 @@ class Counts(Check, frozen=True, kw_only=True, tag="counts"):
     rounded: bool = False
     format: str = ""
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a column."""
         for reference in self.columns:
-            for column in book.columns(reference, self.format):
+            for column in paper.columns(reference, self.format):
                 asked = self.of_task.get(column.task) or self.of
-                items = (asked or book.registry[column.task].count) * self.rounds
-                values = _of_models(book, column)
+                items = (asked or paper.tasks_by_id[column.task].count) * self.rounds
+                values = _of_models(paper, column)
                 yield Outcome(
                     column.place,
                     len(values),
@@ -59,16 +59,16 @@ class Rounds(Check, frozen=True, kw_only=True, tag="rounds"):
     of: int
     rounds: int
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place: all the columns together, since each cell is one more witness."""
-        columns = book.columns(self.columns)
+        columns = paper.columns(self.columns)
         witnesses = [
             (column, row, value)
             for column in columns
-            for row, value in _of_models(book, column).items()
+            for row, value in _of_models(paper, column).items()
         ]
         single = [each for each in witnesses if on_grid(each[2], each[0], self.of)]
-        place = self.columns.replace(BETWEEN_TABLE_AND_COLUMN, ", ")
+        place = self.columns.replace(COLUMN_SEPARATOR, ", ")
         if len(single) < len(witnesses):
             yield Outcome(place, len(witnesses), ())
             return
@@ -102,12 +102,12 @@ class BelowChance(Check, frozen=True, kw_only=True, tag="below_chance"):
     default: int
     format: str = ""
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a column: cells with less than one chance in 10,000."""
-        for column in book.columns(self.columns, self.format):
-            items = book.registry[column.task].count
+        for column in paper.columns(self.columns, self.format):
+            items = paper.tasks_by_id[column.task].count
             chance = 1 / self.options.get(column.task, self.default)
-            values = _of_models(book, column)
+            values = _of_models(paper, column)
             far = {
                 row: value
                 for row, value in values.items()
@@ -146,8 +146,8 @@ def _neighbours(value: float, column: Column, items: int) -> str:
     )
 
 
-def _of_models(book: Book, column: Column) -> dict[str, float]:
-    return {row: value for row, value in column.values.items() if row in book.models}
+def _of_models(paper: PrintedTables, column: Column) -> dict[str, float]:
+    return {row: value for row, value in column.values.items() if row in paper.models}
 
 
 _MOST_EXACT = 1000

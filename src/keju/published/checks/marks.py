@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from keju.messages import message
-from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome
 from keju.published.models import published_model
+from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column, Mark
 
 
@@ -25,22 +25,24 @@ class Marks(Check, frozen=True, kw_only=True, tag="marks"):
     by_kind: bool = False
     missing: bool = False
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One outcome per column."""
         for table in self.tables:
-            for column in book.columns(f"{table} | {self.columns}"):
+            for column in paper.columns(f"{table} | {self.columns}"):
                 if column.metric == "rank":
                     continue
-                for rows in self._groups(book, column):
+                for rows in self._groups(paper, column):
                     marked = any(column.cells[row].mark for row in rows)
                     if marked != self.missing and len(rows) > 1:
                         yield Outcome(column.place, len(rows), tuple(self._wrong(column, rows)))
 
-    def _groups(self, book: Book, column: Column) -> list[list[str]]:
-        rows = [row for row in column.values if row in book.models]
+    def _groups(self, paper: PrintedTables, column: Column) -> list[list[str]]:
+        rows = [row for row in column.values if row in paper.models]
         if not self.by_kind:
             return [rows]
-        kinds = {row: found.kind for row in rows if (found := published_model(book.benchmark, row))}
+        kinds = {
+            row: found.kind for row in rows if (found := published_model(paper.benchmark, row))
+        }
         return [
             [row for row in rows if kinds[row] == kind] for kind in dict.fromkeys(kinds.values())
         ]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from keju.messages import message
-from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome
+from keju.published.printed_tables import PrintedTables
 
 _FEWEST = 5
 """Minimum number of rows; fewer may agree by chance."""
@@ -24,12 +24,12 @@ class RepeatedColumns(Check, frozen=True, kw_only=True, tag="repeated_columns"):
 
     columns: tuple[str, ...]
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place for each pair that fails, and one for all others."""
-        columns = [book.column(reference) for reference in self.columns]
+        columns = [paper.column(reference) for reference in self.columns]
         compared = 0
         for first, second in combinations(columns, 2):
-            rows = [row for row in book.evaluated if row in first.values and row in second.values]
+            rows = [row for row in paper.evaluated if row in first.values and row in second.values]
             equal = [row for row in rows if first.values[row] == second.values[row]]
             compared += len(rows) if len(rows) >= _FEWEST else 0
             constant = len({first.values[row] for row in equal}) < 2
@@ -55,12 +55,12 @@ class RepeatedRows(Check, frozen=True, kw_only=True, tag="repeated_rows"):
 
     columns: tuple[str, ...]
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place: the rows that repeat an earlier one."""
-        columns = [book.column(reference) for reference in self.columns]
+        columns = [paper.column(reference) for reference in self.columns]
         seen: dict[tuple[float, ...], str] = {}
         repeated, compared = [], 0
-        for row in book.evaluated:
+        for row in paper.evaluated:
             values = tuple(column.values[row] for column in columns if row in column.values)
             if len(values) < len(columns) or len(set(values)) < _TELLING:
                 continue

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from keju.messages import either, message
-from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome
 from keju.published.checks.marks import places
 from keju.published.checks.sizes import ranks_of
 from keju.published.models import published_model
+from keju.published.printed_tables import PrintedTables
 from keju.statistics.correlation import spearman
 
 
@@ -21,9 +21,9 @@ class Rank(Check, frozen=True, kw_only=True, tag="rank"):
     column: str
     of: str
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place; equal values may have either order."""
-        column, of = book.column(self.column), book.column(self.of)
+        column, of = paper.column(self.column), paper.column(self.of)
         rows = [row for row in column.values if row in of.values]
         places_of = ranks_of(of, of.values, rows)
         shared = Counter(places_of.values())
@@ -41,11 +41,11 @@ class Best(Check, frozen=True, kw_only=True, tag="best"):
     models: tuple[str, ...]
     columns: tuple[str, ...]
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a column in which another is better."""
         for reference in self.columns:
-            column = book.column(reference)
-            rows = [row for row in column.values if row in book.models]
+            column = paper.column(reference)
+            rows = [row for row in column.values if row in paper.models]
             placed = places(column, rows)
             best = [row for row in rows if placed[row] == 1]
             claimed = min(self.models, key=lambda row: placed[row])
@@ -66,14 +66,14 @@ class Orders(Check, frozen=True, kw_only=True, tag="orders"):
     by: str
     least: float
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a column."""
         for table in self.tables:
-            by = book.column(f"{table} | {self.by}")
-            for column in book.columns(f"{table} | {self.columns}"):
+            by = paper.column(f"{table} | {self.by}")
+            for column in paper.columns(f"{table} | {self.columns}"):
                 if column.name == by.name:
                     continue
-                rows = [row for row in by.values if row in book.evaluated]
+                rows = [row for row in by.values if row in paper.evaluated]
                 sign = -1 if column.how.better == "lower" else 1
                 found = sign * spearman(
                     [column.values[row] for row in rows], [by.values[row] for row in rows]
@@ -96,14 +96,14 @@ class Covers(Check, frozen=True, kw_only=True, tag="covers"):
 
     tables: tuple[str, ...]
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a table."""
         for name in self.tables:
-            rows = book.tables[name].rows
-            lacking = [row for row in book.evaluated if row not in rows]
+            rows = paper.tables[name].rows
+            lacking = [row for row in paper.evaluated if row not in rows]
             yield Outcome(
                 name,
-                len(book.evaluated),
+                len(paper.evaluated),
                 tuple(
                     Mismatch(
                         where=row,
@@ -120,10 +120,10 @@ class Names(Check, frozen=True, kw_only=True, tag="names"):
 
     tables: tuple[str, ...]
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a table: the rows that have another name elsewhere."""
         for name in self.tables:
-            spelled = book.tables[name].spelled
+            spelled = paper.tables[name].spelled
             yield Outcome(
                 name,
                 len(spelled),
@@ -142,18 +142,18 @@ class Releases(Check, frozen=True, kw_only=True, tag="releases"):
     sizes: tuple[float, ...]
     tables: tuple[str, ...]
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a table."""
         released = either(f"{size:g}B" for size in self.sizes)
         for name in self.tables:
-            rows = [row for row in book.tables[name].rows if fnmatchcase(row, self.rows)]
+            rows = [row for row in paper.tables[name].rows if fnmatchcase(row, self.rows)]
             yield Outcome(
                 name,
                 len(rows),
                 tuple(
                     Mismatch(where=row, printed=f"{model.size_b:g}B", recomputed=released)
                     for row in rows
-                    if (model := published_model(book.benchmark, row))
+                    if (model := published_model(paper.benchmark, row))
                     and model.size_b is not None
                     and model.size_b not in self.sizes
                 ),

@@ -8,9 +8,9 @@ from itertools import combinations
 import msgspec
 
 from keju.items import Record
-from keju.published.book import Book
 from keju.published.checks.outcome import Outcome
 from keju.published.checks.terms import Term, weighted_sum
+from keju.published.printed_tables import PrintedTables
 from keju.published.tables import EPSILON, Column
 
 
@@ -41,7 +41,7 @@ class Weighing(
 ):
     """How the size of a finding is computed."""
 
-    def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:
+    def weigh(self, paper: PrintedTables, outcomes: Sequence[Outcome], size: Size) -> Size:
         """Complete the size with ranks and points.
 
         Raises:
@@ -53,13 +53,13 @@ class Weighing(
 class Recomputed(Weighing, frozen=True, kw_only=True, tag="recomputed"):
     """The check's recomputed values replace the printed ones, column by column."""
 
-    def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:
+    def weigh(self, paper: PrintedTables, outcomes: Sequence[Outcome], size: Size) -> Size:
         """The most ranks that change in one column, and the largest change of a value."""
         ranks, ranked, points = 0, 0, 0.0
         for outcome in outcomes:
             if outcome.column is None or not outcome.mismatches:
                 continue
-            found, rows, change = _moves(book, outcome.column, outcome.instead)
+            found, rows, change = _moves(paper, outcome.column, outcome.instead)
             ranks, ranked, points = max(ranks, found), max(ranked, rows), max(points, change)
         return msgspec.structs.replace(size, ranks=ranks, ranked=ranked, points=points)
 
@@ -70,10 +70,10 @@ class Alternative(Weighing, frozen=True, kw_only=True, tag="alternative"):
     column: str
     terms: tuple[Term, ...]
 
-    def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:  # noqa: ARG002
+    def weigh(self, paper: PrintedTables, outcomes: Sequence[Outcome], size: Size) -> Size:  # noqa: ARG002
         """The ranks that change and the largest change of a value."""
-        values = weighted_sum(book, self.terms).values
-        ranks, ranked, points = _moves(book, book.column(self.column), values)
+        values = weighted_sum(paper, self.terms).values
+        ranks, ranked, points = _moves(paper, paper.column(self.column), values)
         return msgspec.structs.replace(size, ranks=ranks, ranked=ranked, points=points)
 
 
@@ -83,10 +83,10 @@ class Order(Weighing, frozen=True, kw_only=True, tag="order"):
     first: str
     second: str
 
-    def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:  # noqa: ARG002
+    def weigh(self, paper: PrintedTables, outcomes: Sequence[Outcome], size: Size) -> Size:  # noqa: ARG002
         """The ranks that differ."""
-        first, second = book.column(self.first), book.column(self.second)
-        rows = [row for row in first.values if row in second.values and row in book.evaluated]
+        first, second = paper.column(self.first), paper.column(self.second)
+        rows = [row for row in first.values if row in second.values and row in paper.evaluated]
         before, after = ranks_of(first, first.values, rows), ranks_of(second, second.values, rows)
         moved = sum(before[row] != after[row] for row in rows)
         return msgspec.structs.replace(size, ranks=moved, ranked=len(rows))
@@ -104,9 +104,9 @@ class Open(Weighing, frozen=True, kw_only=True, tag="open"):
     low: float
     high: float
 
-    def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:
+    def weigh(self, paper: PrintedTables, outcomes: Sequence[Outcome], size: Size) -> Size:
         """The models that are part of a pair whose order is then open, and the largest change."""
-        column, of = book.column(self.column), book.column(self.of)
+        column, of = paper.column(self.column), paper.column(self.of)
         failing = {each.where for outcome in outcomes for each in outcome.mismatches}
         reach = {
             row: [
@@ -114,7 +114,7 @@ class Open(Weighing, frozen=True, kw_only=True, tag="open"):
                 + (self.share * (end - of.values[row]) if row in failing else 0.0)
                 for end in (self.low, self.high)
             ]
-            for row in book.evaluated
+            for row in paper.evaluated
         }
         pairs = [
             pair
@@ -134,14 +134,16 @@ class Open(Weighing, frozen=True, kw_only=True, tag="open"):
 AnyWeighing = Recomputed | Alternative | Order | Open
 
 
-def size_of(book: Book, weighing: AnyWeighing | None, outcomes: Sequence[Outcome]) -> Size:
+def size_of(
+    paper: PrintedTables, weighing: AnyWeighing | None, outcomes: Sequence[Outcome]
+) -> Size:
     """The size of a check's findings in all its places."""
     failing = [outcome for outcome in outcomes if outcome.mismatches]
     size = Size(
         cells=sum(outcome.cells for outcome in failing),
         compared=sum(outcome.compared for outcome in failing),
     )
-    return weighing.weigh(book, failing, size) if weighing and failing else size
+    return weighing.weigh(paper, failing, size) if weighing and failing else size
 
 
 def ranks_of(column: Column, values: Mapping[str, float], rows: Iterable[str]) -> dict[str, int]:
@@ -159,8 +161,10 @@ def ranks_of(column: Column, values: Mapping[str, float], rows: Iterable[str]) -
     }
 
 
-def _moves(book: Book, column: Column, values: Mapping[str, float]) -> tuple[int, int, float]:
-    rows = [row for row in column.values if row in values and row in book.models]
+def _moves(
+    paper: PrintedTables, column: Column, values: Mapping[str, float]
+) -> tuple[int, int, float]:
+    rows = [row for row in column.values if row in values and row in paper.models]
     changed = {row: values[row] for row in rows}
     before, after = ranks_of(column, column.values, rows), ranks_of(column, changed, rows)
     moved = sum(before[row] != after[row] for row in rows)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keju.messages import message
-from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome, differs, format_value
 from keju.published.checks.terms import Term, weighted_sum
+from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column
 
 
@@ -19,17 +19,17 @@ class Mean(Check, frozen=True, kw_only=True, tag="mean"):
     parts: str | tuple[str, ...]
     format: str = ""
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a table; rows that lack a part are not compared."""
         listed = (self.parts,) if isinstance(self.parts, str) else self.parts
         for table in self.tables:
             columns = [
                 column
                 for part in listed
-                for column in book.columns(f"{table} | {part}", self.format)
+                for column in paper.columns(f"{table} | {part}", self.format)
             ]
             yield _same(
-                book.column(f"{table} | {self.column}"),
+                paper.column(f"{table} | {self.column}"),
                 {
                     row: sum(column.values[row] for column in columns) / len(columns)
                     for row in columns[0].values
@@ -45,11 +45,11 @@ class RowMean(Check, frozen=True, kw_only=True, tag="row_mean"):
     columns: tuple[str, ...]
     row: str
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a column."""
         for reference in self.columns:
-            for column in book.columns(reference):
-                values = [column.values[row] for row in book.evaluated if row in column.values]
+            for column in paper.columns(reference):
+                values = [column.values[row] for row in paper.evaluated if row in column.values]
                 if self.row in column.values and values:
                     mean = sum(values) / len(values)
                     yield _same(column, {self.row: mean}, column.half)
@@ -67,13 +67,13 @@ class Linear(Check, frozen=True, kw_only=True, tag="linear"):
     slack: float = 0.0
     instead: tuple[Term, ...] = ()
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place."""
-        column = book.column(self.column)
-        total = weighted_sum(book, self.terms, self.constant)
+        column = paper.column(self.column)
+        total = weighted_sum(paper, self.terms, self.constant)
         found = _same(column, total.values, total.half + self.slack)
         if self.instead and found.mismatches:
-            other = weighted_sum(book, self.instead)
+            other = weighted_sum(paper, self.instead)
             fits = sum(
                 not differs(column.values[row], value, column.half + other.half)
                 for row, value in other.values.items()
@@ -90,11 +90,11 @@ class Same(Check, frozen=True, kw_only=True, tag="same"):
 
     pairs: tuple[tuple[str, str], ...]
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place a pair; a pair of patterns is paired by the columns' names."""
         for first, second in self.pairs:
-            others = book.columns(second)
-            for column in book.columns(first):
+            others = paper.columns(second)
+            for column in paper.columns(first):
                 named = [other for other in others if other.name == column.name]
                 for other in named or (others if len(others) == 1 else []):
                     yield _same(column, other.values, other.half)
@@ -106,11 +106,11 @@ class Differ(Check, frozen=True, kw_only=True, tag="differ"):
     first: str
     second: str
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place; two equal numbers are chance, so only a column of them fails."""
-        first, second = book.column(self.first), book.column(self.second)
-        equal = [row for row in book.evaluated if first.cells[row].text == second.cells[row].text]
-        compared = len(book.evaluated)
+        first, second = paper.column(self.first), paper.column(self.second)
+        equal = [row for row in paper.evaluated if first.cells[row].text == second.cells[row].text]
+        compared = len(paper.evaluated)
         copied = len(equal) > compared / 2
         mismatches = tuple(
             Mismatch(
@@ -130,9 +130,9 @@ class Total(Check, frozen=True, kw_only=True, tag="total"):
     equals: float | None = None
     row: str = ""
 
-    def examine(self, book: Book) -> Iterator[Outcome]:
+    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place."""
-        column = book.column(self.column)
+        column = paper.column(self.column)
         total = sum(value for row, value in column.values.items() if row != self.row)
         stated = column.values[self.row] if self.equals is None else self.equals
         mismatch = Mismatch(where=self.row or "sum", printed=f"{stated:g}", recomputed=f"{total:g}")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from keju.published.book import Book
+from keju.published.printed_tables import PrintedTables
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -24,10 +24,10 @@ class Sum(NamedTuple):
     half: float
 
 
-def weighted_sum(book: Book, terms: tuple[Term, ...], constant: float = 0.0) -> Sum:
+def weighted_sum(paper: PrintedTables, terms: tuple[Term, ...], constant: float = 0.0) -> Sum:
     """Add up the terms in every row that has them all."""
     weighted = [
-        (float(Fraction(term.times)), column) for term in terms for column in book.columns(term.of)
+        (float(Fraction(term.times)), column) for term in terms for column in paper.columns(term.of)
     ]
     rows = [
         row for row in weighted[0][1].values if all(row in column.values for _, column in weighted)

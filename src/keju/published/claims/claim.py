@@ -10,9 +10,9 @@ import msgspec
 
 from keju.files import read_toml
 from keju.items import Record
-from keju.published.book import Book
 from keju.published.claims.statements import AnyStatement
 from keju.published.papers import paper_file
+from keju.published.printed_tables import PrintedTables
 
 Verdict = Literal["holds", "holds with a qualification", "does not hold", "cannot be checked"]
 
@@ -67,7 +67,7 @@ class _Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claims: tuple[Claim, ...] = ()
 
 
-def decide(book: Book, claim: Claim) -> ClaimDecision:
+def decide(paper: PrintedTables, claim: Claim) -> ClaimDecision:
     """Compute the verdict of a claim from the printed cells.
 
     Without checks it cannot be checked; with one that is false it does not hold; with all true it
@@ -76,8 +76,8 @@ def decide(book: Book, claim: Claim) -> ClaimDecision:
     Raises:
         DataError: a check names a column or row that does not exist.
     """
-    checks = [each.test(book) for each in claim.checks]
-    facts = [each.test(book) for each in claim.facts]
+    checks = [each.test(paper) for each in claim.checks]
+    facts = [each.test(paper) for each in claim.facts]
     verdict: Verdict
     if not checks:
         verdict = "cannot be checked"
@@ -88,7 +88,7 @@ def decide(book: Book, claim: Claim) -> ClaimDecision:
     else:
         verdict = "holds"
     return ClaimDecision(
-        benchmark=book.benchmark,
+        benchmark=paper.benchmark,
         claim=claim,
         verdict=verdict,
         checks=tuple(each.is_true for each in checks),

@@ -14,10 +14,10 @@ import msgspec
 
 from keju.errors import DataError
 from keju.messages import message
-from keju.published.book import Book
 from keju.published.checks.grids import on_grid
 from keju.published.checks.marks import places
 from keju.published.models import PublishedModel, published_model
+from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column
 from keju.statistics.correlation import kendall, pearson, spearman
 
@@ -52,7 +52,7 @@ class Quantity(
 ):
     """A number that can be computed from a paper's tables."""
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """Compute it.
 
         Raises:
@@ -70,7 +70,7 @@ class Stated(Quantity, frozen=True, kw_only=True, tag="stated"):
     numbers: tuple[str, ...]
     weights: tuple[float, ...] = ()
 
-    def amount(self, book: Book) -> Amount:  # noqa: ARG002
+    def amount(self, paper: PrintedTables) -> Amount:  # noqa: ARG002
         """The mean of the stated numbers."""
         weights = self.weights or (1.0,) * len(self.numbers)
         total = sum(
@@ -85,9 +85,9 @@ class CellValue(Quantity, frozen=True, kw_only=True, tag="cell"):
     of: str
     row: str
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """The cell's number."""
-        column = book.column(self.of)
+        column = paper.column(self.of)
         return Amount(_value(column, self.row), column.half)
 
 
@@ -103,7 +103,7 @@ class Selection(Quantity, frozen=True, kw_only=True):
     rows: tuple[str, ...] = ("@evaluated",)
     without: tuple[str, ...] = ()
 
-    def cells(self, book: Book) -> list[tuple[Column, str, float]]:
+    def cells(self, paper: PrintedTables) -> list[tuple[Column, str, float]]:
         """The selected cells as (column, row, number).
 
         Raises:
@@ -111,18 +111,18 @@ class Selection(Quantity, frozen=True, kw_only=True):
         """
         found = [
             (column, row, column.values[row])
-            for column in book.columns(self.of)
-            for row in select_rows(book, column, self.rows, self.without)
+            for column in paper.columns(self.of)
+            for row in select_rows(paper, column, self.rows, self.without)
         ]
         if not found:
             raise DataError(
-                message("published.no-cell-selected"), file=book.benchmark, item=self.of
+                message("published.no-cell-selected"), file=paper.benchmark, item=self.of
             )
         return found
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """The cells' numbers, reduced to one."""
-        found = self.cells(book)
+        found = self.cells(paper)
         return Amount(
             self.reduce([value for _, _, value in found]),
             max(column.half for column, _, _ in found),
@@ -144,9 +144,9 @@ class MeanOf(Selection, frozen=True, kw_only=True, tag="mean"):
 class SumOf(Selection, frozen=True, kw_only=True, tag="sum"):
     """The sum of the selected cells."""
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """The sum; roundings add up."""
-        found = self.cells(book)
+        found = self.cells(paper)
         return Amount(sum(cell[2] for cell in found), sum(cell[0].half for cell in found))
 
 
@@ -178,13 +178,13 @@ class CountOf(Selection, frozen=True, kw_only=True, tag="count"):
     than_of: str = ""
     percent: bool = False
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """The count or share."""
-        cells = self.cells(book)
+        cells = self.cells(paper)
         kept = [
             value
             for _, row, value in cells
-            if COMPARE[self.sense](value, limit(book, row, self.than, self.than_of))
+            if COMPARE[self.sense](value, limit(paper, row, self.than, self.than_of))
         ]
         return Amount(100 * len(kept) / len(cells) if self.percent else float(len(kept)))
 
@@ -192,9 +192,9 @@ class CountOf(Selection, frozen=True, kw_only=True, tag="count"):
 class Size(Selection, frozen=True, kw_only=True, tag="size"):
     """How many cells are selected."""
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """The number of cells."""
-        return Amount(float(len(self.cells(book))))
+        return Amount(float(len(self.cells(paper))))
 
 
 class OnGrid(Selection, frozen=True, kw_only=True, tag="on_grid"):
@@ -207,9 +207,9 @@ class OnGrid(Selection, frozen=True, kw_only=True, tag="on_grid"):
     steps: int
     up_to: int = 0
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """The count, or the highest of the counts."""
-        cells = self.cells(book)
+        cells = self.cells(paper)
         counts = (
             sum(on_grid(value, column, steps) for column, _, value in cells)
             for steps in range(self.steps, max(self.steps, self.up_to) + 1)
@@ -228,29 +228,29 @@ class RowMean(Quantity, frozen=True, kw_only=True, tag="row_mean"):
     parts: tuple[str, ...]
     weights_of: str = ""
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """The mean, weighted or not; rounding changes it by at most the widest of the parts'."""
-        columns = [column for part in self.parts for column in book.columns(part)]
+        columns = [column for part in self.parts for column in paper.columns(part)]
         weights = [1.0] * len(columns)
         if self.weights_of:
-            given = book.column(self.weights_of)
+            given = paper.column(self.weights_of)
             weights = [_value(given, column.task) for column in columns]
         pairs = list(zip(weights, columns, strict=True))
         total = sum(weight * _value(column, self.row) for weight, column in pairs)
         return Amount(total / sum(weights), max(column.half for column in columns))
 
 
-class Place(Quantity, frozen=True, kw_only=True, tag="place"):
-    """The place of `row` by column `of` among `rows`; 1 is the best, equal values share a place."""
+class Rank(Quantity, frozen=True, kw_only=True, tag="place"):
+    """The rank of `row` by column `of` among `rows`; 1 is the best, equal values share a rank."""
 
     of: str
     row: str
     rows: tuple[str, ...] = ("@evaluated",)
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """One more than the number of rows that are better."""
-        column = book.column(self.of)
-        placed = places(column, {*select_rows(book, column, self.rows), self.row})
+        column = paper.column(self.of)
+        placed = places(column, {*select_rows(paper, column, self.rows), self.row})
         return Amount(1.0 + sum(other < placed[self.row] for other in placed.values()))
 
 
@@ -260,9 +260,9 @@ class Difference(Quantity, frozen=True, kw_only=True, tag="difference"):
     first: AnyQuantity
     second: AnyQuantity
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """The difference; roundings add up."""
-        first, second = self.first.amount(book), self.second.amount(book)
+        first, second = self.first.amount(paper), self.second.amount(paper)
         return Amount(first.value - second.value, first.half + second.half)
 
 
@@ -273,9 +273,9 @@ class Ratio(Quantity, frozen=True, kw_only=True, tag="ratio"):
     second: AnyQuantity
     percent: bool = False
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """The ratio."""
-        first, second = self.first.amount(book), self.second.amount(book)
+        first, second = self.first.amount(paper), self.second.amount(paper)
         scale = 100.0 if self.percent else 1.0
         value = scale * first.value / second.value
         share = second.half / abs(second.value)
@@ -291,11 +291,13 @@ class Correlation(Quantity, frozen=True, kw_only=True, tag="correlation"):
     rows: tuple[str, ...] = ("@evaluated",)
     without: tuple[str, ...] = ()
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """The coefficient of the printed numbers, not turned round where less is better."""
-        first, second = book.column(self.first), book.column(self.second)
+        first, second = paper.column(self.first), paper.column(self.second)
         rows = [
-            row for row in select_rows(book, first, self.rows, self.without) if row in second.values
+            row
+            for row in select_rows(paper, first, self.rows, self.without)
+            if row in second.values
         ]
         found = _METHODS[self.method]
         return Amount(
@@ -308,14 +310,14 @@ class CorrelationWithSize(Selection, frozen=True, kw_only=True, tag="correlation
 
     method: Literal["spearman", "pearson", "kendall"] = "spearman"
 
-    def amount(self, book: Book) -> Amount:
+    def amount(self, paper: PrintedTables) -> Amount:
         """The coefficient of the printed numbers, not turned round where less is better."""
-        column = book.column(self.of)
-        rows = select_rows(book, column, self.rows, self.without)
+        column = paper.column(self.of)
+        rows = select_rows(paper, column, self.rows, self.without)
         sizes = {
             row: model.size_b
             for row in rows
-            if (model := published_model(book.benchmark, row)) and model.size_b is not None
+            if (model := published_model(paper.benchmark, row)) and model.size_b is not None
         }
         found = _METHODS[self.method]
         return Amount(found(list(sizes.values()), [column.values[row] for row in sizes]))
@@ -323,7 +325,7 @@ class CorrelationWithSize(Selection, frozen=True, kw_only=True, tag="correlation
 
 AnyQuantity = (
     Stated | CellValue | MeanOf | SumOf | Highest | Lowest | CountOf | Size | OnGrid | RowMean
-    | Place | Difference | Ratio | Correlation | CorrelationWithSize
+    | Rank | Difference | Ratio | Correlation | CorrelationWithSize
 )  # fmt: skip
 
 
@@ -332,21 +334,21 @@ def half_of(number: str) -> float:
     return 0.5 * 10.0 ** -len(number.partition(".")[2])
 
 
-def limit(book: Book, row: str, than: AnyQuantity | None, than_of: str) -> float:
+def limit(paper: PrintedTables, row: str, than: AnyQuantity | None, than_of: str) -> float:
     """The other side for a cell of `row`: a quantity, or the same row of another column.
 
     Raises:
         DataError: neither is given, or the other column lacks the row.
     """
     if than is not None:
-        return than.amount(book).value
+        return than.amount(paper).value
     if not than_of:
-        raise DataError(message("published.comparison-needs-than"), file=book.benchmark, item=row)
-    return _value(book.column(than_of), row)
+        raise DataError(message("published.comparison-needs-than"), file=paper.benchmark, item=row)
+    return _value(paper.column(than_of), row)
 
 
 def select_rows(
-    book: Book, column: Column, wanted: Sequence[str], without: Sequence[str] = ()
+    paper: PrintedTables, column: Column, wanted: Sequence[str], without: Sequence[str] = ()
 ) -> list[str]:
     """The rows of a column with a number that are meant by names, patterns or groups.
 
@@ -357,26 +359,26 @@ def select_rows(
         if name[0] != "@" and not set("*?") & set(name) and name not in column.values:
             raise DataError(
                 message("published.no-number-in-row"),
-                file=book.benchmark,
+                file=paper.benchmark,
                 item=f"{column.place}, {name}",
             )
     return [
         row
         for row in column.values
-        if any(_is_meant(book, row, each) for each in wanted)
-        and not any(_is_meant(book, row, each) for each in without)
+        if any(_is_meant(paper, row, each) for each in wanted)
+        and not any(_is_meant(paper, row, each) for each in without)
     ]
 
 
-def _is_meant(book: Book, row: str, wanted: str) -> bool:
+def _is_meant(paper: PrintedTables, row: str, wanted: str) -> bool:
     if not wanted.startswith("@"):
         return fnmatchcase(row, wanted)
-    model = published_model(book.benchmark, row)
+    model = published_model(paper.benchmark, row)
     if wanted.startswith("@size "):
         low, high = map(float, wanted.removeprefix("@size ").split("-"))
         return model is not None and model.size_b is not None and low <= model.size_b <= high
     if wanted not in _GROUPS:
-        raise DataError(message("published.no-group-of-rows"), file=book.benchmark, item=wanted)
+        raise DataError(message("published.no-group-of-rows"), file=paper.benchmark, item=wanted)
     return model is not None and _GROUPS[wanted](model)
 
 

@@ -9,7 +9,6 @@ import msgspec
 
 from keju.errors import DataError
 from keju.messages import message
-from keju.published.book import Book
 from keju.published.checks.marks import places
 from keju.published.claims.quantities import (
     COMPARE,
@@ -20,6 +19,7 @@ from keju.published.claims.quantities import (
     limit,
     select_rows,
 )
+from keju.published.printed_tables import PrintedTables
 from keju.published.tables import EPSILON, Column
 
 
@@ -35,7 +35,7 @@ class Statement(
 ):
     """Something that printed cells make true or false."""
 
-    def test(self, book: Book) -> TestResult:
+    def test(self, paper: PrintedTables) -> TestResult:
         """Decide it.
 
         Raises:
@@ -55,9 +55,9 @@ class Equals(Statement, frozen=True, kw_only=True, tag="equals"):
     stated: str
     within: float | None = None
 
-    def test(self, book: Book) -> TestResult:
+    def test(self, paper: PrintedTables) -> TestResult:
         """Whether the two agree."""
-        found, stated = self.amount.amount(book), float(self.stated)
+        found, stated = self.amount.amount(paper), float(self.stated)
         allowed = self.within if self.within is not None else half_of(self.stated)
         near = abs(found.value - stated) <= allowed + found.half + EPSILON
         return TestResult(near, (found.value, stated))
@@ -70,9 +70,9 @@ class Compares(Statement, frozen=True, kw_only=True, tag="compares"):
     sense: Sense
     second: AnyQuantity
 
-    def test(self, book: Book) -> TestResult:
+    def test(self, paper: PrintedTables) -> TestResult:
         """Whether the printed numbers compare so."""
-        first, second = self.first.amount(book).value, self.second.amount(book).value
+        first, second = self.first.amount(paper).value, self.second.amount(paper).value
         return TestResult(COMPARE[self.sense](first, second), (first, second))
 
 
@@ -89,15 +89,15 @@ class First(Statement, frozen=True, kw_only=True, tag="first"):
     ordered: bool = False
     from_worst: bool = False
 
-    def test(self, book: Book) -> TestResult:
+    def test(self, paper: PrintedTables) -> TestResult:
         """Whether as many rows as there are models, and no others, are in front."""
-        found = [self._of_column(book, column) for column in book.columns(self.of)]
+        found = [self._of_column(paper, column) for column in paper.columns(self.of)]
         return TestResult(
             all(each for each, _ in found), tuple(v for _, values in found for v in values)
         )
 
-    def _of_column(self, book: Book, column: Column) -> tuple[bool, list[float]]:
-        placed = places(column, {*select_rows(book, column, self.rows), *self._there(column)})
+    def _of_column(self, paper: PrintedTables, column: Column) -> tuple[bool, list[float]]:
+        placed = places(column, {*select_rows(paper, column, self.rows), *self._there(column)})
         sign = -1 if self.from_worst else 1
         worst = max(sign * placed[model] for model in self.models)
         in_front = {row for row, place in placed.items() if sign * place < worst} - {*self.models}
@@ -121,11 +121,11 @@ class Ordered(Statement, frozen=True, kw_only=True, tag="ordered"):
     of: str
     rows: tuple[str, ...]
 
-    def test(self, book: Book) -> TestResult:
+    def test(self, paper: PrintedTables) -> TestResult:
         """Whether the named rows are in this order, equal values not counting as better."""
         is_true, values = True, []
-        for column in book.columns(self.of):
-            select_rows(book, column, self.rows)
+        for column in paper.columns(self.of):
+            select_rows(paper, column, self.rows)
             placed = places(column, self.rows)
             order = [placed[row] for row in self.rows]
             is_true = is_true and all(a < b for a, b in pairwise(order))
@@ -143,9 +143,9 @@ class Every(Statement, frozen=True, kw_only=True, tag="every"):
     than: AnyQuantity | None = None
     than_of: str = ""
 
-    def test(self, book: Book) -> TestResult:
+    def test(self, paper: PrintedTables) -> TestResult:
         """Whether all cells compare so; the values are those that do not, then the extremes."""
-        holds = self._compared(book)
+        holds = self._compared(paper)
         failing = [value for value, _, kept in holds if not kept]
         values = [value for value, _, _ in holds]
         limits = [bound for _, bound, _ in holds]
@@ -155,15 +155,15 @@ class Every(Statement, frozen=True, kw_only=True, tag="every"):
     def _is_true(self, kept: list[bool]) -> bool:
         return all(kept)
 
-    def _compared(self, book: Book) -> list[tuple[float, float, bool]]:
+    def _compared(self, paper: PrintedTables) -> list[tuple[float, float, bool]]:
         found = []
-        for column in book.columns(self.of):
-            for row in select_rows(book, column, self.rows, self.without):
-                value, bound = column.values[row], limit(book, row, self.than, self.than_of)
+        for column in paper.columns(self.of):
+            for row in select_rows(paper, column, self.rows, self.without):
+                value, bound = column.values[row], limit(paper, row, self.than, self.than_of)
                 found.append((value, bound, COMPARE[self.sense](value, bound)))
         if not found:
             raise DataError(
-                message("published.no-cell-selected"), file=book.benchmark, item=self.of
+                message("published.no-cell-selected"), file=paper.benchmark, item=self.of
             )
         return found
 
@@ -183,11 +183,11 @@ class HighestColumn(Statement, frozen=True, kw_only=True, tag="highest_column"):
     column: str
     lowest: bool = False
 
-    def test(self, book: Book) -> TestResult:
+    def test(self, paper: PrintedTables) -> TestResult:
         """Whether no other column has a higher (lower) number in this row."""
         sign = -1 if self.lowest else 1
-        claimed = book.column(self.column).values[self.row]
-        values = [column.values[self.row] for column in book.columns(self.of)]
+        claimed = paper.column(self.column).values[self.row]
+        values = [column.values[self.row] for column in paper.columns(self.of)]
         best = max(values, key=lambda value: sign * value)
         return TestResult(sign * claimed >= sign * best, (claimed, best))
 
@@ -204,17 +204,17 @@ class Means(Statement, frozen=True, kw_only=True, tag="means"):
     without: tuple[str, ...] = ()
     weights_of: str = ""
 
-    def test(self, book: Book) -> TestResult:
+    def test(self, paper: PrintedTables) -> TestResult:
         """Whether all means agree, within rounding."""
-        column = book.column(self.of)
-        rows = select_rows(book, column, self.rows, self.without)
+        column = paper.column(self.of)
+        rows = select_rows(paper, column, self.rows, self.without)
         if not rows:
             raise DataError(
-                message("published.no-cell-selected"), file=book.benchmark, item=self.of
+                message("published.no-cell-selected"), file=paper.benchmark, item=self.of
             )
         differences, near = [], []
         for row in rows:
-            mean = RowMean(row=row, parts=self.parts, weights_of=self.weights_of).amount(book)
+            mean = RowMean(row=row, parts=self.parts, weights_of=self.weights_of).amount(paper)
             differences.append(abs(mean.value - column.values[row]))
             near.append(differences[-1] <= mean.half + column.half + EPSILON)
         return TestResult(all(near), (max(differences),))

@@ -186,7 +186,7 @@ class _CropSampler:
     """Chooses crops at random, except those that contain a rim, a flake or a stain."""
 
     def __init__(self, context: StepContext, settings: CompositeSettings, classes: Classes) -> None:
-        self._bench = context
+        self._context = context
         self._even = settings.sampling == "even"
         self._classes = list(classes.values())
         self._every = [crop for crops in self._classes for crop in crops]
@@ -214,7 +214,7 @@ class _CropSampler:
     def _is_clear(self, crop: Crop) -> bool:
         known = self._clear.get(crop.ref.sha256)
         if known is None:
-            picture = open_image(self._bench.given.image_bytes(crop.ref), name=crop.item.id)
+            picture = open_image(self._context.dataset.image_bytes(crop.ref), name=crop.item.id)
             try:
                 known = not has_patch(extract_strokes(picture))
             except DataError:
@@ -246,7 +246,7 @@ def _make_plan(context: StepContext, number: int, crops: Sequence[Crop]) -> Insc
     return InscriptionPlan(
         name=name,
         kind=_KINDS[int(rng.integers(len(_KINDS)))],
-        crops=[context.given.image_bytes(crop.ref) for crop in crops],
+        crops=[context.dataset.image_bytes(crop.ref) for crop in crops],
         seeds=rng.integers(1 << 31, size=4).tolist(),
     )
 

@@ -126,7 +126,7 @@ def fragment_pieces(context: StepContext, settings: FragmentSettings) -> None:
             ref = item.images[0]
             seen.add(ref.sha256)
             seeds = context.rng(ref.sha256).integers(1 << 31, size=4).tolist()
-            wholes.append(PieceImage(ref.sha256, context.given.image_bytes(ref), seeds))
+            wholes.append(PieceImage(ref.sha256, context.dataset.image_bytes(ref), seeds))
             items.append(item)
     torn = context.engine.map(
         "tear", wholes, partial(fragment_piece, settings=settings), BrokenPiece, chunk=_CHUNK

@@ -1,4 +1,4 @@
-"""The three semantic measures, with each text encoded once and cached."""
+"""`Encoders`: cosines and BERTScore of texts, with each text encoded once and cached."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Encode = Callable[[TextEncoder, Sequence[str]], Iterator[dict[int, Vector]]]
 """Encodes texts, in batches of vectors by the texts' index."""
 
 _PAIRS_AT_ONCE = 2048
-_SENTENCE = "sentence-256"
+_SENTENCE_KIND = "sentence-256"
 
 
 class Encoders:
@@ -70,7 +70,7 @@ class Encoders:
         self._progress = progress or (lambda _name, _done, _all: None)
         self._open: dict[Path, TextEncoder] = {}
 
-    def missing(self, name: str) -> str:
+    def unavailable_reason(self, name: str) -> str:
         """Why the encoder `name` cannot be used here and what to do, or an empty string.
 
         Raises:
@@ -88,10 +88,10 @@ class Encoders:
         """The opened encoder; names with the same directory share it.
 
         Raises:
-            PrerequisiteError: `missing` returns a reason.
+            PrerequisiteError: `unavailable_reason` returns a reason.
             DataError: the directory does not contain a complete encoder.
         """
-        if self.missing(name):
+        if self.unavailable_reason(name):
             install = INSTALL if packages_missing() else how_to_get(name)
             raise PrerequisiteError(message("encoders.encoder", name=name), install)
         folder = self.paths[name].resolve()
@@ -100,7 +100,11 @@ class Encoders:
         return self._open[folder]
 
     def layer_of(self, name: str, layer: int | None = None) -> int:
-        """The layer whose tokens are matched: `layer`, else bert-score's, at most the last."""
+        """The layer whose tokens are matched.
+
+        It is `layer`, or else the one that bert-score uses for this encoder; the last if the
+        encoder has fewer layers.
+        """
         encoder = self.encoder(name)
         return layer or min(ENCODERS[name].layer or encoder.layers, encoder.layers)
 
@@ -144,7 +148,7 @@ class Encoders:
                 other (`official`: up to 0.12 in our vectors); `strict` passes 0.
             name: the encoder.
         """
-        values = self._cosines(name, _SENTENCE, pairs, TextEncoder.sentence_vectors)
+        values = self._cosines(name, _SENTENCE_KIND, pairs, TextEncoder.sentence_vectors)
         if empty is None:
             return values
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
@@ -166,7 +170,9 @@ class Encoders:
         unique = list(dict.fromkeys(texts))
         for start in range(0, len(unique), _PAIRS_AT_ONCE):
             some = unique[start : start + _PAIRS_AT_ONCE]
-            for done in self._encoded(name, _SENTENCE, some, TextEncoder.sentence_vectors, vectors):
+            for done in self._encoded(
+                name, _SENTENCE_KIND, some, TextEncoder.sentence_vectors, vectors
+            ):
                 self._progress(name, start + done, len(unique))
         return vectors
 
@@ -178,7 +184,7 @@ class Encoders:
     def _cosines(
         self,
         name: str,
-        reading: str,
+        vector_kind: str,
         pairs: Sequence[Pair],
         encode: Encode,
     ) -> list[float]:
@@ -187,7 +193,7 @@ class Encoders:
             some = pairs[start : start + _PAIRS_AT_ONCE]
             texts = list(dict.fromkeys(text for pair in some for text in pair))
             vectors: dict[str, Vector] = {}
-            for done in self._encoded(name, reading, texts, encode, vectors):
+            for done in self._encoded(name, vector_kind, texts, encode, vectors):
                 self._progress(name, start + len(some) * done // len(texts), len(pairs))
             values.extend(cosine(vectors[a], vectors[b]) for a, b in some)
         return values
@@ -195,14 +201,14 @@ class Encoders:
     def _encoded(
         self,
         name: str,
-        reading: str,
+        vector_kind: str,
         texts: Sequence[str],
         encode: Encode,
         vectors: dict[str, Vector],
     ) -> Iterator[int]:
         """Fill `vectors` from the cache, then by encoding; the number of texts done so far."""
         encoder = self.encoder(name)
-        space = f"{encoder.weights_hash}:{reading}:{encoder.precision}"
+        space = f"{encoder.weights_hash}:{vector_kind}:{encoder.precision}"
         keys = {text: text_key(space, text) for text in texts}
         cached = self.cache.vectors(list(keys.values()), size=encoder.size)
         vectors.update((text, cached[key]) for text, key in keys.items() if key in cached)
@@ -267,7 +273,7 @@ class Encoders:
     def bert_score_floor(
         self, name: str, references: Sequence[str], *, layer: int | None = None
     ) -> float | None:
-        """Mean F1 between different items' references of one task: the score of a wrong reference.
+        """Mean F1 of pairs of references of different items of a task: what a wrong text gets.
 
         Equal references count once, and their order does not matter. None where there are fewer
         than two.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from keju.encoders import ENCODERS, NAMES, Encoders, reference_pairs, weights_hash
-from keju.encoders import readings as readings_module
+from keju.encoders import encoders as encoders_module
 from keju.errors import PrerequisiteError, UsageError
 from keju.metrics.base import PRF
 from keju.text import official_convert
@@ -27,26 +27,28 @@ def golden(shared, name):
 
 
 def test_without_the_packages_the_reason_says_how_to_install(monkeypatch, tmp_path):
-    monkeypatch.setattr(readings_module, "packages_missing", lambda: "torch")
+    monkeypatch.setattr(encoders_module, "packages_missing", lambda: "torch")
     encoders = Encoders({WWM: tmp_path})
     for name in NAMES:
-        assert encoders.missing(name).startswith("needs the package torch: make install-semantic")
+        assert encoders.unavailable_reason(name).startswith(
+            "needs the package torch: make install-semantic"
+        )
     with pytest.raises(PrerequisiteError, match="make install-semantic"):
         encoders.first_token_cosine([("天", "地")])
 
 
 def test_without_weights_the_reason_says_where_to_get_them(monkeypatch, tmp_path):
-    monkeypatch.setattr(readings_module, "packages_missing", lambda: "")
-    monkeypatch.setattr(readings_module, "bundled_minilm", lambda: None)
+    monkeypatch.setattr(encoders_module, "packages_missing", lambda: "")
+    monkeypatch.setattr(encoders_module, "bundled_minilm", lambda: None)
     encoders = Encoders({WWM: tmp_path})
-    assert encoders.missing(WWM) == ""
-    assert "--semantic roberta-large=DIR" in encoders.missing("roberta-large")
-    assert "FacebookAI/roberta-large" in encoders.missing("roberta-large")
-    assert "make install-semantic" in encoders.missing("minilm")
+    assert encoders.unavailable_reason(WWM) == ""
+    assert "--semantic roberta-large=DIR" in encoders.unavailable_reason("roberta-large")
+    assert "FacebookAI/roberta-large" in encoders.unavailable_reason("roberta-large")
+    assert "make install-semantic" in encoders.unavailable_reason("minilm")
     with pytest.raises(PrerequisiteError, match="--semantic bert-base-chinese=DIR"):
         encoders.bert_score(BERT, [("天", "地")])
     with pytest.raises(UsageError, match="no encoder 'gpt'"):
-        encoders.missing("gpt")
+        encoders.unavailable_reason("gpt")
 
 
 def test_references_are_paired_with_others_whatever_their_order():
@@ -221,7 +223,7 @@ def test_windows_and_chunks_change_nothing(encoders, tiny_bert, monkeypatch):
     pairs = answers_of(6)
     whole = [READINGS[reading](encoders, pairs) for reading in READINGS]
     monkeypatch.setitem(matching._WINDOW_CHARACTERS, "cpu", 40)
-    monkeypatch.setattr(readings_module, "_PAIRS_AT_ONCE", 4)
+    monkeypatch.setattr(encoders_module, "_PAIRS_AT_ONCE", 4)
     small = Encoders(dict.fromkeys(NAMES, tiny_bert), device="cpu")
     for reading, expected in zip(READINGS, whole, strict=True):
         before = small.counts(BERT).texts

@@ -1,4 +1,4 @@
-"""`Book`: a paper's tables as the audit reads them, with column references."""
+"""`PrintedTables`: a paper's tables as the audit reads them, with column references."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from keju.published.functions import paper_functions
 from keju.published.models import published_models
 from keju.published.tables import Column, PrintedTable, published_tables
 
-BETWEEN_TABLE_AND_COLUMN = " | "
-ONE_AFTER_THE_OTHER = " + "
+COLUMN_SEPARATOR = " | "
+TABLE_SEPARATOR = " + "
 
 
-class Book(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class PrintedTables(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The tables of one benchmark, whose columns are selected by reference.
 
     A reference is ``TABLE | COLUMN``; both may contain ``*``. ``Table 8 + Table 2 | T1:CER``
@@ -35,8 +35,8 @@ class Book(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Raises:
             DataError: there is none.
         """
-        names, _, wanted = reference.partition(BETWEEN_TABLE_AND_COLUMN)
-        first, *more = names.split(ONE_AFTER_THE_OTHER)
+        names, _, wanted = reference.partition(COLUMN_SEPARATOR)
+        first, *more = names.split(TABLE_SEPARATOR)
         found = [
             _joined(column, [self.tables[name].columns.get(column.name) for name in more])
             for name, table in self.tables.items()
@@ -63,11 +63,11 @@ class Book(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found[0]
 
     def _format(self, column: Column) -> str:
-        found = self.registry.get(column.task)
+        found = self.tasks_by_id.get(column.task)
         return found.format if found else ""
 
     @cached_property
-    def registry(self) -> Mapping[str, Task]:
+    def tasks_by_id(self) -> Mapping[str, Task]:
         """The benchmark's tasks by id."""
         return {each.id: each for each in tasks() if each.benchmark == self.benchmark}
 
@@ -89,8 +89,8 @@ class Book(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         )
 
 
-def open_book(benchmark: str) -> Book:
-    """One paper's tables, with those that the registry implies.
+def load_printed_tables(benchmark: str) -> PrintedTables:
+    """One paper's tables, with those that follow from them (`PaperFunctions.implied`).
 
     Raises:
         UsageError: the benchmark does not exist.
@@ -98,7 +98,7 @@ def open_book(benchmark: str) -> Book:
     printed = published_tables(benchmark)
     imply = paper_functions(benchmark).implied
     implied = {table.name: table for table in (imply(printed) if imply else ())}
-    return Book(benchmark=benchmark, tables={**printed, **implied})
+    return PrintedTables(benchmark=benchmark, tables={**printed, **implied})
 
 
 def _joined(column: Column, more: Iterable[Column | None]) -> Column:
@@ -107,5 +107,5 @@ def _joined(column: Column, more: Iterable[Column | None]) -> Column:
     for other in more:
         if other is not None:
             cells = {**other.cells, **cells}
-            table, half = f"{table}{ONE_AFTER_THE_OTHER}{other.table}", max(half, other.half)
+            table, half = f"{table}{TABLE_SEPARATOR}{other.table}", max(half, other.half)
     return msgspec.structs.replace(column, cells=cells, table=table, half=half)
