@@ -1,23 +1,28 @@
 """The published benchmarks are folders of the package, found as any other definition."""
 
+from importlib import import_module
+
 from keju.benchmarks import folders
 from keju.definitions import benchmark, is_shipped
 from keju.registry import list_provided, list_shipped_folders
+from tests.support.bundled import FOLDERS, PAPERS, TASKS
 
 
-def test_every_folder_has_a_definition_and_is_listed_by_its_place() -> None:
+def test_every_folder_has_a_definition_and_a_position_of_its_own() -> None:
     there = {
         each.parent.name for each in (list_shipped_folders()[0].parent).glob("*/benchmark.toml")
     }
     assert there == set(folders())
     assert [folder.name for folder in list_shipped_folders()] == folders()
-    assert folders() == ["mcs_bench", "ancientdoc", "obi_bench"]
+    assert folders()[:3] == ["mcs_bench", "ancientdoc", "obi_bench"]
+    positions = [import_module(f"keju.benchmarks.{name}").POSITION for name in folders()]
+    assert positions == sorted(set(positions))
 
 
 def test_the_definitions_of_the_folders_are_those_that_keju_ships() -> None:
-    names = ("MCS-Bench", "AncientDoc", "OBI-Bench")
-    assert all(is_shipped(name) for name in names)
-    assert [len(benchmark(name).tasks) for name in names] == [45, 5, 5]
+    assert all(is_shipped(name) for name in FOLDERS)
+    assert {name: [each.id for each in benchmark(name).tasks] for name in TASKS} == TASKS
+    assert [len(benchmark(name).tasks) for name in PAPERS] == [45, 5, 5]
 
 
 def test_a_group_that_no_folder_names_is_empty() -> None:

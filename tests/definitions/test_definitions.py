@@ -22,6 +22,7 @@ from keju.definitions.draft import sample_prompts, write_draft
 from keju.errors import DataError, KejuError, UsageError
 from keju.registry import PluginError, list_shipped_folders
 from keju.scoring import check_metrics
+from tests.support.bundled import FOLDERS, PAPERS
 
 TEXT = """
 name = "Studies"
@@ -97,9 +98,10 @@ def test_a_definition_has_its_tasks_with_prompts_and_metrics() -> None:
 
 
 def test_the_shipped_definitions_come_first_and_through_the_same_parser() -> None:
-    assert [each.name for each in definitions()[:4]] == [
-        "MCS-Bench", "AncientDoc", "OBI-Bench", "pages",
-    ]  # fmt: skip
+    names = [each.name for each in definitions()]
+    assert names[:3] == [*PAPERS]
+    assert set(names[:-1]) == set(FOLDERS)
+    assert names[-1] == "pages"
     assert all(is_shipped(each.name) for each in definitions())
     assert benchmark("MCS-Bench").means["QA as printed"].without == ("T39",)
     for folder in list_shipped_folders():
@@ -264,15 +266,15 @@ def test_a_missing_plugin_is_named() -> None:
 
 def test_a_draft_is_accepted_and_not_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "drafted.toml"
-    write_draft("Drafted", file)
+    write_draft("Drafted Slips", file)
     found = load_benchmark(file)
     check_metrics(found, str(file))
-    assert found.name == "Drafted"
+    assert found.name == "Drafted Slips"
     prompts = {each.task.id: each.text for each in sample_prompts(found)}
-    assert "A、唐代 B、宋代" in prompts["dating"]
+    assert "A、唐代 B、宋代" in prompts["drafted_slips_dating"]
     assert "{" not in "".join(prompts.values())
     with pytest.raises(UsageError, match="exists already"):
-        write_draft("Drafted", file)
+        write_draft("Drafted Slips", file)
     with pytest.raises(KejuError, match="not usable"):
         write_draft('a"b', tmp_path / "other.toml")
 

@@ -1,8 +1,14 @@
-"""Every metric is declared once, and its declaration does not change by accident."""
+"""Every metric is declared once, and its declaration does not change by accident.
+
+`metrics.json` has the declarations as they were reviewed. After a wanted change write it again with
+``KEJU_WRITE_METRICS=1 pytest tests/scoring/test_metric.py`` and read the diff.
+"""
 
 from __future__ import annotations
 
+import difflib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -16,7 +22,7 @@ FILE = Path(__file__).with_name("metrics.json")
 
 
 def declarations():
-    """All declarations as data; the file beside this one has them as they were reviewed."""
+    """All declarations as data."""
     return [
         {
             "name": each.name,
@@ -40,7 +46,13 @@ def declarations():
 
 
 def test_the_declarations_are_those_that_were_reviewed():
-    assert declarations() == json.loads(FILE.read_text("utf-8"))
+    rows = [f" {json.dumps(row, ensure_ascii=False)}" for row in declarations()]
+    text = "[\n" + ",\n".join(rows) + "\n]\n"
+    if os.environ.get("KEJU_WRITE_METRICS"):
+        FILE.write_text(text, "utf-8")
+    reviewed = FILE.read_text("utf-8")
+    changed = difflib.unified_diff(reviewed.splitlines(), text.splitlines(), FILE.name, n=0)
+    assert reviewed == text, "\n".join(changed)
 
 
 def test_every_metric_of_the_catalogue_is_declared_and_no_other():

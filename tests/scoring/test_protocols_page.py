@@ -28,7 +28,7 @@ def test_every_task_and_way_of_asking_has_its_row():
     rows = [line.split("|")[1].strip() for line in lines if line.startswith("| ")]
     names = [f"{each.id}/{query.name}" if query.name else each.id for each, query in PAIRS]
     assert [row for row in rows if row in set(names)] == names
-    assert len({name.split("/")[0] for name in names}) == 55
+    assert len({name.split("/")[0] for name in names}) == len(paper_tasks()) >= 55
 
 
 def found(task_id: str, specimen: str, query: str = "") -> TaskDifference:

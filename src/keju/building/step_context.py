@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -56,10 +57,7 @@ class StepContext:
             self._current = item
             yield item
 
-    @property
-    def given(self) -> Dataset:
-        """`dataset`, by its name in plug-ins for earlier versions."""
-        return self.dataset
+    given = property(attrgetter("dataset"), doc="`dataset`, by its name in earlier versions.")
 
     def items(self) -> list[Item]:
         """The items of the input, in their order, all in memory; read once."""

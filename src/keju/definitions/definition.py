@@ -150,7 +150,8 @@ def parse_definition(text: str, place: str, *, bundled: bool = False) -> Definit
     Args:
         text: the file's content.
         place: the name of the file in errors.
-        bundled: whether keju contains the definition; tasks with a count are then `from_paper`.
+        bundled: whether keju contains the definition. Its tasks are then `from_paper` if they have
+            counts and a family has official metrics.
 
     Raises:
         DataError: the text is not a definition; the error names the table in it, with a hint.
@@ -176,7 +177,9 @@ class _Parser:
         if not file.tasks:
             self._fail(message("definitions.no-tasks-declared"))
         self._check_numbers(file.number_prefix)
-        tasks = tuple(self._task(name, row, bundled) for name, row in file.tasks.items())
+        has_official = any(each.official for each in self._families.values())
+        from_paper = bundled and has_official and file.count_kind != "open"
+        tasks = tuple(self._task(name, row, from_paper) for name, row in file.tasks.items())
         for each in tasks:
             self._transcribing(f"tasks.{each.id}", each.transcription_from, tasks)
         self._known("domains_zh", file.domains_zh, {each.domain for each in tasks}, "domain")
@@ -234,7 +237,7 @@ class _Parser:
         self._known(item, mean.without, {each.id for each in tasks}, "task")
         return mean
 
-    def _task(self, task_id: str, table: _Table, bundled: bool) -> Task:
+    def _task(self, task_id: str, table: _Table, from_paper: bool) -> Task:
         item = f"tasks.{task_id}"
         row, file = self._shaped(table, _TaskRow, item), self._file
         self._check_id(task_id, item)
@@ -262,7 +265,7 @@ class _Parser:
             count=row.count,
             count_kind=file.count_kind,
             note=row.note,
-            from_paper=bundled and file.count_kind != "open",
+            from_paper=from_paper,
             candidates=row.candidates,
             transcription_from=row.transcription_from,
         )

@@ -30,7 +30,7 @@ class SamplePrompt(NamedTuple):
 
 
 def write_draft(name: str, path: Path) -> None:
-    """Write a commented draft of a definition.
+    """Write a commented draft of a definition, whose task ids begin with the benchmark's name.
 
     Raises:
         UsageError: the file exists, or the name is not valid.
@@ -41,7 +41,8 @@ def write_draft(name: str, path: Path) -> None:
     text = files("keju.definitions").joinpath("data", "draft.toml").read_text("utf-8")
     if not re.fullmatch(r"\w[\w .-]{0,63}", name):
         raise UsageError(message("definitions.draft-name-not-usable", name=name))
-    text = text.replace('"NAME"', f'"{name}"').replace("FILE", str(path))
+    prefix = re.sub(r"\W+", "_", name.lower())[:40]
+    text = text.replace("PREFIX", prefix).replace('"NAME"', f'"{name}"').replace("FILE", str(path))
     parse_definition(text, str(path))
     write_atomic(path, text)
 

@@ -48,10 +48,11 @@ class Query(Record, frozen=True, kw_only=True):
 class Task(Record, frozen=True, kw_only=True):
     """One task of a benchmark, as its definition declares it.
 
-    `from_paper` means that the definition is bundled and a paper states how many items or images
-    the task has (its `count_kind` is not ``open``). `candidates` is the kind of a query's
-    candidates in a pair task: ``fragments`` of one thing, or crops of ``classes``. An item without
-    a transcription has that of an item of the task `transcription_from` about the same images.
+    `from_paper` means that the definition is bundled and has what a paper states: counts of items
+    or images (`count_kind` is not ``open``) and metrics of the `official` protocol. `candidates` is
+    the kind of a query's candidates in a pair task: ``fragments`` of one thing, or crops of
+    ``classes``. An item without a transcription has that of an item of the task
+    `transcription_from` about the same images.
     """
 
     id: str
