@@ -57,7 +57,7 @@ class StepContext:
             self._current = item
             yield item
 
-    given = property(attrgetter("dataset"), doc="`dataset`, by its name in earlier versions.")
+    given = property(attrgetter("dataset"), doc="`dataset`, by its earlier name.")
 
     def items(self) -> list[Item]:
         """The items of the input, in their order, all in memory; read once."""
