@@ -35,14 +35,14 @@ def select_items(context: StepContext, settings: SubsetSettings) -> None:
     tasks: set[str] = set()
     groups: set[str] = set()
     if settings.tasks or settings.groups:
-        for item in context.given:
+        for item in context.dataset:
             tasks.add(item.task)
             groups.add(item.group)
     _check("task", settings.tasks, tasks)
     _check("group", settings.groups, groups)
     kept: Counter[str] = Counter()
     write_dropped(context.out, _keep_selected(context, settings, kept))
-    context.note(message("steps.selected", kept=kept.total(), items=len(context.given)))
+    context.note(message("steps.selected", kept=kept.total(), items=len(context.dataset)))
 
 
 def _keep_selected(

@@ -103,7 +103,7 @@ def balance_items(context: StepContext, settings: BalanceSettings) -> None:
         message(
             "steps.balanced",
             kept=len(kept),
-            items=len(context.given),
+            items=len(context.dataset),
             strata=len(rows),
             fields=listed(settings.by),
             least=min(counts),
@@ -167,7 +167,7 @@ def _list_strata(context: StepContext, by: Sequence[str]) -> dict[str, list[Memb
     """
     known: set[str] = set()
     strata: dict[str, list[Member]] = defaultdict(list)
-    for item in context.given:
+    for item in context.dataset:
         known.update(item.metadata)
         name = " / ".join(_get_value(item, name) for name in by)
         strata[name].append(Member(item.id, item.task, get_group(item)))

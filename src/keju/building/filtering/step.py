@@ -76,7 +76,7 @@ def filter_items(context: StepContext, settings: FilterSettings) -> None:
         UsageError: the list of words cannot be read, or no item is of a task that was named.
         DataError: no item would be left.
     """
-    known = set(context.given.manifest.tasks)
+    known = set(context.dataset.manifest.tasks)
     for name in settings.tasks:
         if name not in known:
             raise UsageError(unknown_name(name, sorted(known), "task"))
@@ -109,9 +109,9 @@ FILTER = Step("filter", "Drop items beyond limits: blurred, blank, damaged, repe
 
 def _measure_pictures(context: StepContext) -> dict[str, ImageMeasures]:
     """Measure every image once, by its path."""
-    if not context.given.manifest.images:
+    if not context.dataset.manifest.images:
         return {}
-    refs = {ref.path: ref for item in context.given for ref in item.images}
+    refs = {ref.path: ref for item in context.dataset for ref in item.images}
     rows = [ImageToMeasure(path, str(context.image_path(ref))) for path, ref in refs.items()]
     seen = context.engine.map("pictures", rows, measure_image, ImageMeasures)
     return {
@@ -127,17 +127,17 @@ def _measure_texts(
     words = partial(measure_texts, words=dict(read_words(settings.words)))
     matches: dict[str, float] = {}
     if settings.clip:
-        matches = compute_matches(context, context.given, settings.clip)
+        matches = compute_matches(context, context.dataset, settings.clip)
     else:
         context.note(message("steps.match-unscored"))
     waiting: deque[Item] = deque()
 
     def collect() -> Iterator[TextsToMeasure]:
-        for item in context.given:
+        for item in context.dataset:
             waiting.append(item)
             yield collect_texts(item)
 
-    total = len(context.given)
+    total = len(context.dataset)
     for measures in context.engine.iter_map(
         "texts", collect(), words, TextMeasures, chunk=_CHUNK, total=total
     ):

@@ -256,7 +256,7 @@ def split_items(context: StepContext, settings: SplitSettings) -> None:
         UsageError: nothing can be divided.
         DataError: an item's task is unknown.
     """
-    given = _Given(context.given)
+    given = _Given(context.dataset)
     total, free, lacking = len(given.tasks), int(given.free.sum()), int(given.lacking.sum())
     if free < 2:
         more = message("building.and-references", count=lacking) if lacking else ""
