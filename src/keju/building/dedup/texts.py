@@ -96,7 +96,7 @@ def deduplicate_texts(context: StepContext, settings: DedupTextsSettings) -> Non
     Raises:
         DataError: an item's task is not in the catalogue.
     """
-    found = group_texts(context.given, settings, context.engine, context.scratch("forms"))
+    found = group_texts(context.dataset, settings, context.engine, context.scratch("forms"))
     kept = {choose_kept(group, found.columns.rank): group for group in found.groups}
     gone = {at for first, group in kept.items() for at in group if at != first}
     for at, item in enumerate(context.iter_items()):
