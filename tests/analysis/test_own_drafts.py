@@ -83,7 +83,9 @@ def test_keju_score_says_it(graded):
 @pytest.mark.parametrize("graded", ["unaccepted"], indirect=True)
 def test_what_nobody_accepted_is_not_called_accepted(graded, tmp_path):
     write_report([graded[0]], tmp_path / "report.html")
-    (line,) = [each for each in said(tmp_path / "report.html") if "this model itself drafted" in each]
+    (line,) = [
+        each for each in said(tmp_path / "report.html") if "this model itself drafted" in each
+    ]
     assert f"{OWN} (1 of them not yet accepted)" in line
 
 

@@ -85,7 +85,9 @@ def test_a_rate_of_invented_text_needs_enough_blank_pages(tmp_path, blank):
     folder = scored_pages(tmp_path / "own", pages, {"right": said})
     text = shown(folder)
     (line,) = invented_lines(RunFolder.open(folder))
-    assert ("too few pages" in text) == ("too few pages for a rate" in line) == (blank < FEWEST_BLANK)
+    assert (
+        ("too few pages" in text) == ("too few pages for a rate" in line) == (blank < FEWEST_BLANK)
+    )
     assert ("2.0 characters per page" in line) == (blank >= FEWEST_BLANK)
     assert f"invented text on {blank} of {blank} blank pages" in line
 

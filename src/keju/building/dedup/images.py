@@ -105,7 +105,7 @@ def deduplicate_images(context: StepContext, settings: DedupImagesSettings) -> N
         DataError: an image or CLIP's weights cannot be read.
         PrerequisiteError: CLIP was requested and its packages are not installed.
     """
-    given = context.given
+    given = context.dataset
     refs = list({ref.sha256: ref for item in given for ref in item.images}.values())
     pictures = [ImageFile(str(context.image_path(ref)), ref.width, ref.height) for ref in refs]
     candidates = _find_candidates(context, settings, given, refs, pictures)

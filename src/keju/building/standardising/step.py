@@ -98,7 +98,7 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
     Raises:
         DataError: no item is left.
     """
-    refs = list({ref.path: ref for item in context.given for ref in item.images}.values())
+    refs = list({ref.path: ref for item in context.dataset for ref in item.images}.values())
     folder = context.scratch("pictures")
     rows = [
         ImageJob(file=str(context.image_path(ref)), name=ref.path, folder=str(folder))
@@ -110,7 +110,7 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
     )
     done = dict(zip((ref.path for ref in refs), made, strict=True))
     dropped = list(_keep_sound(context, done))
-    if len(dropped) == len(context.given):
+    if len(dropped) == len(context.dataset):
         raise DataError(message("building.no-item-with-sound-picture", error=dropped[0].reason))
     context.table("pictures", (_make_row(ref, done[ref.path]) for ref in refs), ImageChange)
     write_dropped(context.out, dropped)

@@ -19,8 +19,8 @@ TOO_LITTLE_FOR_LUCK = 1e-4
 class Counts(Check, frozen=True, kw_only=True, tag="counts"):
     """Every value is a whole number of right answers, over `of` items asked in `rounds` rounds.
 
-    `of_task` has the items of single tasks; without it and `of`, the count of the
-    column's task in the definition is taken. `rounded`: each round may have been rounded before the mean was taken.
+    `of_task` has the items of single tasks; without it and `of`, the count of the column's task in
+    the definition is taken. `rounded`: each round may have been rounded before the mean was taken.
     """
 
     columns: tuple[str, ...]
