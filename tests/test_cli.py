@@ -224,6 +224,24 @@ def test_the_whole_way_with_baselines(tmp_path):
     assert (tmp_path / "csv" / "items.csv").is_file()
 
 
+def test_the_report_of_an_unfinished_run_is_made_with_a_note(tmp_path):
+    run, page = tmp_path / "run", tmp_path / "r.html"
+    asked = keju("run", mini.path(), "--model", "baseline:chance", "--task", "T7",
+                 "--max-requests", "1", "--out", run)  # fmt: skip
+    assert asked.returncode == 1
+    assert keju("score", run).returncode == 0
+    made = keju("report", run, "-o", page)
+    assert made.returncode == 0, made.stderr
+    assert "note: baseline:chance: 1 of " in made.stderr
+    assert page.is_file()
+
+
+def test_a_wrong_number_is_reported_in_plain_words():
+    done = keju("run", "mini", "--model", "baseline:copy", "--limit", "x", "--out", "r")
+    assert done.returncode == 2
+    assert "'--limit': a whole number is expected. See: " in done.stderr
+
+
 def test_failures_end_with_status_one_and_a_hint(tmp_path):
     answers = tmp_path / "some.jsonl"
     answers.write_text('{"item": "no such item", "text": "天"}\n', "utf-8")

@@ -53,6 +53,7 @@ def problems(*items: Item) -> dict[str, str]:
         ("**學而**時習之", "Markdown"),
         (r"\textbf{學而}時習之", "LaTeX"),
         ("TODO", "placeholder"),
+        ("# TODO", "placeholder"),
         ("學而時習之 TODO 不亦說乎", "placeholder"),
         ("xxx", "placeholder"),
         ("N/A", "placeholder"),
@@ -70,6 +71,12 @@ def test_a_text_that_is_no_transcription_is_named(text: str, says: str) -> None:
     fault = text_fault(text)
     assert fault is not None
     assert says in fault
+
+
+def test_markup_is_shown_with_the_text_that_follows_it() -> None:
+    fault = text_fault("學而\n## 時習之不亦說乎")
+    assert fault is not None
+    assert (fault.id, fault.fields["shown"]) == ("datasets.text-has-markup", "## 時習之不亦說乎")
 
 
 @pytest.mark.parametrize(

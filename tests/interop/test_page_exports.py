@@ -423,6 +423,7 @@ def test_the_command_prints_what_was_written(form, tmp_path):
     run = made_run(tmp_path / "run", items, said)
     done = CliRunner().invoke(app, ["export", form, str(run), "-o", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
-    assert "1 file by engine (1 text-only, 1 missing)" in done.output
+    assert "1 file of engine in" in done.output
+    assert ": 1 text-only, 1 missing" in done.output
     assert "1 control character replaced" in done.output
     assert len(list((tmp_path / "out").iterdir())) == 2

@@ -122,9 +122,20 @@ def _translate_parameter(parameter: Any, texts: dict[str, str]) -> None:  # noqa
     parameter.rich_help_panel = _chinese().panels.get(panel, panel)
 
 
+_PLAIN = {
+    "Input should be a valid integer.*": "a whole number is expected",
+    "Input should be a (?:valid|finite) number.*": "a number is expected",
+    r"Input should be greater than or equal to (\S+)": r"\1 or more is expected",
+    r"Input should be less than or equal to (\S+)": r"\1 or less is expected",
+}
+"""Texts of Pydantic in Typer's reports, as regular expressions, and plainer ones."""
+
+
 def error_text(said: str) -> str:
     """Return a report of Typer about a command line in the current language."""
     if language() != "zh":
+        for pattern, plain in _PLAIN.items():
+            said = re.sub(pattern, plain, said)
         return said
     for each in _chinese().errors:
         if found := re.fullmatch(each.said, said.rstrip(".")):

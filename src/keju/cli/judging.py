@@ -295,7 +295,7 @@ def sample(
     seed: SampleSeed = 0,
     rubrics: RubricsFile = None,
 ) -> None:
-    """Draw answers for people to rate, 50 of each task, without names.
+    """Sample answers for people to rate, 50 of each task, without the models' names.
 
     Items are drawn evenly over books and pages and over models, in random order. Give each rater a
     copy; then: keju judge RUN --only FILE.csv --model M, and keju judge align.

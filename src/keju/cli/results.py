@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from msgspec.structs import replace
 
-from keju.cli.app import WITH_FAILURES, app, out, say
+from keju.cli.app import WITH_FAILURES, app, note, out, say
 from keju.cli.grouped_options import with_groups
 from keju.cli.options import (
     AsJson,
@@ -170,8 +170,9 @@ def memorization(
 ) -> None:
     """Measure how much of altered pages each model reads, and how much it recites from memory.
 
-    Make the altered pages with: keju build controls. "Recited beyond slips" is the original text
-    where the page shows another, minus the same mistakes on unaltered pages.
+    Make the altered pages with: keju build perturb. "Recited beyond slips" is the share of
+    altered characters for which the model gives the original one, minus the share of the same
+    mistakes on unaltered pages.
     """
     from keju.cli.output.console import print_json
     from keju.cli.output.memorization_table import memorization_table
@@ -311,6 +312,7 @@ def report(
     also with thousands of items. It needs no server and no network.
     """
     from keju.analysis.same_models import read_same_as
+    from keju.cli.output.run_summary import unfinished_lines
     from keju.reporting import write_csv, write_latex, write_report
     from keju.reporting.time_table import time_lines
 
@@ -332,6 +334,9 @@ def report(
         for line in time_lines(made.view.times):
             say(line)
     say(message("terminal.report-written", page=made.page, megabytes=made.size / 1e6))
+    for run in runs:
+        for line in unfinished_lines(run):
+            note(message("terminal.note", text=line))
     for folder, write in ((files.csv, write_csv), (files.latex, write_latex)):
         if folder is not None:
             for path in write(made, folder):

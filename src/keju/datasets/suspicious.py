@@ -2,9 +2,9 @@
 
 All checks are of transcriptions, and every finding is a warning. Their limits are our reading.
 There are no findings in 227 real transcriptions, nor on 75 images with a known text (2 real pages,
-73 of the bundled set), at full size, at 15 to 50 % of their size, or blurred. On the 15 of them
-with 100 characters or more, a text is reported as too short below .06 to .30 of its length, and as
-too long from 8 to 33 times its length.
+73 of the bundled set), at full size, at 15 to 50 % of their size, or blurred. If a text of 100 or
+more characters (15 of these images) is cut to less than .06 to .30 of its length, it is reported as
+too short; if it is repeated until it has 8 to 33 times its length, as too long.
 """
 
 from __future__ import annotations
@@ -36,15 +36,19 @@ LEAST_COPIES = 3
 MUCH_LONGER = 5
 """Minimum ratio of the median length of the task's texts to such a shared short text."""
 
-MOST_PARTS, LEAST_PARTS = 20, 200
-"""Parts of characters per character of the text, above which the text is too short, if the image
-has at least `LEAST_PARTS` of them. The maximum on a page of text is 6.0; on an image with an
-inscription 11.2, with fewer parts."""
+MAX_PARTS_PER_CHARACTER = 20
+"""Parts of characters in the image per character of the text; with more the text is too short. The
+maximum on a page of text is 6.0; on an image with an inscription 11.2, with fewer parts."""
 
-LEAST_INK, LEAST_LENGTH = 0.06, 100
-"""Ink per character, as a share of the square of a part's side, below which a text of at least
-`LEAST_LENGTH` characters is too long. The minimum is .45 on sharp pages and .11 on blurred ones of
-9 pixels per character."""
+LEAST_PARTS = 200
+"""Minimum number of parts of an image on which a text can be too short."""
+
+MIN_INK_PER_CHARACTER = 0.06
+"""Ink per character, as a share of the square of a part's side; with less the text is too long. The
+minimum is .45 on sharp pages and .11 on blurred ones of 9 pixels per character."""
+
+LEAST_LENGTH = 100
+"""Minimum length in characters of a text that can be too long."""
 
 FEWEST_PARTS = 5
 """An image with fewer parts cannot show a text of `LEAST_LENGTH` characters."""
@@ -93,15 +97,17 @@ _INSIDE = re.compile(r"(?<![A-Za-z])(?:TODO|FIXME|TBD|[Ll]orem ipsum)(?![A-Za-z]
 
 def text_fault(text: str) -> Message | None:
     """Evidence that a text is not a transcription, with a hint; None where there is none."""
-    for what, pattern in _MARKUP:
-        if found := pattern.search(text):
-            shown = " ".join(found[0].split())[:20]
-            return message("datasets.text-has-markup", kind=_name_markup(what), shown=shown)
     bare = "".join(char if char.isalnum() else " " for char in text.casefold())
     bare = " ".join(bare.split())
     if _BLANK.fullmatch(bare):
         return message("datasets.text-says-blank", shown=text.strip()[:20])
-    if _PLACEHOLDER.fullmatch(bare) or _INSIDE.search(text):
+    if _PLACEHOLDER.fullmatch(bare):
+        return message("datasets.text-placeholder", shown=text.strip()[:20])
+    for what, pattern in _MARKUP:
+        if found := pattern.search(text):
+            shown = " ".join(text[found.start() :].split())[:20]
+            return message("datasets.text-has-markup", kind=_name_markup(what), shown=shown)
+    if _INSIDE.search(text):
         return message("datasets.text-placeholder", shown=text.strip()[:20])
     if text.strip() and not any(map(_like_han, text)):
         return message("datasets.text-without-chinese", shown=text.strip()[:20])
@@ -206,9 +212,9 @@ def extent_fault(length: int, parts: Parts) -> Message | None:
     """
     if not length and parts.number >= LEAST_PARTS:
         return message("datasets.blank-page-shows-text", parts=parts.number)
-    if parts.number >= LEAST_PARTS and parts.number > MOST_PARTS * length:
+    if parts.number >= LEAST_PARTS and parts.number > MAX_PARTS_PER_CHARACTER * length:
         return message("datasets.text-too-short", length=length, parts=parts.number)
-    room = LEAST_INK * length * parts.side**2
+    room = MIN_INK_PER_CHARACTER * length * parts.side**2
     if length >= LEAST_LENGTH and (parts.number < FEWEST_PARTS or parts.ink < room):
         return message("datasets.text-too-long", length=length)
     return None

@@ -39,7 +39,7 @@ from keju.images import EXTENSIONS
 from keju.items import Item, Line, Response
 from keju.layout import page_text
 from keju.local_paths import check_local
-from keju.messages import message
+from keju.messages import message, noun
 from keju.runs import RunFolder, RunManifest
 from keju.text import answer_part
 
@@ -303,7 +303,7 @@ def _one_of(known: Sequence[str], given: str, run: Path, what: str, option: str)
                 given=given,
                 run=run,
                 hint=did_you_mean(nearest_names(given, known)),
-                what=what,
+                what=noun(what),
                 listed=listed,
             )
         )
@@ -313,7 +313,7 @@ def _one_of(known: Sequence[str], given: str, run: Path, what: str, option: str)
                 "interop.several-in-run",
                 run=run,
                 count=len(known),
-                what=what,
+                what=noun(what),
                 option=option,
                 listed=listed,
             )

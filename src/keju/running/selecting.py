@@ -31,7 +31,7 @@ from keju.items import (
     Record,
     Setting,
 )
-from keju.messages import message
+from keju.messages import listed, message
 from keju.metrics.boxes import box_convention
 from keju.running.box_conventions import OF_MODEL
 from keju.running.item_list import list_label, listed_items
@@ -239,7 +239,7 @@ def _known(given: Sequence[str], known: Sequence[_T], option: str) -> list[_T]:
         )
     for name in given:
         if name not in known:
-            choices = ", ".join(map(str, known))
+            choices = listed(map(str, known))
             raise UsageError(
                 message("running.no-such-choice", option=option, name=name, choices=choices)
             )

@@ -55,7 +55,7 @@ def test_what_is_not_known_is_a_question_mark_and_a_line():
     assert shown(totals_table(unknown)).count("?") == 3
     lines = list(plan_notes(unknown))
     assert f"Not counted for openai:m: 7 {NO_RULE}" in lines
-    assert "Prices as of 2025-11: check them" in lines
+    assert "The prices are of 2025-11. Check them" in lines
 
 
 def test_every_model_is_told_by_whose_rule():

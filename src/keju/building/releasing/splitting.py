@@ -282,7 +282,10 @@ def split_items(context: StepContext, settings: SplitSettings) -> None:
 
 
 STEP = Step(
-    "split", "Divide into test and reference, by group and task.", SplitSettings, split_items
+    "split",
+    "Divide the items into a test split and a reference split; the items of a group stay together.",
+    SplitSettings,
+    split_items,
 )
 
 

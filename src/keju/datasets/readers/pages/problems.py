@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 
 from keju.datasets.readers.base import join_names
 from keju.errors import DataError, ProblemsError, number_of
+from keju.messages import join_sentences
 
 MOST = 1_000
 """Number of faulty files after which an import stops searching for more."""
@@ -44,10 +45,9 @@ class Problems:
             if sum(map(len, self._errors.values())) >= MOST:
                 self.check()
 
-    def add(self, names: Collection[str], one: str, many: str) -> None:
-        """Add files that lack something; without files, do nothing."""
-        if names:
-            self._lines.append(f"{number_of(len(names), one, many)}: {join_names(names)}")
+    def add(self, line: str) -> None:
+        """Add a sentence on files that lack something."""
+        self._lines.append(line)
 
     def hint(self, line: str) -> None:
         """Add a hint, after all problems that were added."""
@@ -70,13 +70,13 @@ class Problems:
             faults = [self._line(noun, found) for noun, found in self._errors.items()]
             lacks = [*self._lines, *self._hints]
             if len(self._lines) == 1:
-                lacks = [". ".join(lacks)]
+                lacks = [join_sentences(lacks)]
             lines = (*lacks, *faults, *self._notes)
             hints = [*self._hints, *(each.hint for each in errors if each.hint)]
             raise ProblemsError(
                 (f"{self._src}: {line}" for line in lines),
                 file=self._src,
-                hint=". ".join(dict.fromkeys(hints)) or None,
+                hint=join_sentences(dict.fromkeys(hints)) or None,
             )
 
     def _line(self, noun: str, errors: list[DataError]) -> str:

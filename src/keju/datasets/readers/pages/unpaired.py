@@ -11,10 +11,7 @@ from keju.datasets.readers.pages.near_names import NearNames, near_names
 from keju.datasets.readers.pages.problems import Problems
 from keju.datasets.readers.pages.scans import Pages, Scan
 from keju.datasets.readers.words import shell_word
-from keju.errors import number_of
-
-_NO_TEXT = ("page without a text", "pages without a text")
-_NO_PAGE = ("text without an image", "texts without an image")
+from keju.messages import both, join_sentences, message
 
 
 class Unpaired(NamedTuple):
@@ -53,41 +50,51 @@ class Unpaired(NamedTuple):
 
     def skipped(self) -> Iterator[str]:
         """The notes of an import that skips them."""
-        for names, words in ((self.pages, _NO_TEXT), (self.texts, _NO_PAGE)):
-            if names:
-                yield f"skipped {number_of(len(names), *words)}: {join_names(map(str, names))}"
+        if self.pages:
+            yield message(
+                "datasets.skipped-pages-without-text",
+                count=len(self.pages),
+                names=join_names(self.pages),
+            )
+        if self.texts:
+            yield message(
+                "datasets.skipped-texts-without-image",
+                count=len(self.texts),
+                names=join_names(map(str, self.texts)),
+            )
 
     def report(self, problems: Problems) -> None:
         """Add them to the problems of an import that skips nothing."""
         if not self.pages and not self.texts:
             return
-        problems.add(self.pages, *_NO_TEXT)
-        problems.add([*map(str, self.texts)], *_NO_PAGE)
+        if self.pages:
+            names = join_names(self.pages)
+            problems.add(message("datasets.pages-without-text", count=len(self.pages), names=names))
+        if self.texts:
+            names = join_names(map(str, self.texts))
+            problems.add(
+                message("datasets.texts-without-image", count=len(self.texts), names=names)
+            )
         near = list(near_names(self.images, self.texts))
         if near:
-            said = (f"{each.image} and {' and '.join(map(str, each.texts))}" for each in near)
-            problems.hint(f"Similar names: {join_names(said)}. {self._renaming(near)}")
-        problems.hint(
-            "Add the missing files, skip them: --option skip-missing=yes, or import the images "
-            "without references: --option texts=no"
-        )
+            said = (both([str(each.image), *map(str, each.texts)]) for each in near)
+            problems.hint(message("datasets.similar-names", names=join_names(said)))
+            problems.hint(self._renaming(near))
+        problems.hint(message("datasets.add-or-skip-pages"))
 
     def _renaming(self, near: Sequence[NearNames]) -> str:
         renamed = next((each for each in near if len(each.texts) == 1), None)
         spread = next((each for each in near if len(each.texts) > 1), None)
-        hints = []
+        hints: list[str] = []
         if renamed:
-            hints.append(
-                f"Rename the text of each image: mv {self._word(renamed.texts[0])} "
-                f"{self._word(renamed.image.with_suffix('.txt'))}"
-            )
+            text = self._word(renamed.image.with_suffix(".txt"))
+            command = f"mv {self._word(renamed.texts[0])} {text}"
+            hints.append(message("datasets.rename-texts", command=command))
         if spread:
             parts = " ".join(map(self._word, spread.texts))
-            hints.append(
-                "Each image has one text, so join the parts in reading order: "
-                f"cat {parts} > {self._word(spread.image.with_suffix('.txt'))}"
-            )
-        return ". ".join(hints)
+            command = f"cat {parts} > {self._word(spread.image.with_suffix('.txt'))}"
+            hints.append(message("datasets.join-texts", command=command))
+        return join_sentences(hints)
 
     def _word(self, path: PurePosixPath) -> str:
         return shell_word(str(self.root / path))
