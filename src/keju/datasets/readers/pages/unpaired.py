@@ -78,11 +78,11 @@ class Unpaired(NamedTuple):
         near = list(near_names(self.images, self.texts))
         if near:
             said = (both([str(each.image), *map(str, each.texts)]) for each in near)
-            problems.hint(message("datasets.similar-names", names=join_names(said)))
-            problems.hint(self._renaming(near))
+            similar = message("datasets.similar-names", names=join_names(said))
+            problems.hint(join_sentences([similar, *self._renaming(near)]))
         problems.hint(message("datasets.add-or-skip-pages"))
 
-    def _renaming(self, near: Sequence[NearNames]) -> str:
+    def _renaming(self, near: Sequence[NearNames]) -> list[str]:
         renamed = next((each for each in near if len(each.texts) == 1), None)
         spread = next((each for each in near if len(each.texts) > 1), None)
         hints: list[str] = []
@@ -94,7 +94,7 @@ class Unpaired(NamedTuple):
             parts = " ".join(map(self._word, spread.texts))
             command = f"cat {parts} > {self._word(spread.image.with_suffix('.txt'))}"
             hints.append(message("datasets.join-texts", command=command))
-        return join_sentences(hints)
+        return hints
 
     def _word(self, path: PurePosixPath) -> str:
         return shell_word(str(self.root / path))
