@@ -186,10 +186,7 @@ def test_where_nothing_matches_the_reason_is_given(tmp_path):
             r"several prompt variants \(image simplified, .*--settings A B, --scripts A B",
         ),
         (SideChoice(scripts=("simplified", "traditional")), "name the models with --model M"),
-        (
-            SideChoice(model="openai:x"),
-            "no model 'openai:x'. Models of the run: openai:m",
-        ),
+        (SideChoice(model="openai:x"), "no model 'openai:x'. Choose from: openai:m, openai:n"),
         (SideChoice(model=M, settings=("image", "gold-text")), "has no answers in gold-text"),
         (SideChoice(model=N), "both sides are openai:n"),
         (
