@@ -82,7 +82,7 @@ class PromptOptions:
         typer.Option(
             "--preset",
             metavar="NAME",
-            help="Decoding parameters and rounds of a paper, e.g. mcs-bench or obi-bench. Other "
+            help="Decoding parameters and rounds of a paper; an unknown name lists all. Other "
             "options override them.",
             rich_help_panel="Prompts",
         ),

@@ -37,7 +37,7 @@ def score(
         Path,
         typer.Argument(
             metavar="RUN|RESPONSES.json",
-            help="Run directory, or a response file of the MCS-Bench authors' script.",
+            help="Run directory, or a response file of the authors' script.",
         ),
     ],
     protocol: ProtocolName = "both",
@@ -74,7 +74,7 @@ def score(
     """Score the responses of a run. This needs no model, key or network.
 
     You can score a run again at any time; its scores are stored in RUN/scores. RESPONSES.json is
-    a response file of the MCS-Bench authors' script: a list of objects with ID, Task_ID,
+    a response file of the authors' script: a list of objects with ID, Task_ID,
     Answer_Simplified and Response.
     """
     from keju.analysis.blank_pages import invented_in, with_blank_pages
