@@ -282,7 +282,7 @@ def test_a_dataset_is_iterated_counted_and_tabulated(tmp_path):
     "read", ["load", "open_run", "read_page_xml", "read_alto", "read_hocr", "score"]
 )
 def test_paths_are_checked(read, tmp_path):
-    for path in (tmp_path / "none", str(tmp_path / "none"), "s3://bucket/none"):
+    for path in (tmp_path / "none", str(tmp_path / "none"), "gs://bucket/none"):
         with pytest.raises(KejuError):
             getattr(keju, read)(path)
     for wrong in (b"none", None, 3):

@@ -17,7 +17,7 @@ PERMITTED = {
     "apache license 2.0", "apache license", "version 2.0", "apache software license", "apache-2.0",
     "bsd", "bsd 2-clause license", "bsd license", "bsd-2-clause", "bsd-3-clause", "bsl-1.0",
     "cc0-1.0", "cnri-python", "isc", "isc license", "isc license (iscl)", "llvm-exception",
-    "mit", "mit license",
+    "mit", "mit license", "mit-0",
     "mit-cmu", "psf-2.0", "public domain", "python software foundation license", "zlib",
     "mpl-2.0", "mozilla public license 2.0 (mpl 2.0)",  # copyleft of single files
 }  # fmt: skip

@@ -25,20 +25,22 @@ from keju.runs import RunFolder
 from keju.settings import FaultsError
 from tests.support.making import make_dataset
 
-AWAY = Path("s3://bucket/x")
+AWAY = Path("gs://bucket/x")
+S3 = Path("s3://bucket/x")
+"""Datasets can be at such an address; runs, reports and sources cannot."""
 ABOUT = {"name": "x", "version": "1"}
 CALLS: dict[str, Callable[[], object]] = {
     "open a dataset": lambda: Dataset.open(AWAY),
-    "open a run": lambda: RunFolder.open(AWAY),
-    "run into": lambda: run(Path("d"), ["baseline:chance"], AWAY),
+    "open a run": lambda: RunFolder.open(S3),
+    "run into": lambda: run(Path("d"), ["baseline:chance"], S3),
     "run from": lambda: run(AWAY, ["baseline:chance"], Path("r2")),
     "import into": lambda: import_dataset("parquet", Path("d"), AWAY, **ABOUT),
-    "import from": lambda: import_dataset("auto", AWAY, Path("d2"), **ABOUT),
+    "import from": lambda: import_dataset("auto", S3, Path("d2"), **ABOUT),
     "export": lambda: export_dataset("parquet", Path("d"), AWAY),
-    "merge": lambda: merge([Path("r"), Path("r")], AWAY),
-    "report to": lambda: write_report([Path("r")], AWAY),
-    "report of": lambda: write_report([AWAY], Path("r.html")),
-    "write": lambda: write_atomic(AWAY / "a.json", b"{}"),
+    "merge": lambda: merge([Path("r"), Path("r")], S3),
+    "report to": lambda: write_report([Path("r")], S3),
+    "report of": lambda: write_report([S3], Path("r.html")),
+    "write": lambda: write_atomic(S3 / "a.json", b"{}"),
     "read": lambda: read_json(Path("https://example.org/a.json"), dict),
     "replay": lambda: open_model("replay:hf://datasets/x/a.json", ModelOptions()),
     "weights": lambda: open_model("got:hf://x/y", ModelOptions()),

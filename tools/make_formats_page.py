@@ -50,6 +50,36 @@ keju data import FORMAT SRC --out DATASET  [--licence … --source …] [--optio
 keju data export FORMAT DATASET --out DIR
 ```
 
+A dataset is a directory:
+
+```
+dataset.json    name, licence, source, counts and the hash of items and images; written last
+items.parquet   the items; or items/part-00000.parquet … (--partition-items N)
+images/         SHA256.EXT, the images; or beside it images-00000.parquet … (a release)
+benchmark.toml  the definition of a benchmark of your own
+```
+
+All forms have the same hash, and every command reads all of them. A part exists only when it is
+complete. The row groups of parts and of large tables have statistics of id, task, group and
+split.
+
+**Object stores.** Every command that reads a DATASET also reads `s3://BUCKET/PREFIX`, and `data
+import`, `data export parquet`, `build STEP` and `build release` write to it (`pip install
+'keju[s3]'`):
+
+- Credentials, region and endpoint come from the environment: `AWS_ACCESS_KEY_ID`,
+  `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL` (any S3-compatible server). An address
+  with a password is refused, and errors repeat neither keys nor the server's text.
+- The items are copied into a cache, and images are fetched when they are read and checked against
+  their SHA-256. Tables of images are read in place. The cache is `KEJU_CACHE` (default
+  `~/.cache/keju`) with at most `KEJU_CACHE_GB` (default 20) GB of images; the ones not used for
+  the longest time are removed.
+- A dataset is first written to the cache's disk, then uploaded; `dataset.json` is the last
+  object. Objects that exist are never replaced: two conditional puts (`If-None-Match: *`) exclude
+  a second writer. After an interrupted upload the object `.unfinished` remains, and the address
+  is refused until it is deleted.
+- Runs, builds of a recipe and reports are local. A run records the address of its dataset.
+
 For every format:
 
 - **Images are stored byte for byte**, each once, under its SHA-256: models are sent the released

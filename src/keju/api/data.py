@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from keju.api.inputs import AnyPath, listed, path_of
+from keju.api.inputs import AnyPath, dataset_path_of, listed, path_of
 from keju.datasets import Dataset, mini
 from keju.datasets.pages import Page, page_in_reading_order
 from keju.datasets.readers.pages import alto, hocr, page_xml
@@ -15,13 +15,14 @@ def load(dataset: AnyPath) -> Dataset:
     """Open a dataset for reading.
 
     Args:
-        dataset: the directory of a dataset, or ``mini`` for the bundled one.
+        dataset: the directory of a dataset, ``s3://BUCKET/PREFIX`` (needs ``keju[s3]``), or
+            ``mini`` for the bundled one.
 
     Raises:
         TypeError: `dataset` is not a path.
         KejuError: there is no dataset, or it is damaged.
     """
-    return Dataset.open(mini.dataset_path(path_of(dataset)))
+    return Dataset.open(mini.dataset_path(dataset_path_of(dataset)))
 
 
 def read_page_xml(path: AnyPath) -> Page:

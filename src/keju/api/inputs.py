@@ -8,6 +8,7 @@ from pathlib import Path
 
 from keju.items import Item
 from keju.local_paths import check_local
+from keju.object_stores import is_address
 
 AnyPath = str | os.PathLike[str]
 
@@ -46,6 +47,11 @@ def path_of(value: object) -> Path:
         raise TypeError("a path is a str or os.PathLike, not bytes")
     check_local(name)
     return Path(name)
+
+
+def dataset_path_of(value: object) -> Path:
+    """A local path, or the ``s3://`` address of a dataset."""
+    return Path(value) if isinstance(value, str) and is_address(value) else path_of(value)
 
 
 def item_of(name: str, value: object) -> Item:

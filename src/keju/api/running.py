@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeGuard
 from rich.console import Console
 
 from keju.api.arguments import called_as, checked_options
-from keju.api.inputs import AnyPath, listed, path_of, text_of, texts_of
+from keju.api.inputs import AnyPath, dataset_path_of, listed, path_of, text_of, texts_of
 from keju.api.runs import Run
 from keju.datasets import Dataset, mini
 from keju.models import Model
@@ -161,7 +161,11 @@ def _checked(call: Call) -> _Checked:
         ValueError: a value is not valid for its option.
     """
     dataset = call.dataset
-    path = dataset.path if isinstance(dataset, Dataset) else mini.dataset_path(path_of(dataset))
+    path = (
+        dataset.path
+        if isinstance(dataset, Dataset)
+        else mini.dataset_path(dataset_path_of(dataset))
+    )
     given = _checked_models(call.models)
     options = checked_options(
         call,

@@ -14,11 +14,13 @@ from keju.building.settings import check_paths, compute_fingerprint
 from keju.building.step import Step
 from keju.building.step_context import SCRATCH, StepContext
 from keju.building.steps import STEPS
+from keju.datasets.manifest import MANIFEST
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record
 from keju.messages import message
+from keju.object_stores import is_address, writing_to
 from keju.registry import Plugin
 
 RECORD = "step.json"
@@ -133,13 +135,17 @@ def run_step(work: StepCall, out: Path, *, engine: Engine) -> StepResult:
 
     Args:
         work: the step.
-        out: the dataset's directory; new, empty, or left by an earlier run of this step.
+        out: the dataset's directory; new, empty, or left by an earlier run of this step. Or an
+            ``s3://`` address at which nothing exists.
         engine: processes rows.
 
     Raises:
         UsageError: the directory contains something else, or a path of the settings does not exist.
         DataError: the step fails.
     """
+    if is_address(out):
+        with writing_to(out, MANIFEST) as folder:
+            return run_step(work, folder, engine=engine)
     mark = work.fingerprint
     if done := load_finished(out, mark):
         return done

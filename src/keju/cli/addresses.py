@@ -1,4 +1,7 @@
-"""`refuse_addresses`: reject web addresses in all path options of all commands."""
+"""`refuse_addresses`: reject web addresses in the path options of all commands.
+
+Datasets can be read from and written to ``s3://`` addresses.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from keju.local_paths import check_local
+from keju.object_stores import is_address
 
 _OF_PATHS = re.compile(
     r"(?:^|[|=])(?:DATASET|RUN|SRC|DIR|PATH|MODEL|OTHER|[\w.]*\.(?:toml|json|csv|html|zip))\b|FILE"
@@ -34,10 +38,17 @@ def _is_path(parameter: Any) -> bool:  # noqa: ANN401
     return "Path" in str(parameter.bare_type()) or bool(_OF_PATHS.search(shown) and not is_text)
 
 
+def may_be_remote(parameter: Any) -> bool:  # noqa: ANN401
+    """Whether a parameter is a dataset to read, or one whose value is shown with ``s3://``."""
+    shown = parameter.metavar or ""
+    return shown == "DATASET" or "s3://" in shown
+
+
 def _checked(callback: Callable[..., Any] | None) -> Callable[..., Any]:
     def check(context: Any, parameter: Any, value: Any) -> Any:  # noqa: ANN401
         for each in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(each, str | Path):
+            remote = isinstance(each, str | Path) and is_address(each)
+            if isinstance(each, str | Path) and not (remote and may_be_remote(parameter)):
                 check_local(each, _name(parameter))
         return value if callback is None else callback(context, parameter, value)
 

@@ -27,7 +27,7 @@ from typer.core import TyperGroup
 from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, say
 from keju.cli.help_texts import STEP, step_text, translate_made_command, word
-from keju.cli.options import DatasetPath, NewDataset, PartitionItems
+from keju.cli.options import DatasetPath, NewDataset, NewDatasetOrAddress, PartitionItems
 from keju.errors import UsageError, did_you_mean, nearest_names
 from keju.messages import message
 from keju.registry import PluginError
@@ -300,7 +300,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
 
     fixed: dict[str, tuple[Any, Any]] = {
         "dataset": (DatasetPath, inspect.Parameter.empty),
-        "out": (NewDataset, inspect.Parameter.empty),
+        "out": (NewDatasetOrAddress, inspect.Parameter.empty),
     }
     options = {
         each.name: (_make_option(step.name, each, hints[each.name]), _get_default(each))

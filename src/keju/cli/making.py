@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import WITH_FAILURES, data_app, err, note, out, program, say
-from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset, PartitionItems
+from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDatasetOrAddress, PartitionItems
 from keju.errors import UsageError
 from keju.items import UNKNOWN
 from keju.messages import message
@@ -69,7 +69,7 @@ def import_(
         typer.Argument(metavar="FORMAT", help="Format name (see `keju data formats`), or auto."),
     ],
     src: Source,
-    dataset: NewDataset,
+    dataset: NewDatasetOrAddress,
     licence: Annotated[
         str,
         typer.Option(metavar="NAME", help="Licence of the data, e.g. CC-BY-4.0."),
@@ -157,7 +157,13 @@ def export(
     ],
     dataset: DatasetPath,
     folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="Output directory, new or empty.")
+        Path,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="DIR|s3://…",
+            help="Output directory, new or empty. Format parquet: also s3://BUCKET/PREFIX.",
+        ),
     ],
     partition_items: PartitionItems = 0,
 ) -> None:

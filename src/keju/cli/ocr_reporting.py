@@ -129,7 +129,10 @@ def refuse_scans(dataset: Path, models: list[str]) -> None:
     """End with the command that takes scans, where a folder of scans is given for a dataset."""
     from keju.datasets.scan_import import is_scans, ocr_report_command
     from keju.local_paths import check_local
+    from keju.object_stores import is_address
 
+    if is_address(dataset):
+        return
     check_local(dataset)
     if is_scans(dataset):
         note(f"keju: {message('terminal.scans-not-dataset', folder=dataset)}")

@@ -26,7 +26,7 @@ DatasetPath = Annotated[
     Path,
     typer.Argument(
         metavar="DATASET",
-        help="Dataset directory, or `mini`: the bundled synthetic set.",
+        help="Dataset directory, s3://BUCKET/PREFIX, or `mini`: the bundled synthetic set.",
         callback=dataset_path,
     ),
 ]
@@ -42,6 +42,15 @@ PartitionItems = Annotated[
         help="Write items/part-*.parquet of at most N items in place of items.parquet. "
         "The dataset's hash is the same. Default 0: one table.",
         show_default=False,
+    ),
+]
+NewDatasetOrAddress = Annotated[
+    Path,
+    typer.Option(
+        "-o",
+        "--out",
+        metavar="DIR|s3://…",
+        help="New dataset directory, or s3://BUCKET/PREFIX at which nothing exists.",
     ),
 ]
 ModelNames = Annotated[

@@ -20,7 +20,13 @@ _SHOWN = 30
 def release(
     dataset: DatasetPath,
     folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="Release directory, new or empty.")
+        Path,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="DIR|s3://…",
+            help="Release directory, new or empty, or s3://BUCKET/PREFIX.",
+        ),
     ],
     licence: Annotated[
         str, typer.Option(metavar="NAME", help="Licence, if the dataset's is unknown.")

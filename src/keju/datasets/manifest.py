@@ -87,6 +87,6 @@ class ItemsDigest:
         return self._sha256.hexdigest()
 
 
-def altered(path: Path) -> DataError:
+def altered(path: Path | str) -> DataError:
     """An error that an image is not the one that its dataset was made with."""
     return DataError(message("datasets.image-replaced"), file=path)

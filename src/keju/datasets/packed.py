@@ -7,9 +7,9 @@ the table is memory-mapped, and one group of at most 4 MiB is copied.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -90,15 +90,21 @@ class Packed:
 
     Opening reads only the column of paths, which is the index.
 
+    Args:
+        folder: the directory of the tables.
+        files: the tables themselves, if they are not in a directory: a name for errors, and a file
+            open for reading.
+
     Raises:
         DataError: a table is damaged, or is not one of images.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, files: Sequence[tuple[str, Any]] | None = None) -> None:
         self._lock = threading.Lock()
         self._last: tuple[int, int, pa.Array | None] = (-1, -1, None)
-        self._paths = sorted(folder.glob(TABLES))
-        self._tables = [_opened(path) for path in self._paths]
+        found = files or [(str(path), path) for path in sorted(folder.glob(TABLES))]
+        self._paths = [path for path, _ in found]
+        self._tables = [_opened(path, file) for path, file in found]
         self._places = dict(self._index())
 
     def __bool__(self) -> bool:
@@ -122,6 +128,8 @@ class Packed:
         file = self._paths[place.table]
         try:
             data = self._group(place.table, place.group)[place.row].as_py()
+        except DataError:
+            raise
         except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
             raise _damaged(file, error) from None
         if not isinstance(data, bytes):
@@ -145,16 +153,20 @@ class Packed:
                     paths = table.read_row_group(group, columns=["path"]).column(0).to_pylist()
                     for row, path in enumerate(paths):
                         yield str(path), _Place(number, group, row)
+            except DataError:
+                raise
             except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
                 raise _damaged(self._paths[number], error) from None
 
 
-def _opened(path: Path) -> ParquetFile:
+def _opened(path: str, file: Any) -> ParquetFile:  # noqa: ANN401 - a path or an open file
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
     try:
-        table = ParquetFile(path, memory_map=True)
+        table = ParquetFile(file, memory_map=isinstance(file, Path))
         names = table.schema_arrow.names
+    except DataError:
+        raise
     except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
         raise _damaged(path, error) from None
     if not {"path", "image"} <= set(names):
@@ -164,7 +176,7 @@ def _opened(path: Path) -> ParquetFile:
     return table
 
 
-def _damaged(path: Path, error: Exception) -> DataError:
+def _damaged(path: str, error: Exception) -> DataError:
     reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
     return DataError(message("datasets.tables-not-parquet", reason=reason), file=path)
 

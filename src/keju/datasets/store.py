@@ -17,6 +17,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -50,6 +51,10 @@ from keju.items import ImageRef, Item
 from keju.local_paths import check_local
 from keju.messages import Message, message
 from keju.notebook import block, facts, folded, table
+from keju.object_stores import is_address
+
+if TYPE_CHECKING:
+    from keju.datasets.remote import RemoteDataset
 
 __all__ = [
     "FORMAT",
@@ -78,23 +83,37 @@ def _problem(path: Path) -> Message:
 class Dataset:
     """A finished dataset, open for reading."""
 
-    def __init__(self, path: Path, manifest: DatasetManifest) -> None:
+    def __init__(
+        self, path: Path, manifest: DatasetManifest, remote: RemoteDataset | None = None
+    ) -> None:
         self.path = path
         self.manifest = manifest
-        self._root = path.resolve()
+        self._remote = remote
+        self._folder = remote.path if remote else path
+        self._root = self._folder.resolve()
 
     @classmethod
     def open(cls, path: Path) -> Dataset:
         """Open the dataset in a directory, and register the benchmarks that it defines.
 
+        Args:
+            path: the directory, or ``s3://BUCKET/PREFIX``. Of a dataset at an address the items are
+                copied into the cache, and images are fetched when they are read.
+
         Raises:
-            UsageError: there is no dataset at that path, it is an address, or another definition of
-                its benchmark is registered.
+            UsageError: there is no dataset at that path, it is another address, or another
+                definition of its benchmark is registered.
             DataError: dataset.json or a definition is damaged or has another format.
             PluginError: a plug-in that a definition names is missing.
         """
-        check_local(path)
-        file = path / MANIFEST
+        remote = None
+        if is_address(path):
+            from keju.datasets.remote import RemoteDataset  # noqa: PLC0415 - of an extra
+
+            remote = RemoteDataset(path)
+        folder = remote.path if remote else path
+        check_local(folder)
+        file = folder / MANIFEST
         if not file.is_file():
             if (path / "dataset" / MANIFEST).is_file():
                 raise UsageError(
@@ -106,18 +125,33 @@ class Dataset:
             raise DataError(
                 message("datasets.other-format", format=manifest.format, known=FORMAT), file=file
             )
-        know_stored(path)
-        return cls(path, manifest)
+        know_stored(folder)
+        return cls(path, manifest, remote)
+
+    def with_manifest(self, manifest: DatasetManifest) -> Dataset:
+        """The same items and images with another manifest."""
+        return Dataset(self.path, manifest, self._remote)
+
+    @property
+    def address(self) -> str:
+        """The address of the dataset; empty if it is a local directory."""
+        return str(self._remote.folder) if self._remote else ""
 
     @property
     def items_path(self) -> Path:
-        """The path of the items: items.parquet, or the directory of its parts."""
-        return find_items(self.path)
+        """The path of the items: items.parquet, or the directory of its parts.
+
+        Raises:
+            DataError: the dataset is at an address, and the store answers with an error.
+        """
+        if self._remote:
+            self._remote.fetch_items()
+        return find_items(self._folder)
 
     @property
     def images_dir(self) -> Path:
         """The directory of the images."""
-        return self.path / IMAGES
+        return self._folder / IMAGES
 
     def items(self, keep: Callable[[Item], Item] | None = None) -> list[Item]:
         """The items, in their order.
@@ -206,17 +240,23 @@ class Dataset:
         Raises:
             DataError: a table is damaged.
         """
-        return Packed(self.path)
+        return self._remote.packed() if self._remote else Packed(self._folder)
 
     def image_path(self, ref: ImageRef) -> Path:
         """The path of an image that is a separate file; never outside the dataset.
 
+        Of a dataset at an address it is in the cache.
+
         Raises:
-            DataError: the path leaves the dataset, by ``..``, as an absolute path or by a link.
+            DataError: the path leaves the dataset, by ``..``, as an absolute path or by a link; or
+                the image cannot be fetched.
         """
         plain = PurePosixPath(ref.path)
         unsafe = plain.is_absolute() or not plain.parts or ".." in plain.parts
-        if not unsafe and not any(mark in ref.path for mark in ("\\", "\0", ":")):
+        unsafe = unsafe or any(mark in ref.path for mark in ("\\", "\0", ":"))
+        if not unsafe and self._remote:
+            return self._remote.image_path(ref)
+        if not unsafe:
             path = self.path / plain
             try:
                 if path.resolve().is_relative_to(self._root):
@@ -237,6 +277,8 @@ class Dataset:
                 raise altered(self.path / ref.path)
             return data
         path = self.image_path(ref)
+        if self._remote:
+            return self._remote.image_bytes(ref)
         try:
             if path.stat().st_size != ref.size:
                 raise altered(path)

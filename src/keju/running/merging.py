@@ -20,6 +20,7 @@ from keju.errors import UsageError
 from keju.items import Item, Record
 from keju.local_paths import check_local
 from keju.messages import join_clauses, message
+from keju.object_stores import is_address
 from keju.running.box_conventions import OF_MODEL
 from keju.running.merged_requests import check_requests, variants_of
 from keju.running.requests import candidates_of
@@ -301,10 +302,12 @@ def _manifest(parts: Sequence[_Part], out: Path) -> RunManifest:
     for part in parts:
         for model, reasons in part.manifest.not_asked.items():
             declined.setdefault(model, Counter()).update(reasons)
-    dataset = parts[0].folder.path / first.dataset_path
+    dataset = first.dataset_path
+    if dataset and not is_address(dataset):
+        dataset = relative_path(parts[0].folder.path / dataset, out)
     return replace(
         first,
-        dataset_path=relative_path(dataset, out) if first.dataset_path else "",
+        dataset_path=dataset,
         created=min(part.manifest.created for part in parts),
         models={name: each for part in parts for name, each in part.manifest.models.items()},
         settings={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -11,6 +12,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
 from keju.messages import message
+from keju.object_stores import is_address
 from keju.running.box_conventions import convention_in
 from keju.running.examples import Examples
 from keju.running.reading import ReadingTexts, is_prompted, reading_request
@@ -115,8 +117,9 @@ class RequestRebuilder:
         if (item.transcription or "").strip():
             return item
         if self._everything is None:
-            path = self._folder.path / self.manifest.dataset_path
-            there = self.manifest.dataset_path and (path / "dataset.json").is_file()
+            recorded = self.manifest.dataset_path
+            path = Path(recorded) if is_address(recorded) else self._folder.path / recorded
+            there = recorded and (is_address(path) or (path / "dataset.json").is_file())
             opened = self.dataset or (Dataset.open(path) if there else None)
             self._everything = opened.items() if opened else self._folder.items()
         return with_transcriptions([item], self._everything)[0]

@@ -129,7 +129,7 @@ def _manifest(contents: RunContents, folder: RunFolder) -> RunManifest:
         dataset=about.name,
         dataset_version=about.version,
         dataset_hash=about.hash,
-        dataset_path=relative_path(contents.dataset.path, folder.path),
+        dataset_path=contents.dataset.address or relative_path(contents.dataset.path, folder.path),
         synthetic=about.synthetic,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         models={model.name: model.identity for model in contents.models},

@@ -32,6 +32,7 @@ from keju.files import read_json, sha256_bytes, sha256_file, write_atomic, write
 from keju.items import Item, Response
 from keju.local_paths import check_local
 from keju.messages import message
+from keju.object_stores import is_address
 from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
 from keju.runs.manifest import FORMAT, FORMAT_1, RunManifest
 from keju.runs.responses import current_responses
@@ -242,7 +243,7 @@ class RunFolder:
         recorded = self.manifest().dataset_path
         if not recorded:
             raise UsageError(message("runs.dataset-not-recorded", path=self.path))
-        return Dataset.open(self.path / recorded)
+        return Dataset.open(Path(recorded) if is_address(recorded) else self.path / recorded)
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file of one model's responses to one task."""

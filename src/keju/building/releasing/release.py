@@ -36,7 +36,7 @@ from keju.building.releasing.summary import ReleaseSummary
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.building.tables import write_rows
-from keju.datasets.manifest import ITEMS, PARTITIONED, find_items
+from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED, find_items
 from keju.datasets.parts import PARTS
 from keju.datasets.stats import stats
 from keju.datasets.store import Dataset
@@ -48,6 +48,7 @@ from keju.files import sha256_file, write_atomic, write_json
 from keju.items import Item
 from keju.local_paths import check_local
 from keju.messages import in_english, join_clauses, listed, message
+from keju.object_stores import is_address, writing_to
 
 SUMS = "SHA256SUMS"
 PROMPTS = "prompts.parquet"
@@ -100,7 +101,7 @@ def write_release(
 
     Args:
         dataset: the dataset.
-        out: the directory; new or empty. It appears when it is complete.
+        out: the directory, new or empty, or an ``s3://`` address. It appears when it is complete.
         settings: its metadata, and whether it may contain drafts.
 
     Raises:
@@ -108,7 +109,12 @@ def write_release(
         DataError: the dataset has errors, no licence or source, a licence that is not compatible
             with its items', or drafts that were not allowed.
     """
-    settings = settings or ReleaseSettings()
+    with writing_to(out, MANIFEST) as folder:
+        done = _write_release(dataset, folder, settings or ReleaseSettings())
+    return done._replace(folder=out) if is_address(out) else done
+
+
+def _write_release(dataset: Dataset, out: Path, settings: ReleaseSettings) -> WrittenRelease:
     check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(message("building.release-out-not-empty", out=out))
@@ -188,7 +194,7 @@ def _add_metadata(dataset: Dataset, settings: ReleaseSettings) -> Dataset:
                     known=known,
                 )
             )
-    return Dataset(dataset.path, replace(manifest, **{k: v for k, v in given.items() if v}))
+    return dataset.with_manifest(replace(manifest, **{k: v for k, v in given.items() if v}))
 
 
 class PromptRow(Struct, frozen=True):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from keju.datasets.manifest import MANIFEST
 from keju.datasets.readers.base import Detection, Options, Reader, Table
 from keju.datasets.readers.detecting import detection_command, find_best, find_candidates
 from keju.datasets.readers.encodings import OPTION
@@ -20,6 +21,7 @@ from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import UNKNOWN
 from keju.local_paths import check_local
 from keju.messages import message
+from keju.object_stores import is_address, writing_to
 from keju.registry import Plugin, Registry, check_notes, guard_function, list_provided
 from keju.settings import Settings
 
@@ -110,7 +112,7 @@ def import_dataset(
     Args:
         format: a name in `FORMATS`, or `AUTO`.
         src: the file or directory to read.
-        out: the directory of the dataset, new, empty or unfinished.
+        out: the directory of the dataset, new, empty or unfinished; or an ``s3://`` address.
         name: the dataset's name.
         version: its version.
         licence: its licence.
@@ -123,6 +125,12 @@ def import_dataset(
         DataError: the source does not have the format's layout.
     """
     check_local(src)
+    if is_address(out):
+        with writing_to(out, MANIFEST) as folder:
+            return import_dataset(
+                format, src, folder, name=name, version=version, licence=licence, source=source,
+                options=options,
+            )  # fmt: skip
     check_local(out)
     reader, given, found = _chosen(format, src, dict(options or {}))
     settings = reader.parse(given)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from keju.datasets.manifest import MANIFEST
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Writer
 from keju.errors import UsageError
 from keju.local_paths import check_local
 from keju.messages import message
+from keju.object_stores import is_address, writing_to
 from keju.registry import Plugin, Registry, check_notes, guard_function, list_provided
+
+_OWN = "parquet"
+"""The format that is itself a dataset."""
 
 __all__ = ["FORMATS", "Writer", "export_dataset"]
 
@@ -51,7 +56,7 @@ def export_dataset(
     Args:
         format: a name in `FORMATS`.
         dataset: the directory of the dataset.
-        out: the directory to write, new or empty.
+        out: the directory to write, new or empty; for ``parquet`` also an ``s3://`` address.
 
     Returns:
         Notes for the user, one line each: in particular, items that the format does not support.
@@ -63,6 +68,13 @@ def export_dataset(
     """
     writer = FORMATS.find(format)
     source = Dataset.open(dataset)
+    if is_address(out) and writer.name != _OWN:
+        raise UsageError(message("object-stores.only-datasets", address=out, format=format))
+    with writing_to(out, MANIFEST) as folder:
+        return _export(writer, source, folder)
+
+
+def _export(writer: Writer, source: Dataset, out: Path) -> tuple[str, ...]:
     check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(message("datasets.out-not-empty", out=out))

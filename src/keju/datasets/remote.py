@@ -1,0 +1,128 @@
+"""`RemoteDataset`: the files of a dataset at an ``s3://`` address, fetched when they are needed.
+
+dataset.json, the definitions and the items are copied into the cache; images are fetched one by
+one, and tables of images are read in place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED, altered
+from keju.datasets.packed import TABLES, Packed
+from keju.definitions.registry import FILE
+from keju.errors import DataError, UsageError
+from keju.files import sha256_file, write_atomic
+from keju.items import ImageRef
+from keju.messages import message
+from keju.object_stores import FileCache, ObjectFolder, cache_folder, parse_address
+
+_DEFINITIONS = "benchmarks"
+
+
+class RemoteDataset:
+    """The files of a dataset at an address.
+
+    Args:
+        address: ``s3://BUCKET/PREFIX``.
+
+    Attributes:
+        folder: the objects at the address.
+        path: the folder of the cache with dataset.json, definitions and items.
+
+    Raises:
+        UsageError: the address is not valid, or there is no dataset.
+        DataError: the store answers with an error.
+    """
+
+    def __init__(self, address: Path | str) -> None:
+        self.folder = ObjectFolder(parse_address(address))
+        self._cache = FileCache()
+        if self.folder.find(MANIFEST) is None:
+            raise UsageError(
+                message("object-stores.no-dataset", address=self.folder, name=MANIFEST)
+            )
+        manifest = self.folder.read(MANIFEST)
+        mark = hashlib.sha256(f"{self.folder}\n".encode() + manifest).hexdigest()
+        self.path = cache_folder() / "datasets" / mark
+        self._tables: list[str] = []
+        self._items: list[str] = []
+        self._sizes: dict[str, int] = {}
+        self._find_files()
+        write_atomic(self.path / MANIFEST, manifest)
+
+    def _find_files(self) -> None:
+        """List the tables at the top and the parts of the items; copy the definitions."""
+        top = self.folder.find(ITEMS)
+        items = [top] if top else list(self.folder.list(PARTITIONED))
+        self._sizes = {each.name: each.size for each in items}
+        self._items = sorted(self._sizes)
+        number = 0
+        while self.folder.find(name := TABLES.replace("*", f"{number:05d}")):
+            self._tables.append(name)
+            number += 1
+        names = [FILE] if self.folder.find(FILE) else []
+        names += [each.name for each in self.folder.list(_DEFINITIONS)]
+        for name in names:
+            if ".." not in name.split("/"):
+                self.folder.download(name, self.path / name)
+
+    def fetch_items(self) -> None:
+        """Copy the items into the cache, unless they are there.
+
+        Raises:
+            DataError: the store answers with an error, or the disk is full.
+        """
+        for name in self._items:
+            path = self.path / name
+            try:
+                os.utime(path)  # The time of its last use.
+                whole = path.stat().st_size == self._sizes[name]
+            except OSError:
+                whole = False
+            if not whole and ".." not in name.split("/"):
+                self.folder.download(name, path)
+
+    def image_path(self, ref: ImageRef) -> Path:
+        """The file of an image in the cache, fetched if it is not there.
+
+        Raises:
+            DataError: the image is missing, or is not the one that the item was made with.
+        """
+
+        def fetch(path: Path) -> None:
+            self.folder.download(ref.path, path)
+            if path.stat().st_size != ref.size or sha256_file(path) != ref.sha256:
+                path.unlink(missing_ok=True)
+                raise altered(f"{self.folder}/{ref.path}")
+
+        return self._cache.get(f"sha256:{ref.sha256}", fetch)
+
+    def image_bytes(self, ref: ImageRef) -> bytes:
+        """The bytes of an image.
+
+        Raises:
+            DataError: as `image_path`.
+        """
+        for _ in range(2):
+            path = self.image_path(ref)
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:
+                continue  # Another process removed it from the cache.
+            if hashlib.sha256(data).hexdigest() == ref.sha256:
+                return data
+            path.unlink(missing_ok=True)
+        raise DataError(message("datasets.image-replaced"), file=f"{self.folder}/{ref.path}")
+
+    def packed(self) -> Packed:
+        """The tables of images, read in place; false where images are separate objects.
+
+        Raises:
+            DataError: a table is damaged, or the store answers with an error.
+        """
+        names = [f"{self.folder}/{name}" for name in self._tables]
+        files = [self.folder.open(name) for name in self._tables]
+        return Packed(self.path, list(zip(names, files, strict=True)))

@@ -1,0 +1,23 @@
+"""Object stores: files at ``s3://BUCKET/PREFIX`` addresses, read on demand, cached and written.
+
+`ObjectFolder` reads and writes the objects below an address with obstore (``pip install
+'keju[s3]'``). Credentials, region and endpoint come from the environment (``AWS_ACCESS_KEY_ID``,
+``AWS_REGION``, ``AWS_ENDPOINT_URL`` …), never from an address or a file of keju. `FileCache` keeps
+what was fetched in a bounded folder that several processes share.
+"""
+
+from keju.object_stores.address import Address, is_address, parse_address
+from keju.object_stores.cache import FileCache, cache_folder
+from keju.object_stores.folder import ObjectFolder
+from keju.object_stores.staging import upload_folder, writing_to
+
+__all__ = [
+    "Address",
+    "FileCache",
+    "ObjectFolder",
+    "cache_folder",
+    "is_address",
+    "parse_address",
+    "upload_folder",
+    "writing_to",
+]

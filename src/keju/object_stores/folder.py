@@ -1,0 +1,256 @@
+"""`ObjectFolder`: the objects below an address, read and written like the files of a folder."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from keju.errors import DataError, UsageError
+from keju.files import write_atomic
+from keju.messages import message
+from keju.object_stores.address import Address
+
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+CREDENTIALS = (
+    "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_METADATA_ENDPOINT", "AWS_SKIP_SIGNATURE",
+)  # fmt: skip
+"""The variables of which one must be set; the last is for buckets that anybody may read."""
+
+MAX_RETRIES = 5
+"""The number of times that a request is repeated, within a minute."""
+
+_CHUNK = 4 << 20
+_READ = 1 << 16
+_STATUS = re.compile(r"status(?: code)?:? ([1-5][0-9]{2})")
+
+
+class StoredObject(NamedTuple):
+    """An object of a folder: its name below the folder, its size in bytes, and its ETag."""
+
+    name: str
+    size: int
+    etag: str
+
+
+class ObjectFolder:
+    """The objects below an address. Opening it sends no request; thread-safe.
+
+    Raises:
+        UsageError: obstore is not installed, or the environment's settings are not valid.
+    """
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self._obstore = _load()
+        _check_environment()
+        endpoint = next(filter(None, map(os.environ.get, _ENDPOINTS)), "")
+        options: dict[str, Any] = {"endpoint": endpoint} if endpoint else {}
+        try:
+            from obstore.store import S3Store  # noqa: PLC0415 - of an extra
+
+            self._store = S3Store(
+                address.bucket,
+                client_options={"allow_http": endpoint.startswith("http://"), "timeout": "120s"},
+                retry_config=_retries(),
+                **options,
+            )
+        except Exception as error:  # noqa: BLE001 - obstore's own classes
+            reason = type(error).__name__
+            raise UsageError(message("object-stores.not-configured", reason=reason)) from None
+
+    def __str__(self) -> str:
+        return str(self.address)
+
+    def read(self, name: str) -> bytes:
+        """The content of an object.
+
+        Raises:
+            DataError: it does not exist, or the store answers with an error.
+        """
+        with self._reporting(name):
+            return bytes(self._obstore.get(self._store, self.address.key(name)).bytes())
+
+    def find(self, name: str) -> StoredObject | None:
+        """An object's size and ETag; None if it does not exist.
+
+        Raises:
+            DataError: the store answers with an error.
+        """
+        try:
+            with self._reporting(name):
+                about = self._obstore.head(self._store, self.address.key(name))
+        except MissingObjectError:
+            return None
+        return StoredObject(name, int(about["size"]), str(about["e_tag"] or ""))
+
+    def list(self, within: str = "") -> Iterator[StoredObject]:
+        """The objects whose name begins with ``within/``, or all, sorted by name.
+
+        Raises:
+            DataError: the store answers with an error.
+        """
+        prefix = self.address.key(within) if within else self.address.prefix
+        with self._reporting(within):
+            for several in self._obstore.list(self._store, prefix=f"{prefix}/"):
+                for about in several:
+                    name = str(about["path"]).removeprefix(f"{self.address.prefix}/")
+                    yield StoredObject(name, int(about["size"]), str(about["e_tag"] or ""))
+
+    def download(self, name: str, target: Path) -> None:
+        """Copy an object into a file, which appears when it is complete.
+
+        Raises:
+            DataError: it does not exist, the store answers with an error, or the disk is full.
+        """
+
+        def pieces() -> Iterator[bytes]:
+            with self._reporting(name):
+                got = self._obstore.get(self._store, self.address.key(name))
+                yield from map(bytes, got.stream(min_chunk_size=_CHUNK))
+
+        write_atomic(target, pieces())
+
+    def open(self, name: str) -> io.BufferedReader:
+        """An object as a file for random reading; only the ranges that are read are fetched.
+
+        Raises:
+            DataError: it does not exist, or the store answers with an error.
+        """
+        found = self.find(name)
+        if found is None:
+            raise MissingObjectError(message("object-stores.missing"), file=f"{self}/{name}")
+        return io.BufferedReader(_ObjectFile(self, name, found.size), buffer_size=_READ)
+
+    def read_range(self, name: str, start: int, length: int) -> bytes:
+        """Some bytes of an object.
+
+        Raises:
+            DataError: it does not exist, or the store answers with an error.
+        """
+        with self._reporting(name):
+            key = self.address.key(name)
+            return bytes(self._obstore.get_range(self._store, key, start=start, length=length))
+
+    def write(self, name: str, content: Path | bytes) -> None:
+        """Write an object; one of that name is replaced.
+
+        Raises:
+            DataError: the store answers with an error.
+        """
+        with self._reporting(name):
+            self._obstore.put(self._store, self.address.key(name), content, max_concurrency=2)
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write an object unless one of that name exists; of several writers, one succeeds.
+
+        Returns:
+            Whether it was written.
+
+        Raises:
+            DataError: the store answers with an error.
+        """
+        from obstore.exceptions import (  # noqa: PLC0415 - of an extra
+            AlreadyExistsError,
+            PreconditionError,
+        )
+
+        with self._reporting(name):
+            try:
+                self._obstore.put(
+                    self._store, self.address.key(name), content, mode="create", use_multipart=False
+                )
+            except (AlreadyExistsError, PreconditionError):
+                return False
+        return True
+
+    def delete(self, name: str) -> None:
+        """Delete an object, if it exists.
+
+        Raises:
+            DataError: the store answers with an error.
+        """
+        with self._reporting(name):
+            self._obstore.delete(self._store, self.address.key(name))
+
+    @contextmanager
+    def _reporting(self, name: str) -> Iterator[None]:
+        """Report an error of the store without its text, which may repeat keys and signatures."""
+        from obstore.exceptions import BaseError, NotFoundError  # noqa: PLC0415 - of an extra
+
+        place = f"{self.address}/{name}".rstrip("/")
+        try:
+            yield
+        except (NotFoundError, FileNotFoundError):
+            raise MissingObjectError(message("object-stores.missing"), file=place) from None
+        except (BaseError, OSError) as error:
+            found = _STATUS.search(str(error))
+            reason = f"HTTP {found[1]}" if found else type(error).__name__.removesuffix("Error")
+            raise DataError(message("object-stores.failed", reason=reason), file=place) from None
+
+
+class _ObjectFile(io.RawIOBase):
+    """An object as a raw file."""
+
+    def __init__(self, folder: ObjectFolder, name: str, size: int) -> None:
+        self._folder = folder
+        self._name = name
+        self._size = size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any buffer of bytes
+        length = min(len(buffer), self._size - self._at)
+        if length <= 0:
+            return 0
+        buffer[:length] = self._folder.read_range(self._name, self._at, length)
+        self._at += length
+        return length
+
+
+class MissingObjectError(DataError):
+    """An object does not exist."""
+
+
+def _load() -> Any:  # noqa: ANN401 - a module
+    try:
+        import obstore  # noqa: PLC0415 - of an extra
+    except ImportError:
+        raise UsageError(message("object-stores.not-installed")) from None
+    return obstore
+
+
+def _check_environment() -> None:
+    """Refuse an environment without credentials, and settings with line breaks.
+
+    Without this check a machine outside of a cloud waits for a server that does not exist.
+
+    Raises:
+        UsageError: there are none, or a variable has one; its value is not repeated.
+    """
+    if not any(os.environ.get(name) for name in CREDENTIALS):
+        raise UsageError(message("object-stores.no-credentials"))
+    for name, value in os.environ.items():
+        if name.startswith("AWS_") and not value.isprintable():
+            raise UsageError(message("object-stores.not-configured", reason=name))
+
+
+def _retries() -> Any:  # noqa: ANN401 - a type of obstore
+    from datetime import timedelta  # noqa: PLC0415
+
+    return {"max_retries": MAX_RETRIES, "retry_timeout": timedelta(seconds=60)}

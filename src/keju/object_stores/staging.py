@@ -1,0 +1,90 @@
+"""`writing_to`: write a folder on the local disk, and upload it when it is complete."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from keju.errors import UsageError
+from keju.messages import message
+from keju.object_stores.address import is_address, parse_address
+from keju.object_stores.cache import cache_folder
+from keju.object_stores.folder import ObjectFolder
+
+UNFINISHED = ".unfinished"
+"""The object of an upload that is in progress, or was interrupted."""
+
+_THREADS = 4
+
+
+@contextmanager
+def writing_to(out: Path, last: str) -> Iterator[Path]:
+    """The folder to write in place of `out`: itself, or for an address a temporary one.
+
+    The temporary folder is uploaded when the block ends without an error.
+
+    Args:
+        out: the path of a folder, or an ``s3://`` address.
+        last: the file without which the folder is not complete; it is uploaded last.
+
+    Raises:
+        UsageError: the address is not valid, there are objects already, or another process uploads
+            to it.
+        DataError: the store answers with an error.
+    """
+    if not is_address(out):
+        yield out
+        return
+    address = parse_address(out)
+    folder = ObjectFolder(address)
+    _check_empty(folder)
+    temporary = cache_folder() / "staging"
+    temporary.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=temporary) as name:
+        local = Path(name) / address.prefix.rpartition("/")[2]
+        yield local
+        upload_folder(local, folder, last)
+
+
+def upload_folder(local: Path, folder: ObjectFolder, last: str) -> None:
+    """Upload a folder to an address at which nothing exists.
+
+    The object ``.unfinished`` is created on the condition that it does not exist, so that of two
+    writers one is refused. `last` is created on the same condition, after all other files.
+
+    Args:
+        local: the folder.
+        folder: the address.
+        last: the file without which the folder is not complete.
+
+    Raises:
+        UsageError: there are objects already, or another process uploads to the address.
+        DataError: the store answers with an error.
+    """
+    _check_empty(folder)
+    if not folder.create(UNFINISHED, secrets.token_hex(16).encode()):
+        raise UsageError(message("object-stores.being-written", address=folder))
+    files = {
+        path.relative_to(local).as_posix(): path
+        for path in sorted(local.rglob("*"))
+        if path.is_file() and path.name != UNFINISHED
+    }
+    final = files.pop(last)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for done in [pool.submit(folder.write, name, path) for name, path in files.items()]:
+            done.result()
+    if not folder.create(last, final.read_bytes()):
+        raise UsageError(message("object-stores.exists", address=folder))
+    folder.delete(UNFINISHED)
+
+
+def _check_empty(folder: ObjectFolder) -> None:
+    found = next(folder.list(), None)
+    if found and found.name == UNFINISHED:
+        raise UsageError(message("object-stores.being-written", address=folder))
+    if found:
+        raise UsageError(message("object-stores.exists", address=folder))

@@ -1,0 +1,34 @@
+"""A running S3-compatible server, and a cache of its own for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.object_server import ObjectServer, reach, serving_objects
+
+
+@pytest.fixture(scope="session")
+def shared_server() -> Iterator[ObjectServer]:
+    pytest.importorskip("obstore", reason="obstore is not installed: make install-semantic")
+    pytest.importorskip("moto", reason="moto is not installed: make install-semantic")
+    with serving_objects() as server:
+        yield server
+
+
+@pytest.fixture
+def server(
+    shared_server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> ObjectServer:
+    reach(shared_server, monkeypatch)
+    monkeypatch.setenv("KEJU_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("KEJU_CACHE_GB", raising=False)
+    return shared_server
+
+
+@pytest.fixture
+def address(server: ObjectServer, request: pytest.FixtureRequest) -> str:
+    """An address at which nothing exists."""
+    return f"s3://{server.bucket}/{abs(hash(request.node.nodeid)):x}/set"
