@@ -11,6 +11,7 @@ from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.object_stores import is_address, parse_address
 from keju.object_stores.folder import CREDENTIALS
+from tests.support.needing import needs
 
 
 @pytest.mark.parametrize("written", ["s3://bucket/a/b", "s3:/bucket/a/b/", "S3://bucket/a/b"])
@@ -48,8 +49,8 @@ def test_without_the_extra_the_error_names_its_installation(monkeypatch: pytest.
     assert "keju[s3]" in str(caught.value)
 
 
+@needs("obstore", "make install-semantic")
 def test_without_credentials_no_request_is_sent(monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("obstore", reason="obstore is not installed: make install-semantic")
     for name in CREDENTIALS:
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(UsageError) as caught:
