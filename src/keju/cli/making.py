@@ -83,15 +83,18 @@ def import_(
     option: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=VALUE", help="Option of the format. Can be given several times."
+            metavar="NAME=VALUE",
+            help="Option of the format; `keju data formats FORMAT` lists them. Can be given several"
+            " times.",
         ),
     ] = None,
     map_: MapFile = None,
     partition_items: PartitionItems = 0,
 ) -> None:
-    """Read a source into a dataset: your pages, PAGE-XML, ALTO, or a released benchmark.
+    """Import a source as a dataset: your pages, PAGE-XML, ALTO, or a released benchmark.
 
-    FORMAT auto takes the format that keju data detect finds.
+    With FORMAT auto, the format is the one that keju data detect finds. Example: keju data import
+    pages my-scans --out my-pages
     """
     from keju.building.sources import SOURCES
     from keju.cli.import_progress import import_display

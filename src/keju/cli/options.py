@@ -105,9 +105,9 @@ BoxConventions = Annotated[
     typer.Option(
         "--boxes",
         metavar="[MODEL=]CONVENTION",
-        help="Box convention of the prompt: xyxy, yxyx, xywh or cxcywh, in pixels, or with"
-        " the suffix -unit (0 to 1) or -1000. Default: the benchmark's (xyxy). MODEL="
-        " limits it to one model. Can be given several times.",
+        help="Box convention of the prompt: xyxy, yxyx, xywh or cxcywh in pixels; xyxy-unit (0 to"
+        " 1), xyxy-1000 (0 to 1000) and so on for other scales. Default: the benchmark's (xyxy)."
+        " With MODEL= it is used for one model only. Can be given several times.",
         rich_help_panel="Prompts",
     ),
 ]
