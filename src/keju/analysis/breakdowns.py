@@ -61,18 +61,25 @@ def breakdowns(run_set: RunSet, left_out: Collection[str] = ()) -> list[Json]:
         place: [score for score in scores if score.value is not None]
         for place, scores in run_set.mains["strict"].items()
     }
-    of_all: dict[str, dict[str, list[Score]]] = {}
-    tables = []
-    for (task, query), scores in scored.items():
-        for kind, by_stratum in _group_by_stratum(run_set.items, scores).items():
-            for stratum, of_stratum in by_stratum.items():
-                above = _above_their_means(of_stratum, scores)
-                of_all.setdefault(kind, {}).setdefault(stratum, []).extend(above)
-            if len(by_stratum) > 1:
-                name = task_name(task, query)
-                tables.append(_table(name, kind, by_stratum, run_set.models, counts))
-    whole = [_table("", k, by, run_set.models, counts) for k, by in of_all.items() if len(by) > 1]
-    return [*whole, *tables] if len(scored) > 1 else tables
+    grouped = {place: _group_by_stratum(run_set.items, scores) for place, scores in scored.items()}
+    tables = [
+        _table(task_name(*place), kind, by_stratum, run_set.models, counts)
+        for place, by_kind in grouped.items()
+        for kind, by_stratum in by_kind.items()
+        if len(by_stratum) > 1
+    ]
+    if len(scored) < 2:
+        return tables
+    means = {place: _means_of_models(scores) for place, scores in scored.items()}
+    whole = []
+    for kind in dict.fromkeys(kind for by_kind in grouped.values() for kind in by_kind):
+        of_all: dict[str, list[Score]] = {}
+        for place, by_kind in grouped.items():
+            for stratum, of_stratum in by_kind.get(kind, {}).items():
+                of_all.setdefault(stratum, []).extend(_above_means(of_stratum, means[place]))
+        if len(of_all) > 1:
+            whole.append(_table("", kind, of_all, run_set.models, counts))
+    return [*whole, *tables]
 
 
 def _group_by_stratum(
@@ -128,9 +135,13 @@ def _length_steps() -> list[Message]:
     ]
 
 
-def _above_their_means(scores: Sequence[Score], of_task: Sequence[Score]) -> list[Score]:
+def _means_of_models(scores: Iterable[Score]) -> dict[str, float]:
+    """The plain mean of each model over the items of a task."""
+    return _by_model(scores, lambda mine: fmean(score.value or 0.0 for score in mine))
+
+
+def _above_means(scores: Iterable[Score], means: Mapping[str, float]) -> list[Score]:
     """The scores as differences from each model's mean over the task's items."""
-    means = _by_model(of_task, lambda mine: fmean(score.value or 0.0 for score in mine))
     above = []
     for score in scores:
         value = (score.value or 0.0) - means[score.model]

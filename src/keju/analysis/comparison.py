@@ -69,7 +69,7 @@ def comparison_of(
         UsageError: the sides cannot be determined (see `choose_sides`), or have no item in common.
         DataError: a run has not been scored.
     """
-    if protocol == "official" and (why := without_official(runs[0].items())):
+    if protocol == "official" and (why := without_official(runs[0].iter_items())):
         raise UsageError(f"{runs[0].path}: {why}")
     first, second = choose_sides(runs, wanted or SideChoice())
     names = names_of(first, second)

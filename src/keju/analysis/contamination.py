@@ -121,8 +121,6 @@ def contamination(run_set: RunSet, swapped: Collection[PageKey] = ()) -> Contami
 
     `swapped` are the items whose texts seem to be swapped.
     """
-    known = _collect_known(run_set)
-    index = _index(known)
     readings = {
         place: text
         for place, text in readings_of(run_set).items()
@@ -132,6 +130,11 @@ def contamination(run_set: RunSet, swapped: Collection[PageKey] = ()) -> Contami
         model_responses.model.startswith(_BLIND) for model_responses in run_set.by_model.values()
     )
     controlled = blind or bool(readings)
+    transcribed = any(
+        query_of(asked.item).form == "transcription" for asked in run_set.asked.values()
+    )
+    known = _collect_known(run_set) if controlled or transcribed else []
+    index = _index(known)
     hits: list[_Hit] = []
     counts: dict[_Row, int] = {}
     for place, each in enumerate(known):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import harmonic_mean
 from typing import NamedTuple
@@ -226,14 +227,16 @@ def _draw_resamples(mains: Mains, models: Sequence[str]) -> _Resamples:
 
 def _sums(scores: Sequence[Score], places: Mapping[str, int], known: dict[str, int]) -> TaskSums:
     rows: dict[int, int] = {}
-    cells = []
+    row_of, column_of, above, below = array("q"), array("q"), array("d"), array("d")
     for score in scores:
         group = known.setdefault(score.group or score.item, len(known))
-        cells.append((rows.setdefault(group, len(rows)), places[score.model]))
+        row_of.append(rows.setdefault(group, len(rows)))
+        column_of.append(places[score.model])
+        above.append(score.stats["numerator"])
+        below.append(score.stats["denominator"])
     top, bottom = np.zeros((2, len(rows), len(places)))
-    where = tuple(np.array(cells).T)
-    np.add.at(top, where, [score.stats["numerator"] for score in scores])
-    np.add.at(bottom, where, [score.stats["denominator"] for score in scores])
+    np.add.at(top, (row_of, column_of), above)
+    np.add.at(bottom, (row_of, column_of), below)
     return TaskSums(np.fromiter(rows, dtype=np.intp), top, bottom)
 
 

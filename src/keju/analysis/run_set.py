@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from keju.analysis.roles import model_role
+from keju.analysis.run_answers import OfResponse, renamed_score, scores_by_model, share_texts
 from keju.analysis.run_names import names_of_datasets, run_name, shared_ids
 from keju.definitions import counted_status, query_of
 from keju.definitions.shared_answers import SharedAnswers
@@ -32,7 +33,7 @@ from keju.messages import message
 from keju.models import REPLAYED
 from keju.running.reading import name_of_images
 from keju.runs import HUMAN, RunFolder, RunManifest
-from keju.scoring import Result, aggregate, stored_scores
+from keju.scoring import Result, aggregate
 
 ItemKey = tuple[str, str, str, str]
 """Dataset hash, task, query and id: the identity of an item over several runs."""
@@ -240,7 +241,7 @@ def load_runs(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -
             unique = f"{item.id} · {names[manifest.items_key]}"
             named = replace(item, id=unique) if key[1:] in shared else item
             run_set.asked.setdefault(key, AskedItem(named, run, []))
-        known = _scores_by_response(folder, scores)
+        known = scores_by_model(folder, scores)
         _add_run(run_set, run, folder, spoken, SharedAnswers(its), known)
     places = {name: place for place, name in enumerate(run_set.by_model)}
     for asked in run_set.asked.values():
@@ -254,9 +255,8 @@ def _add_run(
     folder: RunFolder,
     spoken: Counter[str],
     shared: SharedAnswers,
-    scores: Mapping[tuple[str, str, str], list[Score]],
+    scores: Callable[[str], OfResponse],
 ) -> None:
-    ranked = {(model, item) for model, item, _ in scores}
     variants = list(dict.fromkeys(variant_of(response) for response in folder.responses()))
     for model, reasons in run.manifest.not_asked.items():
         run_set.not_asked[_label(model, run, spoken)] = reasons
@@ -266,7 +266,11 @@ def _add_run(
             _build_model_responses(
                 run_set, _format_name(_label(model, run, spoken), variant), model, run, variant
             )
+    model, of_model, ranked = "", OfResponse(), set[str]()
     for response, copied in _iterate_with_copies(run, folder, shared):
+        if response.model != model:
+            model, of_model = response.model, scores(response.model)
+            ranked = {item for item, _ in of_model}
         key = (run.manifest.items_key, response.task, response.query, response.item)
         if key not in run_set.asked:
             continue
@@ -275,8 +279,8 @@ def _add_run(
         model_responses = _build_model_responses(run_set, label, response.model, run, variant)
         if not copied:
             model_responses.add_response(response, response.benchmark)
-        found = scores.get((response.model, response.item, response.key), [])
-        if response.candidate and not found and (response.model, response.item) in ranked:
+        found = of_model.get((response.item, response.key), [])
+        if response.candidate and not found and response.item in ranked:
             continue
         if not found and _has_metrics(run_set.asked[key].item):
             raise UsageError(
@@ -288,12 +292,14 @@ def _add_run(
                 )
             )
         named = run_set.asked[key].item.id
-        renamed = [replace(score, model=label, item=named) for score in found]
+        renamed = [renamed_score(score, label, named) for score in found]
         shown = _ranking(response, found) if response.candidate else response
         model_responses.add_item(
             counted_status(run_set.asked[key].item, shown.status), response.benchmark
         )
-        run_set.asked[key].answers.append(Answer(label, shown, renamed))
+        run_set.asked[key].answers.append(
+            Answer(label, share_texts(shown, named, renamed), renamed)
+        )
     _add_readings(run_set, run, folder)
 
 
@@ -352,17 +358,6 @@ def _ranking(first: Response, scores: Sequence[Score]) -> Response:
     """A response in place of the responses to all pairs of an item: the top of the ranking."""
     best = next((score.extracted for score in scores if score.extracted), "")
     return replace(first, text=best, thinking="", error=None, status=scores[0].status)
-
-
-def _scores_by_response(
-    folder: RunFolder, scores: Iterable[Score] | None
-) -> dict[tuple[str, str, str], list[Score]]:
-    if scores is None:
-        scores = (score for _, of_model in stored_scores(folder) for score in of_model)
-    found: dict[tuple[str, str, str], list[Score]] = {}
-    for score in scores:
-        found.setdefault((score.model, score.item, score.key), []).append(score)
-    return found
 
 
 def _label(model: str, run: Run, spoken: Counter[str]) -> str:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
+from msgspec.structs import force_setattr
 
 from keju.datasets.frame_files import write_frame, write_frames
 from keju.datasets.parts import damaged, iter_frames, open_file, table_files
 from keju.datasets.schema import SCHEMA
 from keju.errors import DataError
-from keju.items import ImageRef, Item
+from keju.items import ImageRef, Item, Provenance
 from keju.messages import message
 
 if TYPE_CHECKING:
@@ -147,18 +148,22 @@ def _items_of(
     known: dict[tuple[object, ...], ImageRef],
     before: int = 0,
 ) -> Iterator[Item]:
+    texts: dict[str, str] = {}
+    steps: dict[tuple[Provenance, ...], tuple[Provenance, ...]] = {}
     for number, row in enumerate(rows, start=before + 1):
         if len(known) > _KNOWN_IMAGES:
             known.clear()
         try:
             row["images"] = [_shared(ref, known) for ref in row.get("images") or ()]
-            item = msgspec.convert(_plain(row), Item)
+            item = msgspec.convert(_plain(row, texts), Item)
         except (msgspec.ValidationError, TypeError) as error:
             raise DataError(
                 message("datasets.not-an-item", error=error),
                 file=path,
                 item=f"row {number} ({row['id']})",
             ) from None
+        # Steps and metadata are the same for many items, and would be most of their memory.
+        force_setattr(item, "provenance", steps.setdefault(item.provenance, item.provenance))
         yield item
 
 
@@ -260,12 +265,20 @@ def _entries(mapping: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in mapping.items()]
 
 
-def _plain(row: dict[str, Any]) -> dict[str, object]:
-    """A row as `msgspec.convert` expects an item: with dicts restored, without absent values."""
+def _plain(row: dict[str, Any], texts: dict[str, str]) -> dict[str, object]:
+    """A row as `msgspec.convert` expects an item: with dicts restored, without absent values.
+
+    `texts` has the keys and values of earlier dicts, so that each text is in memory once.
+    """
     out = {name: value for name, value in row.items() if value is not None}
     for name in _REPEATED:
         if isinstance(value := out.get(name), str):
             out[name] = sys.intern(value)
     for name in ("fields", "metadata", "question_in"):
-        out[name] = {entry["key"]: entry["value"] for entry in row.get(name) or ()}
+        out[name] = {
+            texts.setdefault(entry["key"], entry["key"]): texts.setdefault(
+                entry["value"], entry["value"]
+            )
+            for entry in row.get(name) or ()
+        }
     return out

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from keju.items import Response, Score
 from keju.published import run_checks as look
 from keju.published.audit import OF_A_RUN, Audit, Finding, PassedCheck
 from keju.published.checks import Severity, Size
 from keju.published.run_checks import Places, RunData
-from keju.runs import RunFolder
-from keju.scoring import aggregate, stored_scores
+from keju.runs import RecordList, RunFolder
+from keju.scoring import aggregate, iter_stored_scores
 
 
 class _Check(NamedTuple):
@@ -33,10 +34,12 @@ def audit_run(path: Path) -> Audit:
         DataError: a file of it is damaged.
     """
     folder = RunFolder.open(path)
-    scores = [score for _, of_model in stored_scores(folder) for score in of_model]
+    scores = RecordList(
+        Score, (score for _, of_model in iter_stored_scores(folder) for score in of_model)
+    )
     seen = RunData(
-        {(item.task, item.query, item.id): item for item in folder.items()},
-        list(folder.responses()),
+        {(item.task, item.query, item.id): item for item in folder.iter_items()},
+        RecordList(Response, folder.responses()),
         scores,
         aggregate(scores),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
@@ -36,8 +36,8 @@ class RunData(NamedTuple):
     """The data of a run for the checks; items by task, query and id."""
 
     items: dict[tuple[str, str, str], Item]
-    responses: list[Response]
-    scores: list[Score]
+    responses: Sequence[Response]
+    scores: Sequence[Score]
     results: list[Result]
 
 

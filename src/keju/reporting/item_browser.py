@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
 from typing import Any
+
+import msgspec
 
 from keju.analysis.confusions import Mistakes
 from keju.analysis.differences import Difference, differences
@@ -22,8 +25,10 @@ from keju.analysis.reading_patterns import PatternCounts, lines_as_read
 from keju.analysis.run_set import Answer, AskedItem, Run, RunSet
 from keju.datasets.thumbnails import Thumbnails
 from keju.definitions import Query, counted_status, missing_reference, options_of, query_of, task
+from keju.files import encode_stored
 from keju.items import ImageRef, Item, Protocol, Response, Score
 from keju.reporting.glossary import pattern_senses
+from keju.runs import RecordList
 from keju.scoring import PROTOCOLS, metric_names
 from keju.text import answer_part
 from keju.translations import Words
@@ -39,11 +44,14 @@ _PLACES = re.compile(r"(?:^|= )([0-9]+)")
 
 PER_CHUNK = 50
 
+_CHUNKS_IN_MEMORY = 200
+"""Chunks up to which they are kept in memory; more are in a temporary file."""
+
 Json = dict[str, Any]
 
 
 class Browser:
-    """Index, chunks and images of a report.
+    """Index, chunks and images of a report; `encoded_chunks` are the chunks as JSON.
 
     `pictures` are JPEG files that items refer to by number.
 
@@ -73,13 +81,18 @@ class Browser:
         self.orders = OrderErrors()
         self.patterns = PatternCounts()
         self.pictures: list[bytes] = []
-        self.chunks: list[list[Json]] = []
+        self.encoded_chunks: RecordList[bytes] = RecordList(bytes, most=_CHUNKS_IN_MEMORY)
         self._items: list[list[Any]] = []
-        for asked in run_set.asked.values():
-            if len(self._items) % PER_CHUNK == 0:
-                self.chunks.append([])
-            self._items.append(self._line(asked))
-            self.chunks[-1].append(self._details(asked))
+        every = iter(run_set.asked.values())
+        while few := list(islice(every, PER_CHUNK)):
+            self._items += map(self._line, few)
+            details = list(map(self._details, few))
+            self.encoded_chunks.append(msgspec.json.encode(details, enc_hook=encode_stored))
+
+    @property
+    def chunks(self) -> Iterator[list[Json]]:
+        """The details of the items, `PER_CHUNK` at a time."""
+        return (msgspec.json.decode(each) for each in self.encoded_chunks)
 
     @property
     def index(self) -> Json:

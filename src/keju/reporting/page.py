@@ -235,7 +235,7 @@ def render(
             }
         ),
         data=_inert(browser.index | {"single": single}),
-        chunks=map(_inert, browser.chunks) if single else (),
+        chunks=map(_escape, browser.encoded_chunks) if single else (),
         pictures=(base64.b64encode(each).decode() for each in browser.pictures) if single else (),
     )
     stream.enable_buffering(200)
@@ -261,7 +261,7 @@ def _check_folder(out: Path) -> None:
 
 def _write_parts(browser: Browser, out: Path) -> None:
     """Write items as scripts, since a page from the disk may not load data; images as files."""
-    scripts = (f"kejuChunk({n},{_inert(each)});" for n, each in enumerate(browser.chunks))
+    scripts = (f"kejuChunk({n},{_escape(each)});" for n, each in enumerate(browser.encoded_chunks))
     _write_numbered(out / _ITEMS, ".js", (each.encode() for each in scripts))
     _write_numbered(out / _PICTURES, ".jpg", browser.pictures)
 
@@ -286,7 +286,12 @@ def _hash(text: str) -> str:
 
 def _inert(data: object) -> Markup:
     """JSON whose texts cannot end a script element."""
-    text = msgspec.json.encode(data, enc_hook=encode_stored).decode()
+    return _escape(msgspec.json.encode(data, enc_hook=encode_stored))
+
+
+def _escape(json: bytes) -> Markup:
+    """The same of JSON that is already encoded."""
+    text = json.decode()
     for char in "<>&\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return Markup(text)  # noqa: S704 - escaped just above

@@ -6,16 +6,34 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import force_setattr
 
 from keju.files import read_jsonl
 from keju.items import PromptScript, Record, Response, Setting
 
+_REPEATED = (
+    "model", "benchmark", "task", "query", "setting", "script", "wording", "status",
+    "finish_reason", "usage", "uncounted", "box_convention",
+)  # fmt: skip
+"""The fields of a response whose values many share."""
+
+_MOST_SHARED = 10_000
+
 
 def current_responses(path: Path) -> Iterator[Response]:
-    """The responses of a file as stored, without those that a later line replaces."""
+    """The responses of a file as stored, without those that a later line replaces.
+
+    Values that many responses share, such as the model, are in memory once.
+    """
     old = superseded(path)
+    known: dict[object, object] = {}
     for number, response in enumerate(read_jsonl(path, Response, appended=True), start=1):
         if number not in old:
+            if len(known) > _MOST_SHARED:
+                known.clear()
+            for name in _REPEATED:
+                value = getattr(response, name)
+                force_setattr(response, name, known.setdefault(value, value))
             yield response
 
 

@@ -56,7 +56,12 @@ from keju.scoring.run import (
 from keju.scoring.score import PROTOCOLS, models_of, score_answer
 from keju.scoring.scores_parquet import read_fingerprint, read_scores, scores_frame, write_scores
 from keju.scoring.signatures import metric_signature, signature
-from keju.scoring.stored import check_scores, stored_reasoned_scores, stored_scores
+from keju.scoring.stored import (
+    check_scores,
+    iter_stored_scores,
+    stored_reasoned_scores,
+    stored_scores,
+)
 from keju.scoring.summary import (
     Summary,
     UnscoredReason,
@@ -111,6 +116,7 @@ __all__ = [
     "first_yes_no",
     "is_ratio_of_sums",
     "is_unclear",
+    "iter_stored_scores",
     "join_json",
     "known_metrics",
     "list_task_differences",

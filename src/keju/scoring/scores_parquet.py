@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
@@ -47,6 +49,16 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 SCHEMA = pl.Schema(_COLUMNS)
 """The columns of scores/<model>.parquet; `value` is null where a response is unscored."""
 
+
+_OF_ITEM = {"key", "item", "extracted", "value", "round", "stats"}
+
+_REPEATED = tuple(name for name in _COLUMNS if name not in _OF_ITEM)
+"""The columns of texts that many scores share, so that each is in memory once."""
+
+_MOST_SHARED = 1000
+
+_SMALL = 4 << 20
+"""Bytes of a file that is read at once."""
 
 _FINGERPRINT = "keju.fingerprint"
 """The key in the file's metadata under which the fingerprint is stored, as JSON."""
@@ -127,19 +139,70 @@ def read_scores(path: Path) -> list[Score]:
     Raises:
         DataError: the file is missing, damaged, or is not a table of scores.
     """
+    return list(iter_scores_of(path))
+
+
+def iter_scores_of(path: Path) -> Iterator[Score]:
+    """The scores that `read_scores` reads, one after the other; texts that repeat are shared.
+
+    Raises:
+        DataError: as `read_scores`.
+    """
+    known: dict[str, str] = {}
+    stats = _SharedStats()
+    last = {"key": "", "item": ""}
+    for frame in _frames(path):
+        if frame.schema != SCHEMA:
+            raise DataError(message("scoring.scores-of-other-version"), file=path)
+        for row in frame.iter_rows(named=True):
+            for name in _REPEATED:
+                value = row[name]
+                row[name] = known.setdefault(value, value)
+            for name, value in last.items():
+                if row[name] == value:
+                    row[name] = value
+                last[name] = row[name]
+            row["stats"] = stats.of(row["stats"])
+            try:
+                yield msgspec.convert(row, Score)
+            except msgspec.ValidationError as error:
+                raise DataError(message("scoring.not-a-score", error=error), file=path) from None
+
+
+class _SharedStats:
+    """Equal statistics as one dict, for the first `_MOST_SHARED` different ones."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[tuple[str, ...], bytes], dict[str, float]] = {}
+
+    def of(self, stored: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+        """The statistics that are stored as a list of names and values."""
+        names = tuple(sys.intern(each["name"]) for each in stored)
+        values = array("d", [each["value"] for each in stored])
+        place = names, values.tobytes()
+        if place in self._known:
+            return self._known[place]
+        found = dict(zip(names, values, strict=True))
+        if len(self._known) < _MOST_SHARED:
+            self._known[place] = found
+        return found
+
+
+def _frames(path: Path) -> Iterator[pl.DataFrame]:
+    """The file as one table, or as one of each row group if it is large."""
     try:
-        frame = pl.read_parquet(io.BytesIO(path.read_bytes()))
+        if path.stat().st_size <= _SMALL:
+            yield pl.read_parquet(io.BytesIO(path.read_bytes()))
+            return
+        from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
+
+        with ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                frame = pl.from_arrow(file.read_row_group(group, use_threads=False))
+                assert isinstance(frame, pl.DataFrame)
+                yield frame
     except FileNotFoundError:
         raise DataError(message("scoring.scores-missing"), file=path) from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
         reason = next(iter(str(error).splitlines()), "")
         raise DataError(message("scoring.not-parquet", reason=reason), file=path) from None
-    if frame.schema != SCHEMA:
-        raise DataError(message("scoring.scores-of-other-version"), file=path)
-    try:
-        return [
-            msgspec.convert(row | {"stats": {s["name"]: s["value"] for s in row["stats"]}}, Score)
-            for row in frame.iter_rows(named=True)
-        ]
-    except msgspec.ValidationError as error:
-        raise DataError(message("scoring.not-a-score", error=error), file=path) from None

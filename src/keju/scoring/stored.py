@@ -15,7 +15,7 @@ from keju.items import Score
 from keju.messages import message
 from keju.runs import RunFolder, file_name
 from keju.scoring.fingerprints import Changes, Fingerprint, changes_since
-from keju.scoring.scores_parquet import read_fingerprint, read_scores
+from keju.scoring.scores_parquet import iter_scores_of, read_fingerprint, read_scores
 
 
 def scores_path(run: RunFolder, model: str) -> Path:
@@ -41,12 +41,25 @@ def stored_scores(
         UsageError: the run has no scores, or has changed since they were computed.
         DataError: a file of the run is damaged.
     """
+    for model, scores in iter_stored_scores(run, models):
+        yield model, list(scores)
+
+
+def iter_stored_scores(
+    run: RunFolder, models: Sequence[str] | None = None
+) -> Iterator[tuple[str, Iterator[Score]]]:
+    """The same, with the scores of a model one after the other.
+
+    Raises:
+        UsageError: as `stored_scores`.
+        DataError: as `stored_scores`.
+    """
     models = list(run.manifest().models) if models is None else models
     check_scores(run, models)
     for model in models:
         path = scores_path(run, model)
         if path.is_file():
-            yield model, read_scores(path)
+            yield model, iter_scores_of(path)
 
 
 def stored_reasoned_scores(run: RunFolder, model: str) -> list[Score]:
