@@ -71,7 +71,7 @@ def make_choices_of_items(context: StepContext, settings: MakeChoicesSettings) -
     target = _make_target(settings)
     taken: dict[str, _Candidate] = {}
     dropped: list[Dropped] = []
-    for item in context.items():
+    for item in context.given:
         if _is_selected(item, settings):
             waiting = _find_candidate(item, settings)
             if isinstance(waiting, Dropped):
@@ -88,7 +88,7 @@ def make_choices_of_items(context: StepContext, settings: MakeChoicesSettings) -
     _check_made(made.choices, dropped)
     gone = {row.subject for row in dropped}
     choices = []
-    for item in context.items():
+    for item in context.iter_items():
         if item.id in made.choices:
             found = taken[item.id]
             choices.append(
