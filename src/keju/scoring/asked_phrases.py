@@ -70,8 +70,6 @@ def _choice(asked: str) -> str:
     if found["left_word"]:
         return rf"\b(?:{found['left_word']}|{found['right_word']})\b"
     left, right = found["left"], found["right"]
-    if sorted(left) == sorted(right):
-        return f"{left}|{right}"
     name = left.rpartition("是")[2]
     if name != left and not set(name) & set(right):
         return f"{name}|{right}"

@@ -27,7 +27,6 @@ _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
 _PARTICIPLE = re.compile(r"[a-z]{3,}ing\b")
 _BUT = re.compile(r"^(?:但是?|不过|然而|but |however,? )")
 _IS_SUCH = re.compile(r"[^,。]{0,8}?(?P<subject>[\u4e00-\u9fff]{2})是一[\u4e00-\u9fff][^,。]+的")
-_BECAUSE = re.compile(r"(?:because|since|因为|由于|因其)(?!此)")
 _RELATIVE = re.compile(r"(?:which|who|whose|whom|where)\b(?! belong)")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
 _EXISTENTIAL, _GENERIC, _SOURCED, _PLACES = 30, 25, 10, "上下中里内旁前后"
@@ -210,9 +209,7 @@ class ClauseWeights:
         ]  # fmt: skip
 
     def _is_beside(self, plain: str) -> bool:
-        """Whether a clause gives a reason, or says something of another aspect than is asked."""
-        if _BECAUSE.match(plain):
-            return True
+        """Whether a clause ends with its own subject, or speaks of another aspect than is asked."""
         repeated = _IS_SUCH.match(plain)
         if repeated and plain.rstrip(OUTSIDE).endswith(repeated["subject"]):
             return True

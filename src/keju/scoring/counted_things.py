@@ -158,8 +158,6 @@ def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> As
     if subject and (not noun or subject["subject"].endswith("的")):
         qualifier, _, named = subject["subject"].rpartition("的")
         noun = noun or named
-    elif doing := wording("counts", "person_doing").match(noun):
-        noun, qualifier = noun[: doing.end()], noun[doing.end() :]
     if measure == "次" or noun == "次":
         return AskedThing(r"\s?[次回见遍]", "", per)
     noun, verb, rest = _split_at_verb(noun)
@@ -224,9 +222,8 @@ def find_asked_count(flat: str, asked: AskedThing) -> float | None:
     """The one count of the asked thing; None where values differ.
 
     In order: the count of those that the question qualifies (戴帽子的有几人), a total, the only
-    value, the value that the others add up to (3条船：左边1条，中间2条), the value right before the
-    name of the thing where others count other things (两只鹤和三只鹿). 0 where the text says that
-    there is none.
+    value, the value right before the name of the thing where others count other things
+    (两只鹤和三只鹿). 0 where the text says that there is none.
     """
     flat = without_ranges(_PAIR.sub("two", _SINGLE.sub("one", flat)))
     found = [each for each in _counts(flat, asked) if not _OPEN.search(each.before)]
@@ -253,8 +250,7 @@ def find_asked_count(flat: str, asked: AskedThing) -> float | None:
         if len(set(values_found)) == 1:
             return values_found[0]
         if values_found:
-            added = _sum_of_parts(values_found)
-            return added if added is not None else _only_named(flat, whole, asked)
+            return _only_named(flat, whole, asked)
     return _zero(flat, asked)
 
 
@@ -279,8 +275,6 @@ def _after_verb(flat: str, asked: AskedThing) -> set[float]:
 
 
 def _zero(flat: str, asked: AskedThing) -> float | None:
-    if wording("counts", "none_first").match(flat.strip()):
-        return 0.0
     if not asked.noun:
         return None
     none = rf"(?:^|[,。;:]|\.\s|\bbut )\W{{0,4}}(?:{wording('counts', 'none').pattern}){asked.noun}"
@@ -341,14 +335,6 @@ def _is_qualified(flat: str, count: _Count, qualifier: str) -> bool:
         return 3 * len(wanted & set(clause[: 2 * _LEFT])) >= 2 * len(wanted)
     words = [word[:4] for word in re.findall(r"[a-z]{4,}", qualifier)]
     return bool(words) and all(word in clause for word in words)
-
-
-def _sum_of_parts(values: list[float]) -> float | None:
-    """The first or last of three values or more that the others add up to."""
-    for whole, parts in ((values[0], values[1:]), (values[-1], values[:-1])):
-        if len(parts) > 1 and sum(parts) == whole:
-            return whole
-    return None
 
 
 def _counts(flat: str, asked: AskedThing) -> Iterator[_Count]:

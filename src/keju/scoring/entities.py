@@ -10,7 +10,6 @@ from keju.scoring.blocks import kind_of_label
 from keju.scoring.extraction import (
     Extracted,
     json_names,
-    json_text,
     json_value,
     strict_body,
     without_fence,
@@ -79,7 +78,7 @@ def extract_entities(text: str, question: str = "") -> Extracted:
     body = strict_body(text)[:_LONGEST]
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
-    listed = _asked_names(body, question) or json_names(body) or json_text(body)
+    listed = _asked_names(body, question) or json_names(body)
     if listed and listed.answer:
         names, rule = _split(listed.answer), "JSON list"
     else:

@@ -57,11 +57,6 @@ _JOIN = re.compile(
 _SAID_OF_BOTH = re.compile(
     r"\s{0,2}(?:都|均|皆|两|二|等|[。.;!?)\]\"”\n]|\Z|are\b|both\b|is\sboth)"
 )
-_COMPARED = re.compile(
-    r"(?:compared (?:with|to)|rather than|instead of|than|unlike|\bnot|与|與|和|相比|比起|比|不是"
-    r"|并非|並非)\s{0,2}(?:选项|選項|option\s)?\Z",
-    re.IGNORECASE,
-)
 _WIDEST, _NEXT_WORDS = 12, 40
 _SHORTEST_CLAUSE, _SHORTEST_FRAGMENT = 5, 2
 _QUOTED = re.compile(r"[“「『\"]([^“”「」『』\"\n]{2,24})[”」』\"]")
@@ -235,10 +230,8 @@ def _lists(flat: str, letters: Sequence[Mention], place: int, joins: Sequence[st
     beside = {joins[place - 1], joins[place + 1]} - {"", ","}
     if beside and not all("and" in each or "or" in each for each in beside):
         return False
-    left, right = letters[place - 1], letters[place]
-    if _COMPARED.search(flat[max(0, left.start - 16) : left.start]):
-        return False
-    after = flat[right.end : right.end + 12]
+    end = letters[place].end
+    after = flat[end : end + 12]
     return bool(joins[place - 1] == "," or joins[place + 1] or _SAID_OF_BOTH.match(after))
 
 

@@ -213,23 +213,16 @@ class _State:
             wording("short", "commits").search(clause.masked)
             or (sentence.stated and wording("short", "specific").match(clause.masked))
             or concludes
-            or self._is_of_today(clause)
             or self._concluded
             or self._is_settled(clause.masked, weight, sentence)
         ):
             again = wording("short", "says_it_again").match(clause.masked)
-            strongly = bool(concludes) or self._is_of_today(clause)
-            added = CONCLUDED + _SECOND_THOUGHT * bool(strongly and not again)
+            added = CONCLUDED + _SECOND_THOUGHT * bool(concludes and not again)
         begins = bool(concludes and not has_link(clause.masked))
         self._concluded = begins or (self._concluded and sentence.number == self._concluding)
         self._concluding = sentence.number
         self._labelled = bool(wording("short", "answer", "{}$").search(raw))
         return added
-
-    def _is_of_today(self, clause: ClauseText) -> bool:
-        """Whether a clause says what is so now, where that is asked (今藏…, not 曾藏…)."""
-        asked = wording("short", "asks_for_today").search(fold(self._question))
-        return bool(asked) and clause.plain[:1] in {"今", "现"}
 
     def _is_settled(self, masked: str, weight: int, sentence: _Sentence) -> bool:
         """Whether a year, a correction, a contrast or its place makes a clause the answer."""

@@ -33,7 +33,6 @@ _LONGEST_READING = 400
 _LONGEST_NAME = 3
 _GLOSS_END = re.compile(r"[,，;；]")
 _ITALIC = re.compile(r"(?<!\*)\*([^*\n]{2,40})\*(?!\*)")
-_PATTERN = re.compile(r"(?P<kind>[\u4e00-\u9fff]{2,3})(?:花?纹|纹[样饰]|图案|花样)")
 _LABEL = re.compile(r"[^：:“「『《]{1,16}[：:]\s*(?=\S)")
 _LOCATED = re.compile(
     r"(?:位于|挂在|放在|[在于])?(?P<thing>[\u4e00-\u9fff]{1,12}?)(?:之)?(?:上|中|里|内|下|旁|边|前|后)(?:面|方|边|头)?"
@@ -249,8 +248,6 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
         yield trimmed[era.start() : era.end("era")]
     if (size := wording("short", "size").match(flat)) and size.end() < len(trimmed):
         yield trimmed[size.end() :]
-    if made := _PATTERN.fullmatch(flat):
-        yield trimmed[: made.end("kind")]
     for name in ("unit", "ordinal"):
         if number := wording("short", name).fullmatch(flat):
             yield next(group for group in number.groups() if group)

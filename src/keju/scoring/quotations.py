@@ -1,4 +1,4 @@
-"""The text that a response about an image quotes, or names after words such as 文字是."""
+"""The text that a response about an image quotes, or names after words such as "reads"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from keju.scoring.blocks import Piece
 from keju.scoring.remarks import PassageForm, is_mostly_latin
 from keju.scoring.wordings import fold, wording
-from keju.text import han_only, is_han
+from keju.text import is_han
 
 _QUOTED = re.compile(
     r"“([^“”]{1,2000})”|「([^「」]{1,2000})」|『([^『』]{1,2000})』|\"([^\"\n]{1,2000})\"|‘([^‘’]{1,2000})’"
@@ -25,7 +25,7 @@ _EDGES = " \t\r\n*_\u3000\u00a0＊＿"
 
 
 def quoted_text(pieces: Sequence[Piece], form: PassageForm) -> str | None:
-    """The text that remarks quote, or state after 文字是; the last one if one corrects."""
+    """The text that remarks quote, or state after "reads"; the last one if one corrects."""
     said = "\n".join(each.text for each in pieces if each.kind == "remark")
     flat = fold(said)
     found = [match for match in _QUOTED.finditer(said) if _reads(flat, match, form)]
@@ -181,12 +181,7 @@ def _corrected(flat: str, start: int, end: int) -> bool:
 
 
 def _stated(said: str, flat: str) -> str | None:
-    """The text after 文字是 or "reads" without quotation marks."""
-    if match := wording("passages", "subject").search(flat):
-        rest = re.split(r"[。!?\n]", said[match.end() :])[0].strip("：: ,，")
-        first = re.split(r"[,，;；(（]", rest)[0]
-        if han_only(first) and not wording("passages", "modern").search(fold(first)):
-            return first
+    """The text after "reads" without quotation marks."""
     if not is_mostly_latin(said):
         return None
     for run in re.finditer(r"[\u3400-\u9fff\U00020000-\U0003ffff□，、 。]{2,400}", said):

@@ -75,11 +75,8 @@ def _size(clause: str, asked: str) -> str | None:
     if not dimension or len(numbers) < _TWO:
         return None
     for each in numbers:
-        after, before = (
-            clause[each.end() : each.end() + _NEAR],
-            clause[max(0, each.start() - 3) : each.start()],
-        )
-        if re.match(rf"[^0-9]*?(?:{dimension})", fold(after)) or re.search(dimension, fold(before)):
+        after = clause[each.end() : each.end() + _NEAR]
+        if re.match(rf"[^0-9]*?(?:{dimension})", fold(after)):
             return each[0]
     return None
 
