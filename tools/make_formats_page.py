@@ -78,7 +78,8 @@ import`, `data export parquet`, `build STEP` and `build release` write to it (`p
   object. Objects that exist are never replaced: two conditional puts (`If-None-Match: *`) exclude
   a second writer. After an interrupted upload the object `.unfinished` remains, and the address
   is refused until it is deleted.
-- Runs, builds of a recipe and reports are local. A run records the address of its dataset.
+- Runs, builds of a recipe and reports are local. A run records the address of its dataset. From
+  Python, `keju.runs.uploading.upload_run(RUN, "s3://…")` copies a run in immutable parts.
 
 For every format:
 
