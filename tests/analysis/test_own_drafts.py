@@ -63,7 +63,7 @@ def said(page: Path) -> list[str]:
 def test_the_leaderboard_says_it_of_the_drafter_alone(graded, tmp_path):
     path, drafter, other = graded
     write_report([path], tmp_path / "report.html")
-    lines = [each for each in said(tmp_path / "report.html") if "this model itself drafted" in each]
+    lines = [each for each in said(tmp_path / "report.html") if "itself drafted" in each]
     assert lines == [f"{drafter}: {OWN} (accepted or corrected by a person), which favours it."], (
         "of the other not a word"
     )

@@ -91,6 +91,7 @@ def ocr_report(
         options=dict(option_pair(each) for each in engines.option or ()),
     )
     from keju.cli.import_progress import import_display
+    from keju.cli.page_progress import stage_bar
 
     with import_display(scans, err):
         taken = take_scans(scans, work, origin)
@@ -112,9 +113,10 @@ def ocr_report(
     note(message("terminal.scoring"))
     scored = RunFolder.open(folder)
     score_run(scored)
-    made = write_report(
-        [folder], page, language=content.language or terminal_language(), costs=costs
-    )
+    with stage_bar(err):
+        made = write_report(
+            [folder], page, language=content.language or terminal_language(), costs=costs
+        )
     correct = message("analysis.swap-correct-same-command")
     of_pages = [*swap_lines(swapped_in(scored), correct), *invented_lines(scored)]
     for line in [*of_pages, *conclusion_lines(made.view, made.run_set, made.misread)]:

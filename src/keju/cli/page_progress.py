@@ -1,4 +1,4 @@
-"""`page_bar`: progress of an export of pages, as a bar on a terminal."""
+"""`page_bar` and `stage_bar`: progress of an export of pages and of a report, on a terminal."""
 
 from __future__ import annotations
 
@@ -6,9 +6,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from keju.messages import message
+from keju.reporting.stages import showing_stages
 
 
 @contextmanager
@@ -21,3 +31,24 @@ def page_bar(console: Console) -> Iterator[Callable[[int, int], None] | None]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(message("terminal.writing-pages"), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def stage_bar(console: Console) -> Iterator[None]:
+    """Show the stages of the reports that are written in this block; nothing without a terminal."""
+    if not console.is_terminal:
+        yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                for task in tasks.values():
+                    bar.update(task, visible=False)
+                tasks[stage] = bar.add_task(stage, total=total or None)
+            bar.update(tasks[stage], completed=done)
+
+        with showing_stages(show):
+            yield

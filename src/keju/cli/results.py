@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from msgspec.structs import replace
 
-from keju.cli.app import WITH_FAILURES, app, note, out, say
+from keju.cli.app import WITH_FAILURES, app, err, note, out, program, say
 from keju.cli.grouped_options import with_groups
 from keju.cli.options import (
     AsJson,
@@ -312,7 +312,8 @@ def report(
     also with thousands of items. It needs no server and no network.
     """
     from keju.analysis.same_models import read_same_as
-    from keju.cli.output.run_summary import unfinished_lines
+    from keju.cli.output.run_summary import missing_lines
+    from keju.cli.page_progress import stage_bar
     from keju.reporting import write_csv, write_latex, write_report
     from keju.reporting.time_table import time_lines
 
@@ -321,22 +322,23 @@ def report(
     given = content.pictures
     if not 0 <= given <= MOST_PICTURES:
         raise UsageError(message("cli.pictures-out-of-range", most=MOST_PICTURES, given=given))
-    made = write_report(
-        runs,
-        page,
-        picture_bytes=round(given * 1e6),
-        published=content.published,
-        same_as=read_same_as(content.same_as or ()),
-        language=content.language or terminal_language(),
-        costs=costs.costs(),
-    )
+    with stage_bar(err):
+        made = write_report(
+            runs,
+            page,
+            picture_bytes=round(given * 1e6),
+            published=content.published,
+            same_as=read_same_as(content.same_as or ()),
+            language=content.language or terminal_language(),
+            costs=costs.costs(),
+        )
     if costs.pages and made.view.times:
         for line in time_lines(made.view.times):
             say(line)
-    say(message("terminal.report-written", page=made.page, megabytes=made.size / 1e6))
     for run in runs:
-        for line in unfinished_lines(run):
-            note(message("terminal.note", text=line))
+        for line in missing_lines(run, program()):
+            note(line)
+    say(message("terminal.report-written", page=made.page, megabytes=made.size / 1e6))
     for folder, write in ((files.csv, write_csv), (files.latex, write_latex)):
         if folder is not None:
             for path in write(made, folder):

@@ -27,8 +27,10 @@ from keju.datasets.thumbnails import Thumbnails
 from keju.definitions import Query, counted_status, missing_reference, options_of, query_of, task
 from keju.files import encode_stored
 from keju.items import ImageRef, Item, Protocol, Response, Score
+from keju.messages import message
 from keju.reporting.glossary import pattern_senses
 from keju.runs import RecordList
+from keju.reporting.stages import show_stage
 from keju.scoring import PROTOCOLS, metric_names
 from keju.text import answer_part
 from keju.translations import Words
@@ -83,8 +85,10 @@ class Browser:
         self.pictures: list[bytes] = []
         self.encoded_chunks: RecordList[bytes] = RecordList(bytes, most=_CHUNKS_IN_MEMORY)
         self._items: list[list[Any]] = []
+        stage = message("reporting.stage-items")
         every = iter(run_set.asked.values())
         while few := list(islice(every, PER_CHUNK)):
+            show_stage(stage, len(self._items), len(run_set.asked))
             self._items += map(self._line, few)
             details = list(map(self._details, few))
             self.encoded_chunks.append(msgspec.json.encode(details, enc_hook=encode_stored))

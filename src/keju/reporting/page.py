@@ -33,6 +33,7 @@ from keju.reporting.input_setting_cells import step_cells
 from keju.reporting.item_browser import Browser
 from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.risk_coverage_cells import post_edit_cells, risk_cells, risk_line
+from keju.reporting.stages import show_stage
 from keju.reporting.task_cells import task_cells
 from keju.reporting.view import View, build_view, only_own_pages, papers_tables
 from keju.reporting.wording_cells import deviation_text, p_text, spread_text, wording_value
@@ -117,11 +118,13 @@ def write_report(
     check_report_place(out)
     check_language(language)
     single = out.suffix.lower() in _HTML
+    show_stage(message("reporting.stage-reading"))
     run_set = load_runs(runs)
     images = thumbnails_of(run_set.datasets, budget=picture_bytes)
     words = Words(language, own_pages=only_own_pages(run_set))
     check_same_as(same_as, run_set)
     browser = Browser(run_set, words, images)
+    show_stage(message("reporting.stage-tables"))
     view = build_view(
         run_set,
         title=title or _title(run_set),
@@ -134,9 +137,11 @@ def write_report(
     page = out if single else out / _PAGE
     if not single:
         _write_parts(browser, out)
+    show_stage(message("reporting.stage-figures"))
     figures, lacking = _figures(
         run_set, view, words, images, published=published, prices=costs.prices
     )
+    show_stage(message("reporting.stage-writing"))
     misread = browser.mistakes.commonest()
     found = verdicts(view, run_set, misread, browser.patterns)
     pieces = render(

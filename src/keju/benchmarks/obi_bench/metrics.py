@@ -48,7 +48,7 @@ _encoded = partial(
 
 _official(
     "Acc",
-    "1 if the word taken (yes or no) is the true one",
+    "1 if the extracted word (yes or no) is the reference",
     form="yes-no",
     prepare=FIRST_YES_NO,
 )(right_polarity)
@@ -91,7 +91,7 @@ _rankings(
     {
         "Acc@1": (
             partial(accuracy_at, k=1),
-            "1 if a right candidate is first, ties by expectation",
+            "1 if a right candidate is first, ties get the expected value",
         ),
         "Acc@5": (partial(accuracy_at, k=5), among_first(5)),
         "Acc@10": (partial(accuracy_at, k=10), among_first(10)),
@@ -103,7 +103,8 @@ _rankings(
         "Recall@10": (partial(recall_at, k=10), "share of the right candidates among the first 10"),
         "mAP@5": (
             partial(precision_at, k=5),
-            "right candidates among the first 5 / 5, which agrees with the printed values",
+            "number of right candidates among the first 5, divided by 5, which agrees with the "
+            "printed values",
         ),
     },
     "probability",
@@ -114,7 +115,8 @@ _rankings(
     {
         "Acc@5": (
             partial(accuracy_at, k=5),
-            "1 if a right candidate is among the first 5, Yes before No, ties by expectation",
+            "1 if a right candidate is among the first 5, Yes before No, ties get the expected "
+            "value",
         )
     },
     "yes-no",
@@ -124,7 +126,7 @@ _rankings(
     {
         "mAP@|Yes|": (
             average_precision_of_yes,
-            "average precision within the candidates answered Yes, their order by expectation",
+            "average precision within the candidates answered Yes, ties get the expected value",
         )
     },
     "yes-no",

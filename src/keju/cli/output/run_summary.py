@@ -5,9 +5,12 @@ It imports nothing that scores or draws, since it is printed while the responses
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from shlex import quote
+from typing import NamedTuple
 
 from rich.table import Table
 
@@ -186,7 +189,45 @@ def trouble_lines(summary: RunSummary) -> Iterator[str]:
 
 def unfinished_lines(path: Path) -> Iterator[str]:
     """For each model of an incomplete run, its progress."""
+    for each in _unfinished_models(RunFolder.open(path)):
+        yield message(
+            "terminal.unfinished",
+            model=each.model,
+            there=each.there,
+            planned=each.planned,
+            command=each.command,
+        )
+
+
+def missing_lines(path: Path, program: str) -> Iterator[str]:
+    """For each model of an incomplete run, what its report lacks, and the command that resumes.
+
+    `program` is how commands begin, such as ``keju``.
+    """
     folder = RunFolder.open(path)
+    named = folder.manifest().dataset_path
+    dataset = quote(os.path.normpath(path / named)) if named else "DATASET"
+    for each in _unfinished_models(folder):
+        model = f" --model {quote(each.model)}" if each.command == "run" else ""
+        yield message(
+            "terminal.report-incomplete",
+            model=each.model,
+            missing=each.planned - each.there,
+            planned=each.planned,
+            command=f"{program} {each.command} {dataset}{model} --out {quote(str(path))}",
+        )
+
+
+class _Unfinished(NamedTuple):
+    """A model with fewer responses than planned requests, and the command that resumes it."""
+
+    model: str
+    there: int
+    planned: int
+    command: str
+
+
+def _unfinished_models(folder: RunFolder) -> Iterator[_Unfinished]:
     manifest = folder.manifest()
     variants = len(manifest.input_settings) * manifest.rounds
     requests = sum(map(request_count, folder.iter_items())) * variants
@@ -194,10 +235,5 @@ def unfinished_lines(path: Path) -> Iterator[str]:
     for model in manifest.models:
         planned = requests - sum(manifest.not_asked.get(model, {}).values())
         if there[model] < planned:
-            yield message(
-                "terminal.unfinished",
-                model=model,
-                there=there[model],
-                planned=planned,
-                command="serve" if model.startswith(HUMAN) else "run",
-            )
+            command = "serve" if model.startswith(HUMAN) else "run"
+            yield _Unfinished(model, there[model], planned, command)

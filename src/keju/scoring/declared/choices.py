@@ -42,7 +42,7 @@ _strict = partial(declare, protocol="strict", source="keju")
 
 @_strict(
     "Acc",
-    "accuracy: 1 if the one option taken is right; an unparsable answer is wrong",
+    "accuracy: 1 if the one extracted option is right; an unparsable answer is wrong",
     form="letter",
     prepare=ONE_LETTER,
 )
@@ -67,7 +67,7 @@ def right_letter_above_chance(truth: str, taken: str | None, offered: int) -> fl
 
 @_strict(
     "ExactMatch",
-    "1 if the answer taken is the true one or an accepted one; numbers are compared by value",
+    "1 if the extracted answer is the reference or an accepted one; numbers are compared by value",
     form="short",
     prepare=COUNTED._replace(inputs=accepted_and_readings),
 )

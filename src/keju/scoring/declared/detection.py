@@ -101,7 +101,7 @@ def mean_of_recalls(scored: Sequence[Stats]) -> float:
 
 @_strict(
     "BalancedAcc",
-    "balanced accuracy: 1 if the answer taken (yes or no) is the true one",
+    "balanced accuracy: 1 if the extracted answer (yes or no) is the reference",
     form="yes-no",
     prepare=YES_NO,
     over=Pooling("mean of the shares of true yeses and true noes that are right", mean_of_recalls),

@@ -48,14 +48,14 @@ def register_rankings(
         )
 
 
-RIGHT_FIRST = "1 if a right candidate is first, ties by expectation"
-among_first = "1 if a right candidate is among the first {}, ties by expectation".format
+RIGHT_FIRST = "1 if a right candidate is first, ties get the expected value"
+among_first = "1 if a right candidate is among the first {}, ties get the expected value".format
 """The rules of the accuracy at the first rank, and at a later one."""
 
 _STRICT = {"protocol": "strict", "source": "keju"}
 
 _BOTH: dict[str, tuple[Callable[..., float], str]] = {
-    "AP": (average_precision, "average precision over all candidates, ties by expectation"),
+    "AP": (average_precision, "average precision over all candidates, ties get the expected value"),
     "AUC": (
         auc,
         "area under the ROC curve: how often a right candidate is ranked above a wrong one; a tie "
@@ -66,7 +66,7 @@ register_rankings(
     {
         "Acc@1": (
             partial(accuracy_at, k=1),
-            "1 if a right candidate is first, ties by expectation",
+            "1 if a right candidate is first, ties get the expected value",
         ),
         **_BOTH,
     },
@@ -78,7 +78,7 @@ register_rankings(
     {
         "Acc@1": (
             partial(accuracy_at, k=1),
-            "1 if a right candidate is first, Yes before No, ties by expectation",
+            "1 if a right candidate is first, Yes before No, ties get the expected value",
         ),
         **_BOTH,
     },
