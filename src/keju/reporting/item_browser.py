@@ -29,8 +29,8 @@ from keju.files import encode_stored
 from keju.items import ImageRef, Item, Protocol, Response, Score
 from keju.messages import message
 from keju.reporting.glossary import pattern_senses
-from keju.runs import RecordList
 from keju.reporting.stages import show_stage
+from keju.runs import RecordList
 from keju.scoring import PROTOCOLS, metric_names
 from keju.text import answer_part
 from keju.translations import Words
