@@ -17,7 +17,11 @@ from keju.scoring.preparations import (
 from keju.text import Layer, Pair
 
 LAYERED = COUNTED._replace(inputs=lambda case: (transcription_pairs(case), best_edit_counts(case)))
+"""For functions of the pairs of texts by layer of normalisation, and of the edit counts."""
+
 EDITS = COUNTED._replace(inputs=lambda case: (best_edit_counts(case),))
+"""For functions of the edit counts alone; `COUNTED` is for functions of reference and answer."""
+
 _EDITS_OF_ALL = Pooling("edits of all items over their true characters")
 
 _strict = partial(declare, form="transcription", protocol="strict", prepare=COUNTED, source="keju")
