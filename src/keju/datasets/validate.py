@@ -104,7 +104,7 @@ def validate(path: Path) -> Iterator[Finding]:
 
 
 class _Summary:
-    """What is reported once for many items, collected item by item."""
+    """Findings that are reported once for many items, collected item by item."""
 
     def __init__(self) -> None:
         self.digest = ItemsDigest()
