@@ -14,6 +14,7 @@ from keju.datasets.store import Dataset
 from keju.definitions import paper_tasks, query_of
 from keju.runs import RunFolder
 from keju.scoring import MetricResult, Result, TaskResult, aggregate, score_run
+from tests.cli.test_chinese_output import english_in
 from tests.support.bundled import PAPERS, TASKS
 from tests.support.watched_network import namespaces_missing, need_namespaces, watched
 
@@ -40,6 +41,20 @@ def test_the_demo_contacts_nobody(demo):
     need_namespaces()
     *_, seen = demo
     assert (seen.names, seen.addresses) == ([], [])
+
+
+@pytest.mark.slow
+def test_a_complete_demo_prints_its_summary_in_chinese(demo):
+    folder, *_ = demo
+    done = subprocess.run(
+        [sys.executable, "-m", "keju", "demo", "--out", folder],
+        env={**os.environ, "KEJU_LANG": "zh", "COLUMNS": "1000", "PYTHONIOENCODING": "utf-8"},
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        check=True,
+    )
+    assert len(done.stdout.splitlines()) > len(MODELS)
+    assert [line for line in done.stdout.splitlines() if english_in(line)] == []
 
 
 @pytest.mark.slow

@@ -19,18 +19,27 @@ licence = "CC0-1.0"
 seed = 3
 [[source]]
 form = "rows"
-path = "rows.csv"
+path = "texts.csv"
 licence = "CC0-1.0"
 source = "made"
 task = "T6"
 verbatim = true
-columns = { id = "id", question = "question", answer = "answer", group = "page" }
+columns = { id = "id", question = "question", answer = "answer", group = "page", image = "image" }
 [[step]]
 do = "filter"
 max-gaps = 0.9
 [[step]]
+do = "dedup-texts"
+[[step]]
+do = "standardise-texts"
+[[step]]
 do = "select"
 limit = 4
+[[step]]
+do = "split"
+reference = 0.4
+[[step]]
+do = "release"
 """
 MAPPING = """[source]
 tables = "rows.csv"
@@ -54,6 +63,8 @@ def make_scene(folder: Path) -> None:
     _books(folder / "books")
     rows = [f"r{n},何謂{char}？,{char}也,p{n % 3}" for n, char in enumerate("仁義禮智信")]
     _write(folder / "rows.csv", "\n".join(["id,question,answer,page", *rows]))
+    texts = [f"{row},scans/book/p{number % 3}.png" for number, row in enumerate(rows)]
+    _write(folder / "texts.csv", "\n".join(["id,question,answer,page,image", *texts]))
     (folder / "rows.png").write_bytes(picture(9, side=48))
     _write(folder / "recipe.toml", RECIPE)
     _write(folder / "rows.toml", MAPPING)

@@ -17,6 +17,8 @@ from keju_synthetic import Making, build_synth
 from keju_synthetic.fonts import find_font
 from keju_synthetic.recipe import read_recipe
 from keju_synthetic.synth import FAMILIES, sort_by_catalogue
+from tests.cli.test_chinese_output import english_in
+from tests.support.printed_lines import printed
 
 RECIPE = Path(__file__).resolve().parents[1] / "src/keju_synthetic/recipes/mini.toml"
 
@@ -78,6 +80,15 @@ def test_the_same_recipe_twice_gives_the_same_set(tmp_path: Path, kai):
     }
     other = build_synth(write(tmp_path, SMALL.replace("seed = 3", "seed = 4")), tmp_path / "three")
     assert other.manifest.hash != one.manifest.hash
+
+
+def test_the_command_prints_chinese(tmp_path: Path, kai):
+    write(tmp_path, SMALL)
+    (done,) = printed(tmp_path, [["build", "synth", "small.toml", "--out", "drawn"]], "zh")
+    assert done.status == 0
+    lines = done.text.splitlines()
+    assert lines
+    assert [line for line in lines if english_in(line)] == []
 
 
 def test_another_picture_in_the_recipe_changes_no_picture(tmp_path: Path, kai):

@@ -66,10 +66,11 @@ class StandardiseSettings(Settings, frozen=True):
             ValueError: it is below `LEAST_PIXELS` and not confirmed.
         """
         if 0 < self.pixels < LEAST_PIXELS and not self.tiny:
+            side = isqrt(self.pixels)
             raise ValueError(
-                f"pixels = {self.pixels} is width x height, not a side: images of about "
-                f"{isqrt(self.pixels)}x{isqrt(self.pixels)}. Use at least {LEAST_PIXELS} "
-                f"(a side of 2000 is about {2000 * 1500}), or set tiny if that is intended"
+                message(
+                    "building.pixels-like-a-side", pixels=self.pixels, side=side, least=LEAST_PIXELS
+                )
             )
 
 
