@@ -17,7 +17,8 @@ from pathlib import Path
 
 from keju.definitions import task, tasks
 from keju.items import Item, Response
-from keju.metrics import anls_script, error_parts, normalised_distance, official_edits, rouge_l
+from keju.benchmarks.mcs_bench.anls import anls_script
+from keju.metrics import error_parts, normalised_distance, official_edits, rouge_l
 from keju.scoring import aggregate, score_answer
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample

@@ -1,7 +1,7 @@
 """A whole leaderboard resampled: 37 models x 45 tasks x 6,500 items, 10,000 times by group.
 
 The size of MCS-Bench. Once with every item a group of its own and once with books of ten items,
-each of which may have items in any task. Means over domains, overall and ranks are taken too.
+each of which may have items in any task. Overall values and rank sets are computed too.
 
     python -m benchmarks.resampling [--resamples 10000]
 """
@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from keju.definitions import tasks
-from keju.statistics import TaskSums, rank_intervals, resample_suite
+from keju.statistics import TaskSums, holm, pairwise_p, rank_sets, resample_suite
 
 MODELS = 37
 GOAL = 20.0
@@ -38,6 +38,14 @@ def leaderboard(items_a_group: int) -> tuple[list[TaskSums], int]:
     return found, groups
 
 
+def contributions(suite: list[TaskSums], groups: int) -> np.ndarray:
+    """The contribution of each group to each model's overall value, models by groups."""
+    shares = np.zeros((MODELS, groups))
+    for task in suite:
+        shares[:, task.groups] += (task.top / task.bottom.sum(axis=0)).T / len(suite)
+    return shares
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--resamples", type=int, default=10_000)
@@ -47,8 +55,11 @@ def main() -> None:
         suite, groups = leaderboard(items_a_group)
         cpu, wall = time.process_time(), time.monotonic()
         values = resample_suite(suite, groups=groups, resamples=resamples)
-        overall = np.nanmean(values, axis=1)
-        rank_intervals({f"model {place}": overall[:, place] for place in range(MODELS)})
+        np.nanmean(values, axis=1)
+        shares = contributions(suite, groups)
+        p_values = pairwise_p(shares, resamples=resamples)
+        adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+        rank_sets(shares.sum(axis=1).tolist(), adjusted)
         table.add_row(
             str(items_a_group), f"{groups:,}", f"{time.process_time() - cpu:.1f}",
             f"{time.monotonic() - wall:.1f}",
