@@ -15,10 +15,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from keju.benchmarks.mcs_bench.anls import anls_script
+from keju.benchmarks.mcs_bench.script import official_edits
 from keju.definitions import task, tasks
 from keju.items import Item, Response
-from keju.benchmarks.mcs_bench.anls import anls_script
-from keju.metrics import error_parts, normalised_distance, official_edits, rouge_l
+from keju.metrics import error_parts, normalised_distance, rouge_l
 from keju.scoring import aggregate, score_answer
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample

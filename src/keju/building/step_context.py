@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -56,8 +55,6 @@ class StepContext:
         for item in self.dataset:
             self._current = item
             yield item
-
-    given = property(attrgetter("dataset"), doc="`dataset`, by its earlier name.")
 
     def items(self) -> list[Item]:
         """The items of the input, in their order, all in memory; read once."""

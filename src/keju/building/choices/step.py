@@ -71,7 +71,7 @@ def make_choices_of_items(context: StepContext, settings: MakeChoicesSettings) -
     target = _make_target(settings)
     taken: dict[str, _Candidate] = {}
     dropped: list[Dropped] = []
-    for item in context.given:
+    for item in context.dataset:
         if _is_selected(item, settings):
             waiting = _find_candidate(item, settings)
             if isinstance(waiting, Dropped):
