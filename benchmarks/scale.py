@@ -150,10 +150,9 @@ def write_answers(folder: Path, items: int, models: int) -> None:
 
 def write_images(folder: Path, images: int) -> None:
     (folder / "source").mkdir(parents=True)
-    base = np.random.default_rng(0).integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8)
     for number in range(images):
         kind = number - 1 if number % 100 == 99 else number
-        pixels = np.roll(base, (kind % SIDE, kind // SIDE), axis=(0, 1))
+        pixels = np.random.default_rng(kind).integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8)
         data = io.BytesIO()
         Image.fromarray(pixels).save(data, "JPEG", quality=95)
         book = folder / "source" / f"b{number // BOOK:05}"
@@ -223,7 +222,7 @@ def measure_all(folder: Path, commands: dict[str, list[str]], only: list[str]) -
     """Run the commands in order; of those that are not named, only what others read."""
     usages = {}
     for name, arguments in commands.items():
-        out = folder / arguments[-1] if "--out" in arguments else None
+        out = folder / arguments[arguments.index("--out") + 1] if "--out" in arguments else None
         if only and name not in only and (out is None or out.exists()):
             continue
         if out is not None and out.exists():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from keju.errors import DataError, UsageError
 from keju.files import write_atomic
 from keju.object_stores.cache import FileCache, cache_folder, cache_limit
+from tests.support.children import started
 
 
 def content(size: int, calls: list[int] | None = None) -> Callable[[Path], None]:
@@ -86,7 +86,7 @@ for turn in range(3):
 
 
 def test_several_processes_never_see_a_part_of_a_file(tmp_path: Path):
-    workers = [subprocess.Popen([sys.executable, "-c", _WORKER, str(tmp_path)]) for _ in range(3)]
+    workers = [started([sys.executable, "-c", _WORKER, str(tmp_path)]) for _ in range(3)]
     assert [worker.wait(120) for worker in workers] == [0, 0, 0]
     assert total(tmp_path) <= 20_000 + 3 * 1000
 

@@ -11,11 +11,11 @@ from msgspec.structs import asdict, replace
 
 from keju.cli.app import WITH_FAILURES, app, err, out, program, say
 from keju.cli.asking_output import predict, show_failures, show_forecast, show_plan, show_run
+from keju.cli.forecast_options import ForecastOptions
 from keju.cli.grouped_options import with_groups
 from keju.cli.ocr_reporting import refuse_scans
 from keju.cli.options import AsJson, DatasetPath, ModelNames
 from keju.cli.request_options import (
-    ForecastOptions,
     ImageOptions,
     ItemOptions,
     LimitOptions,

@@ -11,7 +11,8 @@ from keju.messages import message
 
 if TYPE_CHECKING:
     from keju.analysis.forecast import Forecast
-    from keju.cli.request_options import ForecastOptions, PriceOptions
+    from keju.cli.forecast_options import ForecastOptions
+    from keju.cli.request_options import PriceOptions
     from keju.datasets.store import Dataset
     from keju.models import Model
     from keju.running import Plan, RunSummary

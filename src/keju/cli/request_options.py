@@ -285,61 +285,6 @@ class PriceOptions:
 
 
 @dataclass(frozen=True)
-class ForecastOptions:
-    """The measured sample and the size of a collection, for a forecast."""
-
-    measured: Annotated[
-        Path | None,
-        typer.Option(
-            "--measured",
-            metavar="RUN",
-            help="Run of the same models on a sample. The plan then predicts hours, memory, disk"
-            " space and cost for the collection, with 95 % intervals.",
-            rich_help_panel="Large collections",
-        ),
-    ] = None
-    pages: Annotated[
-        int | None,
-        typer.Option(
-            "--pages",
-            metavar="N",
-            help="Number of pages in the collection. Default: those of the dataset.",
-            rich_help_panel="Large collections",
-        ),
-    ] = None
-    machines: Annotated[
-        int,
-        typer.Option(
-            "--machines",
-            metavar="M",
-            help="Number of machines that share the pages, each like the measured one.",
-            rich_help_panel="Large collections",
-        ),
-    ] = 1
-    machine_price: Annotated[
-        str,
-        typer.Option(
-            "--machine-price",
-            metavar="PRICE/h",
-            help="Price of one machine hour, e.g. 0.20/h or 0.20EUR/h; needs --pages.",
-            rich_help_panel="Large collections",
-        ),
-    ] = ""
-
-    def check(self) -> None:
-        """Check that a sample is given where a collection is.
-
-        Raises:
-            UsageError: it is missing.
-        """
-        from keju.errors import UsageError
-        from keju.messages import message
-
-        if self.measured is None and (self.pages or self.machine_price or self.machines != 1):
-            raise UsageError(message("terminal.forecast-needs-sample"))
-
-
-@dataclass(frozen=True)
 class LimitOptions:
     """Concurrency, budget, and what is sent again."""
 

@@ -203,6 +203,6 @@ def _frames(path: Path) -> Iterator[pl.DataFrame]:
                 yield frame
     except FileNotFoundError:
         raise DataError(message("scoring.scores-missing"), file=path) from None
-    except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
+    except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - of damaged files
         reason = next(iter(str(error).splitlines()), "")
         raise DataError(message("scoring.not-parquet", reason=reason), file=path) from None

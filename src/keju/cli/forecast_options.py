@@ -1,0 +1,66 @@
+"""Options of `keju plan` for the forecast of a large collection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_PANEL = "Large collections"
+
+
+@dataclass(frozen=True)
+class ForecastOptions:
+    """The measured sample and the size of a collection, for a forecast."""
+
+    measured: Annotated[
+        Path | None,
+        typer.Option(
+            "--measured",
+            metavar="RUN",
+            help="Run of the same models on a sample. The plan then predicts hours, memory, disk"
+            " space and cost for the collection, with 95 % intervals.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    pages: Annotated[
+        int | None,
+        typer.Option(
+            "--pages",
+            metavar="N",
+            help="Number of pages in the collection. Default: those of the dataset.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    machines: Annotated[
+        int,
+        typer.Option(
+            "--machines",
+            metavar="M",
+            help="Number of machines that share the pages, each like the measured one.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = 1
+    machine_price: Annotated[
+        str,
+        typer.Option(
+            "--machine-price",
+            metavar="PRICE/h",
+            help="Price of one machine hour, e.g. 0.20/h or 0.20EUR/h; needs --pages.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = ""
+
+    def check(self) -> None:
+        """Check that a sample is given where a collection is.
+
+        Raises:
+            UsageError: it is missing.
+        """
+        from keju.errors import UsageError
+        from keju.messages import message
+
+        if self.measured is None and (self.pages or self.machine_price or self.machines != 1):
+            raise UsageError(message("terminal.forecast-needs-sample"))
