@@ -13,6 +13,7 @@ from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 import msgspec
 from msgspec import field
 
+from keju.definitions.papers import Paper, paper_problem
 from keju.definitions.tasks import AnswerLanguage, Candidates, CountKind, Query, Task
 from keju.errors import DataError, UsageError, shortened, unknown_name
 from keju.files import parse_toml
@@ -65,7 +66,8 @@ class Definition(Record, frozen=True, kw_only=True):
     `reading_task` is the task whose prompt a model gets that transcribes an image before it
     answers; `drafts` has the kinds of drafts that make items. `official_with_reasoning` states
     that `official` is also computed with reasoning that came in a field of its own. The ids of
-    numbered tasks are `number_prefix` and the number.
+    numbered tasks are `number_prefix` and the number. `paper` is the publication, and `data` a text
+    that says where to get the data.
     """
 
     name: str
@@ -84,6 +86,8 @@ class Definition(Record, frozen=True, kw_only=True):
     tasks: tuple[Task, ...]
     reading_task: str = ""
     drafts: dict[str, Drafts] = field(default_factory=dict)
+    paper: Paper | None = None
+    data: str = ""
 
 
 class _Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -142,6 +146,8 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     printed_metrics: dict[str, tuple[str, ...]] = field(default_factory=dict)
     reading_task: str = ""
     drafts: dict[str, _Table] = field(default_factory=dict)
+    paper: _Table = field(default_factory=dict)
+    data: str = ""
 
 
 def parse_definition(text: str, place: str, *, bundled: bool = False) -> Definition:
@@ -182,6 +188,7 @@ class _Parser:
         tasks = tuple(self._task(name, row, from_paper) for name, row in file.tasks.items())
         for each in tasks:
             self._transcribing(f"tasks.{each.id}", each.transcription_from, tasks)
+        paper = self._paper(file.paper) if file.paper else None
         self._known("domains_zh", file.domains_zh, {each.domain for each in tasks}, "domain")
         return Definition(
             name=file.name,
@@ -189,7 +196,7 @@ class _Parser:
             title=file.title,
             title_zh=file.title_zh,
             url=file.url,
-            citation=file.citation,
+            citation=file.citation or (paper.line if paper else ""),
             licence=file.licence,
             plugins=file.plugins,
             official_as=file.official_as,
@@ -200,7 +207,15 @@ class _Parser:
             tasks=tasks,
             reading_task=self._transcribing("reading_task", file.reading_task, tasks),
             drafts={name: self._drafts(name, row) for name, row in file.drafts.items()},
+            paper=paper,
+            data=file.data,
         )
+
+    def _paper(self, row: _Table) -> Paper:
+        paper = self._shaped(row, Paper, "paper")
+        if problem := paper_problem(paper):
+            self._fail(problem, item="paper")
+        return paper
 
     def _check_numbers(self, prefix: str) -> None:
         numbered = (name.partition(prefix)[::2] for name in self._file.tasks if prefix)

@@ -1,0 +1,71 @@
+"""`keju cite`: BibTeX of benchmarks and of keju."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from keju import __version__
+from keju.cli.app import app, note, out
+from keju.errors import printable
+from keju.messages import listed, message
+
+if TYPE_CHECKING:
+    from keju.definitions import Definition
+
+
+@app.command()
+def cite(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN|BENCHMARK",
+            help="Run directory, or name of a benchmark. Default: all that papers define.",
+            show_default=False,
+        ),
+    ] = "",
+) -> None:
+    """Print BibTeX of the benchmarks of a run, or of one benchmark, and of keju.
+
+    For example: keju cite my-run > my-run.bib. Entries have only what papers and their pages state;
+    fields that no source states are omitted and named on standard error.
+    """
+    from keju.definitions.bibtex import benchmark_entry, join_entries, keju_entry, unstated_fields
+
+    found, version = _cited(what)
+    entries = [*map(benchmark_entry, found), keju_entry(version)]
+    for line in join_entries(entries).splitlines():
+        out.print(printable(line), markup=False, emoji=False, highlight=False, soft_wrap=True)
+    for each in found:
+        if unstated := unstated_fields(each):
+            note(message("terminal.not-stated-fields", name=each.name, fields=listed(unstated)))
+
+
+def _cited(what: str) -> tuple[list[Definition], str]:
+    """The benchmarks to cite, and the version of keju.
+
+    Raises:
+        UsageError: there is no run and no benchmark of that name.
+        DataError: the run is damaged.
+    """
+    from keju.definitions import benchmark, paper_tasks, register_all_installed
+    from keju.runs import RunFolder
+
+    version = __version__
+    if not what:
+        names = dict.fromkeys(each.benchmark for each in paper_tasks())
+    elif Path(what).is_dir():
+        run = RunFolder.open(Path(what))
+        version = run.manifest().keju
+        names = dict.fromkeys(each.benchmark for each in run.iter_items())
+    else:
+        register_all_installed()
+        names = {what: None}
+    # Own pages have no source: keju defines them.
+    return [each for each in map(benchmark, names) if _has_source(each)], version
+
+
+def _has_source(definition: Definition) -> bool:
+    return bool(definition.paper or definition.citation or definition.url or definition.licence)

@@ -1,0 +1,219 @@
+"""BibTeX of benchmarks and of keju: valid entries, and the same facts wherever they are printed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from keju import __version__
+from keju.datasets import mini
+from keju.datasets.store import Dataset
+from keju.definitions import benchmark, parse_definition
+from keju.definitions.bibtex import (
+    KEJU_AUTHOR,
+    KEJU_TITLE,
+    benchmark_entry,
+    bibtex_key,
+    escape,
+    keju_entry,
+    unstated_fields,
+)
+from keju.errors import DataError
+from keju.runs import RunFolder, RunManifest
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = ("MCS-Bench", "AncientDoc", "OBI-Bench")
+MANUSCRIPTS = (ROOT / "examples/manuscripts/manuscripts.toml").read_text("utf-8")
+WITHOUT_CITATION = re.sub(r"(?m)^citation = .*\n", "", MANUSCRIPTS)
+
+
+def parsed(text: str) -> dict[str, tuple[str, dict[str, str]]]:
+    """The entries of a .bib file by key: a parser of its own, which counts braces.
+
+    Text outside of entries, an unbalanced brace or an unfinished field is an AssertionError.
+    """
+    found: dict[str, tuple[str, dict[str, str]]] = {}
+    place = 0
+    while match := re.compile(r"\s*@(\w+)\{([^\s,{}\"#%'()=~\\]+),").match(text, place):
+        kind, key = match.groups()
+        place, fields = match.end(), {}
+        while field := re.compile(r"\s*([a-z]+)\s*=\s*\{").match(text, place):
+            place, value = closed(text, field.end())
+            assert field[1] not in fields
+            fields[field[1]] = value
+            assert text[place] == ","
+            place += 1
+        end = re.compile(r"\s*\}").match(text, place)
+        assert end, text[place : place + 40]
+        place = end.end()
+        assert key not in found
+        found[key] = (kind, fields)
+    assert not text[place:].strip(), text[place : place + 40]
+    return found
+
+
+def closed(text: str, start: int) -> tuple[int, str]:
+    """The end of a field and its value, which begins after a brace; escaped braces count too."""
+    depth = 1
+    for place in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if depth == 0:
+            return place + 1, text[start:place]
+    raise AssertionError(text[start : start + 40])
+
+
+def cite(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "keju", "cite", *map(str, arguments)],
+        capture_output=True, encoding="utf-8", check=False, timeout=300, cwd=cwd,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def everything() -> str:
+    done = cite()
+    assert done.returncode == 0
+    assert "MCS-Bench" in done.stderr
+    return done.stdout
+
+
+def test_the_command_prints_all_benchmarks_and_keju_with_its_version(everything: str):
+    found = parsed(everything)
+    assert list(found) == ["mcs-bench", "ancientdoc", "obi-bench", "keju"]
+    assert found["keju"][1]["version"] == __version__
+    assert found["ancientdoc"][1] == {
+        "author": "Haiyang Yu and Yuchuan Wu and Fan Shi and Jinghui Lu and Ke Niu and Xiaodong Ge"
+        " and Minghan Zhuo and Jingqun Tang and Bin Li",
+        "title": "{Benchmarking Vision-Language Models on Chinese Ancient Documents: From OCR to"
+        " Knowledge Reasoning}",
+        "year": "2025",
+        "eprint": "2509.09731",
+        "archiveprefix": "arXiv",
+        "url": "https://arxiv.org/abs/2509.09731",
+        "note": r"Benchmark AncientDoc. Data: \url{https://huggingface.co/datasets/ByteDance/"
+        "AncientDoc}. Data licence: CC0-1.0",
+    }
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md", "docs/citing.md"])
+def test_the_pages_have_the_entries_that_the_command_prints(name: str, everything: str):
+    assert f"```\n{everything}```" in (ROOT / name).read_text("utf-8")
+
+
+def test_the_citation_file_has_the_same_facts():
+    cff = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert (cff["title"], cff["version"]) == (KEJU_TITLE, __version__)
+    assert cff["authors"] == [{"name": KEJU_AUTHOR}]
+    for name, stated in zip(PUBLISHED, cff["references"], strict=True):
+        definition = benchmark(name)
+        paper = definition.paper
+        assert paper is not None
+        names = [f"{each['given-names']} {each['family-names']}" for each in stated["authors"]]
+        assert names == list(paper.authors)
+        assert stated["title"] == paper.title
+        assert stated.get("year", 0) == paper.year
+        assert stated.get("identifiers", []) == (
+            [{"type": "other", "value": f"arXiv:{paper.arxiv}"}] if paper.arxiv else []
+        )
+        assert stated["url"] == (paper.link or definition.url)
+        assert definition.data in stated["notes"]
+        assert definition.licence in stated["notes"]
+        assert ("licence" in stated["notes"]) == bool(definition.licence)
+
+
+def test_authors_and_titles_are_those_that_the_papers_print(shared: Path):
+    for name, file in zip(PUBLISHED, ("mcs-bench", "ancientdoc", "obi-bench"), strict=True):
+        head = (shared / "papers" / f"{file}.txt").read_text("utf-8")[:1000]
+        paper = benchmark(name).paper
+        assert paper is not None
+        assert all(author in head for author in paper.authors)
+        assert paper.title.lower() in head.lower()
+
+
+def test_a_run_is_cited_with_its_benchmarks_and_its_version_of_keju(tmp_path: Path):
+    folder = RunFolder(tmp_path / "run")
+    items = [i for i in Dataset.open(mini.path()).items() if i.task in ("T1", "page_level_ocr")]
+    folder.write_items(items)
+    folder.write_manifest(
+        RunManifest(keju="0.0.9", dataset="d", dataset_version="1", dataset_hash="h")
+    )
+    done = cite(folder.path)
+    assert done.returncode == 0, done.stderr
+    found = parsed(done.stdout)
+    assert set(found) == {"mcs-bench", "ancientdoc", "keju"}
+    assert found["keju"][1]["version"] == "0.0.9"
+
+
+def test_an_unknown_name_is_one_line_with_the_known_ones():
+    done = cite("MCSBench")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "MCS-Bench" in done.stderr
+
+
+def test_own_pages_have_no_entry_but_keju():
+    assert set(parsed(cite("pages").stdout)) == {"keju"}
+
+
+def test_a_definition_gives_its_own_citation():
+    text = WITHOUT_CITATION.replace(
+        "[domains_zh]",
+        'data = "https://example.org/a_b?c=1&d=2"\n[paper]\ntitle = "Seals & 100% of relics}"\n'
+        'authors = ["Wang, Xiaoming", "Museum and Library", "李華"]\nyear = 2026\n'
+        'booktitle = "Proceedings #1"\npages = "80-87"\ndoi = "10.1000/a_b"\n[domains_zh]',
+        1,
+    )
+    definition = parse_definition(text, "own.toml")
+    kind, fields = parsed(benchmark_entry(definition))["manuscripts"]
+    assert kind == "inproceedings"
+    assert fields["author"] == "Wang, Xiaoming and {Museum and Library} and 李華"
+    assert fields["title"] == r"{Seals \& 100\% of relics\textbraceright{}}"
+    assert fields["booktitle"] == r"Proceedings \#1"
+    assert fields["doi"] == r"10.1000/a\_b"
+    assert fields["url"] == "https://doi.org/10.1000/a_b"
+    assert r"\url{https://example.org/a_b?c=1&d=2}" in fields["note"]
+    assert "2026" in definition.citation
+    assert unstated_fields(definition) == []
+
+
+def test_a_definition_without_a_paper_is_cited_by_what_it_states():
+    definition = parse_definition(MANUSCRIPTS, "own.toml")
+    kind, fields = parsed(benchmark_entry(definition))["manuscripts"]
+    assert (kind, fields["title"]) == ("misc", f"{{{definition.title}}}")
+    assert definition.citation.rstrip(".") in fields["note"]
+    assert "author" in unstated_fields(definition)
+
+
+@pytest.mark.parametrize(
+    "paper",
+    [
+        'title = ""', 'title = "T"\nyear = 26', 'title = "T"\narxiv = "arXiv:2412.01175"',
+        'title = "T"\ndoi = "https://doi.org/10.1/x"', 'title = "T"\nurl = "javascript:1"',
+        'title = "T"\njournal = "J"\nbooktitle = "B"', 'title = "T"\nauthors = [" "]',
+        'title = "T"\nauthor = "A"',
+    ],
+)  # fmt: skip
+def test_a_mistake_in_the_paper_is_named_with_its_table(paper: str):
+    with pytest.raises(DataError) as found:
+        parse_definition(
+            MANUSCRIPTS.replace("[domains_zh]", f"[paper]\n{paper}\n[domains_zh]"), "own.toml"
+        )
+    assert found.value.item == "paper"
+
+
+def test_every_character_that_latex_interprets_is_escaped():
+    said = escape("a\\b{c}d~e^f&g%h$i#j_k\nl")
+    assert said == (
+        r"a\textbackslash{}b\textbraceleft{}c\textbraceright{}d\textasciitilde{}e"
+        r"\textasciicircum{}f\&g\%h\$i\#j\_k l"
+    )
+
+
+@pytest.mark.parametrize("name", ["keju", "古籍", "A b.c", "Ärger", "---"])
+def test_keys_are_ascii_and_differ_from_that_of_keju(name: str):
+    assert re.fullmatch(r"[a-z0-9-]+", bibtex_key(name))
+    assert bibtex_key(name) not in parsed(keju_entry("1"))
