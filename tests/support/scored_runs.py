@@ -34,8 +34,13 @@ def picture(shade: int) -> bytes:
 @pytest.fixture
 def scored_run(tmp_path: Path) -> Path:
     """A run of two replayed models over three items: pages and a question."""
+    return make_scored_run(tmp_path)
+
+
+def make_scored_run(folder: Path) -> Path:
+    """Make the run and its dataset in a folder; returns the run."""
     with DatasetWriter(
-        tmp_path / "set", name="small", version="1", licence="CC0-1.0", source="the test"
+        folder / "set", name="small", version="1", licence="CC0-1.0", source="the test"
     ) as writer:
         for place, text in enumerate(["天地玄黃\n宇宙洪荒", "日月盈昃\n辰宿列張"]):
             image = writer.add_image(picture(100 + place), f"page {place}")
@@ -67,10 +72,10 @@ def scored_run(tmp_path: Path) -> Path:
     }
     specs = []
     for name, texts in answers.items():
-        file = tmp_path / f"{name}.jsonl"
+        file = folder / f"{name}.jsonl"
         lines = [msgspec.json.encode({"item": item, "text": text}) for item, text in texts.items()]
         file.write_bytes(b"\n".join(lines) + b"\n")
         specs.append(f"replay:{file}")
-    run(tmp_path / "set", specs, tmp_path / "run")
-    score_run(RunFolder.open(tmp_path / "run"))
-    return tmp_path / "run"
+    run(folder / "set", specs, folder / "run")
+    score_run(RunFolder.open(folder / "run"))
+    return folder / "run"

@@ -183,6 +183,11 @@ def definition_texts(names: Iterable[str]) -> dict[str, str]:
     return {name: each.text for name, each in found.items() if not each.shipped}
 
 
+def definition_text(name: str) -> str:
+    """The text of the definition of a benchmark, bundled or not; empty if it is not registered."""
+    return _known[name].text if definition(name) is not None else ""
+
+
 def _all() -> dict[str, RegisteredDefinition]:
     if not _known:
         own_pages = files("keju.definitions").joinpath("data", _OWN_PAGES)

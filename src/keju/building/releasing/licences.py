@@ -25,6 +25,7 @@ _LINKS = (" OR ", " AND ")
 _LINK = re.compile("|".join(_LINKS))
 
 _SHARE_ALIKE = "share-alike"
+_LEAVE = "leave"
 
 
 class _Licence(Struct, frozen=True, forbid_unknown_fields=True):
@@ -235,3 +236,20 @@ def _load_licences() -> tuple[_Licence, ...]:
     return shipped_toml(
         "keju.building.releasing", "licences.toml", dict[str, tuple[_Licence, ...]]
     )["licence"]
+
+
+def forbids_copies(licence: str) -> str:
+    """Explain why copies under a licence are not allowed, or not known to be; empty if they are.
+
+    Of ``A OR B`` one is enough.
+    """
+    if " OR " in licence:
+        why = [forbids_copies(part) for part in licence.split(" OR ")]
+        return "" if "" in why else why[0]
+    for part in licence.split(" AND "):
+        named = _find_licence(part)
+        if named is None:
+            return message("steps.demands-unknown")
+        if _LEAVE in named.licence.demands:
+            return message("steps.demands-lacking", demands=noun(_LEAVE), release=licence)
+    return ""

@@ -1,0 +1,28 @@
+"""Bundles: a scored run in one file, from which anybody with the data can compute its scores."""
+
+from keju.bundles.manifest import (
+    FORMAT,
+    BundledBenchmark,
+    BundledDataset,
+    BundledItem,
+    BundledModel,
+    BundleManifest,
+    Member,
+)
+from keju.bundles.reading import Bundle, is_bundle, open_bundle
+from keju.bundles.writing import WrittenBundle, write_bundle
+
+__all__ = [
+    "FORMAT",
+    "Bundle",
+    "BundleManifest",
+    "BundledBenchmark",
+    "BundledDataset",
+    "BundledItem",
+    "BundledModel",
+    "Member",
+    "WrittenBundle",
+    "is_bundle",
+    "open_bundle",
+    "write_bundle",
+]

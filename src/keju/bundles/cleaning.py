@@ -1,0 +1,123 @@
+"""`Cleaner`: texts of a run without secrets and without paths of this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from keju.items import Response
+from keju.models.secrets import Secrets, others_in
+from keju.runs import RunManifest
+
+_ENDPOINT = re.compile(
+    r"(?P<scheme>https?://)(?:[^\s/@]*@)?(?P<place>[^\s?#\"'<>]*)(?:[?#][^\s\"'<>]*)?"
+)
+_PATH = re.compile(r"(?<![\w:/.~-])(?:~|[A-Za-z]:)?(?:[\\/][^\s\\/:\"'<>|]+){2,}[\\/]?")
+"""An absolute path of two or more parts. `/no_think` in a prompt is not one."""
+
+_FILE_MODEL = re.compile(r"(?P<kind>replay:|got:)(?P<path>[^\s+]*[\\/][^+]*)")
+_SHORTEST = 5
+"""The minimum length of a folder that is looked for in all members."""
+
+
+class Cleaner:
+    """Removes the values of secrets in the environment, credentials of addresses, and local paths.
+
+    Args:
+        run: the run directory, whose path is one of those that are looked for.
+        environment: the environment variables; keys are recognised by their names.
+    """
+
+    def __init__(self, run: Path, environment: Mapping[str, str] | None = None) -> None:
+        values = others_in(os.environ if environment is None else environment)
+        self._secrets = Secrets(values)
+        folders = {str(run.absolute().parent), str(Path.home()), str(Path.cwd()),
+                   str(run.resolve().parent), tempfile.gettempdir()}  # fmt: skip
+        places = sorted((each for each in folders if len(each) >= _SHORTEST), key=len)
+        joined = "|".join(re.escape(each) for each in reversed(places))
+        self._folders = re.compile(rf"(?:{joined})(?![\w-])" if joined else r"(?!)")
+
+    def hide(self, text: str) -> str:
+        """A text without secrets, credentials of addresses, and absolute paths.
+
+        Of a path its last part is kept.
+        """
+        text = self._secrets.hide(text)
+        text = _ENDPOINT.sub(lambda found: f"{found['scheme']}{found['place']}", text)
+        return _PATH.sub(lambda found: _last_part(found[0]), text)
+
+    def hide_in(self, value: object) -> Any:  # noqa: ANN401 - of any JSON value
+        """A JSON value with `hide` applied to every text, also to keys."""
+        if isinstance(value, str):
+            return self.hide(value)
+        if isinstance(value, dict):
+            return {self.hide_in(name): self.hide_in(each) for name, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.hide_in(each) for each in value]
+        return value
+
+    def find(self, data: bytes) -> str:
+        """The kind of what must not be published in data: ``secret``, ``path`` or empty."""
+        if self._secrets.hide_bytes(data) != data:
+            return "secret"
+        return "path" if self._folders.search(data.decode("utf-8", "replace")) else ""
+
+    def names_of(self, models: Iterable[str]) -> dict[str, str]:
+        """The name of each model in the bundle: of models that are files without their folder."""
+        found: dict[str, str] = {}
+        for model in models:
+            name = self.hide(_FILE_MODEL.sub(_without_folder, model))
+            same = sum(each == name or each.startswith(f"{name}#") for each in found.values())
+            found[model] = f"{name}#{same + 1}" if same else name
+        return found
+
+    def clean_manifest(self, manifest: RunManifest, names: Mapping[str, str]) -> RunManifest:
+        """A manifest as the bundle stores it: no path of the dataset, models by their new names.
+
+        Definitions of benchmarks and prompts are unchanged, because scores depend on them.
+        """
+
+        def renamed(values: Mapping[str, Any]) -> dict[str, Any]:
+            return {names.get(name, name): self.hide_in(value) for name, value in values.items()}
+
+        return replace(
+            manifest,
+            dataset_path="",
+            models=renamed(manifest.models),
+            roles={self.hide(names.get(name, name)): role for name, role in manifest.roles.items()},
+            not_asked=renamed(manifest.not_asked),
+            settings=self.hide_in(manifest.settings),
+        )
+
+    def clean_response(self, response: Response, names: Mapping[str, str]) -> Response:
+        """A response under the model's new name; messages of failures are cleaned.
+
+        The answer itself is unchanged: it is what the scores are computed from.
+        """
+        model = names.get(response.model, response.model)
+        error = response.error
+        if error is not None:
+            error = replace(error, message=self.hide(error.message))
+        if model == response.model and error == response.error:
+            return response
+        return replace(response, model=model, error=error)
+
+
+def _without_folder(found: re.Match[str]) -> str:
+    return found["kind"] + _last_part(found["path"])
+
+
+def _last_part(path: str) -> str:
+    return PurePath(path.replace("\\", "/")).name or "path"
+
+
+def encode_response(response: Response) -> bytes:
+    """A response as a line of its file."""
+    return msgspec.json.encode(response) + b"\n"

@@ -1,0 +1,66 @@
+"""The data of a bundle: whether a licence allows it, and the images of the items."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+
+from keju.building.releasing.licences import LicenceCounts, forbids_copies
+from keju.bundles.manifest import IMAGES
+from keju.datasets.store import Dataset
+from keju.errors import DataError, KejuError
+from keju.files import write_atomic
+from keju.items import ImageRef
+from keju.messages import message
+from keju.runs import RunFolder
+
+_ENDING = re.compile(r"\.[a-z0-9]{1,5}")
+
+
+def find_dataset(run: RunFolder) -> Dataset | None:
+    """The dataset of a run; None where it is not at the place that the run recorded."""
+    try:
+        return run.dataset()
+    except (KejuError, OSError):
+        return None
+
+
+def check_allowed(dataset: Dataset, run: RunFolder) -> None:
+    """Check that the licences of a dataset and of a run's items allow copies.
+
+    Raises:
+        DataError: a licence is unknown or does not allow them.
+    """
+    licence = dataset.manifest.licence
+    if why := forbids_copies(licence):
+        raise DataError(
+            message("bundles.licence-forbids", licence=licence, why=why), file=dataset.path
+        )
+    counts = LicenceCounts(licence)
+    for item in run.iter_items():
+        counts.add(item)
+    for each in counts.counts:
+        if why := forbids_copies(each):
+            raise DataError(
+                message("bundles.licence-forbids", licence=each, why=why), file=dataset.path
+            )
+
+
+def write_images(dataset: Dataset, run: RunFolder, folder: Path) -> None:
+    """Write the images of a run's items to `folder`/images, each once, named by its SHA-256.
+
+    Raises:
+        DataError: an image is missing or is not the one of its item.
+    """
+    written: set[str] = set()
+    for item in run.iter_items():
+        for ref in item.images:
+            if ref.sha256 not in written:
+                written.add(ref.sha256)
+                write_atomic(folder / image_member(ref), dataset.image_bytes(ref))
+
+
+def image_member(ref: ImageRef) -> str:
+    """The member of an image: its SHA-256, with the ending of its file in the dataset."""
+    ending = PurePosixPath(ref.path).suffix.lower()
+    return f"{IMAGES}/{ref.sha256}{ending if _ENDING.fullmatch(ending) else ''}"

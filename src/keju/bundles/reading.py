@@ -1,0 +1,287 @@
+"""`Bundle`: an open bundle, with its manifest, items, responses and scores."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import msgspec
+import polars as pl
+
+from keju.bundles.archive import Archive
+from keju.bundles.manifest import (
+    ABOUT,
+    ENVIRONMENT,
+    FORMAT,
+    INDEX,
+    RUN,
+    RUN_MANIFEST,
+    BundledItem,
+    BundleManifest,
+    definition_member,
+    responses_folder,
+    scores_member,
+)
+from keju.bundles.tables import ITEMS, check_items, check_scores, iter_groups, read_index
+from keju.errors import DataError, shortened
+from keju.files import sha256_file
+from keju.items import Response, Score
+from keju.messages import message
+from keju.runs import FORMAT_1, RunManifest, current_responses, file_name
+from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
+from keju.scoring.scores_parquet import SCHEMA, iter_scores_of
+
+MOST_ABOUT = 256 << 20
+MOST_RUN_MANIFEST = 64 << 20
+MOST_DEFINITION = 4 << 20
+"""The maximum sizes in bytes of members that are read as a whole."""
+
+T = TypeVar("T")
+
+
+def open_bundle(path: Path) -> Bundle:
+    """Open a bundle; it is untrusted, and each member is checked when it is read.
+
+    Use it as a context manager: members that are read are in a temporary folder until it closes.
+
+    Raises:
+        DataError: the file is missing, is not a bundle, or has members that bundle.json does not
+            list.
+        UsageError: the path is an address.
+    """
+    return Bundle(path)
+
+
+class Bundle:
+    """An open bundle (see `open_bundle`).
+
+    Attributes:
+        path: the file.
+        archive: its members.
+        about: the content of bundle.json.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.archive = Archive(path)
+        self.about = self._read_about()
+        self._folder: Path | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the temporary folder of the members that were read."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the file, by which statements refer to the bundle."""
+        return sha256_file(self.path)
+
+    @property
+    def models(self) -> list[str]:
+        """The names of the models."""
+        return list(self.about.models)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Python, platform and packages on the machine that made the bundle."""
+        return self.read(ENVIRONMENT, dict[str, str], MOST_ABOUT)
+
+    @cached_property
+    def manifest(self) -> RunManifest:
+        """The run's manifest; the benchmarks that it defines are not registered.
+
+        Raises:
+            DataError: it is damaged.
+        """
+        stored = self.read(RUN_MANIFEST, RunManifest, MOST_RUN_MANIFEST)
+        return manifest_of_format_1(stored) if stored.format == FORMAT_1 else stored
+
+    def definitions(self) -> dict[str, str]:
+        """The texts of the benchmarks' definitions (TOML), by name.
+
+        Raises:
+            DataError: a member is missing or damaged.
+        """
+        names = {each.name: each.definition for each in self.about.benchmarks}
+        for name, member in names.items():
+            if member != definition_member(name):
+                raise self._error(message("bundles.not-listed"), member)
+        texts = {name: self._bytes(member, MOST_DEFINITION) for name, member in names.items()}
+        return {name: text.decode("utf-8", "replace") for name, text in texts.items()}
+
+    def items(self) -> Iterator[BundledItem]:
+        """The items, one after the other, in the order of the run.
+
+        Raises:
+            DataError: the member is missing or damaged.
+        """
+        yield from read_index(self._table(INDEX))
+
+    def items_frame(self) -> pl.DataFrame:
+        """The items as a table with the fields of `BundledItem`.
+
+        Raises:
+            DataError: the member is missing or damaged.
+        """
+        return pl.concat([pl.DataFrame(schema=ITEMS), *iter_groups(self._table(INDEX))])
+
+    def responses(
+        self, model: str | None = None, tasks: Sequence[str] | None = None
+    ) -> Iterator[Response]:
+        """The responses of all models or of one, streamed, without those that were replaced.
+
+        Args:
+            model: its name; all models by default.
+            tasks: only of these tasks.
+
+        Raises:
+            DataError: a member is damaged.
+        """
+        wanted = None if tasks is None else {f"{file_name(each)}.jsonl" for each in tasks}
+        for name in self.models if model is None else [model]:
+            folder = f"{responses_folder(name)}/"
+            for member in sorted(self.about.members):
+                if member.startswith(folder) and (
+                    wanted is None or member.removeprefix(folder) in wanted
+                ):
+                    yield from self._responses(member)
+
+    def _responses(self, member: str) -> Iterator[Response]:
+        for response in current_responses(self.file(member)):
+            if self.manifest.format == FORMAT_1:
+                yield response_of_format_1(response, self.manifest)
+            else:
+                yield response
+
+    def scores(self, model: str) -> Iterator[Score]:
+        """The stored scores of a model, streamed; none if it has no responses.
+
+        Raises:
+            DataError: the member is damaged.
+        """
+        if (member := scores_member(model)) in self.about.members:
+            yield from iter_scores_of(self._table(member))
+
+    def scores_frame(self, model: str, columns: list[str] | None = None) -> pl.DataFrame:
+        """The stored scores of a model as a table with the columns of RUN/scores.
+
+        Args:
+            model: its name.
+            columns: only these columns; all by default.
+
+        Raises:
+            DataError: the member is missing or damaged.
+        """
+        empty = pl.DataFrame(schema=SCHEMA).select(columns or list(SCHEMA))
+        return pl.concat([empty, *iter_groups(self._table(scores_member(model)), columns)])
+
+    def file(self, member: str) -> Path:
+        """A member as a file in the temporary folder, after its hash was checked.
+
+        Raises:
+            DataError: it is missing, damaged, or not the one of bundle.json.
+        """
+        target = self._temporary() / member
+        if target.exists():
+            return target
+        known = self.about.members.get(member)
+        if known is None:
+            raise self._error(message("bundles.member-missing"), member)
+        found = self.archive.extract(member, target)
+        if found.damaged or (found.size, found.sha256) != (known.size, known.sha256):
+            target.unlink()
+            raise self._error(
+                message("bundles.member-damaged")
+                if found.damaged
+                else message("bundles.member-changed"),
+                member,
+            )
+        return target
+
+    def extract_run(self, folder: Path) -> None:
+        """Write the members of the run into a new run directory; it has no items or images.
+
+        Raises:
+            DataError: a member is damaged.
+        """
+        for member in self.about.members:
+            if member.startswith(f"{RUN}/"):
+                target = folder / member.removeprefix(f"{RUN}/")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(self.file(member), target)
+
+    def read(self, member: str, shape: type[T], most: int) -> T:
+        """Read a JSON member of at most `most` bytes as `shape`.
+
+        Raises:
+            DataError: it is missing, damaged, too large, or does not have the shape.
+        """
+        return self._decode(self._bytes(member, most), member, shape)
+
+    def _bytes(self, member: str, most: int) -> bytes:
+        if member in self.about.members and self.about.members[member].size > most:
+            raise self._error(message("bundles.member-too-large"), member)
+        return self.file(member).read_bytes()
+
+    def _decode(self, data: bytes, member: str, shape: type[T]) -> T:
+        try:
+            return msgspec.json.decode(data, type=shape)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise self._error(message("bundles.not-readable", error=error), member) from None
+
+    def _read_about(self) -> BundleManifest:
+        if ABOUT not in self.archive:
+            raise DataError(message("bundles.not-a-bundle"), file=self.path)
+        data = self.archive.read(ABOUT, MOST_ABOUT)
+        stated = self._decode(data, ABOUT, dict[str, msgspec.Raw]).get("format")
+        if stated is None or bytes(stated) != f'"{FORMAT}"'.encode():
+            raise self._error(message("bundles.other-format", known=FORMAT), ABOUT)
+        about = self._decode(data, ABOUT, BundleManifest)
+        listed, there = set(about.members), set(self.archive.names) - {ABOUT}
+        for name in sorted(there - listed):
+            raise self._error(message("bundles.not-listed"), name)
+        for name in sorted(listed - there):
+            raise self._error(message("bundles.member-missing"), name)
+        return about
+
+    def _table(self, member: str) -> Path:
+        new = self._folder is None or not (self._folder / member).exists()
+        path = self.file(member)
+        if new:
+            try:
+                check_items(path) if member == INDEX else check_scores(path)
+            except DataError as error:
+                path.unlink()
+                raise self._error(error.message, member) from None
+        return path
+
+    def _temporary(self) -> Path:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="keju-bundle-"))
+        return self._folder
+
+    def _error(self, problem: str, member: str) -> DataError:
+        return DataError(problem, file=self.path, item=shortened(member))
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a path is a zip file with the ending of bundles, in place of a run directory."""
+    return path.is_file() and path.name.endswith(".zip")

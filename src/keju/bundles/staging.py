@@ -1,0 +1,174 @@
+"""`stage_run`: the files of a run as a bundle stores them, cleaned, in a folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from keju.bundles.cleaning import Cleaner, encode_response
+from keju.bundles.manifest import READINGS, RUN, RUN_MANIFEST, responses_folder, scores_member
+from keju.errors import UsageError, shortened
+from keju.files import read_json, read_jsonl_lines, write_json
+from keju.items import Response, Score
+from keju.judging import JudgementFolder, stored_rubrics
+from keju.judging.answers import AnswerId
+from keju.judging.grades import grade_in
+from keju.messages import message
+from keju.runs import RecordList, RunFolder, RunManifest, current_responses, file_name
+from keju.scoring import read_fingerprint, write_scores
+from keju.scoring.fingerprints import fingerprint_of
+from keju.scoring.scores_parquet import iter_scores_of
+from keju.scoring.stored import reasoned_scores_path, scores_path
+
+
+class StagedModel(NamedTuple):
+    """How much of a model was staged: current responses, scores, and the version that scored."""
+
+    responses: int
+    scores: int
+    scored_by: str
+
+
+class RunStager:
+    """Writes the files of a run to a folder, without secrets and local paths.
+
+    Args:
+        run: the run, which is scored.
+        folder: the folder, new or empty; the files are in `folder`/run.
+        cleaner: removes secrets and paths.
+    """
+
+    def __init__(self, run: RunFolder, folder: Path, cleaner: Cleaner) -> None:
+        self._run, self._folder, self._cleaner = run, folder, cleaner
+        # As stored: a reader converts the records of an earlier format.
+        self._stored = read_json(run.manifest_path, RunManifest)
+        self.names = cleaner.names_of([*self._stored.models, *self._stored.roles])
+
+    def stage_manifest(self) -> RunManifest:
+        """Write run.json; returns it."""
+        cleaned = self._cleaner.clean_manifest(self._stored, self.names)
+        path = self._folder / RUN_MANIFEST
+        write_json(path, cleaned)
+        check_clean(self._cleaner, path.read_bytes(), "run.json")
+        return cleaned
+
+    def stage_model(self, model: str) -> StagedModel:
+        """Write the responses and scores of a model, under its name in the bundle."""
+        name = self.names[model]
+        folder = self._folder / responses_folder(name)
+        files = self._run.response_files(model)
+        changed = [self._stage_lines(path, folder / path.name) for path in files]
+        count = sum(1 for path in files for _ in current_responses(folder / path.name))
+        scores = 0
+        for path, reasoned in (
+            (scores_path(self._run, model), False),
+            (reasoned_scores_path(self._run, model), True),
+        ):
+            if path.is_file():
+                target = self._folder / scores_member(name, reasoned=reasoned)
+                scores += self._stage_scores(path, target, name, rewritten=any(changed))
+        fingerprint = read_fingerprint(scores_path(self._run, model)) if scores else None
+        return StagedModel(count, scores, fingerprint.keju if fingerprint else "")
+
+    def stage_readings(self) -> None:
+        """Write the transcriptions that models and engines made before they answered."""
+        for path in self._run.reading_files():
+            first = next(current_responses(path), None)
+            if first is not None:
+                name = (
+                    self.names.get(first.model)
+                    or self._cleaner.names_of([first.model])[first.model]
+                )
+                self.names[first.model] = name
+                self._stage_lines(path, self._folder / READINGS / f"{file_name(name)}.jsonl")
+
+    def _stage_lines(self, source: Path, target: Path) -> bool:
+        """Write the lines of a file of responses; returns whether any of them changed."""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        changed = False
+        with target.open("wb") as file:
+            for response, line in read_jsonl_lines(source, Response, appended=True):
+                kept = self._cleaner.clean_response(response, self.names)
+                if kept is not response:
+                    line, changed = encode_response(kept), True  # noqa: PLW2901 - as it is stored
+                check_clean(self._cleaner, line, f"{source.name}, {shortened(response.item)}")
+                file.write(line)
+        return changed
+
+    def _stage_scores(self, source: Path, target: Path, name: str, *, rewritten: bool) -> int:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scores = RecordList(Score, self._renamed(source, name))
+        if rewritten:
+            staged = RunFolder(self._folder / RUN)
+            stored = read_fingerprint(source)
+            assert stored is not None
+            fingerprint = fingerprint_of(staged, name)
+            write_scores(target, scores, replace(fingerprint, keju=stored.keju))
+        else:
+            shutil.copyfile(source, target)
+        return len(scores)
+
+    def _renamed(self, source: Path, name: str) -> Iterator[Score]:
+        reasons: set[str] = set()
+        for score in iter_scores_of(source):
+            if score.reason not in reasons:
+                check_clean(self._cleaner, score.reason.encode(), f"{source.name}, {score.item}")
+                reasons.add(score.reason)
+            yield score if score.model == name else replace(score, model=name)
+
+
+class StoredGrade(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A judge's grade of an answer, without the judge's words, which may quote the reference.
+
+    `grade` is None where the judge's reply has no grade or the call failed; `status` is that of the
+    call.
+    """
+
+    judge: str
+    rubrics: str
+    model: str
+    item: str
+    task: str
+    query: str = ""
+    setting: str = "image"
+    script: str = "released"
+    wording: str = "released"
+    round: int = 1
+    repeat: int = 1
+    grade: float | None
+    status: str = "answered"
+
+
+def stored_grades(run: RunFolder, names: Mapping[str, str]) -> Iterator[StoredGrade]:
+    """The grades of a run by all judges and rubrics; probes of judges are not among them."""
+    for rubrics in stored_rubrics(run):
+        folder = JudgementFolder(run, rubrics)
+        for judge in folder.judges():
+            for reply in folder.responses(judge):
+                if reply.query:
+                    continue
+                which = AnswerId(*msgspec.json.decode(reply.item, type=list))
+                yield StoredGrade(
+                    judge=judge, rubrics=rubrics.id, model=names.get(which.model, which.model),
+                    item=which.item, task=which.task, query=which.query, setting=which.setting,
+                    script=which.script, wording=which.wording, round=which.round,
+                    repeat=reply.round, grade=grade_in(reply).value, status=reply.status,
+                )  # fmt: skip
+
+
+def check_clean(cleaner: Cleaner, data: bytes, place: str) -> None:
+    """Check that data has no secret and no local path.
+
+    Raises:
+        UsageError: it has; the message names the place, not the value.
+    """
+    match cleaner.find(data):
+        case "secret":
+            raise UsageError(message("bundles.has-secret", place=place))
+        case "path":
+            raise UsageError(message("bundles.has-path", place=place))

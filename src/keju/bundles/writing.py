@@ -1,0 +1,208 @@
+"""`write_bundle`: pack a scored run into one file from which its scores can be computed again."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from keju import __version__
+from keju.bundles.cleaning import Cleaner
+from keju.bundles.crate import make_crate
+from keju.bundles.data import check_allowed, find_dataset, write_images
+from keju.bundles.environment import describe_environment
+from keju.bundles.index import find_answers, iter_bundled_items
+from keju.bundles.manifest import (
+    ABOUT,
+    CRATE,
+    ENVIRONMENT,
+    GRADES,
+    IMAGES,
+    INDEX,
+    RUN_ITEMS,
+    BundledBenchmark,
+    BundledDataset,
+    BundledItem,
+    BundledModel,
+    BundleManifest,
+    Member,
+    definition_member,
+)
+from keju.bundles.staging import RunStager, check_clean, stored_grades
+from keju.bundles.tables import write_index
+from keju.datasets.store import Dataset
+from keju.definitions import benchmark
+from keju.definitions.registry import definition_text
+from keju.errors import UsageError
+from keju.files import sha256_file, write_atomic, write_json
+from keju.local_paths import check_local
+from keju.messages import message
+from keju.runs import RunFolder, RunManifest
+from keju.scoring import check_scores
+
+ENDING = ".zip"
+
+_TIME = (1980, 1, 1, 0, 0, 0)
+"""The time of all members: the first that a zip file can store."""
+_CHUNK = 1 << 20
+
+
+class WrittenBundle(NamedTuple):
+    """A bundle that was written: its file, size in bytes, SHA-256, and content."""
+
+    path: Path
+    size: int
+    sha256: str
+    about: BundleManifest
+
+
+def write_bundle(run: Path, out: Path, *, include_data: bool = False) -> WrittenBundle:
+    """Pack a scored run into a bundle; the same run gives the same bytes.
+
+    Args:
+        run: the run directory.
+        out: the file, whose name ends in ``.zip``; an existing one is replaced.
+        include_data: also pack the items with their references, and the images.
+
+    Raises:
+        UsageError: there is no run, it must be scored (again), the name has another ending, or a
+            response contains a secret of the environment or a local path.
+        DataError: a file of the run is damaged, or with `include_data` the dataset is not at its
+            place or its licence is unknown or does not allow copies.
+    """
+    check_local(out)
+    if not out.name.endswith(ENDING):
+        raise UsageError(message("bundles.other-ending", out=out))
+    folder = RunFolder.open(run)
+    check_scores(folder)
+    dataset = folder.dataset() if include_data else find_dataset(folder)
+    if include_data:
+        assert dataset is not None
+        check_allowed(dataset, folder)
+    with tempfile.TemporaryDirectory(prefix="keju-bundle-") as name:
+        stage = Path(name) / "members"
+        about = _stage(folder, stage, dataset, include_data=include_data)
+        packed = Path(name) / "packed"
+        _pack(stage, packed)
+        with packed.open("rb") as file:
+            write_atomic(out, iter(lambda: file.read(_CHUNK), b""))
+    return WrittenBundle(out, out.stat().st_size, sha256_file(out), about)
+
+
+def _stage(
+    run: RunFolder, stage: Path, dataset: Dataset | None, *, include_data: bool
+) -> BundleManifest:
+    """Write all members to a folder; returns the content of bundle.json."""
+    cleaner = Cleaner(run.path)
+    stager = RunStager(run, stage, cleaner)
+    items = stage / RUN_ITEMS
+    items.parent.mkdir(parents=True)
+    # Fingerprints of scores contain its hash.
+    shutil.copyfile(run.items_path, items)
+    manifest = stager.stage_manifest()
+    staged = {model: stager.stage_model(model) for model in run.manifest().models}
+    stager.stage_readings()
+    if include_data and dataset:
+        write_images(dataset, run, stage)
+    else:
+        items.unlink()
+    count = _write_index(run, stage, cleaner)
+    _write_grades(run, stage, stager.names)
+    write_json(stage / ENVIRONMENT, describe_environment())
+    models = {
+        stager.names[model]: BundledModel(
+            identity=manifest.models[stager.names[model]],
+            role=manifest.roles.get(stager.names[model], ""),
+            **part._asdict(),
+        )
+        for model, part in staged.items()
+    }
+    about = BundleManifest(
+        keju=__version__,
+        run_keju=manifest.keju,
+        created=manifest.created,
+        label=getattr(manifest, "label", ""),
+        dataset=_describe_dataset(manifest, dataset, included=include_data),
+        benchmarks=tuple(_write_definitions(run, stage)),
+        models=models,
+        settings=manifest.settings,
+        items=count,
+    )
+    members = _list_members(stage)
+    write_json(stage / CRATE, make_crate(about, members))
+    about = replace(about, members=members | {CRATE: _member(stage / CRATE)})
+    write_json(stage / ABOUT, about)
+    return about
+
+
+def _describe_dataset(
+    manifest: RunManifest, dataset: Dataset | None, *, included: bool
+) -> BundledDataset:
+    same = dataset is not None and dataset.manifest.hash == manifest.dataset_hash
+    return BundledDataset(
+        name=manifest.dataset,
+        version=manifest.dataset_version,
+        hash=manifest.dataset_hash,
+        licence=dataset.manifest.licence if dataset and same else "",
+        synthetic=manifest.synthetic,
+        included=included,
+    )
+
+
+def _write_index(run: RunFolder, stage: Path, cleaner: Cleaner) -> int:
+    def checked() -> Iterator[BundledItem]:
+        for item in iter_bundled_items(run.iter_items(), find_answers(run.iter_items())):
+            check_clean(cleaner, msgspec.json.encode(item), item.id)
+            yield item
+
+    return write_index(stage / INDEX, checked())
+
+
+def _write_grades(run: RunFolder, stage: Path, names: Mapping[str, str]) -> None:
+    lines = (msgspec.json.encode(grade) + b"\n" for grade in stored_grades(run, names))
+    if first := next(lines, b""):
+        write_atomic(stage / GRADES, _after(first, lines))
+
+
+def _after(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from rest
+
+
+def _write_definitions(run: RunFolder, stage: Path) -> Iterator[BundledBenchmark]:
+    for name in sorted({item.benchmark for item in run.iter_items()}):
+        member = definition_member(name)
+        write_atomic(stage / member, definition_text(name))
+        yield BundledBenchmark(name=name, version=benchmark(name).version, definition=member)
+
+
+def _list_members(stage: Path) -> dict[str, Member]:
+    paths = sorted(path for path in stage.rglob("*") if path.is_file())
+    return {path.relative_to(stage).as_posix(): _member(path) for path in paths}
+
+
+def _member(path: Path) -> Member:
+    return Member(size=path.stat().st_size, sha256=sha256_file(path))
+
+
+def _pack(stage: Path, target: Path) -> None:
+    """Write the members in the order of their names; nothing depends on the time or the user."""
+    names = sorted(
+        path.relative_to(stage).as_posix() for path in stage.rglob("*") if path.is_file()
+    )
+    with zipfile.ZipFile(target, "w") as archive:
+        for name in names:
+            info = zipfile.ZipInfo(name, _TIME)
+            info.create_system, info.external_attr = 3, 0o100644 << 16
+            # These are compressed already.
+            stored = name.endswith(".parquet") or name.startswith(f"{IMAGES}/")
+            info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+            info.file_size = (stage / name).stat().st_size
+            with (stage / name).open("rb") as source, archive.open(info, "w") as part:
+                shutil.copyfileobj(source, part, _CHUNK)
