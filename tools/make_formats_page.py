@@ -78,8 +78,24 @@ import`, `data export parquet`, `build STEP` and `build release` write to it (`p
   object. Objects that exist are never replaced: two conditional puts (`If-None-Match: *`) exclude
   a second writer. After an interrupted upload the object `.unfinished` remains, and the address
   is refused until it is deleted.
-- Runs, builds of a recipe and reports are local. A run records the address of its dataset. From
-  Python, `keju.runs.uploading.upload_run(RUN, "s3://…")` copies a run in immutable parts.
+- Runs, builds of a recipe and reports are local. A run records the address of its dataset.
+
+**Uploaded runs.** `keju upload RUN -o s3://BUCKET/PREFIX` copies a run, also one in progress, and
+`keju download s3://BUCKET/PREFIX -o RUN` copies the last upload back (in Python `upload_run` and
+`download_run` of `keju.runs.uploading`):
+
+```text
+s3://BUCKET/PREFIX/
+  index-00000.json    the first upload: the parts of each file of the run
+  index-00001.json    the second upload, and so on
+  parts/<sha256>      at most 64 MiB of a file, under its SHA-256
+```
+
+- No object is replaced or removed. A later upload sends only the parts that are new and the next
+  index. Of files of JSON lines only complete lines are sent.
+- Each index is written by a conditional put, so that of two uploads at the same time one is
+  refused.
+- A download checks each part against its SHA-256, and writes `run.json` last.
 
 For every format:
 
