@@ -66,9 +66,10 @@ def plan(
     from keju.cli.output.run_summary import unlike_paper
     from keju.datasets.store import Dataset
     from keju.models import open_models
-    from keju.running import attach_dataset, estimate
+    from keju.running import attach_dataset
+    from keju.running.box_conventions import check_models
     from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
-    from keju.running.plan import planned_items
+    from keju.running.plan import PlannedItems, estimate_items
     from keju.running.plan_forms import with_forms
     from keju.running.prices import read_prices
     from keju.runs import RunFolder
@@ -79,14 +80,19 @@ def plan(
     options.as_in.check(prompts.preset, opened.manifest.tasks)
     selection = options.selection()
     model_options = with_own_prompts(replace(options.model_options(), asking=False), selection)
-    models = open_models(model, attach_dataset(opened, opened.items(), model_options))
+    planned = PlannedItems(opened)
+    models = open_models(model, attach_dataset(opened, planned.items, model_options))
     check_takes_prompts(models, selection)
     there = RunFolder(folder) if folder else None
     costs = read_prices(paid.prices) if paid.prices else None
     pace = paid.per_minute
-    found = estimate(opened, models, selection, folder=there, prices=costs, per_minute=pace)
+    check_models(selection.boxes_of, [each.name for each in models])
+    chosen = planned.selected(selection)
+    found = estimate_items(
+        chosen, models, selection, folder=there, prices=costs, per_minute=pace,
+        examples=planned.examples(chosen, selection),
+    )  # fmt: skip
     if selection.pairs is None:
-        chosen = planned_items(opened, selection)
         found = with_forms(found, chosen, models, selection, prices=costs, per_minute=pace)
     predicted = predict(found, models, opened, collection, paid)
     if as_json:

@@ -93,8 +93,11 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
     Raises:
         DataError: the source is missing or damaged, or the target cannot be written.
     """
-    chosen = pl.col("id").is_in(list(ids))
-    frames = (frame.filter(chosen) for frame in iter_frames(source))
+    chosen = frozenset(ids)
+    frames = (
+        frame.filter(pl.Series([name in chosen for name in frame["id"]], dtype=pl.Boolean))
+        for frame in iter_frames(source)
+    )
     write_frames(target, frames)
 
 

@@ -183,7 +183,7 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     asking: bool = True
     fit: Fit = Fit()
     reference: tuple[Item, ...] = ()
-    item_images: tuple[ItemImages, ...] = ()
+    item_images: Sequence[ItemImages] = ()
     images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
     prompts_of: Callable[[], Sequence[ItemPrompt]] | None = None
     pages_of: Callable[[], Sequence[NamedPage]] | None = None

@@ -22,6 +22,7 @@ from keju.running.requests import requests_for
 from keju.running.selecting import RequestVariant, Selection, skip_reason
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder
+from keju.runs.record_list import RecordList
 
 _NAMED = 3
 
@@ -73,21 +74,27 @@ def changed_items(
         DataError: items.parquet is damaged, or is not the file that the run stored.
     """
     chosen = set(chosen)
-    now = [item for item in dataset.items() if item.id in chosen]
-    stored = {item.id: item for item in run.items()}
-    found = ChangedItems([], [], [], [], [], all(map(_is_page, now)))
-    for item in now:
-        was = stored.pop(item.id, None)
-        if was is None:
+    stored = RecordList(Item, run.iter_items())
+    places = {item.id: place for place, item in enumerate(stored)}
+    found = ChangedItems([], [], [], [], [], pages=True)
+    pages = True
+    for item in dataset:
+        if item.id not in chosen:
+            continue
+        pages = pages and _is_page(item)
+        place = places.pop(item.id, None)
+        if place is None:
             found.new.append(item.id)
-        elif _asks(was, variants) != _asks(item, variants):
+            continue
+        was = stored[place]
+        if _asks(was, variants) != _asks(item, variants):
             found.changed_requests.append(item.id)
         elif _described(was, item) != item:
             found.references.append(item.id)
         elif was != item:
             found.described.append(item.id)
-    found.gone.extend(stored)
-    return found
+    found.gone.extend(places)
+    return found._replace(pages=pages)
 
 
 def resume_obstacle(selection: Selection, found: ChangedItems, *, follow: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from keju.errors import DataError
 from keju.items import Item
 from keju.models import ItemImages, ModelOptions
 from keju.models.base import ItemPrompt
+from keju.running.dataset_items import ItemView
 from keju.running.request_images import LazyImages
 
 
@@ -30,15 +31,20 @@ def attach_dataset(dataset: Dataset, items: Sequence[Item], options: ModelOption
     return replace(
         options,
         reference=tuple(item for item in items if item.split == "reference"),
-        item_images=tuple(
-            _images_of(item) for item in items if item.split == "test" and item.images
-        ),
+        item_images=ItemView(items, _places_of_images(items), _images_of),
         images_of=partial(LazyImages, dataset),
         prompts_of=lambda: [_prompts(item) for item in items],
         pages_of=lambda: find_named_pages(
             each for each in dataset.items(_without_text) if each.images
         ),
     )
+
+
+def _places_of_images(items: Sequence[Item]) -> Iterator[int]:
+    """The indices of the items of the test split with images."""
+    for place, item in enumerate(items):
+        if item.split == "test" and item.images:
+            yield place
 
 
 def _without_text(item: Item) -> Item:

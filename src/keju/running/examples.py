@@ -77,7 +77,7 @@ class Examples:
         """The reference items that are examples in these prompt variants, each once."""
         found: dict[tuple[str, str, str], Item] = {}
         for variant in {replace(variant, round=1) for variant in variants}:
-            for item in items:
+            for item in items if parse_few_shot(variant.wording).examples else ():
                 for each in self.items_of(item, variant):
                     found.setdefault((each.task, each.query, each.id), each)
         return [found[place] for place in sorted(found)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -31,9 +32,12 @@ from keju.text import answer_part
 
 
 class RequestHandle(NamedTuple):
-    """Which request of an item: its prompt variant and its candidate."""
+    """Which request of an item: its prompt variant and its candidate.
 
-    item: Item
+    `place` is the index of the item in `RunContents.sent_items`.
+    """
+
+    place: int
     variant: RequestVariant
     candidate: int
 
@@ -60,7 +64,7 @@ class ItemRequests:
 
     def planned(self) -> Iterator[PlannedRequest[RequestHandle] | NotAsked]:
         """All requests, and those that are not sent, with the reason."""
-        for item, variant in self._contents.turns(self.model):
+        for place, item, variant in self._contents.turns(self.model):
             if reason := skip_reason(item, variant):
                 yield NotAsked(reason, request_count(item))
                 continue
@@ -73,7 +77,7 @@ class ItemRequests:
                 if reason := unsupported_reason(self.model, with_images or request):
                     yield NotAsked(reason)
                     continue
-                handle = RequestHandle(item, variant, request.candidate)
+                handle = RequestHandle(place, variant, request.candidate)
                 waits = readings is not None and transcription is None
                 yield PlannedRequest(handle, request, transcription, waits)
 
@@ -88,9 +92,10 @@ class ItemRequests:
 
     def build_jobs(self, handles: Sequence[RequestHandle]) -> Iterator[Job]:
         """The requests with these handles, those of one item and variant after each other."""
-        for _, group in groupby(handles, key=lambda each: (id(each.item), id(each.variant))):
+        for _, group in groupby(handles, key=lambda each: (each.place, id(each.variant))):
             wanted = list(group)
-            item, variant, candidates = *wanted[0][:2], {each.candidate for each in wanted}
+            variant, candidates = wanted[0].variant, {each.candidate for each in wanted}
+            item = self._contents.sent_items[wanted[0].place]
             readings = self._readings[variant.setting]
             transcription = readings.of(item, variant) if readings else None
             failure = failure_of(transcription) if transcription else None
@@ -113,36 +118,55 @@ class ItemRequests:
 def reading_queues(contents: RunContents, folder: RunFolder, policy: Policy) -> list[ModelQueue]:
     """The transcriptions to make before models answer, one queue per reader."""
     readers: dict[tuple[str, bool], Reader] = {}
-    turns: dict[tuple[str, bool], list[tuple[Item, RequestVariant]]] = {}
+    models: dict[tuple[str, bool], list[Model]] = {}
     for model in contents.models:
-        for item, variant in contents.turns(model):
-            reader = reader_of(model, variant.setting)
-            if reader and _is_sent(contents, model, item, variant):
+        for setting in dict.fromkeys(each.setting for each in contents.selection.variants):
+            if reader := reader_of(model, setting):
                 key = (reader.model.name, reader.every_round)
                 readers.setdefault(key, reader)
-                turns.setdefault(key, []).append((item, variant))
-    queues = [_reading_queue(reader, turns[key], folder, policy) for key, reader in readers.items()]
+                asked = models.setdefault(key, [])
+                if model not in asked:
+                    asked.append(model)
+    queues = [
+        _reading_queue(reader, partial(_reading_turns, contents, models[key], key), folder, policy)
+        for key, reader in readers.items()
+    ]
     return [queue for queue in queues if queue.total]
+
+
+def _reading_turns(
+    contents: RunContents, models: Iterable[Model], reader: tuple[str, bool]
+) -> Iterator[tuple[Item, RequestVariant]]:
+    """The items that a reader, given by name and `Reader.every_round`, reads for models."""
+    for model in models:
+        for _, item, variant in contents.turns(model):
+            own = reader_of(model, variant.setting)
+            if own is None or (own.model.name, own.every_round) != reader:
+                continue
+            if _is_sent(contents, model, item, variant):
+                yield item, variant
 
 
 def _reading_queue(
     reader: Reader,
-    turns: Iterable[tuple[Item, RequestVariant]],
+    turns: Callable[[], Iterable[tuple[Item, RequestVariant]]],
     folder: RunFolder,
     policy: Policy,
 ) -> ModelQueue:
+    """The queue of a reader; its requests are made twice, because they are too large to keep."""
     model = reader.model
     stored = {each.key: each.status for each in folder.readings(model.name)}
     again = {"failed"} if policy.retry_failed else set()
-    jobs = [
-        job
-        for job in (job_of(model, request) for request in reading_requests(reader, turns))
-        if job.key not in stored or stored[job.key] in again
-    ]
+
+    def jobs() -> Iterator[Job]:
+        for job in (job_of(model, request) for request in reading_requests(reader, turns())):
+            if job.key not in stored or stored[job.key] in again:
+                yield job
+
     queue = ModelQueue(
         model,
-        iter(jobs),
-        total=len(jobs),
+        jobs(),
+        total=sum(1 for _ in jobs()),
         ceiling=policy.concurrency or model.concurrency,
         limits=policy.limits,
         prices=policy.budget.prices,

@@ -5,20 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from keju.datasets.store import Dataset
 from keju.definitions import has_reference, task
+from keju.definitions.pair_forms import STEP as PAIRS_STEP
 from keju.definitions.pair_forms import pair_form
 from keju.items import Item, Request, without_images
 from keju.models import Fit, Model
 from keju.running.box_conventions import check_models
 from keju.running.cache_key import key_of
+from keju.running.dataset_items import DatasetItems, items_at
 from keju.running.examples import Examples, has_examples
 from keju.running.pair_reducing import reduce_pairs
 from keju.running.plan_records import READING, Plan, PlanRow, PlanTotal
 from keju.running.prices import Prices
-from keju.running.reading import Reader, reader_of, reading_requests, unsupported_reason
+from keju.running.reading import (
+    Reader,
+    name_of_images,
+    reader_of,
+    reading_requests,
+    unsupported_reason,
+)
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selecting import RequestVariant, Selection, in_shard, select, skip_reason
+from keju.running.selecting import RequestVariant, Selection, shard_places, skip_reason
 from keju.running.store import RequestId, ResponseStore
 from keju.running.tokens import image_rule, request_tokens, text_tokens, texts_of
 from keju.runs import RunFolder
@@ -57,26 +67,54 @@ def estimate(
         DataError: see `select` and `request_for`.
     """
     check_models(selection.boxes_of, [model.name for model in models])
-    items = planned_items(dataset, selection)
-    examples = Examples(dataset.items() if has_examples(selection.wordings) else ())
-    examples.check(items, selection.variants)
+    planned = PlannedItems(dataset)
+    items = planned.selected(selection)
     return estimate_items(
         items, models, selection, folder=folder, prices=prices, per_minute=per_minute,
-        examples=examples,
+        examples=planned.examples(items, selection),
     )  # fmt: skip
 
 
-def planned_items(dataset: Dataset, selection: Selection) -> list[Item]:
-    """The items that a run would select; candidates of a reduced form in the dataset's order.
+class PlannedItems(DatasetItems):
+    """The items of a dataset as a plan needs them, read once.
 
     Raises:
-        UsageError: see `select` and `reduce_pairs`.
-        DataError: see `select`.
+        DataError: see `DatasetItems`.
     """
-    chosen = select(dataset.items(), selection, dataset.path)
-    if selection.pairs is not None:
-        chosen = reduce_pairs(chosen, pair_form(selection.pairs))
-    return in_shard(chosen, selection.shard)
+
+    def __init__(self, dataset: Dataset) -> None:
+        super().__init__(dataset, _item_to_count)
+
+    def selected(self, selection: Selection) -> Sequence[Item]:
+        """The items that a run would select; candidates of a reduced form in the dataset's order.
+
+        Raises:
+            UsageError: see `select` and `reduce_pairs`.
+        """
+        chosen = super().selected(selection)
+        if selection.pairs is not None:
+            chosen = reduce_pairs(chosen, pair_form(selection.pairs))
+        if not selection.shard:
+            return chosen
+        return items_at(chosen, shard_places(chosen, selection.shard))
+
+    def examples(self, items: Sequence[Item], selection: Selection) -> Examples:
+        """The examples of the selected items.
+
+        Raises:
+            UsageError: there are not enough.
+        """
+        examples = Examples(self.items if has_examples(selection.wordings) else ())
+        examples.check(items, selection.variants)
+        return examples
+
+
+def _item_to_count(item: Item) -> Item:
+    """The item without the parts that neither a request nor the length of an answer depends on."""
+    if item.split == "reference":
+        return item
+    steps = tuple(each for each in item.provenance if each.step == PAIRS_STEP)
+    return replace(item, lines=(), metadata={}, provenance=steps)
 
 
 def estimate_items(
@@ -195,24 +233,37 @@ def _reading_rows(
     models: Sequence[Model], items: Sequence[Item], selection: Selection, folder: RunFolder | None
 ) -> Iterator[_Count]:
     """The transcriptions that are made before, one row per reader: two models may share one."""
-    readers: dict[tuple[str, bool], tuple[Reader, list[tuple[Item, RequestVariant]]]] = {}
+    readers: dict[tuple[str, bool], tuple[Reader, list[tuple[Model, RequestVariant]]]] = {}
     for model in models:
         for variant in selection.variants:
             if reader := reader_of(model, variant.setting):
                 place = (reader.model.name, reader.every_round)
-                turns = readers.setdefault(place, (reader, []))[1]
-                turns += [(item, variant) for item in items if _is_asked(model, item, variant)]
-    for reader, turns in readers.values():
+                readers.setdefault(place, (reader, []))[1].append((model, variant))
+    for reader, asked in readers.values():
         stored = {each.key for each in folder.readings(reader.model.name)} if folder else set()
         count = _Count(reader.model, READING)
-        texts = {item.images: item.transcription for item, _ in turns}
-        for request in reading_requests(reader, turns):
-            text = texts.get(request.images)
+        lengths = {
+            name_of_images(item.images): None
+            if item.transcription is None
+            else text_tokens(item.transcription)
+            for item, _ in _turns(items, asked)
+        }
+        for request in reading_requests(reader, _turns(items, asked)):
+            length = lengths[request.item]
             there = key_of(request, reader.model) in stored
-            count.add(request, text_tokens(text or ""), there=there)
-            if text is None and not there:
+            count.add(request, length or 0, there=there)
+            if length is None and not there:
                 count.add_unknown(UNREAD)
         yield count
+
+
+def _turns(
+    items: Sequence[Item], asked: Iterable[tuple[Model, RequestVariant]]
+) -> Iterator[tuple[Item, RequestVariant]]:
+    for model, variant in asked:
+        for item in items:
+            if _is_asked(model, item, variant):
+                yield item, variant
 
 
 def _is_asked(model: Model, item: Item, variant: RequestVariant) -> bool:

@@ -28,6 +28,7 @@ from keju.items import (
 from keju.models import Model, capabilities_of, role_of
 from keju.running.cache_key import key_of, request_key
 from keju.running.selecting import RequestVariant
+from keju.runs.record_list import RecordList
 from keju.text import answer_part, in_script
 
 NO_READING = "no-reading"
@@ -122,11 +123,16 @@ class Readings:
 
     def __init__(self, reader: Reader, stored: Iterable[Response]) -> None:
         self.reader = reader
-        self._stored = {response.key: response for response in stored}
+        self._stored: RecordList[Response] = RecordList(Response)
+        self._places: dict[str, int] = {}
+        for response in stored:
+            self._places[response.key] = len(self._stored)
+            self._stored.append(response)
 
     def of(self, item: Item, variant: RequestVariant) -> Response | None:
         """The transcription of an item's images, or None if it was not made yet."""
-        return self._stored.get(self.reader.key(item, variant))
+        place = self._places.get(self.reader.key(item, variant))
+        return None if place is None else self._stored[place]
 
 
 class ReadingTexts:

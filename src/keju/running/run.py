@@ -30,6 +30,7 @@ from keju.running.batching import (
 from keju.running.box_conventions import check_models
 from keju.running.budget import BudgetTracker
 from keju.running.dataset_access import attach_dataset
+from keju.running.dataset_items import DatasetItems
 from keju.running.diagnosis import diagnose
 from keju.running.examples import Examples, has_examples
 from keju.running.interruption import Interruption
@@ -51,10 +52,11 @@ from keju.running.requests import item_to_send
 from keju.running.run_contents import RunContents
 from keju.running.run_start import record_not_asked, start_run
 from keju.running.run_summary import RunSummary
-from keju.running.selecting import Selection, select
+from keju.running.selecting import Selection
 from keju.running.store import ResponseStore
 from keju.running.timing import add_timings
 from keju.runs import RunFolder
+from keju.runs.record_list import RecordList
 
 _OURS = frozenset(
     {
@@ -190,8 +192,8 @@ def _opened(call: _Call) -> Iterator[tuple[RunContents, ResponseStore]]:
     _check(call.options, policy)
     dataset = Dataset.open(call.dataset)
     whole = bool(TRUE_READING.intersection(selection.settings))
-    everything = dataset.items(partial(item_to_send, transcription=whole))
-    items = select(everything, selection, dataset.path)
+    read = DatasetItems(dataset, partial(item_to_send, transcription=whole))
+    everything, items = read.items, read.selected(selection)
     options = with_own_prompts(call.options, selection)
     try:
         models = open_models(call.models, attach_dataset(dataset, everything, options))
@@ -208,10 +210,11 @@ def _opened(call: _Call) -> Iterator[tuple[RunContents, ResponseStore]]:
         whole_items = _reduced(dataset, items, selection, store.folder, console)
         if whole_items is not None:
             fewer = {item.id: item for item in whole_items if reduced_form(item)}
-            items = [
+            changed = (
                 item_to_send(fewer[item.id], transcription=whole) if item.id in fewer else item
                 for item in items
-            ]
+            )
+            items = RecordList(Item, changed)
         examples = Examples(everything if has_examples(selection.wordings) else ())
         contents = RunContents(dataset, models, items, selection, whole_items, examples)
         if policy.batch:

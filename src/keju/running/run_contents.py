@@ -9,9 +9,10 @@ from functools import cached_property
 from keju.datasets.store import Dataset
 from keju.items import Item
 from keju.models import Model
+from keju.running.dataset_items import items_at
 from keju.running.examples import Examples
 from keju.running.reading import reader_of
-from keju.running.selecting import RequestVariant, Selection, in_shard
+from keju.running.selecting import RequestVariant, Selection, shard_places
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,11 @@ class RunContents:
     examples: Examples = field(default_factory=Examples)
 
     @cached_property
-    def sent_items(self) -> list[Item]:
+    def sent_items(self) -> Sequence[Item]:
         """The items of the shard."""
-        return in_shard(self.items, self.selection.shard)
+        if not self.selection.shard:
+            return self.items
+        return items_at(self.items, shard_places(self.items, self.selection.shard))
 
     @property
     def identities(self) -> dict[str, dict[str, str]]:
@@ -49,9 +52,9 @@ class RunContents:
                     found[reader.model.name] = reader.model.identity
         return found
 
-    def turns(self, model: Model) -> Iterator[tuple[Item, RequestVariant]]:
-        """Each item in each prompt variant of a model."""
+    def turns(self, model: Model) -> Iterator[tuple[int, Item, RequestVariant]]:
+        """Each item, with its index in `sent_items`, in each prompt variant of a model."""
         variants = self.selection.variants_for(model.name)
-        for item in self.sent_items:
+        for place, item in enumerate(self.sent_items):
             for variant in variants:
-                yield item, variant
+                yield place, item, variant

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar, get_args
 
+import msgspec
 from msgspec import field
 from msgspec.structs import asdict
 
@@ -138,6 +141,21 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
         UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
             is unknown, or there is no such setting or script.
     """
+    chosen = select_own(items, selection, dataset)
+    if TRUE_READING.intersection(selection.settings):
+        return with_transcriptions(chosen, items)
+    return chosen
+
+
+def select_own(items: Iterable[Item], selection: Selection, dataset: Path) -> list[Item]:
+    """The selected items, without transcriptions of other items.
+
+    Only these fields are used: id, task, query, split, group, verbatim and images; the images only
+    of an item without a group.
+
+    Raises:
+        UsageError: see `select`.
+    """
     _check(selection)
     chosen = [item for item in items if item.split == "test"]
     if selection.items is not None:
@@ -152,8 +170,6 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
         chosen = _sampled(chosen, selection.sample, selection.seed)
     if not chosen:
         raise UsageError(message("running.no-items-to-ask", dataset=dataset))
-    if TRUE_READING.intersection(selection.settings):
-        return with_transcriptions(chosen, items)
     return chosen
 
 
@@ -166,16 +182,29 @@ def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
     Raises:
         UsageError: `shard` has not the form of one.
     """
+    return [items[place] for place in shard_places(items, shard)]
+
+
+def shard_places(items: Sequence[Item], shard: str | None) -> Sequence[int]:
+    """The indices of the items that `in_shard` returns.
+
+    Raises:
+        UsageError: `shard` has not the form of one.
+    """
     if not shard:
-        return list(items)
+        return range(len(items))
     spelled = _SHARD.fullmatch(shard)
     number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
     if not 1 <= number <= count:
         raise UsageError(message("running.shard-invalid", shard=shard))
-    places: dict[object, int] = {}
-    for item in items:
-        places.setdefault(item.images or item.id, len(places))
-    return [item for item in items if places[item.images or item.id] % count == number - 1]
+    turns: dict[object, int] = {}
+    found = array("q")
+    for place, item in enumerate(items):
+        images = hashlib.sha256(msgspec.msgpack.encode(item.images)).digest() if item.images else ""
+        turn = turns.setdefault(images or item.id, len(turns))
+        if turn % count == number - 1:
+            found.append(place)
+    return found
 
 
 def skip_reason(item: Item, variant: RequestVariant) -> str:

@@ -6,7 +6,7 @@ its tasks, the references of another task about the same images (by SHA-256) are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -37,21 +37,43 @@ def with_transcriptions(chosen: Sequence[Item], everything: Iterable[Item]) -> l
         chosen: the selected items.
         everything: all items of the dataset, including those that are not selected.
     """
-    lacking = [item for item in chosen if _lacks(item)]
-    if not lacking:
-        return list(chosen)
-    sources = {_source(item) for item in lacking}
-    wanted = {ref.sha256 for item in lacking for ref in item.images}
+    fill = transcription_filler(chosen, everything)
+    return [fill(item) for item in chosen]
+
+
+def transcription_filler(
+    chosen: Iterable[Item], everything: Iterable[Item]
+) -> Callable[[Item], Item]:
+    """The function that gives an item the transcription of another task (`with_transcriptions`).
+
+    Args:
+        chosen: see `with_transcriptions`.
+        everything: see `with_transcriptions`; read only if a chosen item has no transcription.
+    """
+    sources: set[str] = set()
+    wanted: set[str] = set()
+    for item in chosen:
+        if _lacks(item):
+            sources.add(_source(item))
+            wanted.update(ref.sha256 for ref in item.images)
+    known = _known_texts(sources, wanted, everything) if sources else {}
+
+    def fill(item: Item) -> Item:
+        text = _text(item, known) if known and _lacks(item) else None
+        return replace(item, transcription=text) if text else item
+
+    return fill
+
+
+def _known_texts(
+    sources: set[str], wanted: set[str], everything: Iterable[Item]
+) -> dict[_Place, str]:
     texts: dict[_Place, set[str]] = {}
     for item in everything:
         text = reference_text(item) if item.task in sources else None
         if text and text.strip() and wanted.issuperset(ref.sha256 for ref in item.images):
             texts.setdefault((item.task, _hashes(item)), set()).add(text)
-    known = {place: found.pop() for place, found in texts.items() if len(found) == 1}
-    return [
-        replace(item, transcription=text) if _lacks(item) and (text := _text(item, known)) else item
-        for item in chosen
-    ]
+    return {place: found.pop() for place, found in texts.items() if len(found) == 1}
 
 
 def _source(item: Item) -> str:

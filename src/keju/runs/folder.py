@@ -39,6 +39,9 @@ from keju.runs.responses import current_responses
 
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 
+_BLOCK = 1 << 20
+"""Bytes of a file that are in memory while it is copied."""
+
 
 def file_name(name: str) -> str:
     """A safe name for a directory or file, made from the name of a model or task.
@@ -50,6 +53,13 @@ def file_name(name: str) -> str:
     if plain == name and _PLAIN.fullmatch(name):
         return name
     return f"{plain}-{sha256_bytes(name.encode())[:8]}"
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, a block at a time."""
+    with path.open("rb") as stream:
+        while data := stream.read(_BLOCK):
+            yield data
 
 
 class RunFolder:
@@ -230,7 +240,7 @@ class RunFolder:
     def take_items(self, dataset: Dataset, ids: Collection[str]) -> None:
         """Copy the items with these ids from a dataset; if they are all, its file byte for byte."""
         if len(ids) == dataset.manifest.items and dataset.items_path.is_file():
-            write_atomic(self.items_path, dataset.items_path.read_bytes())
+            write_atomic(self.items_path, _blocks(dataset.items_path))
         else:
             copy_items(dataset.items_path, self.items_path, ids)
 

@@ -1,0 +1,111 @@
+"""`DatasetItems`: the items of a dataset for a run or a plan, on disk if they are many."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, TypeVar, overload
+
+from keju.datasets.store import Dataset
+from keju.items import TRUE_READING, Item, Script
+from keju.running.selecting import Selection, select_own
+from keju.running.transcriptions import transcription_filler
+from keju.runs.record_list import RecordList
+
+T = TypeVar("T")
+
+_NOTHING: dict[str, str] = {}
+_NO_WORDINGS: dict[Script, str] = {}
+"""Shared by all heads, because they are never changed."""
+
+
+class ItemView(Sequence[T], Generic[T]):
+    """Some items of a list, each as a function returns it; 8 bytes of memory per item.
+
+    Args:
+        items: the list.
+        places: the indices of the items in it.
+        change: makes the element from the item, at each access.
+    """
+
+    def __init__(
+        self, items: Sequence[Item], places: Iterable[int], change: Callable[[Item], T]
+    ) -> None:
+        self._items = items
+        self._places = array("q", places)
+        self._change = change
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[T]: ...
+    def __getitem__(self, place: int | slice) -> T | list[T]:
+        if isinstance(place, slice):
+            return [self._change(self._items[each]) for each in self._places[place]]
+        return self._change(self._items[self._places[place]])
+
+
+def items_at(items: Sequence[Item], places: Iterable[int]) -> ItemView[Item]:
+    """The items with these indices in a list."""
+    return ItemView(items, places, lambda item: item)
+
+
+class DatasetItems:
+    """The items of a dataset, read once.
+
+    A long list is on disk (`RecordList`). Until `selected` is called, about 300 bytes per item are
+    in memory: the fields by which items are selected.
+
+    Args:
+        dataset: the dataset.
+        keep: reduces each item to what is needed.
+
+    Raises:
+        DataError: items.parquet is missing, damaged, or not the one dataset.json describes.
+    """
+
+    def __init__(self, dataset: Dataset, keep: Callable[[Item], Item]) -> None:
+        self.items: RecordList[Item] = RecordList(Item)
+        """All items, reduced, in the order of the dataset."""
+        self._dataset = dataset
+        self._heads: list[Item] = []
+        for item in dataset:
+            self.items.append(keep(item))
+            self._heads.append(_head(item))
+
+    def selected(self, selection: Selection) -> Sequence[Item]:
+        """The selected items in their order, as `select` returns them; to be called once.
+
+        Raises:
+            UsageError: see `select`.
+        """
+        heads, self._heads = self._heads, []
+        chosen = iter(select_own(heads, selection, self._dataset.path))
+        wanted, places = next(chosen, None), array("q")
+        for place, head in enumerate(heads):
+            if head is wanted:
+                places.append(place)
+                wanted = next(chosen, None)
+        view = items_at(self.items, places)
+        if TRUE_READING.intersection(selection.settings):
+            return ItemView(self.items, places, transcription_filler(view, self.items))
+        return view
+
+
+def _head(item: Item) -> Item:
+    """The part of an item by which it is selected; its group is the one in which it is drawn."""
+    return Item(
+        id=item.id,
+        benchmark=item.benchmark,
+        task=item.task,
+        query=item.query,
+        question_in=_NO_WORDINGS,
+        verbatim=item.verbatim,
+        fields=_NOTHING,
+        group=item.group or (item.images[0].sha256 if item.images else item.id),
+        split=item.split,
+        metadata=_NOTHING,
+    )

@@ -1,0 +1,150 @@
+"""Items of a run or a plan on disk: the same selection and the same responses as in memory."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from keju.datasets.store import Dataset
+from keju.items import Item, Request
+from keju.models import Answer, ModelOptions
+from keju.running import attach_dataset, estimate, run
+from keju.running.dataset_items import DatasetItems
+from keju.running.policy import Policy
+from keju.running.selecting import Selection, in_shard, select, shard_places
+from keju.runs import RunFolder, record_list
+from tests.support.making import make_dataset, page_item
+
+FEW = 5
+QUESTIONS = 60
+
+
+def question(number: int) -> Item:
+    task = ("T2", "T3")[number % 2]
+    return page_item(
+        f"q{number:03}", task=task, question=f"[item q{number:03}] 何書？", answer="莊子",
+        group=f"book {number % 7}" if number % 3 else "",
+        split="reference" if number % 10 == 9 else "test",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("items") / "d"
+    return make_dataset(folder, map(question, range(QUESTIONS)), pages=12)
+
+
+@pytest.fixture
+def on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_list, "MOST_IN_MEMORY", FEW)
+
+
+def whole(item: Item) -> Item:
+    return item
+
+
+SELECTIONS = [
+    Selection(),
+    Selection(sample=17, seed=3),
+    Selection(limit=4),
+    Selection(limit=9, sample=11),
+    Selection(tasks=("T3",), sample=5, seed=1),
+    Selection(items=("q002", "q041", "i0003")),
+    Selection(settings=("gold-text",), tasks=("T1", "T2")),
+]
+
+
+@pytest.mark.parametrize("selection", SELECTIONS, ids=lambda each: str(each.manifest_settings))
+@pytest.mark.usefixtures("on_disk")
+def test_the_selected_items_are_those_of_a_list(path: Path, selection: Selection):
+    dataset = Dataset.open(path)
+    found = DatasetItems(dataset, whole).selected(selection)
+    assert list(found) == select(dataset.items(), selection, path)
+    assert found[-1] == list(found)[-1]
+    assert found[1:3] == list(found)[1:3]
+    for shard in ("1/3", "3/3"):
+        places = shard_places(found, shard)
+        assert [found[place] for place in places] == in_shard(list(found), shard)
+
+
+@pytest.mark.usefixtures("on_disk")
+def test_the_images_for_baselines_are_those_of_the_test_split(path: Path):
+    dataset = Dataset.open(path)
+    options = attach_dataset(dataset, DatasetItems(dataset, whole).items, ModelOptions())
+    assert [each.item for each in options.item_images] == [f"i{number:04}" for number in range(12)]
+    assert {each.split for each in options.reference} == {"reference"}
+    assert len(options.prompts_of()) == len(dataset)
+
+
+def stored(out: Path) -> list[dict[str, object]]:
+    responses = [msgspec.to_builtins(each) for each in RunFolder.open(out).responses()]
+    return [each | {"seconds": 0} for each in responses]
+
+
+CALLS = [
+    Selection(sample=30, seed=2, rounds=2),
+    Selection(shard="2/3"),
+    Selection(settings=("image", "gold-ocr"), tasks=("T1", "T2"), scripts=("simplified",)),
+]
+
+
+@pytest.mark.parametrize("selection", CALLS, ids=lambda each: str(each.manifest_settings))
+def test_a_run_and_a_plan_are_the_same_with_items_on_disk(
+    path: Path, selection: Selection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    made = {}
+    for name, most in (("memory", 10_000), ("disk", FEW)):
+        monkeypatch.setattr(record_list, "MOST_IN_MEMORY", most)
+        policy = Policy(concurrency=1)
+        run(path, ["baseline:copy"], tmp_path / name, selection=selection, policy=policy)
+        plan = estimate(Dataset.open(path), [Counting()], selection)
+        items = (tmp_path / name / "items.parquet").read_bytes()
+        made[name] = stored(tmp_path / name), items, plan
+    assert made["disk"] == made["memory"]
+    assert made["disk"][0]
+
+
+class Counting:
+    """A model that counts the items which are in memory when it answers."""
+
+    name = "counting"
+    concurrency = 1
+
+    def __init__(self) -> None:
+        self.most = 0
+        self.identity = {"kind": "counting"}
+
+    def unsupported_reason(self, request: Request) -> str:
+        return ""
+
+    async def answer(self, request: Request, images: object) -> Answer:
+        alive = sum(isinstance(each, Item) for each in gc.get_objects())
+        self.most = max(self.most, alive)
+        return Answer(text="天")
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.mark.usefixtures("on_disk")
+def test_while_requests_are_sent_no_list_of_items_is_in_memory(path: Path, tmp_path: Path):
+    model = Counting()
+    before = sum(isinstance(each, Item) for each in gc.get_objects())
+    summary = run(path, [model], tmp_path / "run")
+    assert summary.models[0].statuses["answered"] > QUESTIONS // 2
+    assert model.most - before < QUESTIONS // 4
+
+
+@pytest.mark.usefixtures("on_disk")
+def test_an_interrupted_run_resumes_where_it_stopped(path: Path, tmp_path: Path):
+    out = tmp_path / "run"
+    run(path, ["baseline:copy"], out, policy=Policy(concurrency=1))
+    whole_run = stored(out)
+    file = RunFolder.open(out).response_files()[0]
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[: len(lines) // 2]))
+    assert run(path, ["baseline:copy"], out).models[0].asked == len(lines) - len(lines) // 2
+    assert stored(out) == whole_run
