@@ -35,7 +35,7 @@ def attach_dataset(dataset: Dataset, items: Sequence[Item], options: ModelOption
         images_of=partial(LazyImages, dataset),
         prompts_of=lambda: [_prompts(item) for item in items],
         pages_of=lambda: find_named_pages(
-            each for each in dataset.items(_without_text) if each.images
+            each for each in map(_without_text, dataset) if each.images
         ),
     )
 

@@ -62,7 +62,7 @@ def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Ta
 def empty_on_blank(run: RunFolder, summary: RunSummary) -> Counter[str]:
     """How many responses of each model to blank pages are empty; read only where some are empty."""
     models = [each.model for each in summary.models if each.statuses.get("empty")]
-    items = run.items() if models else []
+    items = run.iter_items() if models else ()
     blank = {(each.task, each.query, each.id) for each in items if is_blank(each)}
     tasks = {task for task, _, _ in blank}
     return Counter(
