@@ -28,7 +28,7 @@ def upload(
 
     A later upload sends only what is new in the run, which may still be in progress. Of two uploads
     to one address at the same time, one is refused. Credentials and endpoint come from the AWS_
-    variables of the environment.
+    variables of the environment. Example: keju upload my-run -o s3://my-bucket/runs/my-run
     """
     from keju.runs.uploading import upload_run
 
@@ -53,7 +53,10 @@ def download(
         Path, typer.Option("-o", "--out", metavar="DIR", help="Run directory, new or empty.")
     ],
 ) -> None:
-    """Copy the last upload of a run from an object store. Each file is checked by its SHA-256."""
+    """Copy the last upload of a run from an object store. Each file is checked by its SHA-256.
+
+    Example: keju download s3://my-bucket/runs/my-run -o my-run
+    """
     from keju.runs.uploading import download_run
 
     download_run(address, folder)

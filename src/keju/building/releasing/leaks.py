@@ -55,12 +55,6 @@ class LeakComparison(NamedTuple):
     short: int
 
 
-class _ItemText(NamedTuple):
-    item: Item
-    part: str
-    text: str
-
-
 def find_leaks(items: Iterable[Item], others: Mapping[str, Iterable[Item]]) -> LeakComparison:
     """Find the leaks of our items into other sets.
 
