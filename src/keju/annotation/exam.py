@@ -15,7 +15,7 @@ from keju.errors import DataError
 from keju.items import Item, Request
 from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selecting import RequestVariant
-from keju.text import is_han
+from keju.text import has_han
 
 WARM_UP = "warm-up:"
 
@@ -74,7 +74,7 @@ class Exam:
         before = decode_answer(event)
         return {
             "request": request,
-            "in_chinese": any(map(is_han, request.prompt)),
+            "in_chinese": has_han(request.prompt),
             "options": options_of(item),
             "images": request.images,
             "paired": bool(request.candidate),

@@ -20,7 +20,7 @@ from keju.files import shipped_toml
 from keju.items import Request
 from keju.messages import message
 from keju.models import Fit
-from keju.text import is_han
+from keju.text import count_han
 
 TEXT_RULE = "one token for each Chinese character and one for every four other characters"
 """An approximation for current tokenisers: common characters take one or less, rare ones up to
@@ -51,7 +51,7 @@ class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @lru_cache(maxsize=4096)
 def text_tokens(text: str) -> int:
     """An estimate of the tokens of a text: see `TEXT_RULE`."""
-    han = sum(map(is_han, text))
+    han = count_han(text)
     return han + math.ceil((len(text) - han) / _OTHERS)
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from keju.scoring.remarks import ONE_WORD, PassageForm, is_modern, is_remark
 from keju.scoring.wordings import expression, fold, wording
-from keju.text import is_han
+from keju.text import has_han, is_han
 
 _KINDS = ("draft", "unpunctuated", "variant", "aside", "version", "final", "punctuated",
           "translation", "reading", "original", "place")  # fmt: skip
@@ -252,7 +252,7 @@ class _Reader:
         if line[:1] in ONE_WORD or re.match(r"[^,，。]{1,8}所", rest):
             return line
         first = fold(re.split(r"[,，;；。(（]", rest[:_LONGEST_PREFIX])[0])
-        if rest[:1] in _CLOSING or not any(map(is_han, first)) or _has_modern(first):
+        if rest[:1] in _CLOSING or not has_han(first) or _has_modern(first):
             return line
         yield self._piece(line[: found.end()], "remark")
         self._open(_announced_kind(line[: found.end()], self._form), inline=False)
@@ -270,7 +270,7 @@ class _Reader:
             return None
         rest = line[end + 1 :].lstrip("。.，, ")
         inside = line[found.end() : end]
-        if not any(map(is_han, inside)) and self._form != "translation":
+        if not has_han(inside) and self._form != "translation":
             return None
         self._open(_announced_kind(found["prefix"], self._form), inline=False)
         yield self._piece(found["prefix"], "remark")
@@ -328,9 +328,7 @@ def _sentences_of(line: str) -> list[str]:
 def _introduces_in_english(prefix: str, rest: str) -> bool:
     """Whether English words before a colon introduce a text in Han characters."""
     words = re.findall(r"[A-Za-z]+", prefix)
-    return (
-        len(words) > 1 and not any(map(is_han, prefix)) and is_han(rest.strip(' *“「"')[:1] or " ")
-    )
+    return len(words) > 1 and not has_han(prefix) and is_han(rest.strip(' *“「"')[:1] or " ")
 
 
 def _has_modern(flat: str) -> bool:

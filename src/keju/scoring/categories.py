@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from keju.scoring.wordings import fold, wording
-from keju.text import is_han
+from keju.text import all_han
 
 _CATEGORIES = {"dynasty": "代朝", "script": "书体", "province": "省", "city": "市", "county": "县"}
 _LONGEST = 4
@@ -19,7 +19,7 @@ def of_category(value: str, question: str) -> tuple[str, ...]:
     """
     if (town := _TOWN.fullmatch(value)) and wording("categories", "city").search(fold(question)):
         return (town["name"], town["name"] + "市")
-    if not value or len(value) > _LONGEST or not all(map(is_han, value)):
+    if not value or len(value) > _LONGEST or not all_han(value):
         return ()
     asked = fold(question)
     for category, nouns in _CATEGORIES.items():
@@ -35,7 +35,7 @@ def of_kind(value: str, question: str) -> tuple[str, ...]:
     None where the value is not in Han characters, or is that noun.
     """
     found = wording("categories", "kind").search(fold(question))
-    if not found or not value or len(value) > _LONGEST + 2 or not all(map(is_han, value)):
+    if not found or not value or len(value) > _LONGEST + 2 or not all_han(value):
         return ()
     noun = found["kind"]
     if fold(value) == noun:

@@ -10,7 +10,7 @@ from keju.scoring.phrase_values import has_link
 from keju.scoring.question_slots import maker_of
 from keju.scoring.typed_values import typed_value
 from keju.scoring.wordings import alternatives, fold, wording
-from keju.text import is_han
+from keju.text import has_han, is_han
 
 _FEW_WORDS = 5
 _INFERS = re.compile(r"(?:当|应|该|疑|似|可能|大概|恐|或)(?:该|当|即|就)?[是为系]")
@@ -48,7 +48,7 @@ def speaks_of(clause: str, question: str) -> bool:
 def is_brief(plain: str) -> bool:
     """Whether a clause without a link may be a phrase alone: a few characters or Latin words."""
     words = plain.split()
-    return len(plain) <= SHORT or (len(words) <= _FEW_WORDS and not any(map(is_han, plain)))
+    return len(plain) <= SHORT or (len(words) <= _FEW_WORDS and not has_han(plain))
 
 
 def concludes_bare(plain: str) -> bool:

@@ -12,7 +12,7 @@ from keju.scoring.phrase_values import value_of
 from keju.scoring.question_slots import maker_of, slot_of
 from keju.scoring.typed_values import typed_value
 from keju.scoring.wordings import fold, wording
-from keju.text import is_han
+from keju.text import has_han, is_han
 
 CERTAIN = 45
 """The weight from which a clause is clearly the answer."""
@@ -231,7 +231,7 @@ class ClauseWeights:
             return False
         value = value_of(part, self._question).strip(OUTSIDE)
         scripts = wording("categories", "script_values").fullmatch(fold(value))
-        verse = any(map(is_han, value)) and re.search(r"[，。]", value)
+        verse = has_han(value) and re.search(r"[，。]", value)
         return bool(scripts or verse or wording("short", "no_person").fullmatch(fold(value)))
 
     def _of_what_is_asked(self, plain: str, links: list[re.Match[str]]) -> int:
@@ -242,5 +242,5 @@ class ClauseWeights:
         if not asked.lexicon or re.search(asked.lexicon, plain):
             return 20 * named + 20 * bool(asked.lexicon)
         chosen = wording("short", "choice").search(fold(self._question))
-        foreign = any(map(is_han, asked.lexicon)) and not any(map(is_han, plain))
+        foreign = has_han(asked.lexicon) and not has_han(plain)
         return -CONCLUDED if chosen and not foreign else 20 * named

@@ -17,7 +17,7 @@ from keju.scoring.extraction import (
 from keju.scoring.remarks import is_modern, is_remark, speaks_of_the_page
 from keju.scoring.short_answer import name_in
 from keju.scoring.wordings import fold, wording
-from keju.text import is_han
+from keju.text import has_han
 
 _SEPARATORS = re.compile(r"[、，,;；\n\r\t|/\u3000]|\s{2,}")
 _BOXED_LIST = re.compile(r"\\boxed\s{0,2}\{(?:\\text\{)?([^{}]{0,2000})\}{1,2}")
@@ -83,7 +83,7 @@ def extract_entities(text: str, question: str = "") -> Extracted:
         names, rule = _split(listed.answer), "JSON list"
     else:
         listing = _listing(body)
-        if any(map(is_han, question)):
+        if has_han(question):
             listing = _NAMED_TWICE.sub(r"\g<han>", listing)
         names, rule = list(_names(listing)), "list"
     names = [each for each in names if not _NOTHING.fullmatch(each)]
@@ -232,7 +232,7 @@ def _is_said(sentence: str) -> bool:
 
 
 def _is_latin(flat: str) -> bool:
-    return not any(map(is_han, flat))
+    return not has_han(flat)
 
 
 def _without_label(line: str) -> str:
@@ -266,7 +266,7 @@ def _split(listing: str) -> list[str]:
     parts = [part for part in _SEPARATORS.split(listing) if part.strip()]
     if len(parts) > 2 and any(len(part.strip(_EDGE)) == 1 for part in parts):
         parts = parts[:-1] + re.split("和|与|及", parts[-1])
-    if len(parts) == 1 and " " in listing.strip() and any(map(is_han, listing)):
+    if len(parts) == 1 and " " in listing.strip() and has_han(listing):
         parts = listing.split()
     return [name for part in parts for name in _clean(part)]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from keju.scoring.letter_mentions import Mention
 from keju.scoring.wordings import fold
-from keju.text import is_han
+from keju.text import HAN_RUN
 
 _LEFT, _RIGHT = 90, 160
 _SENTENCE_BEFORE = re.compile(r"[。.!?]\s*\Z")
@@ -239,7 +239,7 @@ _OPENS_BODY = re.compile(
 
 def claims_of(flat: str, mentions: Sequence[Mention]) -> list[Claim]:
     """The claim that each mention makes, in order."""
-    flat = "".join(fold(char) if is_han(char) else char for char in flat)
+    flat = HAN_RUN.sub(lambda found: fold(found[0]), flat)
     labelled_lines = _labelled_lines(flat, mentions)
     found = []
     for place, mention in enumerate(mentions):

@@ -10,7 +10,7 @@ from keju.scoring.letter_claims import Claim, Rank, claims_of
 from keju.scoring.letter_mentions import FINAL, flatten, mentions_in
 from keju.scoring.remarks import is_mostly_latin, speaks_of_the_page
 from keju.scoring.wordings import fold, wording
-from keju.text import counted, is_han
+from keju.text import counted, has_han, is_han
 
 LONGEST = 200_000
 """Longer responses are not searched for a letter: no answer is so long."""
@@ -177,7 +177,7 @@ def _whole_text(body: str, options: Sequence[str]) -> Extracted | None:
     ]
     if not whole and 0 < len(said) <= _LONGEST_PART:
         whole = [place for place, text in enumerate(options) if said in counted(text).casefold()]
-        whole = whole if any(map(is_han, said)) else []
+        whole = whole if has_han(said) else []
     return (
         Extracted(chr(ord("A") + whole[0]), "text of one option", body) if len(whole) == 1 else None
     )
@@ -353,7 +353,7 @@ def _is_read_out(flat: str, left: Sequence[Claim]) -> bool:
         len(flat) > (_SHORTEST_READING if "\n" not in flat else _SHORTEST_READING // 2)
         and not is_mostly_latin(flat)
         and all(each.mention.by_text and each.rank == Rank.NAMED for each in left)
-        and any(map(is_han, flat))
+        and has_han(flat)
         and not speaks_of_the_page(plain)
         and not wording("passages", "modern").search(plain)
     )

@@ -7,7 +7,7 @@ import re
 from keju.scoring.extraction import Extracted
 from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import fold, wording
-from keju.text import is_han
+from keju.text import count_han
 
 _LONGEST = 160
 _MOST_SENTENCES = 2
@@ -72,6 +72,6 @@ def _latin(flat: str) -> int | None:
         if not wording("passages", "not_character", "{}[^a-z]*$").search(
             flat[max(0, each.start() - 30) : each.start()])
     ]  # fmt: skip
-    if sum(map(is_han, flat[start:])) > len(found) or len({flat[at] for at in found}) != 1:
+    if count_han(flat[start:]) > len(found) or len({flat[at] for at in found}) != 1:
         return None
     return found[0]

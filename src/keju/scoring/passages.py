@@ -14,7 +14,7 @@ from keju.scoring.quotations import quoted_text, recommended_version, stated_quo
 from keju.scoring.remarks import PassageForm, is_mostly_latin, is_remark
 from keju.scoring.unanswered import is_prose
 from keju.scoring.wordings import fold, wording
-from keju.text import counted, han_only, is_han
+from keju.text import count_han, counted, han_only, has_han
 
 LONGEST = 400_000
 """Longer responses are taken whole."""
@@ -194,7 +194,7 @@ def _size(pieces: Sequence[Piece]) -> int:
 def _without_latin(found: list[Piece]) -> list[Piece]:
     """The pieces in Han characters; all where there are none (a page in another script)."""
     han = [each for each in found if not is_mostly_latin(each.text)]
-    return han if any(is_han(char) for each in han for char in each.text) else found
+    return han if any(has_han(each.text) for each in han) else found
 
 
 def _without_note(found: list[Piece]) -> list[Piece]:
@@ -241,7 +241,7 @@ def _translated(found: list[Piece], pieces: Sequence[Piece]) -> list[Piece]:
 
 def _is_classical(text: str) -> bool:
     flat = fold(text)
-    han = sum(map(is_han, flat))
+    han = count_han(flat)
     modern = len(wording("passages", "vernacular").findall(flat))
     return han >= 4 and modern < 0.04 * han
 
@@ -250,7 +250,7 @@ def _finished(lines: list[str], form: PassageForm) -> str:
     """Lines joined, without numbers, quotation marks around the whole and notes in brackets."""
     lines = _unnumbered(lines)
     if form != "translation":
-        lines = [_LATIN_NOTE.sub("", line) if any(map(is_han, line)) else line for line in lines]
+        lines = [_LATIN_NOTE.sub("", line) if has_han(line) else line for line in lines]
     bare = [_unquoted(line) for line in lines]
     lines = bare if len(lines) > 1 and all(map(str.__ne__, bare, lines)) else lines
     if len(lines) > 1 and _ATTRIBUTION.fullmatch(lines[-1].strip()):

@@ -25,7 +25,7 @@ from keju.scoring.phrase_marks import (
 from keju.scoring.question_slots import maker_of, slot_of
 from keju.scoring.typed_values import typed_value
 from keju.scoring.wordings import fold, wording
-from keju.text import is_han, parse_english_number, parse_number
+from keju.text import all_han, has_han, is_han, parse_english_number, parse_number
 
 LONGEST_PHRASE = 40
 LONGEST_PLAIN = 60
@@ -257,7 +257,7 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
     if noun and not noun.isascii() and (owner := re.match(rf"[^的]*{noun}(?=的)", trimmed)):
         yield owner[0]
     last = trimmed.rpartition("的")[2]
-    if "的" in trimmed[:-1] and any(map(is_han, question)) and last[0] not in OPEN:
+    if "的" in trimmed[:-1] and has_han(question) and last[0] not in OPEN:
         yield last
 
 
@@ -300,16 +300,16 @@ def _in_language(core: str, question: str) -> str:
     """A phrase without its gloss; the gloss where that is in the language of the question."""
     names = re.split(r"\s+[/|]\s+", core)
     if len(names) == 2 and question:
-        own = [each for each in names if any(map(is_han, each)) == any(map(is_han, question))]
+        own = [each for each in names if has_han(each) == has_han(question)]
         core = own[0] if len(own) == 1 else core
     bare = GLOSS.sub("", core).strip()
     glosses = [_GLOSS_END.split(each[0].strip(" （()）[]"))[0] for each in GLOSS.finditer(core)]
     if not bare.strip(EDGE):
         return core
-    if question and glosses and any(map(is_han, question)) and not any(map(is_han, bare)):
+    if question and glosses and has_han(question) and not has_han(bare):
         han = [each for each in glosses if each and all(is_han(char) for char in each)]
         return han[0] if han else bare
-    if question and glosses and not any(map(is_han, question)) and any(map(is_han, bare)):
+    if question and glosses and not has_han(question) and has_han(bare):
         latin = [each for each in glosses if _other_name(bare, each)]
         return latin[0] if latin and len(core) <= LONGEST_PHRASE else bare
     return bare
@@ -333,9 +333,9 @@ def gloss_of(clause: str, value: str) -> str:
 def _other_name(value: str, gloss: str) -> bool:
     """Whether a gloss is a name in Han characters for one in Latin letters, or the reverse."""
     latin = re.compile(r"[A-Za-zÀ-ɏ' -]{2,40}")
-    if any(map(is_han, value)):
+    if has_han(value):
         return bool(latin.fullmatch(gloss))
-    return bool(gloss) and all(map(is_han, gloss))
+    return bool(gloss) and all_han(gloss)
 
 
 def is_plain(clause: str, question: str) -> bool:

@@ -31,7 +31,7 @@ from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.short_texts import answer_text, marked_row, plain_text
 from keju.scoring.typed_values import misses_its_form
 from keju.scoring.wordings import fold, wording
-from keju.text import is_han
+from keju.text import has_han
 
 LONGEST = 50_000
 """Of longer responses only the end is read."""
@@ -169,9 +169,9 @@ def _speaks_of_several(best: Clause, clauses: list[Clause], question: str) -> bo
 
 def _in_one_language(clauses: list[Clause], question: str) -> list[Clause]:
     """The clauses in the language of the question, where each is said in two languages."""
-    latin = [each for each in clauses if not any(map(is_han, each.text))]
+    latin = [each for each in clauses if not has_han(each.text)]
     han = [each for each in clauses if each.text.strip(OUTSIDE) and not is_mostly_latin(each.text)]
-    own, other = (han, latin) if any(map(is_han, question)) else (latin, han)
+    own, other = (han, latin) if has_han(question) else (latin, han)
     if len(own) + len(other) < len(clauses) or not own or not other:
         return clauses
     if len({each.sentence for each in own}) != len({each.sentence for each in other}):
@@ -201,7 +201,7 @@ def _about(clauses: list[Clause], question: str) -> Iterator[Clause]:
     not answered with a clause before. Clauses that state much are kept in a text of two sentences.
     """
     said = "".join(each.text for each in clauses)
-    foreign = is_mostly_latin(said) and any(map(is_han, question))
+    foreign = is_mostly_latin(said) and has_han(question)
     if not question or foreign or not clauses or clauses[0].sentence == clauses[-1].sentence:
         yield from clauses
         return

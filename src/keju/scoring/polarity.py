@@ -6,7 +6,7 @@ import re
 
 from keju.scoring.extraction import Extracted
 from keju.scoring.wordings import alternatives, fold, wording
-from keju.text import is_han
+from keju.text import has_han, is_han
 
 _CLAUSE = re.compile(
     r"[,，:：—]|\s-\s|(?=而(?:非|不是)|并非)"
@@ -254,7 +254,7 @@ def _verb_alone(clause: str, asked: str) -> str:
 def _about(clause: str, asked: str) -> bool:
     """Whether a clause has most of the asked predicate."""
     predicate = _predicate(asked)
-    if any(map(is_han, predicate)):
+    if has_han(predicate):
         marked = set(filter(is_han, predicate)) - _LITTLE
         said = marked & set(clause)
         if marked and len(marked) <= _SHORT_PREDICATE:

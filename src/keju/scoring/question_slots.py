@@ -7,7 +7,7 @@ import re
 from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.phrase_marks import EDGE, OUTSIDE, without_quoted
 from keju.scoring.wordings import fold, wording
-from keju.text import is_han
+from keju.text import all_han, is_han
 
 _LONGEST_NOUN = 4
 _WITH = ("与", "和", "跟", "同")
@@ -76,7 +76,7 @@ def _after_verb(said: str, before: str) -> str:
     for length in range(min(len(before), 12), 1, -1):
         verb = before[-length:]
         at = flat.rfind(verb)
-        if at >= 0 and all(map(is_han, verb)) and said[at + length :].strip(EDGE):
+        if at >= 0 and all_han(verb) and said[at + length :].strip(EDGE):
             rest = re.sub(r"^(?:的是|[了着]|的(?=应|就|乃|为))", "", said[at + length :])
             return rest if not wording("short", "link").match(without_quoted(fold(rest))) else ""
     done = re.search(rf"{re.escape(before[-1:])}(?:着|著|了|的是)", flat) if before else None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from keju.scoring.blocks import Piece
 from keju.scoring.remarks import PassageForm, is_mostly_latin
 from keju.scoring.wordings import fold, wording
-from keju.text import is_han
+from keju.text import has_han
 
 _QUOTED = re.compile(
     r"“([^“”]{1,2000})”|「([^「」]{1,2000})」|『([^『』]{1,2000})』|\"([^\"\n]{1,2000})\"|‘([^‘’]{1,2000})’"
@@ -156,7 +156,7 @@ def _inside(match: re.Match[str]) -> str:
 def _reads(flat: str, match: re.Match[str], form: PassageForm) -> bool:
     before = flat[max(0, match.start() - _AROUND) : match.start()]
     inside = _inside(match)
-    if not any(map(is_han, inside)) and form != "translation":
+    if not has_han(inside) and form != "translation":
         return False
     if _is_other(flat, match):
         return False

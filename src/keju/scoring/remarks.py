@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from keju.scoring.wordings import fold, wording
-from keju.text import is_han
+from keju.text import count_han
 
 PassageForm = Literal["transcription", "punctuated", "translation"]
 
@@ -24,12 +24,12 @@ def is_modern(text: str) -> bool:
     flat = fold(text)
     said = len(wording("passages", "modern").findall(flat))
     classical = len(wording("passages", "classical").findall(flat))
-    return said >= 2 and said > classical and said > 0.03 * sum(map(is_han, flat))
+    return said >= 2 and said > classical and said > 0.03 * count_han(flat)
 
 
 def is_mostly_latin(text: str) -> bool:
     """Whether a text has more Latin words than Han characters."""
-    han = sum(map(is_han, text))
+    han = count_han(text)
     return len(re.findall(r"[A-Za-zÀ-ɏ]+", text)) > han
 
 

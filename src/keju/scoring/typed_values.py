@@ -12,7 +12,7 @@ from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.phrase_marks import GLOSS, OUTSIDE, without_quoted
 from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import fold, wording
-from keju.text import is_han
+from keju.text import count_han
 
 _HAN = r"[□\u3400-\u9fff\U00020000-\U0003ffff]"
 _MARKED = {
@@ -98,7 +98,7 @@ def misses_its_form(value: str, question: str) -> bool:
     """Whether a phrase cannot be what is asked for: a long phrase for one character."""
     if "character" not in find_asked_phrase(question).kinds:
         return False
-    han = sum(map(is_han, value))
+    han = count_han(value)
     return han > _LONGEST_SIGN or (not han and len(value.split()) > _MOST_WORDS)
 
 

@@ -14,7 +14,7 @@ from keju.scoring.blocks import Piece
 from keju.scoring.extraction import json_value, strict_body, without_fence
 from keju.scoring.remarks import is_modern, is_mostly_latin
 from keju.scoring.wordings import fold, wording
-from keju.text import han_only, is_han
+from keju.text import han_only, has_han
 
 _SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)\"]*|(?<![0-9])\.(?=\s|$)|\n|$)")
 _NUMBERED = re.compile(r"\s*(?:[-*•·]|[(（]?[0-9]{1,2}[.．、)）]|[一二三四五六七八九十]、)\s*")
@@ -219,7 +219,7 @@ def _only_introduces(flat: str, asked: str) -> bool:
 
 def _shared(flat: str, asked: str) -> bool:
     """Whether a clause repeats words of the question."""
-    if any(map(is_han, flat)):
+    if has_han(flat):
         pairs = {flat[at : at + 2] for at in range(len(flat) - 1)}
         return sum(pair in asked for pair in pairs) >= 2
     words = set(re.findall(r"[a-z]{3,}", flat)) - {"the", "this", "and"}

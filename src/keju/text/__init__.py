@@ -35,7 +35,7 @@ from keju.text.conversion import (
     official_convert,
     official_convert_value,
 )
-from keju.text.han import han_only, is_han
+from keju.text.han import HAN_RUN, all_han, count_han, han_only, has_han, is_han
 from keju.text.normalise import (
     LAYERS,
     Layer,
@@ -53,18 +53,22 @@ from keju.text.scripts import in_script, simplified_reference
 from keju.text.widths import to_half_width
 
 __all__ = [
+    "HAN_RUN",
     "LAYERS",
     "Content",
     "Layer",
     "Pair",
     "Script",
     "add_reasoning",
+    "all_han",
     "answer_part",
     "conversion_missing",
+    "count_han",
     "counted",
     "counted_alike",
     "counted_pair",
     "han_only",
+    "has_han",
     "in_script",
     "is_han",
     "normalisation_signature",

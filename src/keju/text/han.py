@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-_BLOCKS = (
-    (0x4E00, 0x9FFF),  # URO
-    (0x3400, 0x4DBF),  # Extension A
-    (0x20000, 0x2A6DF),  # Extension B
-    (0x2A700, 0x2EBEF),  # Extensions C to F
-    (0x2EBF0, 0x2EE5F),  # Extension I
-    (0x30000, 0x323AF),  # Extensions G and H
-    (0xF900, 0xFAFF),  # compatibility ideographs
-    (0x2F800, 0x2FA1F),  # their supplement
+import re
+
+_HAN = (
+    "\u4e00-\u9fff"  # URO
+    "\u3400-\u4dbf"  # Extension A
+    "\U00020000-\U0002a6df"  # Extension B
+    "\U0002a700-\U0002ebef"  # Extensions C to F
+    "\U0002ebf0-\U0002ee5f"  # Extension I
+    "\U00030000-\U000323af"  # Extensions G and H
+    "\uf900-\ufaff"  # compatibility ideographs
+    "\U0002f800-\U0002fa1f"  # their supplement
+    "〇々"
 )
-_SINGLE = frozenset("〇々")
+HAN_RUN = re.compile(f"[{_HAN}]+")
+"""One Han character or more, one after another."""
+_OTHER = re.compile(f"[^{_HAN}]")
 
 
 def is_han(char: str) -> bool:
@@ -22,8 +27,22 @@ def is_han(char: str) -> bool:
     them to their ideographs from the layer ``compatibility`` on. Private-use characters are not
     either.
     """
-    code = ord(char)
-    return any(first <= code <= last for first, last in _BLOCKS) or char in _SINGLE
+    return HAN_RUN.match(char) is not None
+
+
+def has_han(text: str) -> bool:
+    """Whether a text has a Han character."""
+    return HAN_RUN.search(text) is not None
+
+
+def all_han(text: str) -> bool:
+    """Whether a text has Han characters only; true of the empty text."""
+    return _OTHER.search(text) is None
+
+
+def count_han(text: str) -> int:
+    """The number of Han characters in a text."""
+    return sum(map(len, HAN_RUN.findall(text)))
 
 
 def han_only(text: str) -> str:

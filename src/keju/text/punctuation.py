@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from keju.text.han import is_han
+from keju.text.han import count_han, has_han
 
 Quotes = Literal["curly", "corner"]
 
@@ -29,7 +29,7 @@ _PAUSES = re.compile(rf"{_AFTER}[,;:?!]+[ \t]*|(?<![,;:?!])[,;:?!]+[ \t]*{_BEFOR
 
 def is_chinese(text: str) -> bool:
     """Whether a text is mainly Chinese, with perhaps some Latin words."""
-    han = sum(map(is_han, text))
+    han = count_han(text)
     return han > 0 and han >= sum(char.isascii() and char.isalpha() for char in text)
 
 
@@ -62,9 +62,9 @@ def chinese_punctuation(text: str, quotes: Quotes = "curly") -> str:
 
 
 def _within(whole: str, inner: str, marks: str) -> str:
-    return f"{marks[0]}{inner}{marks[1]}" if any(map(is_han, inner)) else whole
+    return f"{marks[0]}{inner}{marks[1]}" if has_han(inner) else whole
 
 
 def _bracketed(found: re.Match[str]) -> str:
-    chinese = found[1] is not None or any(map(is_han, found[2]))
+    chinese = found[1] is not None or has_han(found[2])
     return f"（{found[2]}）" if chinese else found[0]

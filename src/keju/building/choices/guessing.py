@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keju.building.choices.making import normalise_option
-from keju.text.han import is_han
+from keju.text.han import has_han
 
 FOLDS = 5
 _RIDGE = 1.0
@@ -105,7 +105,7 @@ def _compute_features(asked: str, options: tuple[str, ...]) -> Floats:
 
 
 def _classify_script(text: str) -> str:
-    if any(map(is_han, text)):
+    if has_han(text):
         return "Han"
     return "digits" if any(map(str.isdigit, text)) else "other"
 

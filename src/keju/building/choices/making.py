@@ -21,7 +21,7 @@ import numpy as np
 from keju.building.choices.weights import Weights
 from keju.building.dedup.canonical import fold_text
 from keju.errors import number_of
-from keju.text.han import is_han
+from keju.text.han import has_han
 from keju.text.scripts import in_script
 
 _NEAR_LENGTH = 0.34
@@ -238,7 +238,7 @@ def _is_compatible(one: int, other: int) -> bool:
 @lru_cache(maxsize=100_000)
 def _classify_script(text: str) -> str:
     """Classify the script of a text: Hant or Hans where only one is possible, else Han."""
-    if any(map(is_han, text)):
+    if has_han(text):
         traditional = in_script(text, "simplified") != text
         simplified = in_script(text, "traditional") != text
         return {(True, False): "Hant", (False, True): "Hans"}.get((traditional, simplified), "Han")

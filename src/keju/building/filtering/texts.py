@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from keju.files import read_toml, shipped_toml
 from keju.items import Item
-from keju.text import counted, is_han, unrepeated_share
+from keju.text import count_han, counted, unrepeated_share
 
 _MODERN = frozenset("的了着們这這那嗎吗呢吧啊麼么很還还")
 """Particles and pronouns that are frequent in modern prose and rare in classical prose."""
@@ -127,7 +127,7 @@ def measure_texts(said: TextsToMeasure, words: Words) -> TextMeasures:
         question=_count_characters(said.question),
         answer=_count_characters(said.answer),
         transcription=_count_characters(said.transcription) if said.known else -1,
-        han=round(sum(map(is_han, letters)) / len(letters), 4) if letters else 1.0,
+        han=round(count_han("".join(letters)) / len(letters), 4) if letters else 1.0,
         modern=round(modern / particles, 4) if particles >= _PARTICLES else -1.0,
         gaps=round(len(_GAPS.findall(text)) / length, 4),
         loops=round(1 - unrepeated_share(text), 4),

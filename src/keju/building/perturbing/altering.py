@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from keju.text import is_han, normalise
+from keju.text import all_han, is_han, normalise
 
 Alteration = Literal["look-alike", "other", "swapped", "blanked"]
 """A character that differs by a stroke; one as frequent in the collection; two neighbours swapped;
@@ -114,7 +114,7 @@ def _find_places(
     for start in range(_EDGE, len(line) - _EDGE - wide + 1):
         old = line[start : start + wide]
         around = line[start - _EDGE : start + wide + _EDGE]
-        if not all(map(is_han, around)):
+        if not all_han(around):
             continue
         if kind == "swapped":
             new = old[::-1] if normalise(old[0]) != normalise(old[1]) else ""
