@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet
-from keju.definitions import is_blank, query_of
-from keju.items import Item, Response
-from keju.scoring import transcription_of
+from keju.definitions import is_blank
+from keju.items import Item
 from keju.text import counted
 
 LIMIT = 0.2
@@ -17,9 +15,6 @@ LIMIT = 0.2
 
 SHORT = 0.6
 """Share of the reference's characters below which an answer counts as a part of the text."""
-
-_LONGEST = 20_000
-"""Maximum characters of an answer that are examined."""
 
 
 class NearlyEmpty(NamedTuple):
@@ -39,9 +34,9 @@ def nearly_empty(run_set: RunSet) -> list[NearlyEmpty]:
     """The incomplete pages of every model except baselines; failed requests are not counted."""
     found: dict[tuple[str, str, bool], dict[str, int]] = {}
     read: dict[tuple[str, str], set[str]] = {}
-    for (model, task), item, place, response in _readings(run_set):
+    for (model, task), item, place, said in _readings(run_set):
         read.setdefault((model, task), set()).add(item.id)
-        share = _share(item, response)
+        share = _share(item, said)
         if share < SHORT:
             found.setdefault((model, task, share >= LIMIT), {})[item.id] = place
     return [
@@ -50,20 +45,20 @@ def nearly_empty(run_set: RunSet) -> list[NearlyEmpty]:
     ]
 
 
-def _readings(run_set: RunSet) -> Iterator[tuple[tuple[str, str], Item, int, Response]]:
-    for place, asked in enumerate(run_set.asked.values()):
+def _readings(run_set: RunSet) -> Iterator[tuple[tuple[str, str], Item, int, str]]:
+    texts = zip(run_set.asked.values(), run_set.page_texts, strict=True)
+    for place, (asked, text) in enumerate(texts):
         item = asked.item
-        if query_of(item).form != "transcription" or is_blank(item):
+        if not text.task or is_blank(item):
             continue
-        for answer in asked.answers:
+        for answer, said in zip(asked.answers, text.said, strict=True):
             if run_set.by_model[answer.model].role == "baseline":
                 continue
             if answer.response.status not in ("failed", "filtered"):
-                yield (answer.model, task_name(item.task, item.query)), item, place, answer.response
+                yield (answer.model, text.task), item, place, said
 
 
-def _share(item: Item, response: Response) -> float:
+def _share(item: Item, said: str) -> float:
     """The length of a transcription, as a share of the reference's; 1 without a reference."""
-    said = transcription_of(response.text[:_LONGEST]).answer or ""
     length = len(counted(item.answer or item.answer_simplified))
     return len(counted(said)) / length if length else 1.0

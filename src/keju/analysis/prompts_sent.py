@@ -7,13 +7,22 @@ from typing import NamedTuple
 from keju.analysis.run_set import PEOPLE, AskedItem, ModelResponses, RunSet, reader_of_responses
 from keju.definitions import prompt_of
 from keju.errors import KejuError
-from keju.items import OWN_READING, Item
+from keju.items import OWN_READING, Item, PromptVariant
 from keju.running.box_conventions import convention_in
 from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant
 
 READING = "〔…〕"
 """The replacement in a prompt for the transcription by the model itself or an engine."""
+
+
+class _Sent(NamedTuple):
+    """The parts of a request on which its prompt depends; `read` is whether a text is sent."""
+
+    variant: PromptVariant
+    boxes: str
+    read: bool
+
 
 _SENT = ("model", "answers", PEOPLE)
 
@@ -32,15 +41,17 @@ def prompts_sent(asked: AskedItem, run_set: RunSet) -> tuple[list[PromptSent], b
     is returned.
     """
     found: dict[str, dict[str, None]] = {}
+    prompts: dict[_Sent, str] = {}
     by_model = [run_set.by_model[name] for name in {answer.model: None for answer in asked.answers}]
     among = [model_responses.variant for model_responses in by_model]
     for model_responses in by_model:
         if model_responses.role in _SENT or model_responses.model.startswith("blind:"):
             boxes = _boxes(model_responses, run_set)
             label = " · ".join(filter(None, (model_responses.variant.label(among), boxes)))
-            found.setdefault(_prompt(asked.item, model_responses, boxes), {})[label or "image"] = (
-                None
-            )
+            sent = _sent(model_responses, boxes)
+            if sent not in prompts:
+                prompts[sent] = _prompt(asked.item, sent)
+            found.setdefault(prompts[sent], {})[label or "image"] = None
     if not found:
         return [PromptSent("", _build_released_prompt(asked.item))], False
     several = len(found) > 1
@@ -57,11 +68,15 @@ def _boxes(model_responses: ModelResponses, run_set: RunSet) -> str:
     return convention_in(settings, model_responses.model)
 
 
-def _prompt(item: Item, model_responses: ModelResponses, boxes: str) -> str:
-    way = RequestVariant(**model_responses.variant._asdict(), boxes=boxes)
+def _sent(model_responses: ModelResponses, boxes: str) -> _Sent:
     read = model_responses.variant.setting in OWN_READING or reader_of_responses(model_responses)
+    return _Sent(model_responses.variant, boxes, bool(read))
+
+
+def _prompt(item: Item, sent: _Sent) -> str:
+    variant = RequestVariant(**sent.variant._asdict(), boxes=sent.boxes)
     try:
-        return request_for(item, way, READING if read else None).prompt
+        return request_for(item, variant, READING if sent.read else None).prompt
     except KejuError:
         return _build_released_prompt(item)
 

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from keju.analysis.labels import task_name
+from keju.analysis.page_texts import LONGEST
 from keju.analysis.run_set import RunSet
-from keju.definitions import query_of
-from keju.items import Item, Response
-from keju.scoring import MetricResult, Result, TaskResult, WrongPage, wrong_page_errors
+from keju.items import Response
+from keju.runs import RecordList
+from keju.scoring import MetricResult, Result, TaskResult, WrongPage
+from keju.scoring.floors import compared_text, is_compared, wrong_page_errors_of_texts
 
 NO_FLOORS: Mapping[tuple[str, str], WrongPage | None] = MappingProxyType({})
+
+
+_PAIRS_IN_MEMORY = 10_000
+"""Pairs of texts up to which they are kept in memory; more are in a temporary file."""
+
+
+class _Pair(NamedTuple):
+    reference: str
+    said: str
 
 
 class ReadingErrors(NamedTuple):
@@ -64,13 +75,23 @@ def reading_errors(
 
 def wrong_pages(run_set: RunSet) -> dict[tuple[str, str], WrongPage | None]:
     """The permutation floors of both errors, by model and task."""
-    answers: dict[tuple[str, str], list[tuple[Item, Response]]] = {}
-    for asked in run_set.asked.values():
-        if query_of(asked.item).form == "transcription":
-            name = task_name(asked.item.task, asked.item.query)
-            for answer in asked.answers:
-                answers.setdefault((answer.model, name), []).append((asked.item, answer.response))
-    return {key: wrong_page_errors(pairs) for key, pairs in answers.items()}
+    pairs: RecordList[_Pair] = RecordList(_Pair, most=_PAIRS_IN_MEMORY)
+    places: dict[tuple[str, str], array[int]] = {}
+    for asked, text in zip(run_set.asked.values(), run_set.page_texts, strict=True):
+        for answer, said in zip(asked.answers if text.task else (), text.said, strict=True):
+            places.setdefault((answer.model, text.task), array("q")).append(len(pairs))
+            pairs.append(_Pair(text.truth, _compared(answer.response, said)))
+    return {
+        key: wrong_page_errors_of_texts(pairs[place] for place in own)
+        for key, own in places.items()
+    }
+
+
+def _compared(response: Response, said: str) -> str:
+    """`compared_text`, where `said` is the transcription in the response's beginning."""
+    if len(response.text) > LONGEST:
+        return compared_text(response)
+    return said if is_compared(response) else ""
 
 
 def _collect_errors(result: Result) -> Iterator[ReadingErrors]:

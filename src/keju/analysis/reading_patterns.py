@@ -6,16 +6,12 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from keju.analysis.labels import task_name
+from keju.analysis.page_texts import transcription
 from keju.definitions import is_blank
 from keju.items import Item, Response
 from keju.layout import ReadingPattern, bounds_of, find_reading_pattern
 from keju.messages import Message, listed, message, recognised
-from keju.scoring import transcription_of
 from keju.text import counted, counted_alike
-
-_LONGEST = 20_000
-"""Maximum characters of an answer that are examined."""
-
 
 DOUBTFUL = 0.2
 """Share of a model's pages; a pattern on fewer is doubtful, because single pages may be
@@ -73,13 +69,18 @@ class PatternCounts:
         self._found: dict[tuple[str, str], Counter[ReadingPattern]] = {}
         self._undrawn: Counter[tuple[str, str]] = Counter()
 
-    def add(self, model: str, item: Item, response: Response) -> ReadingPattern | None:
-        """Add one answer; return its pattern, None where it is in order or cannot be classified."""
+    def add(
+        self, model: str, item: Item, response: Response, said: str | None = None
+    ) -> ReadingPattern | None:
+        """Add one answer; return its pattern, None where it is in order or cannot be classified.
+
+        `said` is the response's `transcription`, if the caller has it.
+        """
         if is_blank(item):
             return None
         key = (model, task_name(item.task, item.query))
         self._pages[key] += 1
-        found = pattern_of(item, response)
+        found = pattern_of(item, transcription(response) if said is None else said)
         if found is not None:
             self._found.setdefault(key, Counter())[found] += 1
         return found
@@ -115,10 +116,9 @@ class PatternCounts:
         return Patterns(found.most_common(), self._pages[key], self._undrawn[key])
 
 
-def pattern_of(item: Item, response: Response) -> ReadingPattern | None:
+def pattern_of(item: Item, transcribed: str) -> ReadingPattern | None:
     """The pattern of a transcription, from the texts as strict scoring counts them."""
-    read = transcription_of(response.text[:_LONGEST]).answer or ""
-    truth, said = counted_alike([item.answer or item.answer_simplified, read])
+    truth, said = counted_alike([item.answer or item.answer_simplified, transcribed])
     return find_reading_pattern(truth, said, _notes(item, truth))
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from keju.analysis.page_texts import PageTexts
 from keju.analysis.roles import model_role
 from keju.analysis.run_answers import OfResponse, renamed_score, scores_by_model, share_texts
 from keju.analysis.run_names import names_of_datasets, run_name, shared_ids
@@ -183,6 +184,11 @@ class RunSet(msgspec.Struct, dict=True):
             (asked.item.task, asked.item.query, asked.item.id): asked.item
             for asked in self.asked.values()
         }
+
+    @cached_property
+    def page_texts(self) -> PageTexts:
+        """The references and transcriptions, by the items' order."""
+        return PageTexts(self.asked.values())
 
     @cached_property
     def mains(self) -> dict[Protocol, Mains]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
@@ -20,6 +20,7 @@ from keju.analysis.confusions import Mistakes
 from keju.analysis.differences import Difference, differences
 from keju.analysis.labels import metric_definition
 from keju.analysis.order_errors import OrderErrors, true_order
+from keju.analysis.page_texts import PageText
 from keju.analysis.prompts_sent import prompts_sent
 from keju.analysis.reading_patterns import PatternCounts, lines_as_read
 from keju.analysis.run_set import Answer, AskedItem, Run, RunSet
@@ -89,8 +90,9 @@ class Browser:
         every = iter(run_set.asked.values())
         while few := list(islice(every, PER_CHUNK)):
             show_stage(stage, len(self._items), len(run_set.asked))
+            texts = [run_set.page_texts[len(self._items) + at] for at in range(len(few))]
             self._items += map(self._line, few)
-            details = list(map(self._details, few))
+            details = list(map(self._details, few, texts))
             self.encoded_chunks.append(msgspec.json.encode(details, enc_hook=encode_stored))
 
     @property
@@ -138,7 +140,7 @@ class Browser:
         ]  # fmt: skip
         return [item.id, kind, values]
 
-    def _details(self, asked: AskedItem) -> Json:
+    def _details(self, asked: AskedItem, text: PageText) -> Json:
         item = asked.item
         truth = item.answer or item.answer_simplified
         prompts, sent = prompts_sent(asked, self._gathered)
@@ -148,7 +150,10 @@ class Browser:
             "truth": truth,
             "note": " · ".join(": ".join(pair) for pair in item.metadata.items()),
             "images": self._show(asked.run, _select_images(item)),
-            "answers": [self._answer(asked, truth, answer) for answer in asked.answers],
+            "answers": [
+                self._answer(asked, truth, answer, said)
+                for answer, said in zip(asked.answers, text.said or repeat(""), strict=False)
+            ],
         }
         if reason := missing_reference(item):
             row |= {"truth": "", "no_truth": self._words(reason)}
@@ -165,7 +170,7 @@ class Browser:
             row["counted"] = "".join(part.truth for part in differences(truth, ""))
         return row
 
-    def _answer(self, asked: AskedItem, truth: str, answer: Answer) -> Json:
+    def _answer(self, asked: AskedItem, truth: str, answer: Answer, taken: str) -> Json:
         item, response = asked.item, answer.response
         said = answer_part(response.text)
         row: Json = {"m": self._models[answer.model], "text": said[:_LONGEST]}
@@ -184,14 +189,14 @@ class Browser:
             row["diff"] = list(_compact(parts))
             if self._gathered.by_model[answer.model].role != "baseline":
                 self.mistakes.add(answer.model, parts)
-                row |= self._reading(answer.model, item, response)
+                row |= self._reading(answer.model, item, response, taken)
         return row
 
-    def _reading(self, model: str, item: Item, response: Response) -> Json:
+    def _reading(self, model: str, item: Item, response: Response, taken: str) -> Json:
         """The pattern of a transcription, and the data for drawing its order, if it is wrong."""
         row: Json = {}
         drawn = self.orders.add(model, item, response)
-        if pattern := self.patterns.add(model, item, response):
+        if pattern := self.patterns.add(model, item, response, taken):
             row["pattern"] = pattern
             drawn = drawn or lines_as_read(item, response)
             if not drawn:

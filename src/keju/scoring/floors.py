@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from keju.items import Item, Response
@@ -39,9 +39,16 @@ def wrong_page_errors(answers: Sequence[tuple[Item, Response]]) -> WrongPage | N
     Returns:
         None where no two pages differ.
     """
-    pairs = [
-        (item.answer or item.answer_simplified, _text_of(response)) for item, response in answers
-    ]
+    return wrong_page_errors_of_texts(
+        [
+            (item.answer or item.answer_simplified, compared_text(response))
+            for item, response in answers
+        ]
+    )
+
+
+def wrong_page_errors_of_texts(pairs: Iterable[tuple[str, str]]) -> WrongPage | None:
+    """The same for pairs of a reference and the transcription (`compared_text`)."""
     pairs = [pair for pair in pairs if pair[0]]
     texts = counted_alike([text for pair in pairs for text in pair])
     references, hypotheses = texts[::2], texts[1::2]
@@ -57,10 +64,14 @@ def wrong_page_errors(answers: Sequence[tuple[Item, Response]]) -> WrongPage | N
     return WrongPage(total.recognition_error, total.layout_error, compared) if compared else None
 
 
-def _text_of(response: Response) -> str:
+def compared_text(response: Response) -> str:
     """The transcription in a response; empty if the response is not scored."""
-    not_scored = response.status in {"failed", "filtered"} or len(response.text) > LONGEST
-    return "" if not_scored else transcription_of(response.text).answer or ""
+    return transcription_of(response.text).answer or "" if is_compared(response) else ""
+
+
+def is_compared(response: Response) -> bool:
+    """Whether a response is scored; others count as empty."""
+    return response.status not in {"failed", "filtered"} and len(response.text) <= LONGEST
 
 
 def _shifts(count: int) -> list[int]:
