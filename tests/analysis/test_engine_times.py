@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
+from keju.analysis.asked_items import Run
 from keju.analysis.engine_times import Collection, collection_of, speeds
-from keju.analysis.run_set import ModelResponses, Run, RunSet
+from keju.analysis.run_set import ModelResponses, RunSet
 from keju.errors import UsageError
 from keju.items import PromptVariant
 from keju.reporting.time_table import span, time_lines, time_table

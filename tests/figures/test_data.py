@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keju.analysis.asked_items import Answer, AskedItem
 from keju.analysis.difficulty import option_errors
 from keju.analysis.input_settings import StepRow, StepTable, step_tables
-from keju.analysis.run_set import Answer, AskedItem, RunSet
+from keju.analysis.run_set import RunSet
 from keju.datasets import mini
 from keju.datasets.stats import stats
 from keju.figures import OfRun, Undrawn, catalogue, of_dataset, of_papers, of_run

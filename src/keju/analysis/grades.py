@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
+from keju.analysis.asked_items import Run
 from keju.analysis.correlation import Correlation
 from keju.analysis.labels import metric_label, task_name
 from keju.analysis.marks import marks
-from keju.analysis.run_set import Run, RunSet
+from keju.analysis.run_set import RunSet
 from keju.definitions import task
 from keju.items import Protocol
 from keju.judging import (

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from keju.analysis.run_set import PEOPLE, Answer, AskedItem, ModelResponses, RunSet
+from keju.analysis.asked_items import Answer, AskedItem
+from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet
 
 
 def with_people(run_set: RunSet) -> RunSet:

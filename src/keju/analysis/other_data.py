@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from keju.analysis.run_set import Run, RunSet
+from keju.analysis.asked_items import Run
+from keju.analysis.run_set import RunSet
 from keju.definitions import Task, is_undeciphered, task, tasks
 from keju.items import Item
 from keju.messages import Message, listed, message

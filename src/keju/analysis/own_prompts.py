@@ -51,8 +51,13 @@ def own_prompts(run_set: RunSet) -> list[OwnPrompt]:
 
 def _prompts(run_set: RunSet, name: str, own: Wording, script: str) -> Iterator[OwnPrompt]:
     """The prompts of one wording, and the published ones that only get its system prompt."""
-    firsts = {(item.task, item.query): item for item in reversed(run_set.items.values())}
-    forms = {"/".join(filter(None, place)): item for place, item in firsts.items()}
+    firsts: dict[tuple[str, str], Item] = {}
+    lasts: dict[tuple[str, str], int] = {}
+    for number, each in enumerate(run_set.items.values()):
+        firsts.setdefault((each.task, each.query), each)
+        lasts[each.task, each.query] = number
+    latest = sorted(firsts, key=lambda place: -lasts[place])
+    forms = {"/".join(filter(None, place)): firsts[place] for place in latest}
     for form in dict.fromkeys([*own.prompts, *(forms if own.system else ())]):
         item = forms.get(form)
         prompt = own.prompts.get(form) or (item and own.prompt(item.task, item.query))

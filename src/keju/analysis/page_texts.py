@@ -12,7 +12,7 @@ from keju.runs import RecordList
 from keju.scoring import transcription_of
 
 if TYPE_CHECKING:
-    from keju.analysis.run_set import AskedItem
+    from keju.analysis.asked_items import AskedItem
 
 LONGEST = 20_000
 """Maximum characters of a response whose transcription is examined."""

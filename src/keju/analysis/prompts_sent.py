@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from keju.analysis.run_set import PEOPLE, AskedItem, ModelResponses, RunSet, reader_of_responses
+from keju.analysis.asked_items import AskedItem
+from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet, reader_of_responses
 from keju.definitions import prompt_of
 from keju.errors import KejuError
 from keju.items import OWN_READING, Item, PromptVariant

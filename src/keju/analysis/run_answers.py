@@ -6,19 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import force_setattr, replace
 
+from keju.analysis.packed_scores import ResponseScores
 from keju.items import Response, Score
 from keju.runs import RunFolder
 from keju.scoring import check_scores
 from keju.scoring.scores_parquet import iter_scores_of
 from keju.scoring.stored import scores_path
 
-OfResponse = dict[tuple[str, str], list[Score]]
-"""Scores of one model, by item and key of the response."""
-
 
 def scores_by_model(
     folder: RunFolder, scores: Iterable[Score] | None
-) -> Callable[[str], OfResponse]:
+) -> Callable[[str], ResponseScores]:
     """A function that gives the scores of one model, by item and key of the response.
 
     Args:
@@ -33,21 +31,14 @@ def scores_by_model(
         given: dict[str, list[Score]] = {}
         for score in scores:
             given.setdefault(score.model, []).append(score)
-        return lambda model: _by_response(given.get(model, ()))
+        return lambda model: ResponseScores(given.get(model, ()))
     check_scores(folder)
 
-    def read(model: str) -> OfResponse:
+    def read(model: str) -> ResponseScores:
         path = scores_path(folder, model)
-        return _by_response(iter_scores_of(path) if path.is_file() else ())
+        return ResponseScores(iter_scores_of(path) if path.is_file() else ())
 
     return read
-
-
-def _by_response(scores: Iterable[Score]) -> OfResponse:
-    found: OfResponse = {}
-    for score in scores:
-        found.setdefault((score.item, score.key), []).append(score)
-    return found
 
 
 def renamed_score(score: Score, model: str, item: str) -> Score:

@@ -31,8 +31,10 @@ def _add_pairs(name: str, manifest: RunManifest) -> str:
     return f"{name} ({manifest.pairs})" if manifest.pairs else name
 
 
-def shared_ids(runs: Iterable[tuple[RunManifest, Sequence[Item]]]) -> set[tuple[str, str, str]]:
+def shared_ids(runs: Sequence[tuple[RunManifest, Iterable[Item]]]) -> set[tuple[str, str, str]]:
     """The tasks, queries and ids that items of at least two datasets share."""
+    if len({manifest.items_key for manifest, _ in runs}) < 2:
+        return set()
     datasets: dict[tuple[str, str, str], set[str]] = {}
     for manifest, items in runs:
         for item in items:

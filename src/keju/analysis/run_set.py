@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from keju.analysis.asked_items import Answer, AskedItem, AskedItems, ItemKey, ItemsByName, Run
+from keju.analysis.packed_scores import ResponseScores, ScoreList, ScorePacker
 from keju.analysis.page_texts import PageTexts
 from keju.analysis.roles import model_role
-from keju.analysis.run_answers import OfResponse, renamed_score, scores_by_model, share_texts
+from keju.analysis.run_answers import renamed_score, scores_by_model, share_texts
 from keju.analysis.run_names import names_of_datasets, run_name, shared_ids
 from keju.definitions import counted_status, query_of
 from keju.definitions.shared_answers import SharedAnswers
@@ -33,54 +34,14 @@ from keju.items import (
 from keju.messages import message
 from keju.models import REPLAYED
 from keju.running.reading import name_of_images
-from keju.runs import HUMAN, RunFolder, RunManifest
+from keju.runs import HUMAN, RunFolder
 from keju.scoring import Result, aggregate
 
-ItemKey = tuple[str, str, str, str]
-"""Dataset hash, task, query and id: the identity of an item over several runs."""
-
-Mains = Mapping[tuple[str, str], list[Score]]
+Mains = Mapping[tuple[str, str], Sequence[Score]]
 """The scores of main metrics under one protocol, by task and query."""
 
 PEOPLE = "human"
 """The role of people."""
-
-
-class Run(NamedTuple):
-    """One run: its name in the report, its directory and its manifest."""
-
-    name: str
-    path: Path
-    manifest: RunManifest
-
-    @property
-    def dataset_path(self) -> Path | None:
-        """The run's dataset, where the run names one."""
-        named = self.manifest.dataset_path
-        return self.path / named if named else None
-
-
-class AskedItem(NamedTuple):
-    """An item, the run whose dataset has its images, and every model's answer to it.
-
-    The item's id is unique in the report: where two datasets have the same id for a task and query,
-    the dataset's name is added to it, here and in the scores. Responses keep the stored id.
-    """
-
-    item: Item
-    run: Run
-    answers: list[Answer]
-
-
-class Answer(NamedTuple):
-    """A model's response to an item, with its scores; `model` is its name in this report.
-
-    In a pair task there is one per item: the ranking, which has the scores.
-    """
-
-    model: str
-    response: Response
-    scores: list[Score]
 
 
 class ModelResponses(msgspec.Struct):
@@ -164,7 +125,7 @@ class RunSet(msgspec.Struct, dict=True):
 
     runs: list[Run]
     by_model: dict[str, ModelResponses]
-    asked: dict[ItemKey, AskedItem]
+    asked: Mapping[ItemKey, AskedItem]
     not_asked: dict[str, dict[str, int]]
 
     @property
@@ -178,8 +139,10 @@ class RunSet(msgspec.Struct, dict=True):
         return {run.path: run.dataset_path for run in self.runs}
 
     @cached_property
-    def items(self) -> dict[tuple[str, str, str], Item]:
+    def items(self) -> Mapping[tuple[str, str, str], Item]:
         """Every item by task, query and its id in this report, as its scores name it."""
+        if isinstance(self.asked, AskedItems):
+            return ItemsByName(self.asked)
         return {
             (asked.item.task, asked.item.query, asked.item.id): asked.item
             for asked in self.asked.values()
@@ -193,17 +156,17 @@ class RunSet(msgspec.Struct, dict=True):
     @cached_property
     def mains(self) -> dict[Protocol, Mains]:
         """The scores of main metrics, by protocol, then task and query in the items' order."""
-        found: dict[Protocol, dict[tuple[str, str], list[Score]]] = {"official": {}, "strict": {}}
+        packer = ScorePacker()
+        found: dict[Protocol, dict[tuple[str, str], ScoreList]] = {"official": {}, "strict": {}}
         for asked in self.asked.values():
-            for protocol, by_query in found.items():
-                main = main_metric(asked.item, protocol)
-                kept = by_query.setdefault((asked.item.task, asked.item.query), [])
-                kept += [
-                    score
-                    for answer in asked.answers
-                    for score in answer.scores
-                    if score.metric == main and score.protocol == protocol
-                ]
+            item = asked.item
+            mains = {protocol: main_metric(item, protocol) for protocol in found}
+            for by_query in found.values():
+                by_query.setdefault((item.task, item.query), ScoreList(packer))
+            for answer in asked.answers:
+                for score in answer.scores:
+                    if score.metric == mains[score.protocol]:
+                        found[score.protocol][item.task, item.query].append(score)
         return dict(found)
 
     @cached_property
@@ -211,15 +174,15 @@ class RunSet(msgspec.Struct, dict=True):
         """All results computed from the scores, by name and protocol."""
         return {(each.model, each.protocol): each for each in aggregate(self.scores)}
 
-    @cached_property
-    def scores(self) -> list[Score]:
+    @property
+    def scores(self) -> Iterator[Score]:
         """Every score, with the model's name in this report."""
-        return [
+        return (
             score
             for asked in self.asked.values()
             for answer in asked.answers
             for score in answer.scores
-        ]
+        )
 
 
 def load_runs(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -> RunSet:
@@ -234,35 +197,38 @@ def load_runs(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -
     """
     folders = [RunFolder.open(path) for path in paths]
     manifests = [folder.manifest() for folder in folders]
-    items = [list(folder.items()) for folder in folders]
     names = names_of_datasets(manifests)
-    shared = shared_ids(zip(manifests, items, strict=True))
-    run_set = RunSet([], {}, {}, {})
+    shared = shared_ids(
+        [
+            (manifest, folder.iter_items())
+            for manifest, folder in zip(manifests, folders, strict=True)
+        ]
+    )
+    asked = AskedItems()
+    run_set = RunSet([], {}, asked, {})
     spoken = Counter(name for manifest in manifests for name in manifest.models)
-    for folder, manifest, its in zip(folders, manifests, items, strict=True):
+    for folder, manifest in zip(folders, manifests, strict=True):
         run = Run(run_name(folder.path, [run.name for run in run_set.runs]), folder.path, manifest)
         run_set.runs.append(run)
-        for item in its:
-            key = (manifest.items_key, item.task, item.query, item.id)
+        for item in folder.iter_items():
             unique = f"{item.id} · {names[manifest.items_key]}"
-            named = replace(item, id=unique) if key[1:] in shared else item
-            run_set.asked.setdefault(key, AskedItem(named, run, []))
+            is_shared = (item.task, item.query, item.id) in shared
+            asked.add_item(run, item, unique if is_shared else item.id)
         known = scores_by_model(folder, scores)
-        _add_run(run_set, run, folder, spoken, SharedAnswers(its), known)
-    places = {name: place for place, name in enumerate(run_set.by_model)}
-    for asked in run_set.asked.values():
-        asked.answers.sort(key=lambda each: (places[each.model], each.response.round))
+        _add_run(run_set, asked, folder, spoken, known)
+    asked.sort(run_set.by_model)
     return run_set
 
 
 def _add_run(
     run_set: RunSet,
-    run: Run,
+    asked: AskedItems,
     folder: RunFolder,
     spoken: Counter[str],
-    shared: SharedAnswers,
-    scores: Callable[[str], OfResponse],
+    scores: Callable[[str], ResponseScores],
 ) -> None:
+    run = run_set.runs[-1]
+    shared = SharedAnswers(folder.iter_items())
     variants = list(dict.fromkeys(variant_of(response) for response in folder.responses()))
     for model, reasons in run.manifest.not_asked.items():
         run_set.not_asked[_label(model, run, spoken)] = reasons
@@ -272,23 +238,24 @@ def _add_run(
             _build_model_responses(
                 run_set, _format_name(_label(model, run, spoken), variant), model, run, variant
             )
-    model, of_model, ranked = "", OfResponse(), set[str]()
+    model, of_model = "", ResponseScores()
     for response, copied in _iterate_with_copies(run, folder, shared):
         if response.model != model:
             model, of_model = response.model, scores(response.model)
-            ranked = {item for item, _ in of_model}
         key = (run.manifest.items_key, response.task, response.query, response.item)
-        if key not in run_set.asked:
+        place = asked.place_of(key)
+        if place is None:
             continue
         variant = variant_of(response)
         label = _format_name(_label(response.model, run, spoken), variant, variants)
         model_responses = _build_model_responses(run_set, label, response.model, run, variant)
         if not copied:
             model_responses.add_response(response, response.benchmark)
-        found = of_model.get((response.item, response.key), [])
-        if response.candidate and not found and response.item in ranked:
+        found = of_model.of(response.item, response.key)
+        if response.candidate and not found and response.item in of_model.items:
             continue
-        if not found and _has_metrics(run_set.asked[key].item):
+        item = asked.item(place)
+        if not found and _has_metrics(item):
             raise UsageError(
                 message(
                     "analysis.response-without-scores",
@@ -297,16 +264,11 @@ def _add_run(
                     item=response.item,
                 )
             )
-        named = run_set.asked[key].item.id
-        renamed = [renamed_score(score, label, named) for score in found]
+        renamed = [renamed_score(score, label, item.id) for score in found]
         shown = _ranking(response, found) if response.candidate else response
-        model_responses.add_item(
-            counted_status(run_set.asked[key].item, shown.status), response.benchmark
-        )
-        run_set.asked[key].answers.append(
-            Answer(label, share_texts(shown, named, renamed), renamed)
-        )
-    _add_readings(run_set, run, folder)
+        model_responses.add_item(counted_status(item, shown.status), response.benchmark)
+        asked.add_answer(place, Answer(label, share_texts(shown, item.id, renamed), renamed))
+    _add_readings(run_set, asked, run, folder)
 
 
 def _iterate_with_copies(
@@ -320,16 +282,20 @@ def _iterate_with_copies(
                 yield copy, True
 
 
-def _add_readings(run_set: RunSet, run: Run, folder: RunFolder) -> None:
+def _add_readings(run_set: RunSet, asked: AskedItems, run: Run, folder: RunFolder) -> None:
     """Count the transcriptions, each for the benchmark that first shows its images."""
     shown: dict[str, str] = {}
-    for asked in run_set.asked.values():
-        shown.setdefault(name_of_images(asked.item.images), asked.item.benchmark)
-    for model_responses in run_set.by_model.values():
-        if model_responses.run == run.name and (reader := reader_of_responses(model_responses)):
-            for reading in folder.readings(reader):
-                if reading.script in ("released", model_responses.variant.script):
-                    model_responses.add_response(reading, shown.get(reading.item, ""))
+    read = [
+        (model_responses, reader)
+        for model_responses in run_set.by_model.values()
+        if model_responses.run == run.name and (reader := reader_of_responses(model_responses))
+    ]
+    for item in asked.iter_items() if read else ():
+        shown.setdefault(name_of_images(item.images), item.benchmark)
+    for model_responses, reader in read:
+        for reading in folder.readings(reader):
+            if reading.script in ("released", model_responses.variant.script):
+                model_responses.add_response(reading, shown.get(reading.item, ""))
 
 
 def reader_of_responses(model_responses: ModelResponses) -> str:

@@ -8,10 +8,11 @@ from statistics import fmean
 
 import altair as alt
 
+from keju.analysis.asked_items import ItemKey
 from keju.analysis.difficulty import option_errors
 from keju.analysis.galleries import galleries, reduced_forms
 from keju.analysis.labels import task_name
-from keju.analysis.run_set import ItemKey, RunSet
+from keju.analysis.run_set import RunSet
 from keju.definitions import options_of
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import (

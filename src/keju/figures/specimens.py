@@ -10,8 +10,9 @@ from statistics import fmean, pvariance
 import altair as alt
 from PIL import Image
 
+from keju.analysis.asked_items import AskedItem
 from keju.analysis.labels import task_name
-from keju.analysis.run_set import AskedItem, main_metric
+from keju.analysis.run_set import main_metric
 from keju.definitions import options_of, prompt_of, task
 from keju.figures.answer_text import answer_shown
 from keju.figures.breaking import wrapped

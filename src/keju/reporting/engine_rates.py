@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from keju.analysis.asked_items import ItemKey
 from keju.analysis.labels import task_name
 from keju.analysis.no_results import NoResults, has_text
-from keju.analysis.run_set import ItemKey, RunSet
+from keju.analysis.run_set import RunSet
 from keju.formatting import NOTHING
 from keju.messages import Message, join_clauses, message, recognised
 from keju.reporting.error_rows import ErrorRow

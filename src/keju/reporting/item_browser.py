@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from keju.analysis.asked_items import Answer, AskedItem, Run
 from keju.analysis.confusions import Mistakes
 from keju.analysis.differences import Difference, differences
 from keju.analysis.labels import metric_definition
@@ -23,7 +24,7 @@ from keju.analysis.order_errors import OrderErrors, true_order
 from keju.analysis.page_texts import PageText
 from keju.analysis.prompts_sent import prompts_sent
 from keju.analysis.reading_patterns import PatternCounts, lines_as_read
-from keju.analysis.run_set import Answer, AskedItem, Run, RunSet
+from keju.analysis.run_set import RunSet
 from keju.datasets.thumbnails import Thumbnails
 from keju.definitions import Query, counted_status, missing_reference, options_of, query_of, task
 from keju.files import encode_stored

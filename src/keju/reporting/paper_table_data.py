@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from keju.analysis.run_set import Run, RunSet
+from keju.analysis.asked_items import Run
+from keju.analysis.run_set import RunSet
 from keju.datasets.stats import OVERALL, Stats, stats
 from keju.definitions import task
 from keju.errors import KejuError
