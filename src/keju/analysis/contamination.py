@@ -32,8 +32,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from keju.analysis.asked_items import Answer
+from keju.analysis.gram_index import GramIndex
 from keju.analysis.labels import task_name
-from keju.analysis.run_set import Answer, AskedItem, RunSet, reader_of_responses
+from keju.analysis.run_set import RunSet, reader_of_responses
 from keju.analysis.swapped import PageKey, page_key
 from keju.definitions import options_of, prompt_of, query_of
 from keju.errors import KejuError
@@ -99,10 +101,16 @@ _Row = tuple[Sign, str, str]
 
 
 class _Known(NamedTuple):
-    """An item with its true text, and all text in it or in its prompt."""
+    """An item with its true text, and all text in it or in its prompt.
 
-    asked: AskedItem
+    `pictures` names its images; `group` is the item's id where it has no group.
+    """
+
     place: int
+    id: str
+    task: str
+    group: str
+    pictures: str
     truth: str
     own: tuple[str, ...]
 
@@ -137,18 +145,18 @@ def contamination(run_set: RunSet, swapped: Collection[PageKey] = ()) -> Contami
     index = _index(known)
     hits: list[_Hit] = []
     counts: dict[_Row, int] = {}
-    for place, each in enumerate(known):
-        others = _others(known, place) if controlled else []
-        for answer in each.asked.answers:
+    for each, asked in zip(known, run_set.asked.values() if known else (), strict=True):
+        others = _others(known, each.place) if controlled else []
+        for answer in asked.answers:
             said = counted(body_of(answer.response.text)[:_LONGEST])
             if answer.response.status not in ("answered", "truncated") or len(said) < RUN:
                 continue
             for sign, run, where, control in _signs(
-                run_set, each, answer, said, index, others, readings
+                run_set, asked.item, each, answer, said, index, others, readings
             ):
-                if sign == "elsewhere" and page_key(each.asked.item) in swapped:
+                if sign == "elsewhere" and page_key(asked.item) in swapped:
                     continue
-                key = (sign, answer.model, _name(each.asked.item))
+                key = (sign, answer.model, each.task)
                 counts[key] = counts.get(key, 0) + 1
                 if run or control:
                     hits.append(_Hit(answer.model, each, sign, run, where, control))
@@ -163,10 +171,11 @@ def _is_control(run_set: RunSet, sign: Sign, model: str) -> bool:
 
 def _signs(
     run_set: RunSet,
+    item: Item,
     each: _Known,
     answer: Answer,
     said: str,
-    index: Mapping[str, list[tuple[int, str, str]]],
+    index: _Index,
     others: Sequence[str],
     readings: Mapping[tuple[str, str, int], str],
 ) -> Iterator[tuple[Sign, str, str, str]]:
@@ -175,7 +184,6 @@ def _signs(
     The runs are empty where nothing was found.
     """
     model_responses = run_set.by_model[answer.model]
-    item = each.asked.item
     if model_responses.model.startswith(_BLIND):
         if each.truth and others:
             yield (
@@ -202,29 +210,21 @@ def _signs(
         yield "elsewhere", run, where, ""
 
 
-def _elsewhere(
-    said: str, each: _Known, index: Mapping[str, list[tuple[int, str, str]]]
-) -> tuple[str, str]:
+def _elsewhere(said: str, each: _Known, index: _Index) -> tuple[str, str]:
     """The longest run that another image's text has and this page lacks, and its origin."""
     strange: set[str] = set()
-    texts: dict[int, tuple[str, str]] = {}
     counts: Counter[int] = Counter()
-    for start in range(len(said) - RUN + 1):
-        gram = said[start : start + RUN]
-        others = [found for found in index.get(gram, ()) if found[0] != each.place]
-        if not others or gram in strange or occurs_in(gram, each.own):
-            continue
-        strange.add(gram)
-        for place, name, text in others:
-            texts[place] = (name, text)
-            counts[place] += 1
+    for gram, others in index.grams.find(said, each.place):
+        if gram not in strange and not occurs_in(gram, each.own):
+            strange.add(gram)
+            counts.update(others)
     best, where = "", ""
     for place, _ in counts.most_common(_MOST_TEXTS):
-        name, text = texts[place]
-        for run in find_common_substrings(said, text, least=RUN):
+        known = index.known[place]
+        for run in find_common_substrings(said, known.truth, least=RUN):
             longer = len(run.text) > len(best) and _holds(run.text, strange)
             if longer and _beyond(run.text, each.own) >= BEYOND:
-                best, where = run.text, name
+                best, where = run.text, known.id
     return best, where
 
 
@@ -267,12 +267,24 @@ def _collect_known(run_set: RunSet) -> list[_Known]:
         for image in asked.item.images:
             by_picture.setdefault(image.sha256, []).extend(_item_texts(asked.item))
     found = []
+    shared: dict[str, str] = {}
     for place, asked in enumerate(run_set.asked.values()):
         item = asked.item
         beside = [text for image in item.images for text in by_picture[image.sha256]]
-        own = tuple(dict.fromkeys([*_item_texts(item), *_prompt_texts(item), *beside]))
+        given = [shared.setdefault(text, text) for text in _prompt_texts(item)]
+        own = tuple(dict.fromkeys([*beside, *_item_texts(item), *given]))
         truth = counted(item.transcription or item.answer or item.answer_simplified)
-        found.append(_Known(asked, place, truth if len(truth) >= RUN else "", own))
+        found.append(
+            _Known(
+                place,
+                item.id,
+                _name(item),
+                item.group or item.id,
+                ",".join(image.sha256 for image in item.images),
+                truth if len(truth) >= RUN else "",
+                own,
+            )
+        )
     return found
 
 
@@ -293,33 +305,31 @@ def _prompt_texts(item: Item) -> tuple[str, ...]:
     return tuple(said for text in texts if (said := counted(text)))
 
 
-def _index(known: Sequence[_Known]) -> dict[str, list[tuple[int, str, str]]]:
-    """The origins of each run of eight: the item's index and id, and its text; a few of them."""
-    index: dict[str, list[tuple[int, str, str]]] = {}
+class _Index(NamedTuple):
+    """The runs of eight characters of all true texts, by the item's index in `known`."""
+
+    known: Sequence[_Known]
+    grams: GramIndex
+
+
+def _index(known: Sequence[_Known]) -> _Index:
+    """The items with a true text and images; items with the same of both are there once."""
+    grams = GramIndex(RUN, most=_MOST_TEXTS, text=lambda place: known[place].truth)
     seen: set[tuple[str, str]] = set()
     for each in known:
-        item = each.asked.item
-        pictures = ",".join(image.sha256 for image in item.images)
-        if not each.truth or not item.images or (pictures, each.truth) in seen:
-            continue
-        seen.add((pictures, each.truth))
-        for at in range(len(each.truth) - RUN + 1):
-            places = index.setdefault(each.truth[at : at + RUN], [])
-            if len(places) < _MOST_TEXTS:
-                places.append((each.place, item.id, each.truth))
-    return index
+        if each.truth and each.pictures and (each.pictures, each.truth) not in seen:
+            seen.add((each.pictures, each.truth))
+            grams.add(each.place)
+    return _Index(known, grams)
 
 
 def _others(known: Sequence[_Known], place: int) -> list[str]:
     """The true texts of the task's next few items of other groups, as a control."""
-    own = known[place].asked.item
+    own = known[place]
     found: list[str] = []
     for step in range(1, len(known)):
         other = known[(place + step) % len(known)]
-        item = other.asked.item
-        alike = (item.task, item.query) == (own.task, own.query)
-        apart = (item.group or item.id) != (own.group or own.id)
-        if alike and apart and other.truth:
+        if other.task == own.task and other.group != own.group and other.truth:
             found.append(other.truth)
         if len(found) == 2 * _MOST_TEXTS or step > 50 * _MOST_TEXTS:
             break
@@ -348,10 +358,8 @@ def readings_of(run_set: RunSet) -> dict[tuple[str, str, int], str]:
 
 
 def _rows(run_set: RunSet, counts: Mapping[_Row, int], hits: Sequence[_Hit]) -> list[SignRow]:
-    found = Counter((hit.sign, hit.model, _name(hit.known.asked.item)) for hit in hits if hit.run)
-    by_chance = Counter(
-        (hit.sign, hit.model, _name(hit.known.asked.item)) for hit in hits if hit.control
-    )
+    found = Counter((hit.sign, hit.model, hit.known.task) for hit in hits if hit.run)
+    by_chance = Counter((hit.sign, hit.model, hit.known.task) for hit in hits if hit.control)
     engines, read = Counter[str](), Counter[str]()
     for row, answers in counts.items():
         if _is_control(run_set, row[0], row[1]):
@@ -375,8 +383,8 @@ def _suspects(hits: Sequence[_Hit]) -> list[Suspect]:
         Suspect(
             sign=hit.sign,
             model=hit.model,
-            task=_name(hit.known.asked.item),
-            item=hit.known.asked.item.id,
+            task=hit.known.task,
+            item=hit.known.id,
             place=hit.known.place,
             run=hit.run,
             where=hit.where,

@@ -6,13 +6,14 @@ assumed here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
+from keju.analysis.asked_items import Answer
 from keju.analysis.labels import task_name
-from keju.analysis.run_set import Answer, AskedItem, RunSet
+from keju.analysis.run_set import RunSet
 from keju.definitions import query_of
 from keju.items import Response, Score
 from keju.messages import Message, message
@@ -76,11 +77,11 @@ class RiskCoverageRow(NamedTuple):
 
 
 class _Page(NamedTuple):
-    """One answer to a page, with its strict CER."""
+    """One answer to a page: its group, the statistics of its strict CER, and its confidence."""
 
-    asked: AskedItem
-    answer: Answer
-    score: Score
+    group: str
+    stats: Mapping[str, float]
+    confidence: float | None
 
 
 def post_edit_costs(run_set: RunSet) -> list[PostEditCost]:
@@ -89,9 +90,9 @@ def post_edit_costs(run_set: RunSet) -> list[PostEditCost]:
     for (model, name), pages in _collect_transcriptions(run_set).items():
         if len(pages) < _FEWEST:
             continue
-        groups = [page.score.group or page.score.item for page in pages]
+        groups = [page.group for page in pages]
         for layer, label in _LAYERS.items():
-            edits = [page.score.stats[f"edits_{layer}"] for page in pages]
+            edits = [page.stats[f"edits_{layer}"] for page in pages]
             mean, median, most = spread(edits, groups, (0.5, 0.9))
             untouched = sum(count == 0 for count in edits) / len(edits)
             found.append(
@@ -114,12 +115,12 @@ def risk_coverage_rows(run_set: RunSet) -> list[RiskCoverageRow]:
     """For each model except baselines, each task, and each confidence signal of its answers."""
     found = []
     for (model, name), pages in _collect_transcriptions(run_set).items():
-        known = [(page, sure) for page in pages if (sure := confidence(page.answer.response))]
+        known = [(page, sure) for page in pages if (sure := page.confidence)]
         if len(known) >= max(_FEWEST_SORTED, 0.9 * len(pages)):
-            errors = [page.score.stats["numerator"] for page, _ in known]
-            weights = [page.score.stats["denominator"] for page, _ in known]
+            errors = [page.stats["numerator"] for page, _ in known]
+            weights = [page.stats["denominator"] for page, _ in known]
             signal = [sure for _, sure in known]
-            groups = [page.score.group or page.score.item for page, _ in known]
+            groups = [page.group for page, _ in known]
             values = (errors, weights, signal)
             found.append(_risk_coverage_row(model, name, "CER", "confidence", values, groups))
     found.extend(_agreeing(run_set))
@@ -208,5 +209,14 @@ def _collect_transcriptions(run_set: RunSet) -> dict[tuple[str, str], list[_Page
             for score in answer.scores:
                 if (score.protocol, score.metric) == ("strict", "CER") and score.value is not None:
                     name = task_name(asked.item.task, asked.item.query)
-                    found.setdefault((answer.model, name), []).append(_Page(asked, answer, score))
+                    page = _Page(
+                        score.group or score.item, _used(score), confidence(answer.response)
+                    )
+                    found.setdefault((answer.model, name), []).append(page)
     return found
+
+
+def _used(score: Score) -> dict[str, float]:
+    """The statistics that the tables use, so that the others need no memory."""
+    names = ("numerator", "denominator", *(f"edits_{layer}" for layer in _LAYERS))
+    return {name: score.stats[name] for name in names if name in score.stats}
