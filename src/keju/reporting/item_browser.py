@@ -12,7 +12,7 @@ from itertools import islice, repeat
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -54,10 +54,28 @@ _CHUNKS_IN_MEMORY = 200
 Json = dict[str, Any]
 
 
+class BrowserPart(NamedTuple):
+    """The items of one page of the browser.
+
+    Attributes:
+        first: the place of the first item in the report.
+        size: the number of items.
+        items: the index of the items as JSON.
+        chunks: the numbers of the first chunk, and of the first one after the last.
+        pictures: JPEG files that the items refer to by number.
+    """
+
+    first: int
+    size: int
+    items: bytes
+    chunks: tuple[int, int]
+    pictures: list[bytes]
+
+
 class Browser:
     """Index, chunks and images of a report; `encoded_chunks` are the chunks as JSON.
 
-    `pictures` are JPEG files that items refer to by number.
+    `parts` are the pages of items, one unless there are more items than `per_part`.
 
     `mistakes` are those of all transcriptions but the baselines', `orders` their reading order and
     `patterns` the patterns in it.
@@ -67,6 +85,8 @@ class Browser:
     Args:
         run_set: the data of the report.
         words: the language of the page.
+        images: the images of each run.
+        per_part: the number of items on a page (a multiple of `PER_CHUNK`); 0 for all of them.
     """
 
     def __init__(
@@ -74,6 +94,8 @@ class Browser:
         run_set: RunSet,
         words: Words,
         images: Mapping[Path, Thumbnails] = MappingProxyType({}),
+        *,
+        per_part: int = 0,
     ) -> None:
         self._gathered = run_set
         self._words = words
@@ -84,26 +106,55 @@ class Browser:
         self.mistakes = Mistakes()
         self.orders = OrderErrors()
         self.patterns = PatternCounts()
-        self.pictures: list[bytes] = []
+        self._pictures: list[bytes] = []
+        self.parts: list[BrowserPart] = []
         self.encoded_chunks: RecordList[bytes] = RecordList(bytes, most=_CHUNKS_IN_MEMORY)
         self._items: list[list[Any]] = []
         stage = message("reporting.stage-items")
         every = iter(run_set.asked.values())
+        done = 0
         while few := list(islice(every, PER_CHUNK)):
-            show_stage(stage, len(self._items), len(run_set.asked))
-            texts = [run_set.page_texts[len(self._items) + at] for at in range(len(few))]
+            if per_part and len(self._items) >= per_part:
+                self._end_part()
+            show_stage(stage, done, len(run_set.asked))
+            texts = [run_set.page_texts[done + at] for at in range(len(few))]
+            done += len(few)
             self._items += map(self._line, few)
             details = list(map(self._details, few, texts))
             self.encoded_chunks.append(msgspec.json.encode(details, enc_hook=encode_stored))
+        self._end_part()
+
+    def _end_part(self) -> None:
+        """Close the page of the items since the last call; images are numbered in each page."""
+        last = self.parts[-1] if self.parts else None
+        self.parts.append(
+            BrowserPart(
+                first=last.first + last.size if last else 0,
+                size=len(self._items),
+                items=msgspec.json.encode(self._items, enc_hook=encode_stored),
+                chunks=(last.chunks[1] if last else 0, len(self.encoded_chunks)),
+                pictures=self._pictures,
+            )
+        )
+        self._items, self._pictures, self._numbers = [], [], {}
 
     @property
     def chunks(self) -> Iterator[list[Json]]:
         """The details of the items, `PER_CHUNK` at a time."""
         return (msgspec.json.decode(each) for each in self.encoded_chunks)
 
+    def chunks_of(self, part: BrowserPart) -> Iterator[bytes]:
+        """The chunks of a page as JSON."""
+        return (self.encoded_chunks[number] for number in range(*part.chunks))
+
     @property
     def index(self) -> Json:
-        """The items in the datasets' order: ``[id, kind, [strict main of each model]]``.
+        """The index of the first page, decoded (`index_of`)."""
+        found = self.index_of(self.parts[0])
+        return found | {"items": msgspec.json.decode(found["items"])}
+
+    def index_of(self, part: BrowserPart) -> Json:
+        """The items of a page in the datasets' order: ``[id, kind, [strict main of each model]]``.
 
         A main value is null where an answer has no score, false where the model gave no answer.
         """
@@ -114,7 +165,7 @@ class Browser:
                 for model_responses in self._gathered.by_model.values()
             ],
             "kinds": [_kind(*key, self._words) for key in self._kinds],
-            "items": self._items,
+            "items": msgspec.Raw(part.items),
             "per_chunk": PER_CHUNK,
             "patterns": {
                 name: [self._words(name), self._words(sense.what)]
@@ -236,8 +287,8 @@ class Browser:
             if place is not None:
                 key = (run.path, place)
                 if key not in self._numbers:
-                    self._numbers[key] = len(self.pictures)
-                    self.pictures.append(images.copies[place])
+                    self._numbers[key] = len(self._pictures)
+                    self._pictures.append(images.copies[place])
                 shown.append(self._numbers[key])
         return shown
 

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-
-import jinja2
-import msgspec
-from markupsafe import Markup
 
 from keju.analysis.breakdowns import OWN_KINDS, Json
 from keju.analysis.confusions import Misread
@@ -22,7 +15,7 @@ from keju.analysis.run_set import RunSet, load_runs
 from keju.analysis.same_models import SameAs, check_same_as
 from keju.datasets.thumbnails import Thumbnails, thumbnails_of
 from keju.errors import PrerequisiteError, UsageError
-from keju.files import encode_stored, write_atomic
+from keju.files import write_atomic
 from keju.formatting import percent
 from keju.local_paths import check_local
 from keju.messages import in_english, message
@@ -31,6 +24,17 @@ from keju.reporting.conclusions import Verdict, points_note, verdicts
 from keju.reporting.grade_cells import grade_cells
 from keju.reporting.input_setting_cells import step_cells
 from keju.reporting.item_browser import Browser
+from keju.reporting.item_pages import (
+    ITEMS_PER_PAGE,
+    PAGE,
+    escape,
+    inert,
+    new_environment,
+    page_assets,
+    page_data,
+    page_fields,
+    write_item_pages,
+)
 from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.risk_coverage_cells import post_edit_cells, risk_cells, risk_line
 from keju.reporting.stages import show_stage
@@ -48,10 +52,6 @@ PICTURE_BYTES = 24_000_000
 
 NO_COSTS = Costs()
 _HTML = frozenset({".html", ".htm"})
-
-_SCRIPTS = ("views.js", "report.js")
-_TEXT_OF_SCRIPT = re.compile(r'say\("([a-z0-9.-]+)"')
-_PAGE, _ITEMS, _PICTURES = "index.html", "items", "pictures"
 
 
 _CELLS = {
@@ -97,7 +97,8 @@ def write_report(
     Args:
         runs: the run directories.
         out: the HTML file, or a directory (any name that does not end in .html): there the page
-            loads items and images on demand, which keeps it fast for any number of them.
+            loads items and images on demand, which keeps it fast for any number of them. Above
+            `ITEMS_PER_PAGE` items, further pages of items are in directories of their own.
         title: the page's title; by default the datasets' names.
         picture_bytes: the maximum size of the images; smaller copies are shown, then none.
         published: show the papers' results with the run's, in the papers' tables.
@@ -123,7 +124,7 @@ def write_report(
     images = thumbnails_of(run_set.datasets, budget=picture_bytes)
     words = Words(language, own_pages=only_own_pages(run_set))
     check_same_as(same_as, run_set)
-    browser = Browser(run_set, words, images)
+    browser = Browser(run_set, words, images, per_part=0 if single else ITEMS_PER_PAGE)
     show_stage(message("reporting.stage-tables"))
     view = build_view(
         run_set,
@@ -134,9 +135,7 @@ def write_report(
         collection=costs.collection,
         images_left_out=sum(each.left_out for each in images.values()),
     )
-    page = out if single else out / _PAGE
-    if not single:
-        _write_parts(browser, out)
+    page = out if single else out / PAGE
     show_stage(message("reporting.stage-figures"))
     figures, lacking = _figures(
         run_set, view, words, images, published=published, prices=costs.prices
@@ -147,6 +146,8 @@ def write_report(
     pieces = render(
         view, browser, words, single=single, figures=figures, lacking=lacking, concluded=found
     )
+    if not single:
+        write_item_pages(out, view, browser, words)
     write_atomic(page, pieces)
     written = [page] if single else [path for path in out.rglob("*") if path.is_file()]
     return Report(run_set, view, misread, page, sum(path.stat().st_size for path in written))
@@ -202,18 +203,17 @@ def render(
     files of a report in a directory, and nothing else, so that an answer that was inserted as
     markup by mistake could neither run nor load anything.
     """
-    tokens = files("keju").joinpath("assets", "tokens.css").read_text("utf-8")
-    style = tokens + _asset("report.css")
-    script = "".join(map(_asset, _SCRIPTS))
-    of_scripts = dict.fromkeys(_TEXT_OF_SCRIPT.findall(script))
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    paged = len(browser.parts) > 1
+    assets = page_assets(paged=paged)
+    environment = new_environment()
     environment.filters |= {
         "percent": percent,
         "correlation": correlation_cell,
         "english": in_english,
     }
-    template = environment.from_string(_asset("report.html.j2"))
-    stream = template.stream(
+    stream = environment.get_template("report.html.j2").stream(
+        **assets.fields,
+        **page_fields(browser, 0),
         report=view,
         figures=figures,
         no_figures=lacking,
@@ -226,22 +226,20 @@ def render(
         orders=browser.orders.rows,
         patterns=browser.patterns,
         signals=SIGNALS,
-        style=Markup(style),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
-        style_hash=_hash(style),
-        script_hash=_hash(script),
         beside="" if single else " 'self'",
-        views=_inert(
+        views=inert(
             {
                 "models": view.names,
                 "breakdowns": [_translate_breakdown(table, words) for table in view.breakdowns],
                 "options": view.options,
-                "words": {name: words.source(name) for name in of_scripts},
+                "words": {name: words.source(name) for name in assets.texts},
             }
         ),
-        data=_inert(browser.index | {"single": single}),
-        chunks=map(_escape, browser.encoded_chunks) if single else (),
-        pictures=(base64.b64encode(each).decode() for each in browser.pictures) if single else (),
+        data=inert(page_data(browser, 0, single=single)),
+        chunks=map(escape, browser.encoded_chunks) if single else (),
+        pictures=(base64.b64encode(each).decode() for each in browser.parts[0].pictures)
+        if single
+        else (),
     )
     stream.enable_buffering(200)
     return (piece.encode() for piece in stream)
@@ -260,46 +258,8 @@ def _check_folder(out: Path) -> None:
     """Check that a directory is a report's, so that no other files are overwritten."""
     if out.exists() and not out.is_dir():
         raise UsageError(message("reporting.not-a-folder", out=out))
-    if out.is_dir() and any(out.iterdir()) and not (out / _PAGE).is_file():
+    if out.is_dir() and any(out.iterdir()) and not (out / PAGE).is_file():
         raise UsageError(message("reporting.folder-has-other-files", out=out))
-
-
-def _write_parts(browser: Browser, out: Path) -> None:
-    """Write items as scripts, since a page from the disk may not load data; images as files."""
-    scripts = (f"kejuChunk({n},{_escape(each)});" for n, each in enumerate(browser.encoded_chunks))
-    _write_numbered(out / _ITEMS, ".js", (each.encode() for each in scripts))
-    _write_numbered(out / _PICTURES, ".jpg", browser.pictures)
-
-
-def _write_numbered(folder: Path, suffix: str, contents: Iterator[bytes] | list[bytes]) -> None:
-    count = 0
-    for count, data in enumerate(contents, start=1):
-        write_atomic(folder / f"{count - 1}{suffix}", data)
-    for old in folder.glob(f"*{suffix}"):
-        if old.stem.isdecimal() and int(old.stem) >= count:
-            old.unlink()
-
-
-def _asset(name: str) -> str:
-    return files("keju.reporting").joinpath("assets", name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-def _inert(data: object) -> Markup:
-    """JSON whose texts cannot end a script element."""
-    return _escape(msgspec.json.encode(data, enc_hook=encode_stored))
-
-
-def _escape(json: bytes) -> Markup:
-    """The same of JSON that is already encoded."""
-    text = json.decode()
-    for char in "<>&\u2028\u2029":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return Markup(text)  # noqa: S704 - escaped just above
 
 
 def _title(run_set: RunSet) -> str:
