@@ -67,7 +67,7 @@ class Difficulty(NamedTuple):
 
 class _AnsweredItem(NamedTuple):
     place: int
-    item: Item
+    id: str
     values: dict[str, float]
 
     def of(self, models: Collection[str]) -> _AnsweredItem:
@@ -88,9 +88,11 @@ def difficulty(run_set: RunSet, without_results: Collection[str] = ()) -> Diffic
     so is one of `without_results` in a transcription.
     """
     by_task: dict[str, list[_AnsweredItem]] = {}
-    for tried in _collect_tried(run_set):
-        name = task_name(tried.item.task, tried.item.query)
+    forms: dict[str, str] = {}
+    for item, tried in _collect_tried(run_set):
+        name = task_name(item.task, item.query)
         by_task.setdefault(name, []).append(tried)
+        forms[name] = query_of(item).form
     found: list[tuple[float, str, _AnsweredItem]] = []
     spreads, left_out = [], []
     for name, of_task in by_task.items():
@@ -98,7 +100,7 @@ def difficulty(run_set: RunSet, without_results: Collection[str] = ()) -> Diffic
         no_model = sum(max(each.values.values()) <= 0 for each in of_task)
         spreads.append(Spread(name, len(of_task), everybody, no_model))
         means = _means(of_task)
-        absent = without_results if query_of(of_task[0].item).form == "transcription" else ()
+        absent = without_results if forms[name] == "transcription" else ()
         whole = {model: mean for model, mean in means.items() if model not in absent}
         best = max(whole.values(), default=0.0)
         able = {model: mean for model, mean in whole.items() if 2 * mean >= best}
@@ -119,7 +121,7 @@ def _means(of_task: Sequence[_AnsweredItem]) -> dict[str, float]:
     return {model: fmean(own) for model, own in values.items()}
 
 
-def _collect_tried(run_set: RunSet) -> Iterator[_AnsweredItem]:
+def _collect_tried(run_set: RunSet) -> Iterator[tuple[Item, _AnsweredItem]]:
     for place, asked in enumerate(run_set.asked.values()):
         values: dict[str, list[float]] = {}
         main = ("strict", main_metric(asked.item, "strict"))
@@ -129,7 +131,8 @@ def _collect_tried(run_set: RunSet) -> Iterator[_AnsweredItem]:
                     if (score.protocol, score.metric) == main and score.value is not None:
                         values.setdefault(answer.model, []).append(score.value)
         if values:
-            yield _AnsweredItem(place, asked.item, {model: fmean(v) for model, v in values.items()})
+            means = {model: fmean(each) for model, each in values.items()}
+            yield asked.item, _AnsweredItem(place, asked.item.id, means)
 
 
 def _hard(below: float, name: str, tried: _AnsweredItem) -> HardItem:
@@ -137,7 +140,7 @@ def _hard(below: float, name: str, tried: _AnsweredItem) -> HardItem:
     top = max(tried.values, key=lambda model: tried.values[model])
     return HardItem(
         place=tried.place,
-        id=tried.item.id,
+        id=tried.id,
         task=name,
         value=median(tried.values.values()),
         below=below,

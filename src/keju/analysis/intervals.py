@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -34,6 +34,17 @@ def intervals(scores: Iterable[Score], *, metrics: set[MetricValue]) -> dict[Met
             grouped[key].append(score)
     found = {key: interval_of_scores(of_metric) for key, of_metric in grouped.items()}
     return {key: interval for key, interval in found.items() if interval is not None}
+
+
+def intervals_of_mains(
+    mains: Iterable[Mapping[tuple[str, str], Iterable[Score]]], *, metrics: set[MetricValue]
+) -> dict[MetricValue, Interval]:
+    """`intervals` of scores by task and query; the scores of one task at a time are in memory."""
+    found: dict[MetricValue, Interval] = {}
+    for by_query in mains:
+        for scores in by_query.values():
+            found |= intervals(scores, metrics=metrics)
+    return found
 
 
 def has_interval(score: Score) -> bool:

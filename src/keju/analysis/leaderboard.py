@@ -177,7 +177,6 @@ def _leaderboard(
     if sum(model_responses.role == PEOPLE for model_responses in run_set.by_model.values()) > 1:
         notes.append(message("analysis.row-all-people-takes"))
     notes += [*own_draft_notes(run_set, name), *prompt_notes(run_set, name)]
-    items = [each.item for each in run_set.asked.values() if each.item.benchmark == name]
     if prices:
         notes.append(message("analysis.prices-check-them", seen=prices.seen))
     return Leaderboard(
@@ -187,7 +186,7 @@ def _leaderboard(
         heads=[_format_head(name, protocol) for protocol in protocols],
         domains=domains,
         groups=groups,
-        chance=_chances(items),
+        chance=_chances(run_set, name),
         notes=list(dict.fromkeys(notes)),
         currency=prices.currency if prices else "",
         results=found,
@@ -307,11 +306,12 @@ def money(model_responses: ModelResponses, prices: Prices | None) -> float | Non
     )
 
 
-def _chances(items: Sequence[Item]) -> dict[str, float]:
+def _chances(run_set: RunSet, benchmark: str) -> dict[str, float]:
     """The mean value of blind guessing, for tasks where a guess has a value above 0."""
     guesses: dict[str, list[float]] = {}
-    for item in items:
-        if guess := chance(item):
+    for asked in run_set.asked.values():
+        item = asked.item
+        if item.benchmark == benchmark and (guess := chance(item)):
             guesses.setdefault(task_name(item.task, item.query), []).append(guess)
     return {name: fmean(of_task) for name, of_task in guesses.items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from keju.analysis.intervals import MetricValue, intervals
+from keju.analysis.intervals import MetricValue, intervals_of_mains
 from keju.analysis.labels import higher_is_better, metric_label, metric_pooling
 from keju.analysis.leaderboard import Results
 from keju.analysis.marks import marks
@@ -67,8 +67,7 @@ class MetricRow(NamedTuple):
 
 def task_tables(run_set: RunSet, results: Results) -> list[TaskTable]:
     """One table per benchmark; a task has a row for each protocol that scores it."""
-    mains = [each for by in run_set.mains.values() for of_task in by.values() for each in of_task]
-    sure = intervals(mains, metrics=_main_metrics(results))
+    sure = intervals_of_mains(run_set.mains.values(), metrics=_main_metrics(results))
     tables: dict[str, list[TaskRow]] = {}
     asked = [(each, query) for each in tasks() for query in each.queries]
     for each, query in asked:

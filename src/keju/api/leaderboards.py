@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from keju.analysis import leaderboard as boards
-from keju.analysis.intervals import intervals
+from keju.analysis.intervals import intervals_of_mains
 from keju.analysis.run_set import PEOPLE, RunSet, load_runs
 from keju.definitions import task
 from keju.errors import PrerequisiteError, number_of
@@ -154,14 +154,13 @@ def _domain_rows(
 
 
 def _task_rows(run_set: RunSet) -> Iterator[dict[str, object]]:
-    mains = [each for by in run_set.mains.values() for scores in by.values() for each in scores]
     places = {
         (model, each.task, each.query, protocol, each.main.metric): (each, each.main)
         for (model, protocol), result in run_set.results.items()
         for each in result.tasks
         if each.main is not None
     }
-    sure = intervals(mains, metrics=set(places))
+    sure = intervals_of_mains(run_set.mains.values(), metrics=set(places))
     for place, (each, main) in places.items():
         model, _, _, protocol, _ = place
         interval = sure.get(place)
