@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from keju.cli.app import app
+from keju.cli.app import app, program
 from keju.cli.page_progress import stage_bar
 from keju.messages import Message, message
 from keju.reporting import write_report
@@ -44,7 +44,7 @@ def test_missing_responses_and_the_command_that_resumes_are_printed(scored_run, 
         model=model,
         missing=1,
         planned=len(folder.items()),
-        command=f"keju run {dataset} --model {model} --out {scored_run}",
+        command=f"{program()} run {dataset} --model {model} --out {scored_run}",
     )
     assert done.stderr.splitlines() == [str(expected)]
 

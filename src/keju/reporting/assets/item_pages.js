@@ -1,3 +1,4 @@
+"use strict";
 /* Items on several pages: links to items lead to the page of each, which shows it when opened. */
 (() => {
   const { first, starts } = JSON.parse(document.getElementById("data").textContent).pages;
