@@ -322,10 +322,10 @@ def test_workers_rebuild_the_modules_of_plug_in_files(file, tmp_path):
             "import sys, daft.pickle\n"
             "from pathlib import Path\n"
             "from keju.registry import add_plugin_files\n"
-            "from keju.building.engine import _RowFunction\n"
+            "from keju.building.partitions import RowFunction\n"
             f"add_plugin_files([Path({str(file)!r})])\n"
             "module = next(m for n, m in sys.modules.items() if n.startswith('keju_plugin_'))\n"
-            "guarded = _RowFunction(module.measure, module.Row, module.Found)\n"
+            "guarded = RowFunction(module.measure, module.Row, module.Found)\n"
             "sys.stdout.buffer.write(daft.pickle.dumps(guarded))\n",
         ],
         capture_output=True,

@@ -1,9 +1,13 @@
-"""Rows through Daft: order, declared types, chunks that survive, errors of their own."""
+"""Rows through Daft: order, declared types, partitions that survive, errors of their own."""
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,11 +15,12 @@ from msgspec import Struct
 
 from keju.building.columns import make_table, read_rows
 from keju.building.engine import Engine
+from keju.building.image_files import UnavailableError
 from keju.errors import DataError, UsageError
 from tests.support.builds import need_ray
 
 
-class Word(Struct, frozen=True):
+class Word(Struct, frozen=True, weakref=True):
     text: str
     times: int = 1
     weights: tuple[float, ...] = ()
@@ -65,27 +70,80 @@ def test_an_error_of_ours_is_its_row_s_and_a_bug_ends_the_work():
         Engine().map("say", [Word("bug")], say, Said)
 
 
-def test_finished_chunks_are_not_worked_again(tmp_path):
-    words = [Word(f"{n}") for n in range(50)]
-    words[33] = Word("bug")
+def stored_words(scratch: Path) -> set[str]:
+    """The words whose results are stored."""
+    files = (scratch / "parts" / "say").glob("*.parquet")
+    return {word for file in files for word in pq.read_table(file)["text"].to_pylist()}
+
+
+def test_finished_partitions_are_not_worked_again(tmp_path):
+    words = [Word(f"{n}") for n in range(200)]
+    words[133] = Word("bug")
     engine = Engine(scratch=tmp_path)
     with pytest.raises(Exception, match="ZeroDivisionError"):
         engine.map("say", words, say, Said, chunk=10)
-    words[33] = Word("33")
+    done = stored_words(tmp_path)
+    assert len(done) % 10 == 0
+    words[133] = Word("133")
     CALLS.clear()
     out = engine.map("say", words, say, Said, chunk=10)
-    assert [each.text for each in out] == [f"{n}" for n in range(50)]
-    assert sorted(CALLS, key=int) == [f"{n}" for n in range(30, 50)]
+    assert [each.text for each in out] == [f"{n}" for n in range(200)]
+    assert sorted(CALLS) == sorted({f"{n}" for n in range(200)} - done)
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
 
-def test_a_chunk_is_known_by_its_rows_and_its_work(tmp_path):
+def test_partitions_are_the_same_on_every_machine(tmp_path, monkeypatch):
+    names = []
+    for cores in (1, 64):
+        monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
+        engine = Engine(scratch=tmp_path / f"{cores}")
+        engine.map("say", [Word(f"{n}") for n in range(200)], say, Said)
+        names.append(sorted(path.name for path in tmp_path.glob(f"{cores}/parts/say/*")))
+    assert names[0] == names[1]
+    assert len(names[0]) == 4
+
+
+def test_rows_are_not_all_in_memory(tmp_path):
+    alive: weakref.WeakSet[Word] = weakref.WeakSet()
+    most = 0
+
+    def words() -> Iterator[Word]:
+        nonlocal most
+        for number in range(500):
+            word = Word(f"{number}")
+            alive.add(word)
+            most = max(most, len(alive))
+            yield word
+
+    found = Engine(scratch=tmp_path).iter_map("say", words(), say, Said, chunk=20)
+    assert [each.text for each in found] == [f"{number}" for number in range(500)]
+    assert most <= 45
+
+
+def test_rows_that_occur_twice_are_worked_once():
+    CALLS.clear()
+    out = Engine().map("say", [Word("a"), Word("b")] * 3, say, Said, chunk=2)
+    assert [each.text for each in out] == ["a", "b"] * 3
+    assert sorted(CALLS) == ["a", "b"]
+
+
+def test_a_file_that_a_worker_cannot_get_ends_the_work(tmp_path):
+    def fetch(word: Word) -> Said:
+        raise UnavailableError(f"no {word.text}")
+
+    with pytest.raises(DataError, match="no a"):
+        Engine(scratch=tmp_path).map("say", [Word("a")], fetch, Said)
+    assert not list(tmp_path.glob("parts/*/*"))
+
+
+def test_a_partition_is_known_by_its_rows_and_its_work(tmp_path):
     engine = Engine(scratch=tmp_path)
     engine.map("say", [Word("a")], say, Said)
     assert engine.map("say", [Word("b")], say, Said)[0].text == "b"
     assert engine.map("other", [Word("a")], partial(say, mark="!"), Said)[0].text == "a!"
 
 
-def test_a_torn_chunk_and_one_of_other_columns_are_worked_again(tmp_path):
+def test_a_torn_partition_and_one_of_other_columns_are_worked_again(tmp_path):
     engine = Engine(scratch=tmp_path)
     engine.map("say", [Word("a")], say, Said)
     (part,) = (tmp_path / "parts" / "say").glob("*.parquet")

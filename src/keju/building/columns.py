@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import types
 from collections.abc import Sequence
-from pathlib import Path
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -64,22 +62,25 @@ def read_rows(table: pa.Table, shape: type[R]) -> list[R]:
     ]
 
 
-def write_part(path: Path, table: pa.Table) -> None:
-    """Write a table as parquet; the file gets its final name only when it is complete."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
-
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    pq.write_table(table, partial, compression="zstd")
-    partial.replace(path)
-
-
-def read_part(path: Path, schema: pa.Schema) -> pa.Table | None:
-    """Read a file of `write_part`; None where it is missing, incomplete, or has other columns."""
+def encode_part(table: pa.Table) -> bytes:
+    """Encode a table as a parquet file."""
     import pyarrow as pa  # noqa: PLC0415 - as above
     import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def decode_part(data: bytes | None, schema: pa.Schema) -> pa.Table | None:
+    """Decode a file of `encode_part`; None if it is missing, incomplete, or has other columns."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
+    if data is None:
+        return None
     try:
-        table = pq.ParquetFile(path).read()
+        table = pq.ParquetFile(pa.BufferReader(data)).read()
     except (OSError, pa.ArrowException):
         return None
     return table if table.schema.equals(schema) else None

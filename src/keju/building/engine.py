@@ -1,33 +1,32 @@
 """Engines that apply a function to many rows: Daft on this machine or on Ray, with the same result.
 
-Rows are processed in chunks. A finished chunk is a parquet file in the step's scratch directory,
-named by the hash of its rows, so that an interrupted build resumes where it stopped, on either
-engine.
+Rows are divided into partitions of a fixed number, and one query of Daft computes all partitions of
+which no results are stored. A worker stores the results of each partition as soon as it is finished
+(`keju.building.partitions`), so that an interrupted build resumes, on either engine.
 """
 
 from __future__ import annotations
 
-import hashlib
-import logging
 import os
-import pickle
-import socket
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from keju import telemetry
-from keju.building.columns import make_schema, make_table, read_part, read_rows, write_part
-from keju.errors import KejuError, PrerequisiteError, UsageError
+from keju.building.cluster import count_cores, start_ray
+from keju.building.columns import read_rows
+from keju.building.driver_files import DriverFiles, serve_files
+from keju.building.partitions import PARTITION_ROWS, PartitionFunction, RowFunction
+from keju.building.scratch_files import ScratchFiles
+from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.messages import message
-from keju.registry import PluginSource, list_plugin_sources, load_sources
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from rich.console import Console
 
 EngineName = Literal["native", "ray"]
@@ -35,9 +34,7 @@ EngineName = Literal["native", "ray"]
 In = TypeVar("In", bound=Struct)
 Out = TypeVar("Out", bound=Struct)
 
-_ROW = "row_of_chunk"
-_ROWS_A_CORE = 64
-_BATCHES_A_CORE = 8
+_TASKS_A_CORE = 8
 _QUIET = {
     "DAFT_PROGRESS_BAR": "0",
     "RAY_TQDM": "0",
@@ -52,9 +49,10 @@ class Engine:
 
     Args:
         name: ``native``: threads of this process; ``ray``: a Ray cluster.
-        scratch: the directory for finished chunks; `within` sets a step's own.
+        scratch: the directory for finished partitions; `within` sets a step's own.
         address: of the Ray cluster; by default that of RAY_ADDRESS, else one is started here.
         console: where a progress bar is drawn, if it is a terminal.
+        store: an ``s3://`` address for finished partitions, in place of any directory.
     """
 
     def __init__(
@@ -64,17 +62,54 @@ class Engine:
         scratch: Path | None = None,
         address: str = "",
         console: Console | None = None,
+        store: str = "",
     ) -> None:
         if name not in {"native", "ray"}:
             raise UsageError(message("building.no-engine", name=name))
         self.name: EngineName = name
         self.address = address
+        self.store = store
         self._scratch = scratch
         self._console = console
 
     def within(self, scratch: Path) -> Engine:
-        """Return the same engine with another directory for finished chunks."""
-        return Engine(self.name, scratch=scratch, address=self.address, console=self._console)
+        """Return the same engine with another directory for finished partitions."""
+        return Engine(
+            self.name,
+            scratch=scratch,
+            address=self.address,
+            console=self._console,
+            store=self.store,
+        )
+
+    def storing_at(self, store: str) -> Engine:
+        """Return the same engine with an ``s3://`` address for finished partitions."""
+        return Engine(self.name, address=self.address, console=self._console, store=store)
+
+    def driver_files(self) -> DriverFiles | None:
+        """How workers get files of this machine; None if they open the files themselves.
+
+        Raises:
+            PrerequisiteError: Ray is not installed.
+            UsageError: the cluster does not respond.
+        """
+        if self.name == "native":
+            return None
+        self._start_daft()
+        return serve_files()
+
+    def files(self) -> ScratchFiles:
+        """The scratch directory, as workers use it.
+
+        Raises:
+            ValueError: the engine has none.
+            UsageError: as `driver_files`.
+        """
+        if self.store:
+            return ScratchFiles(self.store)
+        if self._scratch is None:
+            raise ValueError("the engine has no scratch directory")
+        return ScratchFiles(str(self._scratch.absolute()), self.driver_files())
 
     def map(
         self,
@@ -94,12 +129,12 @@ class Engine:
                 Its `KejuError` becomes the row's `error`; any other exception is a bug and ends the
                 build.
             out: the output type; flat records whose fields have defaults, one called `error`.
-            chunk: number of rows after which results are stored; by default 64 per core.
+            chunk: number of rows of a partition; by default 64.
 
         Returns:
             One record for each row, in the rows' order.
         """
-        return list(self.iter_map(name, rows, function, out, chunk=chunk, total=len(rows)))
+        return list(self.iter_map(name, rows, function, out, chunk=chunk))
 
     def iter_map(
         self,
@@ -109,63 +144,61 @@ class Engine:
         out: type[Out],
         *,
         chunk: int = 0,
-        total: int = 0,
     ) -> Iterator[Out]:
-        """Yield the results of `map` in order; a chunk of the rows is in memory.
+        """Yield the results of `map` in order; only partitions in work are in memory.
+
+        All rows are read, and stored on disk, before the first result is yielded.
 
         Args:
             name: as for `map`, like the following ones.
-            rows: as `map` has them; read as they are needed.
+            rows: as for `map`; read once.
             function: as for `map`.
             out: as for `map`.
             chunk: as for `map`.
-            total: number of rows, for the progress bar; 0: unknown.
+
+        Raises:
+            DataError: a worker cannot get the rows or an image, or cannot store its results.
         """
         _check(out)
-        # Chunk size depends on the CPU count, so another machine recomputes chunks. That is safe.
-        size = chunk or max(256, _ROWS_A_CORE * (os.cpu_count() or 1))
-        schema = make_schema(out)
-        for some in self._iter_chunks(name, rows, size, total):
-            inward = type(some[0])
-            table = make_table(some, inward)
-            part = self._get_part(name, table)
-            found = read_part(part, schema) if part else None
-            if found is None:
-                found = self._compute(table, _RowFunction(function, inward, out), schema)
-                if part:
-                    write_part(part, found)
-            yield from read_rows(found, out)
+        rest = iter(rows)
+        first = next(rest, None)
+        if first is None:
+            return
+        with self._temporary_folder() as folder:
+            waiting = ScratchFiles(folder, self.driver_files())
+            files = self.files() if self.store or self._scratch else waiting
+            work = PartitionFunction(RowFunction(function, type(first), out), name, waiting, files)
+            keys, missing = [], []
+            for some in _iter_partitions(chain([first], rest), chunk or PARTITION_ROWS):
+                key, done = work.store_rows(some)
+                keys.append(key)
+                if not done:
+                    missing.append(key)
+            if missing:
+                self._compute(list(dict.fromkeys(missing)), work)
+            for key in keys:
+                yield from read_rows(work.load(key), out)
 
-    def _get_part(self, name: str, table: pa.Table) -> Path | None:
-        """Return the path of a chunk's results: a file named by the hash of its input."""
-        if self._scratch is None:
-            return None
-        import pyarrow as pa  # noqa: PLC0415 - heavy
+    @contextmanager
+    def _temporary_folder(self) -> Iterator[str]:
+        """A temporary folder, in the scratch directory if there is one."""
+        if self._scratch:
+            self._scratch.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".rows-", dir=self._scratch) as folder:
+            yield str(Path(folder).absolute())
 
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as stream:
-            stream.write_table(table)
-        digest = hashlib.sha256(sink.getvalue()).hexdigest()[:24]
-        folder = self._scratch / "parts" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder / f"{digest}.parquet"
-
-    def _compute(self, table: pa.Table, guarded: _RowFunction, schema: pa.Schema) -> pa.Table:
-        import pyarrow as pa  # noqa: PLC0415 - heavy
-
+    def _compute(self, keys: list[str], work: PartitionFunction) -> None:
+        """Compute partitions by one query of Daft; workers store the results."""
         daft = self._start_daft()
-        returned = daft.DataType.struct(
-            {each.name: daft.DataType.from_arrow_type(each.type) for each in schema}
-        )
-        apply = daft.func(guarded, return_dtype=returned, unnest=True)
-        names = table.column_names
-        numbered = table.append_column(_ROW, pa.array(range(len(table)), pa.int64()))
-        # One batch is one thread's work, and Ray returns batches as they finish.
-        batch = max(1, len(table) // (_BATCHES_A_CORE * (os.cpu_count() or 1)))
-        frame = daft.from_arrow(numbered).into_batches(batch)
-        columns = [daft.col(name) for name in names]
-        found = frame.select(daft.col(_ROW), apply(*columns)).to_arrow()
-        return found.sort_by(_ROW).drop_columns([_ROW]).cast(schema)
+        apply = daft.func(work, return_dtype=daft.DataType.string())
+        frame = daft.from_pydict({"key": keys})
+        if self.name == "ray":
+            frame = frame.into_partitions(min(len(keys), _TASKS_A_CORE * count_cores()))
+        # A batch is one thread's work.
+        found = frame.into_batches(1).select(apply(daft.col("key")).alias("error"))
+        for row in self._show_progress(work.name, found.iter_rows(), len(keys)):
+            if row["error"]:
+                raise DataError(row["error"])
 
     def _start_daft(self) -> Any:  # noqa: ANN401 - the module
         os.environ.update(_QUIET)
@@ -174,7 +207,7 @@ class Engine:
         except ImportError:
             raise PrerequisiteError("keju build", "pip install 'keju[build]'") from None
         if self.name == "ray":
-            _start_ray(self.address)
+            start_ray(self.address)
         try:
             daft.set_runner_ray() if self.name == "ray" else daft.set_runner_native()
         except daft.exceptions.DaftCoreException:
@@ -183,64 +216,26 @@ class Engine:
                 raise UsageError(message("building.other-engine-running", name=self.name)) from None
         return daft
 
-    def _iter_chunks(
-        self, name: str, rows: Iterable[In], size: int, total: int
-    ) -> Iterator[list[In]]:
-        """Yield the rows in chunks; on a terminal with a progress bar."""
-        rest = iter(rows)
-        chunks = iter(lambda: list(islice(rest, size)), [])
+    def _show_progress(
+        self, name: str, found: Iterable[dict[str, Any]], total: int
+    ) -> Iterator[dict[str, Any]]:
+        """Yield what a query returns; on a terminal with a progress bar of its partitions."""
         if self._console is None or not self._console.is_terminal:
-            yield from chunks
+            yield from found
             return
         from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
 
         columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=self._console, transient=True) as bar:
-            task = bar.add_task(name, total=total or None)
-            for chunk in chunks:
-                yield chunk
-                bar.advance(task, len(chunk))
+            task = bar.add_task(name, total=total)
+            for row in found:
+                yield row
+                bar.advance(task)
 
 
-class _RowFunction:
-    """Function as Daft calls it, with a row's columns; a `KejuError` becomes the row's error."""
-
-    # Without a __dict__, which Daft would copy and send in addition to `__getstate__`.
-    __slots__ = ("__name__", "function", "inward", "outward")
-
-    def __init__(self, function: Callable[[In], Out], inward: type[In], outward: type[Out]) -> None:
-        self.function: Callable[[Any], Struct] = function
-        self.inward = inward
-        self.outward = outward
-        self.__name__ = "guarded"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Plug-in files are sent along: a worker on another machine cannot import them."""
-        parts = (self.function, self.inward, self.outward)
-        if sources := list_plugin_sources():
-            return _unpickle, (sources, _pickle(parts))
-        return _RowFunction, parts
-
-    def __call__(self, *values: object) -> dict[str, Any]:
-        given = dict(zip(self.inward.__struct_fields__, values, strict=True))
-        try:
-            found = self.function(msgspec.convert(given, self.inward))
-        except KejuError as error:
-            # Tables of a build are stored in one language.
-            found = self.outward(error=error.render("en"))
-        return {name: getattr(found, name) for name in self.outward.__struct_fields__}
-
-
-def _pickle(parts: tuple[Any, ...]) -> bytes:
-    """Pickle functions and types by their modules, which `load_sources` imports again."""
-    import daft.pickle  # noqa: PLC0415 - heavy, optional
-
-    return bytes(daft.pickle.dumps(parts))
-
-
-def _unpickle(sources: tuple[PluginSource, ...], parts: bytes) -> _RowFunction:
-    load_sources(sources)
-    return _RowFunction(*pickle.loads(parts))  # noqa: S301 - what `_pickle` made
+def _iter_partitions(rows: Iterable[In], size: int) -> Iterator[list[In]]:
+    rest = iter(rows)
+    return iter(lambda: list(islice(rest, size)), [])
 
 
 def _check(outward: type[Struct]) -> None:
@@ -248,41 +243,3 @@ def _check(outward: type[Struct]) -> None:
     fields = msgspec.structs.fields(outward)
     if any(each.required for each in fields) or "error" not in {each.name for each in fields}:
         raise TypeError(f"{outward.__name__}: all fields need defaults, and one is called error")
-
-
-def _start_ray(address: str) -> None:
-    try:
-        import ray  # noqa: PLC0415 - heavy, optional
-    except ImportError:
-        raise PrerequisiteError(message("building.engine-ray"), "pip install 'keju[ray]'") from None
-    if ray.is_initialized():
-        return
-    where = address or os.environ.get("RAY_ADDRESS") or "local"
-    _check_reachable(where)
-    # A local Ray starts what it needs; a running one cannot be asked for processors, and its
-    # workers do not inherit this environment.
-    options: dict[str, Any] = (
-        {"include_dashboard": False}
-        if where == "local"
-        else {"runtime_env": {"env_vars": telemetry.DISABLED}}
-    )
-    try:
-        ray.init(address=where, log_to_driver=False, logging_level=logging.ERROR, **options)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UsageError(
-            message("building.ray-does-not-answer", where=where, reason=reason)
-        ) from None
-
-
-def _check_reachable(where: str) -> None:
-    """Check that a cluster's address is reachable: Ray itself would retry for minutes."""
-    if where in {"local", "auto"}:
-        return
-    host, _, port = where.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdigit():
-        raise UsageError(message("building.not-a-ray-address", where=where))
-    try:
-        socket.create_connection((host, int(port)), timeout=10).close()
-    except (OSError, OverflowError) as error:
-        raise UsageError(message("building.ray-failed", where=where, error=error)) from None

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from keju.building.engine import Engine
+from keju.building.scratch_files import ScratchFiles
 from keju.building.settings import check_paths, compute_fingerprint
 from keju.building.step import Step
 from keju.building.step_context import SCRATCH, StepContext
@@ -20,7 +21,7 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record
 from keju.messages import message
-from keju.object_stores import is_address, writing_to
+from keju.object_stores import is_address, parse_address, writing_to
 from keju.registry import Plugin
 
 RECORD = "step.json"
@@ -136,7 +137,8 @@ def run_step(work: StepCall, out: Path, *, engine: Engine) -> StepResult:
     Args:
         work: the step.
         out: the dataset's directory; new, empty, or left by an earlier run of this step. Or an
-            ``s3://`` address at which nothing exists.
+            ``s3://`` address at which nothing exists; until the step is complete, finished
+            partitions are at ``OUT.scratch/``.
         engine: processes rows.
 
     Raises:
@@ -144,8 +146,12 @@ def run_step(work: StepCall, out: Path, *, engine: Engine) -> StepResult:
         DataError: the step fails.
     """
     if is_address(out):
+        # Beside the address, at which nothing may exist: there an interrupted step finds them.
+        store = f"{parse_address(out)}.scratch/{work.fingerprint}"
         with writing_to(out, MANIFEST) as folder:
-            return run_step(work, folder, engine=engine)
+            made_there = run_step(work, folder, engine=engine.storing_at(store))
+        ScratchFiles(store).delete_all()
+        return made_there
     mark = work.fingerprint
     if done := load_finished(out, mark):
         return done

@@ -12,10 +12,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from keju.building.engine import Engine
+from keju.building.image_files import ImageFiles
 from keju.building.tables import write_table
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import ImageRef, Item, Provenance
+from keju.messages import message
 
 SCRATCH = ".scratch"
 TABLES = "tables"
@@ -68,8 +71,47 @@ class StepContext:
         key = json.dumps([self.seed, self._step, *names]).encode()
         return np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()[:16], "big"))
 
+    def image_name(self, ref: ImageRef) -> str:
+        """The name of an image of the input in the rows of an engine; `image_files` finds it.
+
+        Raises:
+            DataError: its path leaves the dataset.
+        """
+        if ref.path not in self.dataset.packed:
+            self.dataset.check_image_path(ref)
+            return ImageFiles.name(ref)
+        return ImageFiles.name(ref, self.image_path(ref).name)
+
+    def image_files(self) -> ImageFiles:
+        """The images of the input for workers: `engine.map` gives them to its function.
+
+        Raises:
+            UsageError: the Ray cluster does not respond.
+        """
+        unpacked = str(self.scratch("unpacked").absolute())
+        if address := self.dataset.address:
+            # Images of tables are unpacked on this machine.
+            driver = self.engine.driver_files() if self.dataset.packed else None
+            return ImageFiles((unpacked,), address, driver)
+        roots = (str(self.dataset.path.absolute()), unpacked)
+        return ImageFiles(roots, driver=self.engine.driver_files())
+
+    def fetch_scratch(self, name: str) -> Path:
+        """The local path of a file that a worker wrote into `engine.files`.
+
+        Raises:
+            DataError: the file is missing, or the store of the scratch directory fails.
+        """
+        path = self.out / SCRATCH / name
+        if not path.is_file():
+            data = self.engine.files().read(name)
+            if data is None:
+                raise DataError(message("building.partition-missing"), file=path)
+            write_atomic(path, data)
+        return path
+
     def image_path(self, ref: ImageRef) -> Path:
-        """The path of an image of the input, for engines whose rows name files.
+        """The path of an image of the input on this machine.
 
         Raises:
             DataError: the image is missing, or has another hash than the item states.

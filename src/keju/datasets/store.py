@@ -251,16 +251,24 @@ class Dataset:
             DataError: the path leaves the dataset, by ``..``, as an absolute path or by a link; or
                 the image cannot be fetched.
         """
+        self.check_image_path(ref)
+        return self._remote.image_path(ref) if self._remote else self.path / ref.path
+
+    def check_image_path(self, ref: ImageRef) -> None:
+        """Check that the path of an image is inside the dataset; nothing is fetched.
+
+        Raises:
+            DataError: it is not, by ``..``, as an absolute path or by a link.
+        """
         plain = PurePosixPath(ref.path)
         unsafe = plain.is_absolute() or not plain.parts or ".." in plain.parts
         unsafe = unsafe or any(mark in ref.path for mark in ("\\", "\0", ":"))
         if not unsafe and self._remote:
-            return self._remote.image_path(ref)
+            return
         if not unsafe:
-            path = self.path / plain
             try:
-                if path.resolve().is_relative_to(self._root):
-                    return path
+                if (self.path / plain).resolve().is_relative_to(self._root):
+                    return
             except (OSError, RuntimeError):
                 pass
         raise DataError(message("datasets.image-path-outside"), file=self.path, item=repr(ref.path))

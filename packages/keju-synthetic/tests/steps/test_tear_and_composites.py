@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from PIL import Image, ImageDraw
 
-from keju.building.engine import _RowFunction
+from keju.building.partitions import RowFunction
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
@@ -135,7 +135,7 @@ def test_the_reason_in_a_table_is_english_in_every_language():
     Image.new("RGB", (90, 90), (90, 90, 90)).save(flat, "PNG")
     one = partial(tear.fragment_piece, settings=tear.FragmentSettings())
     with using("zh"):
-        row = _RowFunction(one, tear.PieceImage, tear.BrokenPiece)("a", flat.getvalue(), [1])
+        row = RowFunction(one, tear.PieceImage, tear.BrokenPiece)("a", flat.getvalue(), [1])
         with pytest.raises(DataError) as caught:
             one(tear.PieceImage("a", flat.getvalue(), [1]))
     assert row["error"] == caught.value.render("en") != str(caught.value)

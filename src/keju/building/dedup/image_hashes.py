@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from keju.building.dedup.union_find import Indices
+from keju.building.image_files import LOCAL_FILES, ImageFiles, label_image
 from keju.errors import DataError
 from keju.images import open_image, thumbnail
 from keju.messages import message
@@ -36,7 +36,7 @@ _QUALITY = 90
 
 
 class ImageFile(Struct, frozen=True):
-    """An image file, and its size in pixels."""
+    """An image file, by its path or its name for `ImageFiles`, and its size in pixels."""
 
     path: str
     width: int
@@ -50,13 +50,13 @@ class Hashes(Struct, frozen=True):
     error: str = ""
 
 
-def render_grey(picture: ImageFile) -> Image:
+def render_grey(picture: ImageFile, images: ImageFiles = LOCAL_FILES) -> Image:
     """Render an image in grey, upright, with about `AREA` pixels; a smaller one keeps its size.
 
     Raises:
         DataError: it cannot be read.
     """
-    path = Path(picture.path)
+    path, name = images.path(picture.path), label_image(picture.path)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -67,11 +67,11 @@ def render_grey(picture: ImageFile) -> Image:
     scale = math.sqrt(AREA / max(1, picture.width * picture.height))
     if scale < 1:
         side = math.ceil(longer * scale)
-        data = thumbnail(data, name=path.name, max_side=side, quality=_QUALITY)
-    return open_image(data, name=path.name).convert("L")
+        data = thumbnail(data, name=name, max_side=side, quality=_QUALITY)
+    return open_image(data, name=name).convert("L")
 
 
-def compute_hashes(picture: ImageFile) -> Hashes:
+def compute_hashes(picture: ImageFile, images: ImageFiles = LOCAL_FILES) -> Hashes:
     """Compute the hashes of an image.
 
     Raises:
@@ -79,7 +79,7 @@ def compute_hashes(picture: ImageFile) -> Hashes:
     """
     import imagehash  # noqa: PLC0415 - imports scipy
 
-    small = render_grey(picture)
+    small = render_grey(picture, images)
     found = imagehash.phash(small), imagehash.phash(small, hash_size=16), imagehash.dhash(small)
     return Hashes(bits=b"".join(np.packbits(each.hash).tobytes() for each in found))
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from keju.building.dedup.image_hashes import AREA, ImageFile, render_grey
+from keju.building.image_files import LOCAL_FILES, ImageFiles
 
 SAME_IMAGE = 0.9
 """Similarity from which two images count as the same. Measured: pages re-encoded, halved, rotated
@@ -96,7 +97,7 @@ def measure_similarity(one: Grey, other: Grey) -> float:
     return best
 
 
-def compare_images(pair: ImagePair) -> Similarity:
+def compare_images(pair: ImagePair, images: ImageFiles = LOCAL_FILES) -> Similarity:
     """Measure the similarity of two image files.
 
     Raises:
@@ -104,12 +105,14 @@ def compare_images(pair: ImagePair) -> Similarity:
     """
     one = ImageFile(pair.one, pair.one_width, pair.one_height)
     other = ImageFile(pair.other, pair.other_width, pair.other_height)
-    return Similarity(likeness=measure_similarity(_load_grey(one), _load_grey(other)))
+    return Similarity(
+        likeness=measure_similarity(_load_grey(one, images), _load_grey(other, images))
+    )
 
 
 @lru_cache(maxsize=64)
-def _load_grey(picture: ImageFile) -> Grey:
-    return np.asarray(render_grey(picture), np.float32)
+def _load_grey(picture: ImageFile, images: ImageFiles) -> Grey:
+    return np.asarray(render_grey(picture, images), np.float32)
 
 
 def _choose_size(one: Grey, other: Grey) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -107,7 +108,7 @@ def deduplicate_images(context: StepContext, settings: DedupImagesSettings) -> N
     """
     given = context.dataset
     refs = list({ref.sha256: ref for item in given for ref in item.images}.values())
-    pictures = [ImageFile(str(context.image_path(ref)), ref.width, ref.height) for ref in refs]
+    pictures = [ImageFile(context.image_name(ref), ref.width, ref.height) for ref in refs]
     candidates = _find_candidates(context, settings, given, refs, pictures)
     verified = _verify(context, settings, candidates, pictures)
     kept_by = _map_to_representatives(refs, [each.pair for each, _ in verified])
@@ -151,9 +152,10 @@ def _find_candidates(
     pictures: list[ImageFile],
 ) -> list[Candidate]:
     """Find the pairs that one of the hashes or CLIP proposes, each once."""
-    hashes = context.engine.map("hashes", pictures, compute_hashes, Hashes)
+    compute = partial(compute_hashes, images=context.image_files())
+    hashes = context.engine.map("hashes", pictures, compute, Hashes)
     _check(each.error for each in hashes)
-    vectors = _encode_images(context, settings.clip, refs, pictures) if settings.clip else None
+    vectors = _encode_images(context, settings.clip, refs) if settings.clip else None
     found: dict[tuple[int, int], Candidate] = {}
     for scope in _group_by_scope(items, refs, settings.within):
         bits = [hashes[at].bits for at in scope]
@@ -190,10 +192,11 @@ def _verify(
     pictures: list[ImageFile],
 ) -> list[tuple[Candidate, float]]:
     """Verify candidates by registering their images on each other; each with its similarity."""
+    look = partial(compare_images, images=context.image_files())
 
     def compare(some: list[Candidate]) -> list[float]:
         pairs = [ImagePair.of(pictures[each.one], pictures[each.other]) for each in some]
-        found = context.engine.map("comparisons", pairs, compare_images, Similarity)
+        found = context.engine.map("comparisons", pairs, look, Similarity)
         _check(each.error for each in found)
         if not settings.trust_clip:
             return [each.likeness for each in found]
@@ -206,7 +209,7 @@ def _verify(
 
 
 def _encode_images(
-    context: StepContext, folder: Path, refs: Sequence[ImageRef], pictures: Sequence[ImageFile]
+    context: StepContext, folder: Path, refs: Sequence[ImageRef]
 ) -> NDArray[np.float32]:
     """Compute CLIP's vector of each image; finished batches survive an interruption."""
     from keju.encoders.pictures import PictureEncoder  # noqa: PLC0415 - torch
@@ -219,12 +222,12 @@ def _encode_images(
         file = context.scratch("clip") / f"{shorten_hash(mark)}.npy"
         if not file.exists():
             some = (
-                open_image(Path(each.path).read_bytes(), name=each.path)
-                for each in pictures[start : start + _CHUNK]
+                open_image(context.dataset.image_bytes(ref), name=ref.path)
+                for ref in refs[start : start + _CHUNK]
             )
-            partial = file.with_suffix(".part.npy")
-            np.save(partial, np.stack(list(encoder.vectors(some))))
-            partial.replace(file)
+            unfinished = file.with_suffix(".part.npy")
+            np.save(unfinished, np.stack(list(encoder.vectors(some))))
+            unfinished.replace(file)
         parts.append(np.load(file))
     return np.concatenate(parts)
 

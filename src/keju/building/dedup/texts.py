@@ -198,9 +198,7 @@ def _compute_keys(texts: FormTexts, engine: Engine | None) -> Keys:
     blocks = (TextBlock(texts[start : start + _BLOCK]) for start in starts)
     found: Iterable[BlockKeys] = map(compute_block_keys, blocks)
     if engine:
-        found = engine.iter_map(
-            "band-keys", blocks, compute_block_keys, BlockKeys, chunk=_BLOCKS, total=len(starts)
-        )
+        found = engine.iter_map("band-keys", blocks, compute_block_keys, BlockKeys, chunk=_BLOCKS)
     for start, each in zip(starts, found, strict=True):
         part = np.frombuffer(each.keys, np.uint32).reshape(BANDS, -1)
         keys[:, start : start + part.shape[1]] = part

@@ -7,13 +7,12 @@ pixels, so that a page measures the same at 300 and at 600 dpi. Images that are 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 from PIL import Image
 
+from keju.building.image_files import LOCAL_FILES, ImageFiles
 from keju.images import open_image
 from keju.ink import STEP, Grey, dark_on_light, estimate_paper, find_marks, to_grey
 
@@ -28,7 +27,7 @@ _DARK = 0.2
 
 
 class ImageToMeasure(Struct, frozen=True):
-    """An image to measure: its name in items, and the path of its bytes."""
+    """An image to measure: its path in items, and its name for `ImageFiles` or its file."""
 
     path: str
     file: str
@@ -62,13 +61,13 @@ class ImageMeasures(Struct, frozen=True):
     error: str = ""
 
 
-def measure_image(seen: ImageToMeasure) -> ImageMeasures:
+def measure_image(seen: ImageToMeasure, images: ImageFiles = LOCAL_FILES) -> ImageMeasures:
     """Measure an image file.
 
     Raises:
         DataError: it is not a valid image.
     """
-    image = open_image(Path(seen.file).read_bytes(), name=seen.path)
+    image = open_image(images.path(seen.file).read_bytes(), name=seen.path)
     width, height = image.size
     measures = measure_grey(image)
     return ImageMeasures(

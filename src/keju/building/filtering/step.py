@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -28,7 +27,6 @@ from keju.building.filtering.report import (
 )
 from keju.building.filtering.texts import (
     TextMeasures,
-    TextsToMeasure,
     collect_texts,
     measure_texts,
     read_words,
@@ -112,8 +110,9 @@ def _measure_pictures(context: StepContext) -> dict[str, ImageMeasures]:
     if not context.dataset.manifest.images:
         return {}
     refs = {ref.path: ref for item in context.dataset for ref in item.images}
-    rows = [ImageToMeasure(path, str(context.image_path(ref))) for path, ref in refs.items()]
-    seen = context.engine.map("pictures", rows, measure_image, ImageMeasures)
+    rows = [ImageToMeasure(path, context.image_name(ref)) for path, ref in refs.items()]
+    measure = partial(measure_image, images=context.image_files())
+    seen = context.engine.map("pictures", rows, measure, ImageMeasures)
     return {
         row.path: (measures if measures.path else ImageMeasures(row.path, error=measures.error))
         for row, measures in zip(rows, seen, strict=True)
@@ -130,20 +129,11 @@ def _measure_texts(
         matches = compute_matches(context, context.dataset, settings.clip)
     else:
         context.note(message("steps.match-unscored"))
-    waiting: deque[Item] = deque()
-
-    def collect() -> Iterator[TextsToMeasure]:
-        for item in context.dataset:
-            waiting.append(item)
-            yield collect_texts(item)
-
-    total = len(context.dataset)
-    for measures in context.engine.iter_map(
-        "texts", collect(), words, TextMeasures, chunk=_CHUNK, total=total
-    ):
+    texts = map(collect_texts, context.dataset)
+    found = context.engine.iter_map("texts", texts, words, TextMeasures, chunk=_CHUNK)
+    for item, measures in zip(context.dataset, found, strict=True):
         match = matches.get(measures.item, UNKNOWN)
         text = replace(measures, match=match) if settings.clip else measures
-        item = waiting.popleft()
         quality.add(item, text)
         if find:
             quality.faults += find(item, text)

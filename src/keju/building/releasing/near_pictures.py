@@ -7,6 +7,7 @@ counts when the images, registered on each other, agree stroke by stroke.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from keju.building.dedup.image_hashes import Hashes, ImageFile, compute_hashes, find_near_hashes
 from keju.building.dedup.image_similarity import SAME_IMAGE, ImagePair, Similarity, compare_images
 from keju.building.engine import Engine
+from keju.building.image_files import ImageFiles
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.items import ImageRef
@@ -45,10 +47,12 @@ def find_near_images(
     names = [*ours, *(name for name in theirs if name not in ours)]
     with TemporaryDirectory(prefix="keju-leaks-") as folder:
         pictures = [
-            ImageFile(str(_get_file(dataset, ref, Path(folder))), ref.width, ref.height)
+            ImageFile(str(_get_file(dataset, ref, Path(folder)).absolute()), ref.width, ref.height)
             for dataset, ref in map({**theirs, **ours}.__getitem__, names)
         ]
-        hashes = engine.map("hashes", pictures, compute_hashes, Hashes)
+        images = ImageFiles(driver=engine.driver_files())
+        compute = partial(compute_hashes, images=images)
+        hashes = engine.map("hashes", pictures, compute, Hashes)
         _check(hashes)
         first = len(ours)
         pairs = [
@@ -58,7 +62,8 @@ def find_near_images(
             if (one < first and names[other] in theirs) or (other < first and names[one] in theirs)
         ]
         rows = [ImagePair.of(pictures[one], pictures[other]) for one, other in pairs]
-        found = engine.map("comparisons", rows, compare_images, Similarity)
+        compare = partial(compare_images, images=images)
+        found = engine.map("comparisons", rows, compare, Similarity)
         _check(found)
     for (one, other), seen in zip(pairs, found, strict=True):
         if seen.likeness < SAME_IMAGE:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
 
 from keju.building.dropped import Dropped, write_dropped
+from keju.building.image_files import ImageFiles
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.standardising.pictures import ImageJob, StandardImage, probe_file
 from keju.datasets.readers.base import image_files
@@ -37,8 +39,9 @@ def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
     files = list(image_files(settings.path)) if settings.path.is_dir() else []
     if not files:
         raise DataError(message("building.images-folder-expected"), file=settings.path)
-    rows = [ImageJob(str(file), str(file), "") for file in files]
-    facts = site.engine.map("probe", rows, probe_file, StandardImage)
+    rows = [ImageJob(str(file.absolute()), str(file), "") for file in files]
+    probe = partial(probe_file, images=ImageFiles(driver=site.engine.driver_files()))
+    facts = site.engine.map("probe", rows, probe, StandardImage)
     if all(each.error for each in facts):
         raise DataError(message("building.no-sound-image", error=facts[0].error))
     seen: set[str] = set()

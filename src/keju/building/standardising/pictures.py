@@ -18,6 +18,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from PIL import Image, Jpeg2KImagePlugin
 
+from keju.building.image_files import LOCAL_FILES, ImageFiles
+from keju.building.scratch_files import ScratchFiles
 from keju.building.standardising.bands import iter_bands
 from keju.errors import DataError
 from keju.files import sha256_bytes, sha256_file
@@ -53,7 +55,11 @@ _SIDEWAYS = frozenset({5, 6, 7, 8})
 
 
 class ImageJob(Struct, frozen=True):
-    """An image to standardise: its file, its name in errors, and the target directory."""
+    """An image to standardise: its file, its name in errors, and the target directory.
+
+    `file` is a path or a name for `ImageFiles`; `folder` is below the scratch directory if workers
+    write there, else a path.
+    """
 
     file: str
     name: str
@@ -94,28 +100,49 @@ class ImageTarget(NamedTuple):
     whole: int = WHOLE
 
 
-def standardise_image(picture: ImageJob, *, measure: ImageTarget) -> StandardImage:
+def standardise_image(
+    picture: ImageJob,
+    *,
+    measure: ImageTarget,
+    images: ImageFiles = LOCAL_FILES,
+    scratch: ScratchFiles | None = None,
+) -> StandardImage:
     """Standardise an image and write it into its directory, named by its hash.
+
+    Args:
+        picture: the image.
+        measure: its target.
+        images: finds the file.
+        scratch: the scratch directory that contains the target directory.
 
     Raises:
         DataError: it is not a valid image, or too large for its kind.
     """
-    file = Path(picture.file)
+    file = images.path(picture.file)
     with decoding(file, picture.name):
         image = open_header(file, name=picture.name)
         if image.width * image.height <= _LARGE:
-            return _convert(image, file, picture, measure)
-        with _ONE_AT_A_TIME:
-            return _convert(image, file, picture, measure)
+            facts, data = _convert(image, file, picture, measure)
+        else:
+            with _ONE_AT_A_TIME:
+                facts, data = _convert(image, file, picture, measure)
+    if data is None:
+        return facts
+    name = f"{facts.sha256}.jpg"
+    if scratch is not None:
+        scratch.write(f"{picture.folder}/{name}", data)
+    else:
+        _write(Path(picture.folder), data, picture.file)
+    return replace(facts, file=name)
 
 
-def probe_file(picture: ImageJob) -> StandardImage:
+def probe_file(picture: ImageJob, *, images: ImageFiles = LOCAL_FILES) -> StandardImage:
     """Decode an image once, in little memory, and describe it; nothing is written.
 
     Raises:
         DataError: as `standardise_image`.
     """
-    file = Path(picture.file)
+    file = images.path(picture.file)
     with decoding(file, picture.name):
         image = open_header(file, name=picture.name)
         facts = _read_facts(image, picture.name)
@@ -144,7 +171,8 @@ def compute_target_size(width: int, height: int, pixels: int) -> tuple[int, int]
 
 def _convert(
     image: Image.Image, file: Path, picture: ImageJob, measure: ImageTarget
-) -> StandardImage:
+) -> tuple[StandardImage, bytes | None]:
+    """Convert an image; without bytes if it is standard already."""
     facts = _read_facts(image, picture.name)
     turn, mode, old = _read_orientation(image), image.mode, image.size
     wanted = compute_target_size(*old, measure.pixels)
@@ -152,7 +180,8 @@ def _convert(
     if fits and not measure.recode:
         image.load()
         size = file.stat().st_size
-        return replace(facts, sha256=sha256_file(file), size=size, width=old[0], height=old[1])
+        facts = replace(facts, sha256=sha256_file(file), size=size, width=old[0], height=old[1])
+        return facts, None
     profile = image.info.get("icc_profile") if mode in {"RGB", "RGBA"} else None
     small = _decode(image, file, wanted, _Limit(picture.name, measure.whole))
     if small.size != wanted:
@@ -165,15 +194,14 @@ def _convert(
     out = io.BytesIO()
     small.save(out, "JPEG", quality=measure.quality, subsampling=0, icc_profile=profile)
     data = out.getvalue()
-    name = _write(Path(picture.folder), data, picture.file)
-    return replace(
+    facts = replace(
         facts,
-        file=name,
-        sha256=name.removesuffix(".jpg"),
+        sha256=sha256_bytes(data),
         size=len(data),
         width=small.width,
         height=small.height,
     )
+    return facts, data
 
 
 def _read_facts(image: Image.Image, name: str) -> StandardImage:
@@ -201,14 +229,13 @@ def _read_orientation(image: Image.Image) -> int:
     return orientation_of(image)
 
 
-def _write(folder: Path, data: bytes, origin: str) -> str:
+def _write(folder: Path, data: bytes, origin: str) -> None:
     """Write an image named by its hash, only when complete; two images may be the same."""
     path = folder / f"{sha256_bytes(data)}.jpg"
     if not path.is_file():
         partial = path.with_name(f".{path.stem}.{os.getpid()}.{sha256_bytes(origin.encode())[:8]}")
         partial.write_bytes(data)
         partial.replace(path)
-    return path.name
 
 
 class _Limit(NamedTuple):

@@ -31,6 +31,9 @@ LEAST_PIXELS = 50_000
 """A budget below this number of pixels (about 220x220) must be confirmed: our reading."""
 
 
+_FOLDER = "pictures"
+
+
 class StandardiseSettings(Settings, frozen=True):
     """The format and size of the images."""
 
@@ -100,15 +103,14 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
         DataError: no item is left.
     """
     refs = list({ref.path: ref for item in context.dataset for ref in item.images}.values())
-    folder = context.scratch("pictures")
-    rows = [
-        ImageJob(file=str(context.image_path(ref)), name=ref.path, folder=str(folder))
-        for ref in refs
-    ]
-    measure = ImageTarget(settings.pixels, settings.quality, settings.recode, settings.whole)
-    made = context.engine.map(
-        "pictures", rows, partial(standardise_image, measure=measure), StandardImage
+    rows = [ImageJob(context.image_name(ref), name=ref.path, folder=_FOLDER) for ref in refs]
+    standardise = partial(
+        standardise_image,
+        measure=ImageTarget(settings.pixels, settings.quality, settings.recode, settings.whole),
+        images=context.image_files(),
+        scratch=context.engine.files(),
     )
+    made = context.engine.map(_FOLDER, rows, standardise, StandardImage)
     done = dict(zip((ref.path for ref in refs), made, strict=True))
     dropped = list(_keep_sound(context, done))
     if len(dropped) == len(context.dataset):
@@ -176,7 +178,7 @@ def _store(context: StepContext, ref: ImageRef, made: StandardImage) -> ImageRef
         size=made.size,
     )
     if not context.writer.has_image(new):
-        context.writer.link_image(context.scratch("pictures") / made.file, new)
+        context.writer.link_image(context.fetch_scratch(f"{_FOLDER}/{made.file}"), new)
     return new
 
 

@@ -1,0 +1,78 @@
+"""`ScratchFiles`: files of a step's scratch directory, which workers on any machine read and write.
+
+The directory is a local folder or an ``s3://`` address. Each file is written as a whole.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import NamedTuple
+
+from keju.building.driver_files import DriverFiles, read_bytes, write_bytes
+from keju.object_stores import Address, ObjectFolder, is_address, parse_address
+from keju.object_stores.folder import MissingObjectError
+
+
+class ScratchFiles(NamedTuple):
+    """The files of a scratch directory, by name.
+
+    Attributes:
+        place: an absolute path of the node that runs the command, or an address. Credentials for an
+            address are those of the worker's environment.
+        driver: how workers on other nodes reach a path; None if all of them open it themselves.
+    """
+
+    place: str
+    driver: DriverFiles | None = None
+
+    def read(self, name: str) -> bytes | None:
+        """Read a file; None if it does not exist.
+
+        Raises:
+            DataError: the store answers with an error.
+            UsageError: the environment has no credentials for the store.
+        """
+        if is_address(self.place):
+            try:
+                return open_folder(self.place).read(name)
+            except MissingObjectError:
+                return None
+        path = f"{self.place}/{name}"
+        return self.driver.read(path) if self.driver else read_bytes(path)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file, which appears when it is complete.
+
+        Raises:
+            DataError: the store answers with an error.
+            UsageError: the environment has no credentials for the store.
+        """
+        if is_address(self.place):
+            open_folder(self.place).write(name, content)
+        elif self.driver:
+            self.driver.write(f"{self.place}/{name}", content)
+        else:
+            write_bytes(f"{self.place}/{name}", content)
+
+    def delete_all(self) -> None:
+        """Delete all files at an address.
+
+        Raises:
+            DataError: the store answers with an error.
+        """
+        folder = open_folder(self.place)
+        for found in list(folder.list()):
+            folder.delete(found.name)
+
+
+def open_folder(address: str) -> ObjectFolder:
+    """Open the objects at an address, once per process and environment."""
+    settings = tuple((key, os.environ[key]) for key in sorted(os.environ) if key[:4] == "AWS_")
+    return _open(parse_address(address), settings)
+
+
+@lru_cache(maxsize=8)
+def _open(address: Address, settings: tuple[tuple[str, str], ...]) -> ObjectFolder:
+    del settings  # `ObjectFolder` reads them from the environment.
+    return ObjectFolder(address)
