@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from tests.support.object_server import ObjectServer, reach, serving_objects
+from tests.support.object_server import ObjectServer, need_object_server, reach, serving_objects
 
 
 @pytest.fixture(scope="session")
 def shared_server() -> Iterator[ObjectServer]:
-    for package in ("obstore", "moto"):
-        if find_spec(package) is None and os.environ.get("CI") != "true":
-            pytest.skip(f"{package} is not installed: make install-semantic")
+    need_object_server()
     with serving_objects() as server:
         yield server
 

@@ -6,6 +6,7 @@ import os
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import pytest
@@ -29,6 +30,13 @@ class ObjectServer(NamedTuple):
             "AWS_REGION": "us-east-1",
             "AWS_ENDPOINT_URL": self.url,
         }
+
+
+def need_object_server() -> None:
+    """Skip without the packages of object stores; under CI=true their absence is an error."""
+    for package in ("obstore", "moto"):
+        if find_spec(package) is None and os.environ.get("CI") != "true":
+            pytest.skip(f"{package} is not installed: make install-semantic")
 
 
 @contextmanager
