@@ -1,4 +1,4 @@
-"""Connections to Ray clusters: `start_ray`, and the number of their cores."""
+"""Ray clusters: `start_ray` connects to one, `count_cores` counts its cores."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def count_cores() -> int:
     """Count the cores of the cluster to which this process is connected."""
     import ray  # noqa: PLC0415 - heavy, optional
 
-    return max(1, int(ray.cluster_resources().get("CPU", 1)))
+    cluster: Any = ray
+    return max(1, int(cluster.cluster_resources().get("CPU", 1)))
 
 
 def _check_reachable(where: str) -> None:
