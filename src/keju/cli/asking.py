@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec.structs import asdict, replace
@@ -16,6 +17,7 @@ from keju.cli.grouped_options import with_groups
 from keju.cli.ocr_reporting import refuse_scans
 from keju.cli.options import AsJson, DatasetPath, ModelNames
 from keju.cli.request_options import (
+    ClusterOptions,
     ImageOptions,
     ItemOptions,
     LimitOptions,
@@ -26,6 +28,9 @@ from keju.cli.request_options import (
     run_options,
 )
 from keju.messages import message
+
+if TYPE_CHECKING:
+    from keju.models import Model
 
 
 @app.command()
@@ -154,22 +159,31 @@ def run(
     images: ImageOptions,
     limits: LimitOptions,
     paid: PriceOptions,
+    cluster: ClusterOptions,
 ) -> None:
     """Run models on a dataset. You can interrupt it at any time; the same command resumes.
 
     Each response is stored in OUT/responses as soon as it arrives. The same command then sends only
     the requests that have no response yet.
+
+    With --engine ray, ppocr and tesseract run on every node of a Ray cluster.
     """
     from keju.running import run as ask
 
     refuse_scans(dataset, model)
     options = run_options(items, prompts, server, sampling, images, limits, paid)
+    selection, model_options = options.selection_for(dataset), options.model_options()
+    models: Sequence[str | Model] = model
+    if cluster.engine == "ray":
+        from keju.models.cluster_engine import ClusterEngine
+
+        models = [ClusterEngine(each, model_options, cluster.ray_address) for each in model]
     summary = ask(
         dataset,
-        model,
+        models,
         folder,
-        selection=options.selection_for(dataset),
-        options=options.model_options(),
+        selection=selection,
+        options=model_options,
         policy=options.policy(),
         console=err,
     )

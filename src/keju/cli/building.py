@@ -27,7 +27,14 @@ from typer.core import TyperGroup
 from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, say
 from keju.cli.help_texts import STEP, step_text, translate_made_command, word
-from keju.cli.options import DatasetPath, NewDataset, NewDatasetOrAddress, PartitionItems
+from keju.cli.options import (
+    DatasetPath,
+    EngineOption,
+    NewDataset,
+    NewDatasetOrAddress,
+    PartitionItems,
+    RayAddress,
+)
 from keju.errors import UsageError, did_you_mean, nearest_names
 from keju.messages import message
 from keju.registry import PluginError
@@ -40,21 +47,6 @@ if TYPE_CHECKING:
     from keju.building.step import Settings, Step
     from keju.datasets.readers import Reader
     from keju.datasets.store import DatasetManifest
-
-EngineOption = Annotated[
-    Literal["native", "ray"],
-    typer.Option(
-        "--engine", help="Where the work is done: `native` (this machine) or `ray` (a Ray cluster)."
-    ),
-]
-RayAddress = Annotated[
-    str,
-    typer.Option(
-        metavar="HOST:PORT",
-        help="Address of the Ray cluster. Default: RAY_ADDRESS; otherwise a local one is started.",
-    ),
-]
-
 
 _OF_ALL_STEPS = frozenset(
     {"DATASET", "--out", "--engine", "--ray-address", "--seed", "--partition-items"}

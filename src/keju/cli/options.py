@@ -33,6 +33,19 @@ DatasetPath = Annotated[
 NewDataset = Annotated[
     Path, typer.Option("-o", "--out", metavar="DIR", help="New dataset directory.")
 ]
+EngineOption = Annotated[
+    Literal["native", "ray"],
+    typer.Option(
+        "--engine", help="Where the work is done: `native` (this machine) or `ray` (a Ray cluster)."
+    ),
+]
+RayAddress = Annotated[
+    str,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Address of the Ray cluster. Default: RAY_ADDRESS; otherwise a local one is started.",
+    ),
+]
 PartitionItems = Annotated[
     int,
     typer.Option(

@@ -10,11 +10,13 @@ import typer
 
 from keju.cli.options import (
     BoxConventions,
+    EngineOption,
     KeyName,
     Limit,
     MaxTokens,
     PerMinute,
     PriceFile,
+    RayAddress,
     RetryFailed,
     Sample,
     Seed,
@@ -282,6 +284,14 @@ class PriceOptions:
 
     prices: PriceFile = None
     per_minute: PerMinute = None
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Where OCR engines compute."""
+
+    engine: EngineOption = "native"
+    ray_address: RayAddress = ""
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ class Capabilities(NamedTuple):
         diagnosis: returns what the server reports about its models and its address, or an empty
             string.
         notes: lines to print before a run, such as which files are read.
+        elsewhere: whether an engine of this machine computes on other machines in this session, so
+            that its time is not measured here.
     """
 
     reader: Model | None = None
@@ -37,6 +39,7 @@ class Capabilities(NamedTuple):
     likeness: Callable[[Request, Sequence[bytes]], float] | None = None
     diagnosis: Callable[[], Awaitable[str]] | None = None
     notes: tuple[str, ...] = ()
+    elsewhere: bool = False
 
 
 NO_CAPABILITIES = Capabilities()

@@ -22,7 +22,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Failure, Request, Response, Usage
 from keju.messages import message
-from keju.models import Answer, AskError, Model, computes_here
+from keju.models import Answer, AskError, Model, capabilities_of, computes_here
 from keju.models.decoding import not_sent
 from keju.running.budget import Budget, BudgetTracker, CostEstimator, add_usage
 from keju.running.failures import FailureWatch
@@ -75,7 +75,8 @@ class ModelQueue:
         self.total = total
         self.stored = 0
         """Requests whose stored response is kept; the progress display counts them too."""
-        self.stopwatch = Stopwatch() if computes_here(model.name) else None
+        here = computes_here(model.name) and not capabilities_of(model).elsewhere
+        self.stopwatch = Stopwatch() if here else None
         first = 1 if self.stopwatch else ceiling if succeeded else FIRST
         limits = limits if self.estimator.paid else None
         self.throttle = Throttle(ceiling, limits, first=first)

@@ -1,0 +1,244 @@
+"""`ClusterEngine`: a local engine on a Ray cluster, one instance on each node."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from keju.clusters import start_ray
+from keju.errors import DataError, KejuError, PrerequisiteError, UsageError
+from keju.items import Request
+from keju.messages import message
+from keju.models.base import Answer, AskError, Model, ModelOptions
+from keju.models.capabilities import NO_CAPABILITIES
+from keju.models.declarations import MODELS
+from keju.models.registry import open_model, role_of
+
+_CALLS = 64
+"""The most pages that Ray lets one instance read at a time; each instance has its own limit."""
+
+_ATTEMPTS = 2
+"""A page that was in work on this number of instances when they were lost fails."""
+
+
+class Failure(NamedTuple):
+    """An `AskError` or another error of an instance, as it is sent to the command."""
+
+    kind: str
+    words: str
+    retryable: bool = False
+
+
+class ClusterEngine:
+    """An engine whose instances answer on the nodes of a Ray cluster; its name is the engine's.
+
+    The command reads the images and stores the responses, so nodes need neither the dataset nor the
+    run. A request of an instance that is lost is sent to another one.
+
+    Args:
+        spec: the model string of a local engine.
+        options: as for the engine itself.
+        address: of the cluster; by default that of RAY_ADDRESS, else one is started here.
+
+    Raises:
+        UsageError: the model is not a local engine, the cluster does not respond, or a node has
+            another version of the engine.
+        PrerequisiteError: the engine or Ray is not installed.
+    """
+
+    capabilities = NO_CAPABILITIES._replace(elsewhere=True)
+
+    def __init__(self, spec: str, options: ModelOptions, address: str = "") -> None:
+        if not is_local_engine(spec):
+            raise UsageError(message("models.not-on-ray", name=spec))
+        self._model = open_model(spec, options)
+        self._identity = self._model.identity
+        start_ray(address)
+        self._alive = {each.node: each for each in _start_instances(spec, options)}
+        self._free: asyncio.Queue[_Instance] | None = None
+        self._slots = self._check()
+
+    @property
+    def name(self) -> str:
+        """The model string."""
+        return self._model.name
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The engine's identity, which is the same on all nodes."""
+        return dict(self._identity)
+
+    @property
+    def concurrency(self) -> int:
+        """The number of pages that all instances read concurrently."""
+        return sum(self._slots.values())
+
+    def unsupported_reason(self, request: Request) -> str:
+        """Why the engine does not support this request, or an empty string."""
+        return self._model.unsupported_reason(request)
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """Answer one request on the next free instance.
+
+        Raises:
+            AskError: there is no answer, or no instance is left.
+        """
+        from ray.exceptions import RayActorError  # noqa: PLC0415 - heavy, optional
+
+        data = list(images)
+        for _ in range(_ATTEMPTS):
+            instance = await self._take()
+            try:
+                found = await instance.actor.answer.remote(request, data)
+            except RayActorError:
+                self._alive.pop(instance.node, None)
+                continue
+            finally:
+                self._give_back(instance)
+            if isinstance(found, Failure):
+                raise AskError(found.kind, found.words, retryable=found.retryable)
+            return msgspec.msgpack.decode(found, type=Answer)
+        raise AskError("engine", message("models.instances-lost", count=_ATTEMPTS))
+
+    async def close(self) -> None:
+        """End the instances."""
+        import ray  # noqa: PLC0415 - heavy, optional
+
+        for instance in self._alive.values():
+            ray.kill(instance.actor)
+        self._alive = {}
+        await self._model.close()
+
+    def _check(self) -> dict[str, int]:
+        """Return how many pages each instance reads at a time.
+
+        Raises:
+            UsageError: an instance cannot be made, or has another identity.
+        """
+        import ray  # noqa: PLC0415 - heavy, optional
+
+        found = ray.get([each.actor.describe.remote() for each in self._alive.values()])
+        for node, (identity, _, error) in zip(self._alive, found, strict=True):
+            if error:
+                raise UsageError(message("models.node-fails", node=node, error=error))
+            if identity != self._identity:
+                unlike = sorted(
+                    key
+                    for key in self._identity.keys() | identity.keys()
+                    if self._identity.get(key) != identity.get(key)
+                )
+                raise UsageError(
+                    message("models.node-differs", node=node, name=self.name, key=unlike[0])
+                )
+        return {
+            node: concurrency for node, (_, concurrency, _) in zip(self._alive, found, strict=True)
+        }
+
+    async def _take(self) -> _Instance:
+        """Wait for a free instance that is not lost.
+
+        Raises:
+            AskError: none is left.
+        """
+        if self._free is None:
+            self._free = asyncio.Queue()
+            # In turn, so that a few requests already use all nodes.
+            for turn in range(max(self._slots.values())):
+                for instance in self._alive.values():
+                    if turn < self._slots[instance.node]:
+                        self._free.put_nowait(instance)
+        while self._alive:
+            instance = await self._free.get()
+            if instance.node in self._alive:
+                return instance
+        self._free.put_nowait(_LOST)  # Ends the wait of the other requests.
+        raise AskError("connection", message("models.no-node-left", name=self.name))
+
+    def _give_back(self, instance: _Instance) -> None:
+        if self._free is not None:
+            self._free.put_nowait(instance)
+
+
+class _Instance(NamedTuple):
+    """An instance: the node's id, and the handle of its actor."""
+
+    node: str
+    actor: Any
+
+
+_LOST = _Instance("", None)
+
+
+class _EngineActor:
+    """The actor: one engine, which is loaded with its first page."""
+
+    def __init__(self, spec: str, options: ModelOptions) -> None:
+        self._error = ""
+        try:
+            self._model: Model = open_model(spec, options)
+        except KejuError as error:
+            self._error = str(error)
+
+    async def describe(self) -> tuple[dict[str, str], int, str]:
+        """The engine's identity, its concurrency, and why it cannot be used."""
+        if self._error:
+            return {}, 0, self._error
+        return self._model.identity, self._model.concurrency, ""
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> bytes | Failure:
+        """An answer in MessagePack, or a failure with the same words as on the command's machine.
+
+        A pickled answer would be stored with fields that have their default.
+        """
+        try:
+            return msgspec.msgpack.encode(await self._model.answer(request, images))
+        except AskError as error:
+            return Failure(error.kind, str(error), error.retryable)
+        except DataError as error:
+            return Failure("unreadable-image", str(error))
+        except (PrerequisiteError, UsageError) as error:
+            return Failure("engine", str(error))
+        except Exception as error:  # noqa: BLE001 - as in the request runner
+            words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            return Failure("engine", words)
+
+
+def is_local_engine(spec: str) -> bool:
+    """Whether a model string names an engine of keju that computes on this machine."""
+    kind = spec.partition(":")[0]
+    own = kind in MODELS and MODELS.get_plugin(kind) is None
+    return (
+        own
+        and role_of(spec) == "engine"
+        and all(each.local and not each.takes for each in MODELS[kind])
+    )
+
+
+def _start_instances(spec: str, options: ModelOptions) -> list[_Instance]:
+    import ray  # noqa: PLC0415 - heavy, optional
+    from ray.util.scheduling_strategies import (  # noqa: PLC0415 - as above
+        NodeAffinitySchedulingStrategy,
+    )
+
+    plain = ModelOptions(reading_order=options.reading_order, timeout=options.timeout)
+    kind = ray.remote(_EngineActor)
+    cluster: Any = ray
+    nodes = [
+        str(each["NodeID"])
+        for each in cluster.nodes()
+        if each["Alive"] and each["Resources"].get("CPU", 0) >= 1
+    ]
+    return [
+        _Instance(
+            node,
+            kind.options(
+                num_cpus=1,
+                max_concurrency=_CALLS,
+                scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=node, soft=False),
+            ).remote(spec, plain),
+        )
+        for node in nodes
+    ]
