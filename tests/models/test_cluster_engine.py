@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from tests.support.builds import need_ray
 from tests.support.children import started
 from tests.support.making import page_item
 from tests.support.planted import book_page, jpeg
-from tests.support.ray_cluster import RayCluster, ray_cluster
+from tests.support.ray_cluster import RayCluster, ray_cluster, wait_until
 
 PAGES = 12
 
@@ -69,7 +68,7 @@ def command(
 
 
 def finish(process: subprocess.Popen[str]) -> None:
-    _, said = process.communicate(timeout=300)
+    _, said = process.communicate(timeout=600)
     assert process.returncode == WITH_FAILURES, said
 
 
@@ -86,13 +85,8 @@ def responses(run: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def wait(process: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
-    while process.poll() is None and not reached():
-        time.sleep(0.02)
-    assert process.poll() is None, process.communicate()
-
-
 @pytest.mark.slow
+@pytest.mark.xdist_group("ray cluster")
 def test_responses_are_those_of_one_machine_though_a_node_and_the_command_are_killed(
     cluster: RayCluster, given: Path, tmp_path: Path
 ):
@@ -100,13 +94,13 @@ def test_responses_are_those_of_one_machine_though_a_node_and_the_command_are_ki
     finish(command(given, tmp_path / "native"))
     run = tmp_path / "driver" / "run"
     first = command(given, tmp_path / "driver", cluster)
-    wait(first, lambda: len(responses(run)) >= 2)
+    wait_until(first, lambda: len(responses(run)) >= 2)
     os.kill(first.pid, signal.SIGKILL)
     first.communicate()
     stored = responses(run)
     assert len(stored) < PAGES
     second = command(given, tmp_path / "driver", cluster)
-    wait(second, lambda: len(responses(run)) > len(stored))
+    wait_until(second, lambda: len(responses(run)) > len(stored))
     cluster.kill("two")
     finish(second)
     made = responses(run)

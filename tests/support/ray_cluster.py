@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -97,7 +97,7 @@ class RayCluster:
     def _wait(self, name: str, count: int) -> None:
         """Wait until the cluster has so many nodes."""
         log = self.place(name) / "log"
-        for _ in range(240):
+        for _ in range(1200):
             if b"Ray runtime started" in log.read_bytes():
                 return
             assert self.nodes[name].poll() is None, log.read_text()
@@ -115,6 +115,17 @@ def ray_cluster(folder: Path, environment: Mapping[str, str]) -> Iterator[RayClu
         yield cluster
     finally:
         cluster.close()
+
+
+def wait_until(process: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
+    """Wait, at most 10 minutes, until a state is reached, while a process runs."""
+    until = time.monotonic() + 600
+    while process.poll() is None and time.monotonic() < until:
+        if reached():
+            return
+        time.sleep(0.05)
+    process.kill()
+    raise AssertionError(process.communicate())
 
 
 def _descendants(pid: int) -> list[int]:
