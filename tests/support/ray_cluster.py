@@ -24,7 +24,7 @@ sys.argv[0] = "ray"
 main()
 """
 _NODE = (
-    "--block", "--node-ip-address=127.0.0.1", "--num-cpus=1", "--num-gpus=0",
+    "--block", "--node-ip-address=127.0.0.1", "--num-gpus=0",
     "--object-store-memory=100000000", "--min-worker-port=0", "--max-worker-port=0",
     "--dashboard-agent-listen-port=0", "--disable-usage-stats",
 )  # fmt: skip
@@ -42,17 +42,19 @@ class RayCluster:
     Args:
         folder: where the directories of the nodes are made.
         environment: added to the environment of every node.
+        cores: of every node.
 
     Attributes:
         access: the environment variables with which a process may connect.
     """
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str], *, cores: int = 1) -> None:
         self.address = f"127.0.0.1:{_free_port()}"
         self.access = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         self.nodes: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = folder
         self._environment = environment
+        self._cores = cores
         # The paths of Ray's sockets are limited to 107 characters.
         self._temporary = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
 
@@ -71,7 +73,8 @@ class RayCluster:
         settings |= {"KEJU_CACHE": str(place / "cache"), "RAY_ADDRESS": ""}
         with (place / "log").open("wb") as log:
             self.nodes[name] = started(
-                [sys.executable, "-c", _START, "start", *own, *_NODE],
+                [sys.executable, "-c", _START, "start", *own, *_NODE,
+                 f"--num-cpus={self._cores}"],
                 cwd=place, env=settings, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         self._wait(name, len(self.nodes))
