@@ -77,6 +77,15 @@ def test_the_name_of_an_image_is_the_same_on_every_machine(given, ref):
     assert ImageFiles.name(ref) == f"{ref.sha256}:{ref.size}:{ref.path}"
 
 
+def test_a_missing_image_is_an_error_of_the_image_and_names_its_path_in_the_dataset(given, ref):
+    (given.path / ref.path).unlink()
+    images = ImageFiles((str(given.path),))
+    assert images.path(ImageFiles.name(ref)) == given.path / ref.path
+    with pytest.raises(DataError) as caught:
+        images.read(ImageFiles.name(ref))
+    assert caught.value.file == ref.path
+
+
 def test_an_image_that_cannot_be_fetched_is_not_an_error_of_the_item(
     given, ref, address, monkeypatch
 ):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from keju.building.driver_files import DriverFiles
 from keju.building.scratch_files import open_folder
-from keju.errors import KejuError
+from keju.errors import DataError, KejuError
 from keju.files import sha256_bytes, sha256_file, write_atomic
 from keju.items import ImageRef
 from keju.messages import message
@@ -70,7 +70,7 @@ class ImageFiles(NamedTuple):
         sha256, size, path = found[1], int(found[2]), found[3]
         places = [Path(root, path) for root in self.roots]
         if not self.address and (self.driver is None or self.driver.is_here()):
-            return next((place for place in places if place.is_file()), Path(*places[:1], path))
+            return next((place for place in places if place.is_file()), Path(*self.roots[:1], path))
         for place in places:
             if _is_image(place, sha256, size):
                 return place
@@ -82,6 +82,26 @@ class ImageFiles(NamedTuple):
             write_atomic(target, data)
 
         return FileCache().get(f"sha256:{sha256}", fetch)
+
+    def read(self, name: str) -> bytes:
+        """Read an image.
+
+        Args:
+            name: as for `path`.
+
+        Raises:
+            DataError: its file on this machine is missing or not readable.
+            UnavailableError: as `path`.
+        """
+        try:
+            return self.path(name).read_bytes()
+        except OSError as error:
+            # Without the folder: the error of an image is part of tables.
+            found = _NAME.fullmatch(name)
+            raise DataError(
+                message("building.image-not-readable", reason=error.strerror or error),
+                file=Path(found[3] if found else name),
+            ) from None
 
     def _read(self, path: str) -> bytes:
         for root in self.roots:

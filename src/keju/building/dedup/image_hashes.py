@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from keju.building.dedup.union_find import Indices
 from keju.building.image_files import LOCAL_FILES, ImageFiles, label_image
-from keju.errors import DataError
 from keju.images import open_image, thumbnail
-from keju.messages import message
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -56,13 +54,7 @@ def render_grey(picture: ImageFile, images: ImageFiles = LOCAL_FILES) -> Image:
     Raises:
         DataError: it cannot be read.
     """
-    path, name = images.path(picture.path), label_image(picture.path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DataError(
-            message("building.image-not-readable", reason=error.strerror or error), file=path
-        ) from None
+    data, name = images.read(picture.path), label_image(picture.path)
     longer = max(picture.width, picture.height)
     scale = math.sqrt(AREA / max(1, picture.width * picture.height))
     if scale < 1:

@@ -67,7 +67,7 @@ def measure_image(seen: ImageToMeasure, images: ImageFiles = LOCAL_FILES) -> Ima
     Raises:
         DataError: it is not a valid image.
     """
-    image = open_image(images.path(seen.file).read_bytes(), name=seen.path)
+    image = open_image(images.read(seen.file), name=seen.path)
     width, height = image.size
     measures = measure_grey(image)
     return ImageMeasures(
