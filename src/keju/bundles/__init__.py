@@ -10,6 +10,8 @@ from keju.bundles.manifest import (
     Member,
 )
 from keju.bundles.reading import Bundle, is_bundle, open_bundle
+from keju.bundles.verification import Verification, meaning_of_verified
+from keju.bundles.verifying import read_statement, verify_bundle, write_statement
 from keju.bundles.writing import WrittenBundle, write_bundle
 
 __all__ = [
@@ -21,8 +23,13 @@ __all__ = [
     "BundledItem",
     "BundledModel",
     "Member",
+    "Verification",
     "WrittenBundle",
     "is_bundle",
+    "meaning_of_verified",
     "open_bundle",
+    "read_statement",
+    "verify_bundle",
     "write_bundle",
+    "write_statement",
 ]

@@ -63,11 +63,13 @@ class BundledDataset(Record, frozen=True, kw_only=True, omit_defaults=False):
 class BundledModel(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A model: its identity without secrets and local paths, and how much it has in the bundle.
 
-    `responses` counts without those that a later one replaces. `scored_by` is the version of keju
-    that computed the scores.
+    `cleaned` if a secret or path was removed from the identity, so that the keys of the responses
+    cannot be computed from it. `responses` counts without those that a later one replaces.
+    `scored_by` is the version of keju that computed the scores.
     """
 
     identity: dict[str, str]
+    cleaned: bool = False
     role: str = ""
     responses: int = 0
     scores: int = 0

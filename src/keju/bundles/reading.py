@@ -71,6 +71,7 @@ class Bundle:
         self.archive = Archive(path)
         self.about = self._read_about()
         self._folder: Path | None = None
+        self._checked: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -111,8 +112,17 @@ class Bundle:
         Raises:
             DataError: it is damaged.
         """
-        stored = self.read(RUN_MANIFEST, RunManifest, MOST_RUN_MANIFEST)
+        stored = self.manifest_as_stored
         return manifest_of_format_1(stored) if stored.format == FORMAT_1 else stored
+
+    @cached_property
+    def manifest_as_stored(self) -> RunManifest:
+        """The run's manifest; of keju 0.1.0 with the settings of its format.
+
+        Raises:
+            DataError: it is damaged.
+        """
+        return self.read(RUN_MANIFEST, RunManifest, MOST_RUN_MANIFEST)
 
     def definitions(self) -> dict[str, str]:
         """The texts of the benchmarks' definitions (TOML), by name.
@@ -133,7 +143,7 @@ class Bundle:
         Raises:
             DataError: the member is missing or damaged.
         """
-        yield from read_index(self._table(INDEX))
+        yield from read_index(self.table(INDEX))
 
     def items_frame(self) -> pl.DataFrame:
         """The items as a table with the fields of `BundledItem`.
@@ -141,7 +151,7 @@ class Bundle:
         Raises:
             DataError: the member is missing or damaged.
         """
-        return pl.concat([pl.DataFrame(schema=ITEMS), *iter_groups(self._table(INDEX))])
+        return pl.concat([pl.DataFrame(schema=ITEMS), *iter_groups(self.table(INDEX))])
 
     def responses(
         self, model: str | None = None, tasks: Sequence[str] | None = None
@@ -178,7 +188,7 @@ class Bundle:
             DataError: the member is damaged.
         """
         if (member := scores_member(model)) in self.about.members:
-            yield from iter_scores_of(self._table(member))
+            yield from iter_scores_of(self.table(member))
 
     def scores_frame(self, model: str, columns: list[str] | None = None) -> pl.DataFrame:
         """The stored scores of a model as a table with the columns of RUN/scores.
@@ -191,7 +201,7 @@ class Bundle:
             DataError: the member is missing or damaged.
         """
         empty = pl.DataFrame(schema=SCHEMA).select(columns or list(SCHEMA))
-        return pl.concat([empty, *iter_groups(self._table(scores_member(model)), columns)])
+        return pl.concat([empty, *iter_groups(self.table(scores_member(model)), columns)])
 
     def file(self, member: str) -> Path:
         """A member as a file in the temporary folder, after its hash was checked.
@@ -216,14 +226,34 @@ class Bundle:
             )
         return target
 
-    def extract_run(self, folder: Path) -> None:
+    def extract_all(self) -> list[tuple[str, str]]:
+        """Extract every member, also damaged ones; returns those with their problems.
+
+        Afterwards all methods read what was extracted, so that a verification can name the item
+        that was altered.
+        """
+        problems: list[tuple[str, str]] = []
+        for member, known in self.about.members.items():
+            found = self.archive.extract(member, self._temporary() / member)
+            if found.damaged:
+                problems.append((member, message("bundles.member-damaged")))
+            elif found != (known.size, known.sha256, False):
+                problems.append((member, message("bundles.member-changed")))
+        return problems
+
+    def extract_run(self, folder: Path, *, without: Sequence[str] = ()) -> None:
         """Write the members of the run into a new run directory; it has no items or images.
+
+        Args:
+            folder: the directory, new or empty.
+            without: folders of members that are skipped.
 
         Raises:
             DataError: a member is damaged.
         """
         for member in self.about.members:
-            if member.startswith(f"{RUN}/"):
+            skipped = any(member.startswith(f"{each}/") for each in without)
+            if member.startswith(f"{RUN}/") and not skipped:
                 target = folder / member.removeprefix(f"{RUN}/")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(self.file(member), target)
@@ -262,15 +292,19 @@ class Bundle:
             raise self._error(message("bundles.member-missing"), name)
         return about
 
-    def _table(self, member: str) -> Path:
-        new = self._folder is None or not (self._folder / member).exists()
+    def table(self, member: str) -> Path:
+        """A table as a file in the temporary folder, after its hash and size were checked.
+
+        Raises:
+            DataError: it is missing, damaged, not the one of bundle.json, or too large.
+        """
         path = self.file(member)
-        if new:
+        if member not in self._checked:
             try:
                 check_items(path) if member == INDEX else check_scores(path)
             except DataError as error:
-                path.unlink()
                 raise self._error(error.message, member) from None
+            self._checked.add(member)
         return path
 
     def _temporary(self) -> Path:

@@ -118,6 +118,7 @@ def _stage(
     models = {
         stager.names[model]: BundledModel(
             identity=manifest.models[stager.names[model]],
+            cleaned=manifest.models[stager.names[model]] != run.manifest().models[model],
             role=manifest.roles.get(stager.names[model], ""),
             **part._asdict(),
         )

@@ -1,0 +1,111 @@
+"""`rebuild_items`: the items of a bundle from a dataset, each compared with its hash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.bundles.data import image_member
+from keju.bundles.index import item_hash
+from keju.bundles.manifest import INDEX, RUN_ITEMS, BundledItem
+from keju.bundles.reading import Bundle
+from keju.bundles.verification import Findings
+from keju.datasets.store import Dataset
+from keju.datasets.table import copy_items, iter_items, write_items
+from keju.errors import DataError, UsageError, english_problem
+from keju.items import ImageRef, Item
+from keju.messages import message
+from keju.running.pair_reducing import reduce_pairs_for_run
+
+_CHECK = "items"
+_IMAGES = "images"
+
+
+class _Stored(NamedTuple):
+    hash: str
+    images: tuple[str, ...]
+
+
+def rebuild_items(
+    bundle: Bundle, dataset: Dataset | None, target: Path, findings: Findings
+) -> bool:
+    """Write the items of a bundle from a dataset, or from its own data, and compare them.
+
+    Args:
+        bundle: the bundle.
+        dataset: the data; None takes what the bundle includes.
+        target: the new items.parquet.
+        findings: gets the differences.
+
+    Returns:
+        Whether all items could be written; scores can only be computed from all of them.
+    """
+    stored = {_place(item): _Stored(item.hash, item.images) for item in bundle.items()}
+    findings.compared(_CHECK, len(stored))
+    if dataset is None:
+        target.write_bytes(bundle.file(RUN_ITEMS).read_bytes())
+    elif not _copy(bundle, dataset, target, findings):
+        return False
+    known: dict[str, str] = {}
+    whole = True
+    for item in iter_items(target):
+        place = item.task, item.query, item.id
+        expected = stored.pop(place, None)
+        if expected is None:
+            findings.differs(_CHECK, INDEX, item.id, message("bundles.item-not-listed"))
+        elif expected.hash != item_hash(item):
+            findings.differs(_CHECK, INDEX, item.id, message("bundles.item-differs"))
+        elif expected.images != tuple(ref.sha256 for ref in item.images):
+            findings.differs(_IMAGES, INDEX, item.id, message("bundles.images-differ"))
+        _check_images(bundle, dataset, item, known, findings)
+    for _, _, name in stored:
+        whole = False
+        findings.differs(_CHECK, INDEX, name, message("bundles.item-missing"))
+    return whole
+
+
+def _place(item: BundledItem) -> tuple[str, str, str]:
+    return item.task, item.query, item.id
+
+
+def _copy(bundle: Bundle, dataset: Dataset, target: Path, findings: Findings) -> bool:
+    ids = {item.id for item in bundle.items()}
+    copy_items(dataset.items_path, target, ids)
+    if form := bundle.manifest.pairs:
+        try:
+            chosen = list(iter_items(target))
+            write_items(target, reduce_pairs_for_run(dataset, chosen, form, {}))
+        except (UsageError, DataError) as error:
+            reason = message("bundles.pairs-not-made", form=form, reason=english_problem(error))
+            findings.not_verified(message("bundles.part-scores"), reason)
+            return False
+    return True
+
+
+def _check_images(
+    bundle: Bundle,
+    dataset: Dataset | None,
+    item: Item,
+    known: dict[str, str],
+    findings: Findings,
+) -> None:
+    for ref in _new_images(item, known):
+        findings.compared(_IMAGES)
+        if dataset is None:
+            member = image_member(ref)
+            listed = bundle.about.members.get(member)
+            if listed is None or listed.sha256 != ref.sha256:
+                findings.differs(_IMAGES, member, item.id, message("bundles.images-differ"))
+            continue
+        try:
+            dataset.image_bytes(ref)
+        except DataError as error:
+            findings.differs(_IMAGES, INDEX, item.id, error.message)
+
+
+def _new_images(item: Item, known: dict[str, str]) -> Iterator[ImageRef]:
+    for ref in item.images:
+        if ref.sha256 not in known:
+            known[ref.sha256] = ref.path
+            yield ref

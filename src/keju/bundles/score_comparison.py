@@ -1,0 +1,129 @@
+"""`compare_scores`: stored scores against those that were computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.util import find_spec
+from itertools import zip_longest
+from typing import NamedTuple
+
+from keju.bundles.verification import TOLERANCE, Findings
+from keju.items import Score
+from keju.messages import message
+
+_CHECK = "scores"
+_FIELDS = ("value", "stats", "status", "verdict", "reason", "extracted", "extracted_from", "group",
+           "key")  # fmt: skip
+"""The fields of a score that must be equal."""
+
+_ENCODER = "|encoder:"
+Place = tuple[object, ...]
+
+
+class Compared(NamedTuple):
+    """The scores of a model: the member that stores them, and whether keju is the same.
+
+    Only with the same versions of keju and of its packages signatures are compared.
+    """
+
+    member: str
+    same_program: bool
+
+
+def compare_scores(
+    about: Compared, stored: Iterable[Score], computed: Iterable[Score], findings: Findings
+) -> None:
+    """Compare two lists of scores; both are streamed, and usually in the same order.
+
+    Scores of a protocol that the stored ones do not have are ignored.
+    """
+    protocols: set[str] = set()
+    left: dict[Place, Score] = {}
+    right: dict[Place, Score] = {}
+    for one, other in zip_longest(stored, computed):
+        if one is not None:
+            protocols.add(one.protocol)
+            _match(about, one, left, right, findings, is_stored=True)
+        if other is not None:
+            _match(about, other, right, left, findings, is_stored=False)
+    for score in left.values():
+        findings.compared(_CHECK)
+        _differs(about, score, message("bundles.score-not-computed"), findings)
+    for score in right.values():
+        if score.protocol in protocols:
+            findings.compared(_CHECK)
+            _differs(about, score, message("bundles.score-missing"), findings)
+
+
+def _match(
+    about: Compared,
+    score: Score,
+    own: dict[Place, Score],
+    others: dict[Place, Score],
+    findings: Findings,
+    *,
+    is_stored: bool,
+) -> None:
+    place = (
+        score.task, score.query, score.item, score.protocol, score.metric, score.setting,
+        score.script, score.wording, score.round,
+    )  # fmt: skip
+    other = others.pop(place, None)
+    if other is None:
+        if place in own:
+            _differs(about, score, message("bundles.score-twice"), findings)
+        own[place] = score
+    elif is_stored:
+        _compare(about, score, other, findings)
+    else:
+        _compare(about, other, score, findings)
+
+
+def _compare(about: Compared, stored: Score, computed: Score, findings: Findings) -> None:
+    encoded = _ENCODER in stored.signature or _ENCODER in computed.signature
+    if stored.value is not None and computed.value is None:
+        if encoded:
+            part = message("bundles.values-of-metric", metric=stored.metric)
+            findings.not_verified(part, message("bundles.no-encoder"), count=1)
+            return
+        if stored.protocol == "official" and find_spec("zhconv") is None:
+            part = message("bundles.values-of-metric", metric=stored.metric)
+            findings.not_verified(part, message("bundles.no-zhconv"), count=1)
+            return
+    if stored.value is None and computed.value is not None and encoded:
+        return
+    findings.compared(_CHECK)
+    for name in _FIELDS:
+        was, now = getattr(stored, name), getattr(computed, name)
+        if was != now and not (encoded and _is_near(was, now)):
+            problem = message(
+                "bundles.score-differs", field=name, metric=stored.metric,
+                protocol=stored.protocol, stored=_shown(was), computed=_shown(now),
+            )  # fmt: skip
+            _differs(about, stored, problem, findings)
+            return
+    if about.same_program and stored.signature != computed.signature and not encoded:
+        problem = message(
+            "bundles.score-differs", field="signature", metric=stored.metric,
+            protocol=stored.protocol, stored=_shown(stored.signature),
+            computed=_shown(computed.signature),
+        )  # fmt: skip
+        _differs(about, stored, problem, findings)
+
+
+def _differs(about: Compared, score: Score, problem: str, findings: Findings) -> None:
+    findings.differs(_CHECK, about.member, score.item, problem)
+
+
+def _is_near(was: object, now: object) -> bool:
+    """Whether two values, or the statistics of two, differ by at most `TOLERANCE`."""
+    if isinstance(was, float) and isinstance(now, float):
+        return abs(was - now) <= TOLERANCE
+    if isinstance(was, dict) and isinstance(now, dict):
+        return was.keys() == now.keys() and all(_is_near(was[name], now[name]) for name in was)
+    return False
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if not isinstance(value, str) else value
+    return text if len(text) <= 60 else f"{text[:30]}…{text[-30:]}"

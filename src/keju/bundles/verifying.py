@@ -1,0 +1,350 @@
+"""`verify_bundle`: compute the scores of a bundle again and compare them with the stored ones."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from keju import __version__
+from keju.bundles.environment import describe_environment
+from keju.bundles.key_check import check_keys
+from keju.bundles.manifest import (
+    ABOUT,
+    GRADES,
+    RUN,
+    RUN_MANIFEST,
+    SCORES,
+    responses_folder,
+    scores_member,
+)
+from keju.bundles.reading import Bundle, open_bundle
+from keju.bundles.rebuilding import rebuild_items
+from keju.bundles.score_comparison import Compared, compare_scores
+from keju.bundles.staging import StoredGrade
+from keju.bundles.verification import (
+    AuditFinding,
+    DatasetUsed,
+    Findings,
+    Verification,
+    meaning_of_verified,
+)
+from keju.datasets.store import Dataset
+from keju.definitions import register_definition
+from keju.definitions.registry import definition_text
+from keju.encoders import Encoders
+from keju.errors import DataError
+from keju.files import read_json, read_jsonl, write_json
+from keju.messages import message
+from keju.published import audit_run
+from keju.runs import RunFolder, RunManifest, file_name
+from keju.scoring import read_fingerprint, score_models
+from keju.scoring.fingerprints import changes_since
+from keju.scoring.run import ModelScores
+from keju.scoring.scores_parquet import iter_scores_of
+from keju.scoring.stored import reasoned_scores_path, scores_path
+
+
+def verify_bundle(
+    path: Path,
+    dataset: Path | None = None,
+    *,
+    encoders: Encoders | None = None,
+    verified_by: str = "",
+) -> Verification:
+    """Verify a bundle: hashes, items, and all scores, which are computed again.
+
+    The bundle is untrusted. Nothing of it is executed, and it is unpacked into a temporary folder.
+
+    Args:
+        path: the bundle.
+        dataset: the dataset of the run; None uses the data in the bundle, if it has them.
+        encoders: the text encoders for metrics that need one.
+        verified_by: the name to record; nobody's where it is empty.
+
+    Raises:
+        DataError: the file is not a bundle that can be read, or the dataset is damaged.
+        UsageError: there is no dataset at that path, or another definition of a benchmark is
+            registered.
+        PluginError: a plug-in that a definition names is missing.
+    """
+    opened = Dataset.open(dataset) if dataset else None
+    with open_bundle(path) as bundle, tempfile.TemporaryDirectory(prefix="keju-verify-") as name:
+        findings = Findings()
+        verifier = _Verifier(bundle, opened, Path(name), encoders or Encoders({}), findings)
+        audit = verifier.verify()
+        return Verification(
+            bundle=path.name,
+            bundle_sha256=bundle.sha256,
+            result=findings.result,
+            meaning=meaning_of_verified(),
+            verified_by=verified_by,
+            verified=datetime.now(UTC).isoformat(timespec="seconds"),
+            keju=__version__,
+            command=f"keju verify {path.name}" + (" --dataset DATASET" if opened else ""),
+            environment=describe_environment(),
+            dataset=_dataset_used(bundle, opened),
+            models=tuple(bundle.models),
+            checks=findings.checks,
+            differences=tuple(findings.differences),
+            more_differences=findings.count - len(findings.differences),
+            not_verified=findings.missing,
+            audit=tuple(audit),
+        )
+
+
+def _dataset_used(bundle: Bundle, dataset: Dataset | None) -> DatasetUsed | None:
+    if dataset is not None:
+        of = dataset.manifest
+        return DatasetUsed(name=of.name, version=of.version, hash=of.hash, included=False)
+    about = bundle.about.dataset
+    if not about.included:
+        return None
+    return DatasetUsed(name=about.name, version=about.version, hash=about.hash, included=True)
+
+
+class _Verifier:
+    """The steps of one verification, in their order."""
+
+    def __init__(
+        self,
+        bundle: Bundle,
+        dataset: Dataset | None,
+        work: Path,
+        encoders: Encoders,
+        findings: Findings,
+    ) -> None:
+        self._bundle, self._dataset, self._encoders = bundle, dataset, encoders
+        self._findings = findings
+        self._run = RunFolder(work / "run")
+        self._readable: list[str] = []
+
+    def verify(self) -> list[AuditFinding]:
+        """Make all comparisons; returns the findings of the audit."""
+        for member, problem in self._bundle.extract_all():
+            self._findings.differs("members", member, "", problem)
+        self._findings.compared("members", len(self._bundle.about.members))
+        try:
+            self._compare_manifests()
+            self._compare_definitions()
+        except DataError as error:
+            self._damaged("manifest", error)
+            return []
+        self._check_grades()
+        self._write_run()
+        for model in self._bundle.models:
+            self._compare_responses(model)
+        return self._audit() if self._rebuild() and self._score() else []
+
+    def _damaged(self, check: str, error: DataError, member: str = "") -> None:
+        self._findings.differs(check, member or error.item or ABOUT, "", error.message)
+
+    def _compare_manifests(self) -> None:
+        """Compare bundle.json with run.json, which repeat some fields."""
+        about, run = self._bundle.about, self._bundle.manifest
+        pairs = {
+            "run_keju": (about.run_keju, run.keju),
+            "created": (about.created, run.created),
+            "label": (about.label, getattr(run, "label", "")),
+            "dataset": (about.dataset.name, run.dataset),
+            "dataset_version": (about.dataset.version, run.dataset_version),
+            "dataset_hash": (about.dataset.hash, run.dataset_hash),
+            "synthetic": (about.dataset.synthetic, run.synthetic),
+            "settings": (about.settings, run.settings),
+            "models": ({name: each.identity for name, each in about.models.items()}, run.models),
+        }
+        if self._dataset is not None:
+            pairs["dataset"] = about.dataset.hash, self._dataset.manifest.hash
+        self._findings.compared("manifest", len(pairs))
+        for name, (one, other) in pairs.items():
+            if one != other:
+                problem = message("bundles.manifest-differs")
+                self._findings.differs("manifest", RUN_MANIFEST, name, problem)
+
+    def _compare_definitions(self) -> None:
+        """Compare the definitions with those of keju or of the dataset; register the others."""
+        for name, text in self._bundle.definitions().items():
+            member = next(e.definition for e in self._bundle.about.benchmarks if e.name == name)
+            own = self._bundle.manifest.benchmarks.get(name)
+            known = definition_text(name) or own or ""
+            self._findings.compared("definitions")
+            if text == known and own in {None, text}:
+                register_definition(text, member)
+            elif self._bundle.about.keju == __version__ or own is not None:
+                line = _first_difference(text, known)
+                problem = message("bundles.definition-differs")
+                self._findings.differs("definitions", member, f"line {line}", problem)
+            else:
+                part = message("bundles.part-definition", name=name)
+                self._findings.not_verified(part, self._other_version(), needed=False)
+
+    def _other_version(self) -> str:
+        return message("bundles.other-version", version=self._bundle.about.keju, now=__version__)
+
+    def _check_grades(self) -> None:
+        """Count the grades of judges, which need the judge to be given again."""
+        if GRADES not in self._bundle.about.members:
+            return
+        path, items = self._bundle.file(GRADES), {each.id for each in self._bundle.items()}
+        try:
+            for grade in read_jsonl(path, StoredGrade):
+                self._findings.compared("grades")
+                part = message("bundles.part-grades", judge=grade.judge)
+                self._findings.not_verified(
+                    part, message("bundles.judge-needed"), count=1, needed=False
+                )
+                if grade.item not in items or grade.model not in self._bundle.about.models:
+                    problem = message("bundles.grade-of-nothing")
+                    self._findings.differs("grades", GRADES, grade.item, problem)
+        except DataError as error:
+            self._findings.differs("grades", GRADES, error.item or "", error.message)
+
+    def _write_run(self) -> None:
+        """Write the run without its scores to the working folder."""
+        self._bundle.extract_run(self._run.path, without=(SCORES,))
+        manifest: RunManifest = self._bundle.manifest_as_stored
+        write_json(self._run.manifest_path, replace(manifest, items_sha256="", examples_sha256=""))
+
+    def _compare_responses(self, model: str) -> None:
+        """Compare a model's responses with the hashes that are stored with its scores."""
+        member = scores_member(model)
+        try:
+            if member not in self._bundle.about.members:
+                list(self._run.responses(model))
+                self._readable.append(model)
+                return
+            scored = read_fingerprint(self._bundle.table(member))
+            if scored is None:
+                list(self._run.responses(model))
+                part = message("bundles.part-responses", model=model)
+                self._findings.not_verified(part, self._other_version(), needed=False)
+            else:
+                self._findings.compared("responses", self._bundle.about.models[model].responses)
+                changes = changes_since(self._run, model, scored)
+                if changes:
+                    count = changes.changed + changes.new + changes.gone
+                    problem = message("bundles.responses-differ", count=count)
+                    self._findings.differs(
+                        "responses", self._responses_member(model, changes.item), changes.item,
+                        problem,
+                    )  # fmt: skip
+            self._readable.append(model)
+        except DataError as error:
+            place = Path(error.file or "")
+            named = place.suffix == ".jsonl"
+            where = f"{responses_folder(model)}/{place.name}" if named else member
+            item = (error.item or "") if named else ""
+            self._findings.differs("responses", where, item, error.message)
+
+    def _responses_member(self, model: str, item: str) -> str:
+        tasks = {each.task for each in self._bundle.items() if each.id == item}
+        folder = responses_folder(model)
+        names = [f"{folder}/{file_name(task)}.jsonl" for task in sorted(tasks)]
+        return next((name for name in names if name in self._bundle.about.members), folder)
+
+    def _rebuild(self) -> bool:
+        """Write the items to the run; whether scores can be computed."""
+        if self._dataset is None and not self._bundle.about.dataset.included:
+            name = self._bundle.about.dataset.name
+            part = message("bundles.part-scores")
+            self._findings.not_verified(part, message("bundles.no-dataset", name=name))
+            return False
+        try:
+            return rebuild_items(self._bundle, self._dataset, self._run.items_path, self._findings)
+        except DataError as error:
+            if error.file and error.file != str(self._bundle.path):
+                raise
+            self._damaged("items", error)
+            return False
+
+    def _score(self) -> bool:
+        """Compute and compare the scores and the keys; whether all could be computed."""
+        same = self._is_same_program()
+        for model in set(self._bundle.models) - set(self._readable):
+            for path in self._run.response_files(model):
+                path.unlink()
+        try:
+            for model in score_models(self._run, _name_of, encoders=self._encoders):
+                about = self._bundle.about.models.get(model)
+                same_program = same and about is not None and about.scored_by == __version__
+                self._compare(model, same_program=same_program, reasoned=False)
+                self._compare(model, same_program=same_program, reasoned=True)
+        except DataError as error:
+            self._findings.differs("responses", _member_of(error), error.item or "", error.message)
+            return False
+        if self._bundle.manifest.keju == __version__:
+            check_keys(self._bundle, self._run, self._dataset, self._readable, self._findings)
+        return len(self._readable) == len(self._bundle.models)
+
+    def _compare(self, model: str, *, same_program: bool, reasoned: bool) -> None:
+        member = scores_member(model, reasoned=reasoned)
+        path = (reasoned_scores_path if reasoned else scores_path)(self._run, model)
+        if member not in self._bundle.about.members:
+            if not reasoned:
+                self._findings.differs("scores", member, "", message("bundles.member-missing"))
+            return
+        try:
+            stored = iter_scores_of(self._bundle.table(member))
+            computed = iter_scores_of(path) if path.is_file() else iter(())
+            compare_scores(Compared(member, same_program), stored, computed, self._findings)
+        except DataError as error:
+            self._findings.differs("scores", member, "", error.message)
+
+    def _is_same_program(self) -> bool:
+        """Whether packages are the same; another version of keju is recorded."""
+        for version in dict.fromkeys(
+            each.scored_by for each in self._bundle.about.models.values() if each.scored_by
+        ):
+            if version != __version__:
+                reason = message("bundles.other-version", version=version, now=__version__)
+                part = message("bundles.part-signatures")
+                self._findings.not_verified(part, reason, needed=False)
+        now = describe_environment()
+        try:
+            stored = self._bundle.environment
+        except DataError:
+            return False
+        return all(stored.get(name) == now.get(name) for name in ("jieba", "zhconv", "opencc"))
+
+    def _audit(self) -> list[AuditFinding]:
+        return [
+            AuditFinding(check=each.check, severity=each.severity, place=each.place, says=each.says)
+            for each in audit_run(self._run.path).findings
+        ]
+
+
+def _name_of(found: ModelScores) -> str:
+    return found.model
+
+
+def _member_of(error: DataError) -> str:
+    """The member of a file or folder of responses that an error names."""
+    parts = Path(error.file or "").parts
+    return "/".join((RUN, *parts[parts.index("responses") :])) if "responses" in parts else RUN
+
+
+def _first_difference(text: str, other: str) -> int:
+    """The number of the first line in which two texts differ."""
+    lines: Iterator[tuple[str, str]] = zip(text.splitlines(), other.splitlines(), strict=False)
+    number = 0
+    for number, (one, two) in enumerate(lines, start=1):
+        if one != two:
+            return number
+    return number + 1
+
+
+def write_statement(verification: Verification, path: Path) -> None:
+    """Write a verification as JSON, in English."""
+    write_json(path, verification)
+
+
+def read_statement(path: Path) -> Verification:
+    """Read a verification that `write_statement` wrote.
+
+    Raises:
+        DataError: the file is missing or is not a verification.
+    """
+    return read_json(path, Verification)

@@ -1,0 +1,259 @@
+"""A verification computes the scores again and names every alteration."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import polars as pl
+import pytest
+from msgspec.structs import replace
+
+from keju.bundles import (
+    Verification,
+    open_bundle,
+    read_statement,
+    verify_bundle,
+    write_bundle,
+    write_statement,
+)
+from keju.datasets import mini
+from keju.errors import DataError
+from keju.files import read_json
+from keju.items import Response
+from keju.scoring import read_scores, write_scores
+from keju.scoring.scores_parquet import read_fingerprint
+from tests.bundles.bundling import altered, members_of
+
+Change = Callable[[bytes], bytes]
+
+
+@pytest.fixture(scope="module")
+def data(shared_run: Path) -> Path:
+    return shared_run.parent / "set"
+
+
+def places(found: Verification) -> set[tuple[str, str]]:
+    return {(each.member, each.item) for each in found.differences}
+
+
+def member_of(bundle: Path, start: str, end: str = "") -> str:
+    return next(
+        name for name in members_of(bundle) if name.startswith(start) and name.endswith(end)
+    )
+
+
+def test_scores_follow_from_the_responses_in_another_folder(
+    bundle: Path, data: Path, tmp_path: Path
+) -> None:
+    moved = tmp_path / "elsewhere" / "x.zip"
+    moved.parent.mkdir()
+    moved.write_bytes(bundle.read_bytes())
+    found = verify_bundle(moved, data, verified_by="Anna")
+    assert (found.result, found.differences) == ("verified", ())
+    compared = {each.id: each.compared for each in found.checks}
+    with open_bundle(moved) as opened:
+        assert compared["members"] == len(opened.about.members)
+        assert compared["scores"] == sum(each.scores for each in opened.about.models.values())
+        assert compared["responses"] == 6
+        assert found.bundle_sha256 == opened.sha256
+    assert compared["items"] == 3
+    assert compared["images"] == 2
+    assert compared["keys"] == 6
+    assert found.verified_by == "Anna"
+    assert {each.part for each in found.not_verified} == set()
+    assert found.dataset is not None
+    assert found.dataset.name == "small"
+
+
+def test_without_the_dataset_nothing_differs_but_scores_are_not_verified(bundle: Path) -> None:
+    found = verify_bundle(bundle)
+    assert (found.result, found.differences, found.dataset) == ("incomplete", (), None)
+    assert [each.needed for each in found.not_verified] == [True]
+    assert "scores" not in {each.id for each in found.checks}
+
+
+def test_a_bundle_with_its_data_is_verified_alone(shared_run: Path, tmp_path: Path) -> None:
+    written = write_bundle(shared_run, tmp_path / "x.zip", include_data=True)
+    found = verify_bundle(written.path)
+    assert found.result == "verified"
+    assert found.dataset is not None
+    assert found.dataset.included
+    image = member_of(written.path, "images/")
+    other = altered(written.path, tmp_path / "y.zip", image, lambda x: x + b"0", rehash=True)
+    assert image in {member for member, _ in places(verify_bundle(other))}
+
+
+def text_of_response(data: bytes) -> bytes:
+    return data.replace("洪荒".encode(), "洪白".encode(), 1)
+
+
+def one_space(data: bytes) -> bytes:
+    return data.replace('宇宙洪荒"'.encode(), '宇宙洪荒 "'.encode(), 1)
+
+
+@pytest.mark.parametrize("change", [text_of_response, one_space])
+@pytest.mark.parametrize("rehash", [True, False])
+def test_an_altered_response_is_named(
+    bundle: Path, data: Path, tmp_path: Path, change: Change, *, rehash: bool
+) -> None:
+    member = member_of(bundle, "run/responses/replay_good", "/T1.jsonl")
+    assert change(members_of(bundle)[member]) != members_of(bundle)[member]
+    other = altered(bundle, tmp_path / "x.zip", member, change, rehash=rehash)
+    found = verify_bundle(other, data)
+    assert found.result == "differs"
+    assert (member, "page-0") in places(found)
+    assert ((member, "") in places(found)) is not rehash
+
+
+def test_an_altered_score_is_named(bundle: Path, data: Path, tmp_path: Path) -> None:
+    member = member_of(bundle, "run/scores/replay_good")
+
+    def change(content: bytes) -> bytes:
+        path = tmp_path / "scores.parquet"
+        path.write_bytes(content)
+        scores = read_scores(path)
+        place = next(n for n, each in enumerate(scores) if each.item == "page-1" and each.value)
+        value = scores[place].value
+        assert value is not None
+        scores[place] = replace(scores[place], value=value + 1e-12)
+        write_scores(path, scores, read_fingerprint(path))
+        return path.read_bytes()
+
+    other = altered(bundle, tmp_path / "x.zip", member, change, rehash=True)
+    found = verify_bundle(other, data)
+    assert places(found) == {(member, "page-1")}
+
+
+def test_a_score_that_was_added_or_removed_is_named(
+    bundle: Path, data: Path, tmp_path: Path
+) -> None:
+    member = member_of(bundle, "run/scores/replay_good")
+
+    def without_one(content: bytes) -> bytes:
+        path = tmp_path / "scores.parquet"
+        path.write_bytes(content)
+        scores = [each for each in read_scores(path) if each.item != "question"]
+        write_scores(path, scores, read_fingerprint(path))
+        return path.read_bytes()
+
+    other = altered(bundle, tmp_path / "x.zip", member, without_one, rehash=True)
+    assert places(verify_bundle(other, data)) == {(member, "question")}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "item"),
+    [("dataset_hash", "0" * 64, "dataset_hash"), ("created", "2020-01-01", "created"),
+     ("keju", "0.0.9", "run_keju"), ("models", {}, "models"), ("settings", {}, "settings")],
+)  # fmt: skip
+def test_an_altered_field_of_the_manifest_is_named(
+    bundle: Path, data: Path, tmp_path: Path, field: str, value: object, item: str
+) -> None:
+    def change(content: bytes) -> bytes:
+        return json.dumps({**json.loads(content), field: value}).encode()
+
+    other = altered(bundle, tmp_path / "x.zip", "run/run.json", change, rehash=True)
+    assert ("run/run.json", item) in places(verify_bundle(other, data))
+
+
+def test_an_identity_that_was_changed_everywhere_is_named_by_the_keys(
+    bundle: Path, data: Path, tmp_path: Path
+) -> None:
+    def other_model(content: bytes) -> bytes:
+        about = json.loads(content)
+        models = about["models"]
+        for name, each in models.items():
+            if "identity" in each:
+                models[name]["identity"] = {**each["identity"], "temperature": "0"}
+            else:
+                models[name] = {**each, "temperature": "0"}
+        return json.dumps(about).encode()
+
+    first = altered(bundle, tmp_path / "x.zip", "run/run.json", other_model, rehash=True)
+    other = altered(first, tmp_path / "y.zip", "bundle.json", other_model, rehash=True)
+    found = verify_bundle(other, data)
+    assert {each.id for each in found.checks if each.differ} == {"keys"}
+    assert (member_of(bundle, "run/responses/replay_good", "T7.jsonl"), "question") in places(found)
+
+
+def test_an_altered_definition_is_named_with_its_line(
+    bundle: Path, data: Path, tmp_path: Path
+) -> None:
+    member = "definitions/mcs-bench.toml"
+    lines = members_of(bundle)[member].splitlines(keepends=True)
+    lines[9] = lines[9][:-1] + b" #\n"
+    other = altered(bundle, tmp_path / "x.zip", member, lambda _: b"".join(lines), rehash=True)
+    assert (member, "line 10") in places(verify_bundle(other, data))
+
+
+def test_an_altered_hash_of_an_item_is_named(bundle: Path, data: Path, tmp_path: Path) -> None:
+    def change(content: bytes) -> bytes:
+        frame = pl.read_parquet(io.BytesIO(content))
+        hashes = [*frame["hash"][:2], "0" * 64]
+        target = io.BytesIO()
+        frame.with_columns(hash=pl.Series(hashes)).write_parquet(target)
+        return target.getvalue()
+
+    other = altered(bundle, tmp_path / "x.zip", "items.parquet", change, rehash=True)
+    assert places(verify_bundle(other, data)) == {("items.parquet", "question")}
+
+
+def test_an_altered_byte_of_the_file_is_named_or_refused(bundle: Path, tmp_path: Path) -> None:
+    whole = bundle.read_bytes()
+    other = tmp_path / "x.zip"
+    outcomes = Counter[str]()
+    for place in range(7, len(whole), len(whole) // 40):
+        other.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+        try:
+            outcomes[verify_bundle(other).result] += 1
+        except DataError:
+            outcomes["refused"] += 1
+    assert outcomes["differs"] + outcomes["refused"] > 35
+    assert outcomes["verified"] == 0
+
+
+def test_another_dataset_is_named(bundle: Path) -> None:
+    found = verify_bundle(bundle, mini.path())
+    assert found.result == "differs"
+    assert ("items.parquet", "page-0") in places(found)
+    assert ("run/run.json", "dataset") in places(found)
+
+
+def test_a_line_that_is_not_a_response_is_named(bundle: Path, data: Path, tmp_path: Path) -> None:
+    member = member_of(bundle, "run/responses/replay_good", "/T1.jsonl")
+
+    def change(content: bytes) -> bytes:
+        first, rest = content.split(b"\n", 1)
+        return first + b"\n{" + rest
+
+    other = altered(bundle, tmp_path / "x.zip", member, change, rehash=True)
+    assert (member, "line 2") in places(verify_bundle(other, data))
+
+
+def test_responses_of_another_model_in_a_folder_are_named(
+    bundle: Path, data: Path, tmp_path: Path
+) -> None:
+    member = member_of(bundle, "run/responses/replay_good", "/T1.jsonl")
+
+    def change(content: bytes) -> bytes:
+        lines = [msgspec.json.decode(line, type=Response) for line in content.splitlines()]
+        return b"".join(msgspec.json.encode(replace(x, model="other")) + b"\n" for x in lines)
+
+    other = altered(bundle, tmp_path / "x.zip", member, change, rehash=True)
+    assert verify_bundle(other, data).result == "differs"
+
+
+def test_a_statement_is_stored_in_english_and_read_back(
+    bundle: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEJU_LANG", "zh")
+    found = verify_bundle(bundle, data)
+    write_statement(found, tmp_path / "statement.json")
+    stored = read_statement(tmp_path / "statement.json")
+    assert stored.result == "verified"
+    assert stored.meaning.startswith('"Verified" means')
+    assert read_json(tmp_path / "statement.json", dict)["bundle_sha256"] == found.bundle_sha256
