@@ -17,6 +17,9 @@ from keju.errors import DataError, KejuError, UsageError
 from keju.text import official_convert
 
 SIGNATURES = {
+    "bundle": "(run: 'AnyPath', path: 'AnyPath', *, include_data: 'bool' = False) -> 'Path'",
+    "verify": "(path: 'AnyPath', dataset: 'AnyPath | None' = None, *, verified_by: 'str' = '') -> "
+    "'Verification'",
     "cer": "(reference: 'str | Iterable[str]', hypothesis: 'str | Iterable[str]', *, "
     "normalize: 'Layer | None' = 'script') -> 'float'",
     "export": "(name: 'str', *, summary: 'str', run: 'str' = 'Run directory.', "
@@ -96,6 +99,7 @@ TYPES = {
         "score",
         "report",
     },
+    "Verification": {"result", "checks", "differences", "not_verified", "audit"},
     "View": {"html"},
 }
 COLUMNS = [

@@ -5,6 +5,7 @@ a `TypeError`, an invalid value a `ValueError`, and an invalid file a `keju.erro
 """
 
 from keju import metrics
+from keju.api.bundling import bundle, verify
 from keju.api.comparing import Comparison, compare
 from keju.api.data import load, read_alto, read_hocr, read_page_xml, reading_order
 from keju.api.display import View, show
@@ -13,6 +14,7 @@ from keju.api.running import arun, run
 from keju.api.runs import Run, open_run
 from keju.api.scores import Results, score
 from keju.api.texts import cer, extract
+from keju.bundles import Verification
 from keju.datasets import Dataset
 from keju.datasets.pages import Page
 from keju.items import Item, Line
@@ -31,8 +33,10 @@ __all__ = [
     "PythonModel",
     "Results",
     "Run",
+    "Verification",
     "View",
     "arun",
+    "bundle",
     "cer",
     "compare",
     "export",
@@ -53,5 +57,6 @@ __all__ = [
     "show",
     "source",
     "step",
+    "verify",
     "writer",
 ]

@@ -140,8 +140,9 @@ class Archive:
     def _entries(self) -> list[zipfile.ZipInfo]:
         if not self.path.exists():
             raise DataError(message("files.missing"), file=self.path)
+        # Reading a device or a pipe may never end.
         if not self.path.is_file():
-            raise DataError(message("files.not-a-file"), file=self.path)
+            raise DataError(message("bundles.not-a-zip"), file=self.path)
         try:
             with zipfile.ZipFile(self.path) as file:
                 entries = file.infolist()

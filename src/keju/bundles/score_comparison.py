@@ -98,15 +98,15 @@ def _compare(about: Compared, stored: Score, computed: Score, findings: Findings
         if was != now and not (encoded and _is_near(was, now)):
             problem = message(
                 "bundles.score-differs", field=name, metric=stored.metric,
-                protocol=stored.protocol, stored=_shown(was), computed=_shown(now),
+                protocol=stored.protocol, stored=_format(was), computed=_format(now),
             )  # fmt: skip
             _differs(about, stored, problem, findings)
             return
     if about.same_program and stored.signature != computed.signature and not encoded:
         problem = message(
             "bundles.score-differs", field="signature", metric=stored.metric,
-            protocol=stored.protocol, stored=_shown(stored.signature),
-            computed=_shown(computed.signature),
+            protocol=stored.protocol, stored=_format(stored.signature),
+            computed=_format(computed.signature),
         )  # fmt: skip
         _differs(about, stored, problem, findings)
 
@@ -124,6 +124,6 @@ def _is_near(was: object, now: object) -> bool:
     return False
 
 
-def _shown(value: object) -> str:
+def _format(value: object) -> str:
     text = repr(value) if not isinstance(value, str) else value
     return text if len(text) <= 60 else f"{text[:30]}…{text[-30:]}"

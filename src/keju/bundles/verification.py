@@ -67,7 +67,7 @@ class DatasetUsed(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Verification(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What was verified in a bundle, by whom, when and with which keju.
+    """The result of a verification, with who verified, when and with which keju.
 
     `result` is ``verified`` (all scores follow from the responses), ``incomplete`` (nothing
     differs, but a needed part could not be verified) or ``differs``. `verified_by` is the name that

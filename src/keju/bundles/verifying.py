@@ -63,7 +63,7 @@ def verify_bundle(
         path: the bundle.
         dataset: the dataset of the run; None uses the data in the bundle, if it has them.
         encoders: the text encoders for metrics that need one.
-        verified_by: the name to record; nobody's where it is empty.
+        verified_by: the name to record; empty for none.
 
     Raises:
         DataError: the file is not a bundle that can be read, or the dataset is damaged.

@@ -1,0 +1,141 @@
+"""Commands that pack a run into a bundle, and that verify one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from keju.cli.app import WITH_FAILURES, app, note, out, say
+from keju.cli.options import AsJson, dataset_path
+from keju.messages import message
+
+
+def _given_dataset(given: Path | None) -> Path | None:
+    return None if given is None else dataset_path(given)
+
+
+@app.command()
+def bundle(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Scored run directory.")],
+    file: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="NAME.keju.zip",
+            help="The bundle. An existing file is replaced.",
+        ),
+    ],
+    include_data: Annotated[
+        bool,
+        typer.Option(
+            "--include-data",
+            help="Also pack the items with their references, and the images. Refused if the "
+            "licence of the dataset is unknown or does not allow copies.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Pack a scored run into one file, from which others can compute its scores again.
+
+    A bundle has responses, scores, settings, definitions, and the hashes of items and images. It
+    has no question, reference, image, key or local path. The same run gives the same bytes.
+
+    Example: keju bundle RUN -o results.keju.zip
+    """
+    from keju.bundles import write_bundle
+    from keju.cli.output.console import print_json
+
+    written = write_bundle(run, file, include_data=include_data)
+    about = written.about
+    if as_json:
+        print_json(about)
+        return
+    say(
+        message(
+            "terminal.bundle-written",
+            file=file,
+            megabytes=written.size / 1e6,
+            models=len(about.models),
+            items=about.items,
+        )
+    )
+    say(message("terminal.sha256", sha256=written.sha256))
+    say(
+        message("terminal.bundle-with-data")
+        if include_data
+        else message("terminal.bundle-without-data")
+    )
+    if include_data:
+        note(message("terminal.bundle-verify-alone", file=file))
+    else:
+        note(message("terminal.bundle-verify", file=file, name=about.dataset.name))
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Bundle (see `keju bundle`).")],
+    dataset: Annotated[
+        Path | None,
+        typer.Option(
+            "--dataset",
+            metavar="DATASET",
+            help="Dataset of the run: directory, s3://BUCKET/PREFIX or `mini`. Default: the data "
+            "in the bundle, if it has them.",
+            callback=_given_dataset,
+        ),
+    ] = None,
+    semantic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=DIR",
+            help="Weights of an encoder, as in `keju score`. Without weights the values of "
+            "metrics that need one are not verified.",
+        ),
+    ] = None,
+    verified_by: Annotated[
+        str,
+        typer.Option(
+            "--verified-by",
+            metavar="TEXT",
+            help="Name to store in the statement, of a person or group. Default: none.",
+        ),
+    ] = "",
+    statement: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", metavar="FILE.json", help="New JSON file with the verification statement."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compute the scores of a bundle again, and compare them with the stored ones.
+
+    "Verified" means that the scores follow from the stored responses, not that the named model
+    produced them. Values must be equal to the last bit, those of encoders within 0.0001. The exit
+    status is 0 if everything is verified, and 1 if something differs or could not be verified.
+
+    Example: keju verify results.keju.zip --dataset mini --output statement.json
+    """
+    from keju.bundles import verify_bundle, write_statement
+    from keju.cli.output.console import print_json
+    from keju.cli.output.verification_tables import verification_lines, verification_tables
+    from keju.encoders import Encoders, default_cache_path, parse_semantic
+
+    encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
+    found = verify_bundle(file, dataset, encoders=encoders, verified_by=verified_by)
+    if statement is not None:
+        write_statement(found, statement)
+    if as_json:
+        print_json(found)
+    else:
+        for table in verification_tables(found):
+            out.print(table)
+        for line in verification_lines(found):
+            say(line)
+    if statement is not None:
+        note(message("terminal.wrote", file=statement))
+    if found.result != "verified":
+        raise typer.Exit(WITH_FAILURES)
