@@ -9,16 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from keju.building.dedup.candidates import Candidate, find_near_vectors, verify_candidates
 from keju.building.dedup.canonical import canonicalize
 from keju.building.dedup.groups import Links, choose_kept, rank_item
 from keju.building.dedup.image_hashes import Hashes, ImageFile, compute_hashes, find_near_hashes
 from keju.building.dedup.image_similarity import SAME_IMAGE, ImagePair, Similarity, compare_images
+from keju.building.dedup.image_vectors import encode_images
 from keju.building.dedup.item_subjects import CLUSTER, get_image_key, shorten_hash
 from keju.building.dedup.representative import choose_representative
 from keju.building.dedup.union_find import UnionFind
@@ -26,14 +25,10 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import query_of
 from keju.errors import DataError
-from keju.files import sha256_bytes
-from keju.images import open_image
 from keju.items import ImageRef, Item
 from keju.messages import message
 
 Drop = Literal["never", "copies", "items"]
-
-_CHUNK = 256
 
 
 class DedupImagesSettings(Settings, frozen=True):
@@ -155,7 +150,7 @@ def _find_candidates(
     compute = partial(compute_hashes, images=context.image_files())
     hashes = context.engine.map("hashes", pictures, compute, Hashes)
     _check(each.error for each in hashes)
-    vectors = _encode_images(context, settings.clip, refs) if settings.clip else None
+    vectors = encode_images(context, settings.clip, refs) if settings.clip else None
     found: dict[tuple[int, int], Candidate] = {}
     for scope in _group_by_scope(items, refs, settings.within):
         bits = [hashes[at].bits for at in scope]
@@ -206,30 +201,6 @@ def _verify(
         ]
 
     return verify_candidates(candidates, len(pictures), compare, settings.alike)
-
-
-def _encode_images(
-    context: StepContext, folder: Path, refs: Sequence[ImageRef]
-) -> NDArray[np.float32]:
-    """Compute CLIP's vector of each image; finished batches survive an interruption."""
-    from keju.encoders.pictures import PictureEncoder  # noqa: PLC0415 - torch
-
-    encoder = PictureEncoder(folder)
-    parts = []
-    for start in range(0, len(refs), _CHUNK):
-        names = "".join(ref.sha256 for ref in refs[start : start + _CHUNK])
-        mark = sha256_bytes(f"{encoder.weights_hash}{names}".encode())
-        file = context.scratch("clip") / f"{shorten_hash(mark)}.npy"
-        if not file.exists():
-            some = (
-                open_image(context.dataset.image_bytes(ref), name=ref.path)
-                for ref in refs[start : start + _CHUNK]
-            )
-            unfinished = file.with_suffix(".part.npy")
-            np.save(unfinished, np.stack(list(encoder.vectors(some))))
-            unfinished.replace(file)
-        parts.append(np.load(file))
-    return np.concatenate(parts)
 
 
 def _map_to_representatives(

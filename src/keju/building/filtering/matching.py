@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 
+from keju.building.image_files import ImageFiles, label_image
 from keju.building.step_context import StepContext
+from keju.building.worker_encoders import load_encoder, open_encoder, release_encoders
 from keju.definitions import query_of
-from keju.files import sha256_bytes
+from keju.encoders.matches import MatchEncoder
+from keju.errors import DataError
 from keju.images import open_image
 from keju.items import Item
 
 _CHUNK = 64
+
+
+class DescribedImages(Struct, frozen=True):
+    """Images by their names for `ImageFiles`, their descriptions, and the hash of the weights."""
+
+    images: tuple[str, ...]
+    answers: tuple[str, ...]
+    weights: str
+
+
+class Matches(Struct, frozen=True):
+    """The cosines of images and descriptions: float32, one after the other."""
+
+    cosines: bytes = b""
+    error: str = ""
 
 
 def compute_matches(context: StepContext, items: Iterable[Item], clip: Path) -> dict[str, float]:
@@ -26,27 +46,36 @@ def compute_matches(context: StepContext, items: Iterable[Item], clip: Path) -> 
         DataError: the weights or an image cannot be read.
         PrerequisiteError: their packages are not installed.
     """
-    from keju.encoders.matches import MatchEncoder  # noqa: PLC0415 - torch
-
+    folder = clip.absolute()
+    weights = load_encoder(MatchEncoder, folder).weights_hash
     asked = [item for item in items if _has_described_image(item)]
-    encoder = MatchEncoder(clip)
-    found: dict[str, float] = {}
-    for start in range(0, len(asked), _CHUNK):
-        some = asked[start : start + _CHUNK]
-        shown = "".join(f"{item.images[0].sha256}{item.answer}\0" for item in some)
-        mark = sha256_bytes(f"{encoder.weights_hash}{shown}".encode("utf-8", "replace"))
-        file = context.scratch("clip") / f"{mark[:24]}.npy"
-        if not file.exists():
-            pictures = [
-                open_image(context.dataset.image_bytes(item.images[0]), name=item.id)
-                for item in some
-            ]
-            partial = file.with_suffix(".part.npy")
-            np.save(partial, encoder.matches(pictures, [item.answer for item in some]))
-            partial.replace(file)
-        values = np.load(file).tolist()
-        found |= {item.id: round(value, 4) for item, value in zip(some, values, strict=True)}
-    return found
+    pairs = [
+        DescribedImages(
+            tuple(context.image_name(item.images[0]) for item in some),
+            tuple(item.answer for item in some),
+            weights,
+        )
+        for some in (asked[start : start + _CHUNK] for start in range(0, len(asked), _CHUNK))
+    ]
+    compute = partial(compute_batch, folder=str(folder), images=context.image_files())
+    batches = context.engine.map("clip", pairs, compute, Matches, chunk=1)
+    release_encoders()
+    if error := next((each.error for each in batches if each.error), ""):
+        raise DataError(error)
+    values = np.frombuffer(b"".join(each.cosines for each in batches), np.float32).tolist()
+    return {item.id: round(value, 4) for item, value in zip(asked, values, strict=True)}
+
+
+def compute_batch(some: DescribedImages, *, folder: str, images: ImageFiles) -> Matches:
+    """Compute the cosines of a batch.
+
+    Raises:
+        DataError: an image is not valid.
+        UnavailableError: as `open_encoder` and `ImageFiles.read`.
+    """
+    pictures = [open_image(images.read(name), name=label_image(name)) for name in some.images]
+    with open_encoder(MatchEncoder, Path(folder), some.weights) as encoder:
+        return Matches(encoder.matches(pictures, some.answers).tobytes())
 
 
 def _has_described_image(item: Item) -> bool:
