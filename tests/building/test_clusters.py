@@ -24,6 +24,7 @@ from tests.support.object_server import (
     serving_objects,
 )
 from tests.support.ray_cluster import RayCluster, ray_cluster, wait_until
+from tests.support.tiny_clip import write_clip
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray cluster")]
 
@@ -186,6 +187,20 @@ def test_a_step_over_images_of_an_object_store_gives_the_same_dataset(
     assert made.manifest.hash == Dataset.open(tmp_path / "driver" / "native").manifest.hash
     assert all(made.image_bytes(item.images[0]) for item in made)
     assert stored(f"{address}/out") == []
+
+
+@pytest.mark.semantic
+def test_encoders_run_on_the_nodes(
+    cluster: RayCluster, given: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+):
+    clip = write_clip(tmp_path_factory.mktemp("clip"))
+    words = ("build", "dedup-images", given, "--clip", clip, "--clip-cosine", 0.9, "--trust-clip")
+    finish(command(*words, "--out", "native", cwd=tmp_path))
+    finish(command(*words, "--out", "nodes", cwd=tmp_path, on=cluster))
+    native, made = (Dataset.open(tmp_path / name) for name in ("native", "nodes"))
+    assert made.manifest.hash == native.manifest.hash
+    rows = pl.read_parquet(made.path / "tables" / "image-groups.parquet")
+    assert "clip" in set(rows["kind"])
 
 
 def test_files_of_the_driver_need_no_shared_disk(

@@ -1,0 +1,33 @@
+"""Encoders in workers: other weights or none end the work, and are not an image's error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keju.building.dedup.image_vectors import ImageBatch, encode_batch
+from keju.building.image_files import LOCAL_FILES, UnavailableError
+from keju.building.worker_encoders import load_encoder, release_encoders
+from keju.encoders.pictures import PictureEncoder
+from tests.support.tiny_clip import write_clip
+
+pytestmark = pytest.mark.semantic
+
+
+def test_other_weights_and_missing_ones_end_the_work(tmp_path: Path):
+    here = write_clip(tmp_path / "here")
+    weights = load_encoder(PictureEncoder, here).weights_hash
+    other = write_clip(tmp_path / "other", seed=1)
+    for folder in (other, tmp_path / "missing"):
+        with pytest.raises(UnavailableError):
+            encode_batch(ImageBatch(("a.jpg",), weights), folder=str(folder), images=LOCAL_FILES)
+
+
+def test_an_encoder_stays_loaded_until_it_is_released(tmp_path: Path):
+    folder = write_clip(tmp_path / "clip")
+    first = load_encoder(PictureEncoder, folder)
+    assert load_encoder(PictureEncoder, folder) is first
+    release_encoders()
+    assert load_encoder(PictureEncoder, folder) is not first
+    release_encoders()
