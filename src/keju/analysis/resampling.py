@@ -125,7 +125,7 @@ def resample_benchmark(
     """
     models = list(results)
     drawn = _draw_resamples(mains, models)
-    alone = _alone(mains)
+    alone = _alone(mains, results)
     found = ResampledMeans({}, {}, {}, {}, list(_notes(drawn)), {})
     tested: dict[str, Floats] = {}
     for place, model in enumerate(models):
@@ -162,14 +162,22 @@ def resample_benchmark(
     return _rank(found, results, ranked, tested)
 
 
-def _alone(mains: Mains) -> dict[str, dict[str, list[Score]]]:
-    """The scores with a value by model and task, of metrics with an interval of their own."""
+def _alone(
+    mains: Mains, results: Mapping[str, BenchmarkResult]
+) -> dict[str, dict[str, list[Score]]]:
+    """The scores with an interval of their own of tasks that are alone in a mean, by model."""
+    wanted = {
+        (model, names[0])
+        for model, result in results.items()
+        for mean in result.domains.values()
+        if len(names := [name for name in mean.parts if name not in mean.missing]) == 1
+    }
     found: dict[str, dict[str, list[Score]]] = {}
-    for (task, query), scores in mains.items():
+    for (task, query), scores in mains.items() if wanted else ():
+        name = task_name(task, query)
         for score in scores:
-            if score.value is not None and has_interval(score):
-                of_model = found.setdefault(score.model, {})
-                of_model.setdefault(task_name(task, query), []).append(score)
+            if (score.model, name) in wanted and score.value is not None and has_interval(score):
+                found.setdefault(score.model, {}).setdefault(name, []).append(score)
     return found
 
 
