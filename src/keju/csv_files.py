@@ -12,12 +12,17 @@ _NUMBER = r"^[+-][0-9]+(\.[0-9]+)?$"
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> Path:
-    """Write a CSV for spreadsheets: UTF-8 with byte-order mark, which Excel needs for Chinese.
+    """Write a CSV for spreadsheets (`encode_frame`), atomically."""
+    write_atomic(path, encode_frame(frame))
+    return path
+
+
+def encode_frame(frame: pl.DataFrame) -> bytes:
+    """A CSV for spreadsheets: UTF-8 with byte-order mark, which Excel needs for Chinese.
 
     Texts that a spreadsheet reads as formulas get an apostrophe; numbers with a sign do not.
     """
     texts = pl.col(pl.String)
     risky = texts.str.slice(0, 1).is_in(list(FORMULA)) & ~texts.str.contains(_NUMBER)
     safe = frame.with_columns(pl.when(risky).then(pl.lit("'") + texts).otherwise(texts).name.keep())
-    write_atomic(path, safe.write_csv(include_bom=True))
-    return path
+    return safe.write_csv(include_bom=True).encode()

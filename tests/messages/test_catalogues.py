@@ -30,7 +30,7 @@ ERRORS = re.compile(
 )
 
 
-PAGES = {"analysis", "annotation", "figures", "reporting"}
+PAGES = {"analysis", "annotation", "figures", "reporting", "site"}
 """Packages whose texts are used by id in templates and scripts too."""
 
 RECOGNISED = {"declarations", "stored", "analysis", "figures", "reporting"}

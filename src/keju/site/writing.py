@@ -1,0 +1,193 @@
+"""`write_site`: a leaderboard site from a folder of bundles, of which only new ones are read."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.building.releasing.licences import forbids_copies
+from keju.bundles import is_bundle, open_bundle
+from keju.errors import UsageError
+from keju.files import read_json, write_json
+from keju.items import Record
+from keju.local_paths import check_local
+from keju.messages import LANGUAGES, message
+from keju.reporting.stages import show_stage
+from keju.site.boards import Board, BoardNumbers, board_numbers, board_of, items_first
+from keju.site.bundle_files import BUNDLES, stored_summary, write_bundle_files
+from keju.site.bundle_items import bundle_items
+from keju.site.bundle_reading import register_definitions, source_of
+from keju.site.downloads import write_downloads
+from keju.site.item_files import BOARDS, has_item_files, write_item_files
+from keju.site.model_facts import FILE, read_model_facts
+from keju.site.pages import Site, write_pages
+from keju.site.records import FORMAT, BoardOfBundle, BundleSummary, Source
+from keju.site.statements import read_statements
+
+_MARKER, _NUMBERS = "keju-site.json", "numbers.json"
+ENDING = ".keju.zip"
+
+
+class WrittenSite(NamedTuple):
+    """A site that was written: its start page, and how much was read and written."""
+
+    page: Path
+    bundles: int
+    read: int
+    boards: int
+    size: int
+
+
+class _Marker(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The content of keju-site.json, by which a later build recognises the folder."""
+
+    format: str
+    title: str
+
+
+def write_site(
+    bundles: Sequence[Path], out: Path, *, models: Sequence[Path] = (), title: str = ""
+) -> WrittenSite:
+    """Write a static site from bundles; a bundle that an earlier build read is not read again.
+
+    Args:
+        bundles: bundles, or folders with bundles (``*.keju.zip``), a ``models.toml`` and
+            statements of `keju verify`.
+        out: the folder of the site; new, or of an earlier build.
+        models: further files with facts about models (`keju.site.model_facts`).
+        title: the title of the site.
+
+    Raises:
+        UsageError: there are no bundles, or the folder contains something else.
+        DataError: a bundle or a file with facts is damaged.
+    """
+    paths = find_bundles(bundles)
+    facts = read_model_facts([*models, *(p / FILE for p in bundles if (p / FILE).is_file())])
+    _check_folder(out)
+    write_json(out / _MARKER, _Marker(format=FORMAT, title=title or "keju"))
+    summaries, read = _summaries(paths, out)
+    boards = _boards(summaries, out)
+    sources = sorted((each.source for each in summaries.values()), key=_by_date)
+    statements = read_statements([path for path in bundles if path.is_dir()])
+    for board in boards:
+        write_downloads(out, board, facts)
+    written = write_pages(Site(title or "keju", boards, sources, facts, statements), out)
+    _remove_old(out, sources, boards, written)
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    return WrittenSite(out / "index.html", len(summaries), read, len(boards), size)
+
+
+def find_bundles(paths: Sequence[Path]) -> list[Path]:
+    """The bundles that are named, and those of folders, by name.
+
+    Raises:
+        UsageError: there are none, or a path is neither a bundle nor a folder.
+    """
+    found: list[Path] = []
+    for path in paths:
+        check_local(path)
+        if path.is_dir():
+            found += sorted(each for each in path.rglob(f"*{ENDING}") if each.is_file())
+        elif is_bundle(path):
+            found.append(path)
+        else:
+            raise UsageError(message("site.not-a-bundle", path=path))
+    if not found:
+        raise UsageError(message("site.no-bundles", ending=ENDING))
+    return found
+
+
+def _check_folder(out: Path) -> None:
+    """Check that a folder is a site's, so that no other files are overwritten or removed."""
+    check_local(out)
+    if out.exists() and not out.is_dir():
+        raise UsageError(message("site.not-a-folder", out=out))
+    if out.is_dir() and any(out.iterdir()) and not (out / _MARKER).is_file():
+        raise UsageError(message("site.folder-has-other-files", out=out))
+
+
+def _by_date(source: Source) -> tuple[str, str]:
+    return source.created, source.sha256
+
+
+def _summaries(paths: Sequence[Path], out: Path) -> tuple[dict[Path, BundleSummary], int]:
+    """The summary of each bundle, one of several equal files; and how many bundles were read."""
+    found: dict[Path, BundleSummary] = {}
+    seen: set[str] = set()
+    read = 0
+    for number, path in enumerate(paths):
+        show_stage(message("site.stage-bundles"), number, len(paths))
+        with open_bundle(path) as bundle:
+            if bundle.sha256 in seen:
+                continue
+            seen.add(bundle.sha256)
+            allowed = not forbids_copies(bundle.about.dataset.licence)
+            source = source_of(bundle, path, shows_texts=allowed)
+            register_definitions(source)
+            summary = stored_summary(out, source)
+            if summary is None:
+                summary = write_bundle_files(bundle, source, out)
+                read += 1
+            found[path] = summary
+    return found, read
+
+
+def _boards(summaries: Mapping[Path, BundleSummary], out: Path) -> list[Board]:
+    """The boards, by benchmark and dataset."""
+    of_board: dict[str, list[Path]] = {}
+    known: dict[str, BoardOfBundle] = {}
+    for path, summary in summaries.items():
+        for board in summary.boards:
+            if any(entry.board == board.id for entry in summary.entries):
+                of_board.setdefault(board.id, []).append(path)
+                known[board.id] = board
+    boards = []
+    for number, (name, paths) in enumerate(of_board.items()):
+        show_stage(message("site.stage-boards"), number, len(of_board))
+        its = sorted((summaries[path] for path in paths), key=lambda each: each.source.sha256)
+        first = min(paths, key=lambda path: items_first(summaries[path].source))
+        _write_items(known[name], first, summaries[first], out)
+        boards.append(board_of(known[name], its, _numbers(known[name], its, out)))
+    return sorted(boards, key=lambda each: (each.of.benchmark, each.source.dataset, each.of.id))
+
+
+def _write_items(board: BoardOfBundle, path: Path, summary: BundleSummary, out: Path) -> None:
+    if has_item_files(out, board.id, summary.source.sha256):
+        return
+    shutil.rmtree(out / BOARDS / board.id, ignore_errors=True)
+    with open_bundle(path) as bundle:
+        placed = bundle_items(bundle.items(), summary.source)
+        write_item_files(out, board, bundle, placed.items, shows_texts=summary.source.shows_texts)
+
+
+def _numbers(board: BoardOfBundle, summaries: Sequence[BundleSummary], out: Path) -> BoardNumbers:
+    """The numbers of a board; those of an earlier build if it is of the same bundles."""
+    path = out / BOARDS / board.id / _NUMBERS
+    made_from = tuple(each.source.sha256 for each in summaries)
+    if path.is_file():
+        stored = read_json(path, BoardNumbers)
+        if (stored.format, stored.bundles) == (FORMAT, made_from):
+            return stored
+    found = board_numbers(board, summaries, out)
+    write_json(path, found)
+    return found
+
+
+def _remove_old(
+    out: Path, kept: Sequence[Source], boards: Sequence[Board], pages: set[Path]
+) -> None:
+    """Remove the files of bundles and boards, and the pages, that are no longer in the site."""
+    _remove_folders(out / BUNDLES, {each.id for each in kept})
+    _remove_folders(out / BOARDS, {each.of.id for each in boards})
+    for language in LANGUAGES:
+        for path in (out / language).rglob("*.html"):
+            if path not in pages:
+                path.unlink()
+
+
+def _remove_folders(folder: Path, kept: set[str]) -> None:
+    for path in folder.iterdir():
+        if path.name not in kept:
+            shutil.rmtree(path)
