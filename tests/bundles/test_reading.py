@@ -34,7 +34,7 @@ def test_responses_scores_and_items_are_those_of_the_run(bundle: Path, shared_ru
         items = list(opened.items())
         assert [each.id for each in items] == run.item_ids()
         assert items[1].dynasty == "唐"
-        assert items[0].group == "book 0"
+        assert [each.group for each in items] == ["group-1", "group-2", ""]
         assert items[0].domain
         assert items[0].images == tuple(ref.sha256 for ref in run.items()[0].images)
         assert opened.items_frame().height == 3

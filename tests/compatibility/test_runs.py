@@ -69,6 +69,15 @@ def announced_in(run: str) -> set[tuple[str, str, int]]:
     }
 
 
+def test_a_bundle_of_an_old_run_is_verified(old, keju):
+    keju("score", "made/runs/settings")
+    path = api.bundle("made/runs/settings", "old.keju.zip")
+    found = api.verify(path, api.open_run("made/runs/settings").dataset().path)
+    assert (found.result, found.differences) == ("verified", ())
+    assert {check.id: check.compared for check in found.checks}["scores"] > 100
+    assert [each.needed for each in found.not_verified if "grades" in each.part] == [False]
+
+
 def test_a_responses_file_scores_equally(old, keju):
     for protocol in ("official", "strict"):
         both = compared(keju, "written/RESPONSES.json", "responses", protocol)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,8 +16,29 @@ from keju.items import Item
 _LONGEST_ANSWER = 30
 """Characters of a reference in which a value of metadata is looked for; in a page it is chance."""
 
-Answers = set[tuple[str, str, str]]
-"""Task, query and kind of metadata of which some value is an answer."""
+
+class Hidden(NamedTuple):
+    """The metadata that a bundle does not have, because it answers questions.
+
+    `tasks` are task, query and kind of metadata of which some value is an answer. `images` are the
+    kind and an image of an item of such a task: other items of this image have the same value.
+    """
+
+    tasks: set[tuple[str, str, str]]
+    images: set[tuple[str, str]]
+
+    def covers(self, item: Item, kind: str) -> bool:
+        """Whether a kind of metadata of an item is hidden."""
+        return (item.task, item.query, kind) in self.tasks or any(
+            (kind, name) in self.images for name in _names(item)
+        )
+
+
+def _names(item: Item) -> Iterator[str]:
+    """The names by which items with the same picture are recognised: images and group."""
+    yield from (ref.sha256 for ref in item.images)
+    if item.group:
+        yield f"group {item.group}"
 
 
 def item_hash(item: Item) -> str:
@@ -30,15 +51,29 @@ def item_hash(item: Item) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def find_answers(items: Iterable[Item]) -> Answers:
-    """Find the metadata that answers questions, such as the dynasty where it is asked for."""
-    found: Answers = set()
-    for item in items:
+def find_hidden(items: Callable[[], Iterable[Item]]) -> Hidden:
+    """Find the metadata that answers questions, such as the dynasty where it is asked for.
+
+    Args:
+        items: gives the items of the run; they are read twice.
+    """
+    found = Hidden(set(), set())
+    for item in items():
         for kind in FILTERS:
             place = (item.task, item.query, kind)
-            if place not in found and _answers(item, kind):
-                found.add(place)
+            if place not in found.tasks and _answers(item, kind):
+                found.tasks.add(place)
+    for item in items() if found.tasks else ():
+        for kind in FILTERS:
+            if (item.task, item.query, kind) in found.tasks:
+                found.images.update((kind, name) for name in _names(item))
     return found
+
+
+def number_groups(items: Iterable[Item]) -> dict[str, str]:
+    """A number for each group in the order of the items: its name can be an answer."""
+    groups = dict.fromkeys(item.group for item in items if item.group)
+    return {name: f"group-{number}" for number, name in enumerate(groups, start=1)}
 
 
 def _answers(item: Item, kind: str) -> bool:
@@ -60,18 +95,19 @@ def _answers(item: Item, kind: str) -> bool:
     return False
 
 
-def iter_bundled_items(items: Iterable[Item], answers: Answers) -> Iterator[BundledItem]:
+def iter_bundled_items(
+    items: Iterable[Item], hidden: Hidden, groups: Mapping[str, str]
+) -> Iterator[BundledItem]:
     """The items as a bundle stores them, one after the other.
 
     Args:
         items: the items of the run.
-        answers: the metadata that is dropped (`find_answers`).
+        hidden: the metadata that is dropped (`find_hidden`).
+        groups: the number of each group (`number_groups`).
     """
     for item in items:
         kept: dict[str, Any] = {
-            kind: item.metadata.get(kind, "")
-            for kind in FILTERS
-            if (item.task, item.query, kind) not in answers
+            kind: item.metadata.get(kind, "") for kind in FILTERS if not hidden.covers(item, kind)
         }
         yield BundledItem(
             id=item.id,
@@ -79,7 +115,7 @@ def iter_bundled_items(items: Iterable[Item], answers: Answers) -> Iterator[Bund
             task=item.task,
             query=item.query,
             domain=domain_of(item),
-            group=item.group,
+            group=groups.get(item.group, ""),
             hash=item_hash(item),
             images=tuple(ref.sha256 for ref in item.images),
             **kept,

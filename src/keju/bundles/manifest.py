@@ -101,8 +101,9 @@ class BundledItem(Record, frozen=True, kw_only=True, omit_defaults=False):
     """An item without question, reference and transcription.
 
     `hash` is the SHA-256 of the item as canonical JSON, which covers its reference; `images` are
-    those of its images. `dynasty` and the other filters are empty where the item has none, or where
-    the value is an answer to a question of the same task.
+    those of its images. `group` is a number, because names of groups can be answers. `dynasty` and
+    the other filters are empty where the item has none, or where some task asks for them on the
+    same image.
     """
 
     id: str

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.bundles.data import image_member
-from keju.bundles.index import item_hash
+from keju.bundles.index import item_hash, number_groups
 from keju.bundles.manifest import INDEX, RUN_ITEMS, BundledItem
 from keju.bundles.reading import Bundle
 from keju.bundles.verification import Findings
@@ -24,6 +24,7 @@ _IMAGES = "images"
 
 class _Stored(NamedTuple):
     hash: str
+    group: str
     images: tuple[str, ...]
 
 
@@ -41,12 +42,13 @@ def rebuild_items(
     Returns:
         Whether all items could be written; scores can only be computed from all of them.
     """
-    stored = {_place(item): _Stored(item.hash, item.images) for item in bundle.items()}
+    stored = {_place(item): _Stored(item.hash, item.group, item.images) for item in bundle.items()}
     findings.compared(_CHECK, len(stored))
     if dataset is None:
         target.write_bytes(bundle.file(RUN_ITEMS).read_bytes())
     elif not _copy(bundle, dataset, target, findings):
         return False
+    groups = number_groups(iter_items(target))
     known: dict[str, str] = {}
     whole = True
     for item in iter_items(target):
@@ -56,6 +58,8 @@ def rebuild_items(
             findings.differs(_CHECK, INDEX, item.id, message("bundles.item-not-listed"))
         elif expected.hash != item_hash(item):
             findings.differs(_CHECK, INDEX, item.id, message("bundles.item-differs"))
+        elif expected.group != groups.get(item.group, ""):
+            findings.differs(_CHECK, INDEX, item.id, message("bundles.group-differs"))
         elif expected.images != tuple(ref.sha256 for ref in item.images):
             findings.differs(_IMAGES, INDEX, item.id, message("bundles.images-differ"))
         _check_images(bundle, dataset, item, known, findings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from itertools import zip_longest
 from typing import NamedTuple
@@ -12,8 +12,8 @@ from keju.items import Score
 from keju.messages import message
 
 _CHECK = "scores"
-_FIELDS = ("value", "stats", "status", "verdict", "reason", "extracted", "extracted_from", "group",
-           "key")  # fmt: skip
+_FIELDS = ("value", "stats", "status", "verdict", "reason", "extracted", "extracted_from", "key",
+           "group")  # fmt: skip
 """The fields of a score that must be equal."""
 
 _ENCODER = "|encoder:"
@@ -21,13 +21,15 @@ Place = tuple[object, ...]
 
 
 class Compared(NamedTuple):
-    """The scores of a model: the member that stores them, and whether keju is the same.
+    """The scores of a model: the member that stores them, and how they are compared.
 
-    Only with the same versions of keju and of its packages signatures are compared.
+    Only with `same_program`, the same versions of keju and of its packages, signatures are
+    compared. `groups` has the number of each group in the bundle.
     """
 
     member: str
     same_program: bool
+    groups: Mapping[str, str]
 
 
 def compare_scores(
@@ -95,6 +97,7 @@ def _compare(about: Compared, stored: Score, computed: Score, findings: Findings
     findings.compared(_CHECK)
     for name in _FIELDS:
         was, now = getattr(stored, name), getattr(computed, name)
+        now = about.groups.get(now, now) if name == "group" else now
         if was != now and not (encoded and _is_near(was, now)):
             problem = message(
                 "bundles.score-differs", field=name, metric=stored.metric,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -41,10 +40,14 @@ class RunStager:
         run: the run, which is scored.
         folder: the folder, new or empty; the files are in `folder`/run.
         cleaner: removes secrets and paths.
+        groups: the number of each group, which replaces its name in the scores.
     """
 
-    def __init__(self, run: RunFolder, folder: Path, cleaner: Cleaner) -> None:
+    def __init__(
+        self, run: RunFolder, folder: Path, cleaner: Cleaner, groups: Mapping[str, str]
+    ) -> None:
         self._run, self._folder, self._cleaner = run, folder, cleaner
+        self._groups = groups
         # As stored: a reader converts the records of an earlier format.
         self._stored = read_json(run.manifest_path, RunManifest)
         self.names = cleaner.names_of([*self._stored.models, *self._stored.roles])
@@ -103,14 +106,11 @@ class RunStager:
     def _stage_scores(self, source: Path, target: Path, name: str, *, rewritten: bool) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         scores = RecordList(Score, self._renamed(source, name))
-        if rewritten:
-            staged = RunFolder(self._folder / RUN)
-            stored = read_fingerprint(source)
-            assert stored is not None
-            fingerprint = fingerprint_of(staged, name)
-            write_scores(target, scores, replace(fingerprint, keju=stored.keju))
-        else:
-            shutil.copyfile(source, target)
+        fingerprint = read_fingerprint(source)
+        if rewritten and fingerprint is not None:
+            new = fingerprint_of(RunFolder(self._folder / RUN), name)
+            fingerprint = replace(new, keju=fingerprint.keju)
+        write_scores(target, scores, fingerprint)
         return len(scores)
 
     def _renamed(self, source: Path, name: str) -> Iterator[Score]:
@@ -119,7 +119,8 @@ class RunStager:
             if score.reason not in reasons:
                 check_clean(self._cleaner, score.reason.encode(), f"{source.name}, {score.item}")
                 reasons.add(score.reason)
-            yield score if score.model == name else replace(score, model=name)
+            group = self._groups.get(score.group, score.group)
+            yield replace(score, model=name, group=group)
 
 
 class StoredGrade(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from keju import __version__
 from keju.bundles.environment import describe_environment
+from keju.bundles.index import number_groups
 from keju.bundles.key_check import check_keys
 from keju.bundles.manifest import (
     ABOUT,
@@ -121,6 +122,7 @@ class _Verifier:
         self._findings = findings
         self._run = RunFolder(work / "run")
         self._readable: list[str] = []
+        self._groups: dict[str, str] = {}
 
     def verify(self) -> list[AuditFinding]:
         """Make all comparisons; returns the findings of the audit."""
@@ -263,6 +265,7 @@ class _Verifier:
     def _score(self) -> bool:
         """Compute and compare the scores and the keys; whether all could be computed."""
         same = self._is_same_program()
+        self._groups = number_groups(self._run.iter_items())
         for model in set(self._bundle.models) - set(self._readable):
             for path in self._run.response_files(model):
                 path.unlink()
@@ -289,7 +292,8 @@ class _Verifier:
         try:
             stored = iter_scores_of(self._bundle.table(member))
             computed = iter_scores_of(path) if path.is_file() else iter(())
-            compare_scores(Compared(member, same_program), stored, computed, self._findings)
+            about = Compared(member, same_program, self._groups)
+            compare_scores(about, stored, computed, self._findings)
         except DataError as error:
             self._findings.differs("scores", member, "", error.message)
 

@@ -17,7 +17,7 @@ from keju.bundles.cleaning import Cleaner
 from keju.bundles.crate import make_crate
 from keju.bundles.data import check_allowed, find_dataset, write_images
 from keju.bundles.environment import describe_environment
-from keju.bundles.index import find_answers, iter_bundled_items
+from keju.bundles.index import find_hidden, iter_bundled_items, number_groups
 from keju.bundles.manifest import (
     ABOUT,
     CRATE,
@@ -100,7 +100,8 @@ def _stage(
 ) -> BundleManifest:
     """Write all members to a folder; returns the content of bundle.json."""
     cleaner = Cleaner(run.path)
-    stager = RunStager(run, stage, cleaner)
+    groups = number_groups(run.iter_items())
+    stager = RunStager(run, stage, cleaner, groups)
     items = stage / RUN_ITEMS
     items.parent.mkdir(parents=True)
     # Fingerprints of scores contain its hash.
@@ -112,7 +113,7 @@ def _stage(
         write_images(dataset, run, stage)
     else:
         items.unlink()
-    count = _write_index(run, stage, cleaner)
+    count = _write_index(run, stage, cleaner, groups)
     _write_grades(run, stage, stager.names)
     write_json(stage / ENVIRONMENT, describe_environment())
     models = {
@@ -132,7 +133,7 @@ def _stage(
         dataset=_describe_dataset(manifest, dataset, included=include_data),
         benchmarks=tuple(_write_definitions(run, stage)),
         models=models,
-        settings=manifest.settings,
+        settings=cleaner.hide_in(run.manifest().settings),
         items=count,
     )
     members = _list_members(stage)
@@ -156,9 +157,9 @@ def _describe_dataset(
     )
 
 
-def _write_index(run: RunFolder, stage: Path, cleaner: Cleaner) -> int:
+def _write_index(run: RunFolder, stage: Path, cleaner: Cleaner, groups: Mapping[str, str]) -> int:
     def checked() -> Iterator[BundledItem]:
-        for item in iter_bundled_items(run.iter_items(), find_answers(run.iter_items())):
+        for item in iter_bundled_items(run.iter_items(), find_hidden(run.iter_items), groups):
             check_clean(cleaner, msgspec.json.encode(item), item.id)
             yield item
 
