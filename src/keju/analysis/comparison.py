@@ -11,15 +11,20 @@ from keju.analysis.comparison_sides import (
     SideChoice,
     choose_sides,
     names_of,
-    paired_scores,
     shared_variant,
 )
 from keju.definitions import tasks, without_official
 from keju.errors import UsageError
-from keju.items import Protocol, Record, Score
+from keju.items import Protocol, Record
 from keju.messages import join_clauses, listed, message, recognised
 from keju.runs import RunFolder
-from keju.scoring import TaskComparison, compare_errors, compare_models, cut_note
+from keju.scoring import (
+    CUT_NOTE,
+    SideScores,
+    TaskComparison,
+    compare_errors,
+    compare_sides,
+)
 
 
 class Unscored(Record, frozen=True, kw_only=True):
@@ -71,10 +76,11 @@ def comparison_of(
     """
     if protocol == "official" and (why := without_official(runs[0].iter_items())):
         raise UsageError(f"{runs[0].path}: {why}")
-    first, second = choose_sides(runs, wanted or SideChoice())
+    first, second = choose_sides(runs, wanted or SideChoice(), protocol)
     names = names_of(first, second)
-    one, other, dropped = paired_scores(first, second)
-    found = compare_models(one, other, protocol)
+    one, other = first.scores, second.scores
+    dropped = len(one.dropped)
+    found = compare_sides(one, other)
     if not found:
         raise UsageError(_explain_nothing(names, first, second, protocol, dropped))
     return Comparison(
@@ -87,37 +93,24 @@ def comparison_of(
         errors=compare_errors(one, other) if protocol == "strict" else [],
         dropped=dropped,
         unscored=_find_unscored(one, other, protocol),
-        notes=_notes(names, one, other, protocol),
+        notes={
+            name: CUT_NOTE for name, side in zip(names, (one, other), strict=True) if side.is_cut
+        },
     )
 
 
-def _notes(
-    names: tuple[str, str], first: list[Score], second: list[Score], protocol: Protocol
-) -> dict[str, str]:
-    ours = ([score for score in side if score.protocol == protocol] for side in (first, second))
-    return {name: note for name, side in zip(names, ours, strict=True) if (note := cut_note(side))}
-
-
-def _find_unscored(first: list[Score], second: list[Score], protocol: Protocol) -> list[Unscored]:
+def _find_unscored(first: SideScores, second: SideScores, protocol: Protocol) -> list[Unscored]:
     """The tasks of both sides in which the main metric of some item has no value."""
     found = []
     for task in tasks():
         for query in task.queries:
             metric = next(iter(getattr(query, protocol)), "")
-            key = (task.id, query.name, metric, protocol)
-            one, two = (
-                {
-                    (score.item, score.round): score
-                    for score in scores
-                    if (score.task, score.query, score.metric, score.protocol) == key
-                }
-                for scores in (first, second)
-            )
+            one, two = (side.of(task.id, query.name, metric) for side in (first, second))
             lacking = [
-                score
-                for place in one.keys() & two.keys()
-                for score in (one[place], two[place])
-                if score.value is None
+                (place[0], reasons[place])
+                for place in one.asked & two.asked
+                for reasons in (one.unscored, two.unscored)
+                if place in reasons
             ]
             if lacking:
                 found.append(
@@ -125,8 +118,8 @@ def _find_unscored(first: list[Score], second: list[Score], protocol: Protocol) 
                         task=task.id,
                         query=query.name,
                         metric=metric,
-                        items=len({score.item for score in lacking}),
-                        reason=min(score.reason for score in lacking),
+                        items=len({item for item, _ in lacking}),
+                        reason=min(reason for _, reason in lacking),
                     )
                 )
     return found
@@ -140,12 +133,10 @@ def _explain_nothing(
     names: tuple[str, str], first: Side, second: Side, protocol: Protocol, dropped: int
 ) -> str:
     tasks = [
-        listed(sorted({each.task for each in side.scores if each.protocol == protocol}))
-        or message("analysis.none")
-        for side in (first, second)
+        listed(sorted(side.scores.tasks)) or message("analysis.none") for side in (first, second)
     ]
     why = message("analysis.tasks-with-scores", protocol=protocol, task=tasks[0], other=tasks[1])
-    unscored = {each.reason for each in first.scores if each.value is None} - {""}
+    unscored = first.scores.reasons - {""}
     if unscored:
         why = message(
             "analysis.also-unscored",

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
-from msgspec import convert
+from msgspec import convert, msgpack
 
 from keju.errors import UsageError
-from keju.items import Item, PromptVariant, Record, Score, variant_of
+from keju.items import Item, PromptVariant, Protocol, Record, variant_of
 from keju.messages import both, listed, message
 from keju.runs import RunFolder
-from keju.scoring import check_scores, stored_scores
+from keju.scoring import ItemName, SideScores, check_scores, iter_stored_scores
 from keju.text import in_script
 
 _HASH = re.compile("@[0-9a-f]{8}")
 """The hash in the name of a user's own wording, which may be omitted."""
-
-_Key = tuple[str, str, str]
-"""Task, query and id of an item."""
 
 
 class SideChoice(Record, frozen=True, kw_only=True):
@@ -64,11 +62,16 @@ class Side(NamedTuple):
     run: RunFolder
     model: str
     variant: PromptVariant
-    scores: list[Score]
+    scores: SideScores
 
 
-def choose_sides(runs: Sequence[RunFolder], wanted: SideChoice) -> tuple[Side, Side]:
-    """Find the two sides in one run or two.
+def choose_sides(
+    runs: Sequence[RunFolder], wanted: SideChoice, protocol: Protocol
+) -> tuple[Side, Side]:
+    """Find the two sides in one run or two, with their scores of items that are the same in both.
+
+    In runs of different datasets an item is the same if its task, query, id, images and reference
+    are; the reference may be in another script.
 
     Raises:
         UsageError: a model or prompt variant is not there, more than one fits, both sides are the
@@ -85,8 +88,9 @@ def choose_sides(runs: Sequence[RunFolder], wanted: SideChoice) -> tuple[Side, S
     models = _models(pair, wanted, several=len(runs) == 2)
     if len(runs) == 1:
         check_scores(pair[0], list(dict.fromkeys(models)))
+    same = _same_items(*pair)
     kept = [
-        _scores(run, model, place, wanted)
+        _scores(run, model, wanted.variant(place), protocol, same)
         for place, (run, model) in enumerate(zip(pair, models, strict=True))
     ]
     alone = pair[0].path == pair[1].path and models[0] == models[1]
@@ -121,34 +125,25 @@ def shared_variant(first: Side, second: Side) -> str:
     return convert(tuple(shared), PromptVariant).label()
 
 
-def paired_scores(first: Side, second: Side) -> tuple[list[Score], list[Score], int]:
-    """The scores of both sides, of items that are the same in both.
-
-    In runs of different datasets an item is the same if its task, query, id, images and reference
-    are; the reference may be in another script. The third value counts the items of the first side
-    that are dropped because they are not the same.
-    """
-    manifests = [side.run.manifest() for side in (first, second)]
-    if manifests[0].dataset_hash == manifests[1].dataset_hash:
-        return first.scores, second.scores, 0
-    one, other = ({_key(item): _content(item) for item in side.run.items()}
-                  for side in (first, second))  # fmt: skip
-    same = {key for key, content in one.items() if other.get(key) == content}
-    kept = [
-        [score for score in side.scores if (score.task, score.query, score.item) in same]
-        for side in (first, second)
-    ]
-    asked = {(score.task, score.query, score.item) for score in first.scores}
-    return kept[0], kept[1], len(asked - same)
+def _same_items(first: RunFolder, second: RunFolder) -> Collection[ItemName] | None:
+    """The items that are the same in two runs; None for all, in runs of one dataset."""
+    if first.manifest().dataset_hash == second.manifest().dataset_hash:
+        return None
+    contents = {_name(item): _content(item) for item in first.iter_items()}
+    return {
+        name for item in second.iter_items() if contents.get(name := _name(item)) == _content(item)
+    }
 
 
-def _key(item: Item) -> _Key:
+def _name(item: Item) -> ItemName:
     return item.task, item.query, item.id
 
 
-def _content(item: Item) -> tuple[object, ...]:
+def _content(item: Item) -> bytes:
+    """A hash of the images and the reference, so that a whole run's need little memory."""
     images = tuple(ref.sha256 for ref in item.images)
-    return images, in_script(item.answer, "simplified"), item.boxes, item.relevant
+    content = images, in_script(item.answer, "simplified"), item.boxes, item.relevant
+    return sha256(msgpack.encode(content)).digest()
 
 
 def _models(
@@ -181,14 +176,21 @@ def _models(
 
 
 def _scores(
-    run: RunFolder, model: str, place: int, wanted: SideChoice
-) -> dict[PromptVariant, list[Score]]:
+    run: RunFolder,
+    model: str,
+    given: tuple[str, str, str],
+    protocol: Protocol,
+    among: Collection[ItemName] | None,
+) -> dict[PromptVariant, SideScores]:
     """The scores that fit one side, by prompt variant."""
-    given = wanted.variant(place)
-    found: dict[PromptVariant, list[Score]] = {}
-    scores = [score for _, of_model in stored_scores(run, [model]) for score in of_model]
-    for score in sorted(scores, key=lambda score: variant_of(score).rank):
-        found.setdefault(variant_of(score), []).append(score)
+    found: dict[PromptVariant, SideScores] = {}
+    for _, of_model in iter_stored_scores(run, [model]):
+        for score in of_model:
+            variant = variant_of(score)
+            if variant not in found:
+                found[variant] = SideScores(protocol, among=among)
+            found[variant].add(score)
+    found = dict(sorted(found.items(), key=lambda each: each[0].rank))
     kept = {
         variant: scores
         for variant, scores in found.items()
@@ -211,7 +213,7 @@ def _scores(
     return kept
 
 
-def _only(run: RunFolder, model: str, found: dict[PromptVariant, list[Score]]) -> Side:
+def _only(run: RunFolder, model: str, found: dict[PromptVariant, SideScores]) -> Side:
     if len(found) > 1:
         raise UsageError(
             message(
@@ -222,7 +224,7 @@ def _only(run: RunFolder, model: str, found: dict[PromptVariant, list[Score]]) -
     return Side(run, model, variant, scores)
 
 
-def _list_variants(found: dict[PromptVariant, list[Score]]) -> str:
+def _list_variants(found: Collection[PromptVariant]) -> str:
     labels = (variant.label(found).replace(" · ", " ") or variant.setting for variant in found)
     return listed(labels) or message("analysis.none")
 

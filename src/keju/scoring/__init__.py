@@ -5,6 +5,7 @@ catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_jso
 """
 
 from keju.scoring.aggregate import (
+    CUT_NOTE,
     NO_RESPONSES,
     BenchmarkResult,
     MeanResult,
@@ -12,7 +13,6 @@ from keju.scoring.aggregate import (
     Result,
     TaskResult,
     aggregate,
-    cut_note,
     is_ratio_of_sums,
 )
 from keju.scoring.box_parsing import BoxList, extract_boxes
@@ -30,7 +30,12 @@ from keju.scoring.extraction import Extracted, body_of
 from keju.scoring.floors import WrongPage, wrong_page_errors
 from keju.scoring.lookup import metric_names, metric_of, metric_row, metrics
 from keju.scoring.metric import Metric
-from keju.scoring.model_comparison import TaskComparison, compare_errors, compare_models
+from keju.scoring.model_comparison import (
+    TaskComparison,
+    compare_errors,
+    compare_models,
+    compare_sides,
+)
 from keju.scoring.multiple_choice import extract_letter
 from keju.scoring.numeric_answer import extract_count, extract_probability
 from keju.scoring.open_text import open_text_of
@@ -55,6 +60,7 @@ from keju.scoring.run import (
 )
 from keju.scoring.score import PROTOCOLS, models_of, score_answer
 from keju.scoring.scores_parquet import read_fingerprint, read_scores, scores_frame, write_scores
+from keju.scoring.side_scores import ItemName, SideScores
 from keju.scoring.signatures import metric_signature, signature
 from keju.scoring.stored import (
     check_scores,
@@ -74,6 +80,7 @@ from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
 
 __all__ = [
+    "CUT_NOTE",
     "NO_RESPONSES",
     "PROTOCOLS",
     "VERDICTS",
@@ -82,12 +89,14 @@ __all__ = [
     "Decisions",
     "Extracted",
     "ItemDifference",
+    "ItemName",
     "MeanResult",
     "Metric",
     "MetricResult",
     "ModelScores",
     "ProtocolDifference",
     "Result",
+    "SideScores",
     "Summary",
     "TaskComparison",
     "TaskDifference",
@@ -103,8 +112,8 @@ __all__ = [
     "check_scores",
     "compare_errors",
     "compare_models",
+    "compare_sides",
     "counting_rule",
-    "cut_note",
     "differing_steps",
     "extract_boxes",
     "extract_count",

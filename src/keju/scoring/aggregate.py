@@ -204,7 +204,9 @@ def _metric_result(metric: str, columns: MetricColumns) -> MetricResult:
         layers=_layers(stats),
         signature=columns.signature,
         note="; ".join(
-            filter(None, (_one_sided(stats), _silent_pairs(stats), _cut_note(cut=stats.has(CUT))))
+            filter(
+                None, (_one_sided(stats), _silent_pairs(stats), CUT_NOTE if stats.has(CUT) else "")
+            )
         ),
     )
 
@@ -276,13 +278,9 @@ CUT_NOTE = (
 )
 
 
-def cut_note(scored: Sequence[Score]) -> str:
+def _cut_note(stats: StatsColumn) -> str:
     """A note on official scores of a run of keju 0.1.0; empty if no response was cut."""
-    return _cut_note(cut=any(CUT in score.stats for score in scored))
-
-
-def _cut_note(*, cut: bool) -> str:
-    return CUT_NOTE if cut else ""
+    return CUT_NOTE if stats.has(CUT) else ""
 
 
 _SILENT = {"failed": "have no answer", "unparsable": "have one that could not be taken"}

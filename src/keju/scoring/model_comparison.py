@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from keju.definitions import Query, Task, tasks
 from keju.items import Protocol, Record, Score
-from keju.scoring.aggregate import is_ratio_of_sums, metric_of_score, task_value
+from keju.scoring.aggregate import is_ratio_of_sums, metric_of_score, pooled_value
+from keju.scoring.score_columns import StatsColumn
+from keju.scoring.side_scores import ERRORS, SelectedScores, SideScores, select_shared
 from keju.statistics import (
     GroupSums,
     compare,
@@ -21,13 +23,6 @@ from keju.statistics import (
 )
 
 _LEVEL = 0.05
-_Place = tuple[str, int]
-"""Item and round: what both must have answered."""
-_Table = dict[tuple[str, str, str], dict[_Place, Score]]
-"""Scores by task, query and metric, then by item and round."""
-
-ERRORS = ("CER_recognition", "CER_layout")
-"""The parts of the CER of a transcription, which are compared beside the main metric."""
 
 
 class TaskComparison(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -75,20 +70,28 @@ def compare_models(
         protocol: whose main metrics are compared.
         resamples: of the test and of the interval.
     """
-    tables = [_by_query(scores, protocol) for scores in (first, second)]
+    return compare_sides(
+        SideScores(protocol, first), SideScores(protocol, second), resamples=resamples
+    )
+
+
+def compare_sides(
+    first: SideScores, second: SideScores, *, resamples: int = 10_000
+) -> list[TaskComparison]:
+    """`compare_models` of scores that were read with a protocol."""
     return _adjusted(
         [
             compared
             for task in tasks()
             for query in task.queries
-            for metric in getattr(query, protocol)[:1]
-            for compared in _pairs(task, query, metric, tables, resamples)
+            for metric in getattr(query, first.protocol)[:1]
+            for compared in _pairs(task, query, metric, (first, second), resamples)
         ]
     )
 
 
 def compare_errors(
-    first: Iterable[Score], second: Iterable[Score], *, resamples: int = 10_000
+    first: SideScores, second: SideScores, *, resamples: int = 10_000
 ) -> list[TaskComparison]:
     """Compare recognition and layout error of the tasks of transcription, under `strict`.
 
@@ -98,11 +101,10 @@ def compare_errors(
     `better` is always empty.
 
     Args:
-        first: scores of one model in one prompt variant.
-        second: scores of another model, prompt variant or run.
+        first: scores of one model in one prompt variant under `strict`.
+        second: those of another model, prompt variant or run.
         resamples: of the test and of the interval.
     """
-    tables = [_by_query(scores, "strict") for scores in (first, second)]
     found = _adjusted(
         [
             compared
@@ -110,7 +112,7 @@ def compare_errors(
             for query in task.queries
             for metric in ERRORS
             if metric in query.strict
-            for compared in _pairs(task, query, metric, tables, resamples)
+            for compared in _pairs(task, query, metric, (first, second), resamples)
         ]
     )
     return [replace(each, better="") for each in found]
@@ -120,14 +122,12 @@ def _pairs(
     task: Task,
     query: Query,
     metric: str,
-    tables: Sequence[_Table],
+    sides: tuple[SideScores, SideScores],
     resamples: int,
 ) -> Iterator[_TestedTask]:
     """The comparison on one metric over the items of both sides; nothing where there are none."""
-    one, two = (table.get((task.id, query.name, metric), {}) for table in tables)
-    both = [place for place in one if place in two]
-    if both:
-        pair = [one[place] for place in both], [two[place] for place in both]
+    one, two = (side.of(task.id, query.name, metric) for side in sides)
+    if pair := select_shared(one, two):
         yield _compared(task, query, metric, *pair, resamples=resamples)
 
 
@@ -138,26 +138,18 @@ class _TestedTask(NamedTuple):
     spread: float
 
 
-def _by_query(scores: Iterable[Score], protocol: Protocol) -> _Table:
-    table: _Table = {}
-    for score in scores:
-        if score.protocol == protocol and score.value is not None:
-            key = (score.task, score.query, score.metric)
-            table.setdefault(key, {})[score.item, score.round] = score
-    return table
-
-
 def _compared(
     task: Task,
     query: Query,
     metric: str,
-    first: Sequence[Score],
-    second: Sequence[Score],
+    first: SelectedScores,
+    second: SelectedScores,
     *,
     resamples: int,
 ) -> _TestedTask:
-    values = [task_value(scores) or 0.0 for scores in (first, second)]
-    names = [score.group or score.item for score in first]
+    values = [
+        pooled_value(metric_of_score(side.first), side.stats) or 0.0 for side in (first, second)
+    ]
     plain = TaskComparison(
         task=task.id,
         query=query.name,
@@ -165,14 +157,18 @@ def _compared(
         first=values[0],
         second=values[1],
         difference=values[0] - values[1],
-        items=len(first),
-        groups=len(set(names)),
+        items=len(first.groups),
+        groups=len(set(first.groups)),
     )
-    sums = [_sums(scores, names) for scores in (first, second)]
-    if plain.groups < 2 or not is_ratio_of_sums(first[0]) or not all(s.bottom.sum() for s in sums):
+    sums = [_sums(side.stats, first.groups) for side in (first, second)]
+    if (
+        plain.groups < 2
+        or not is_ratio_of_sums(first.first)
+        or not all(s.bottom.sum() for s in sums)
+    ):
         return _TestedTask(plain, 0.0)
     found = compare(*sums, resamples=resamples)
-    declared = metric_of_score(first[0])
+    declared = metric_of_score(first.first)
     is_error = declared is not None and not declared.higher_is_better
     ahead = "first" if (found.value > 0) != is_error else "second"
     tested = replace(
@@ -185,11 +181,9 @@ def _compared(
     return _TestedTask(tested, spread_of_differences(*sums))
 
 
-def _sums(scores: Sequence[Score], names: Sequence[str]) -> GroupSums:
+def _sums(stats: StatsColumn, groups: Sequence[str]) -> GroupSums:
     return group_sums(
-        [score.stats["numerator"] for score in scores],
-        [score.stats["denominator"] for score in scores],
-        names,
+        [each["numerator"] for each in stats], [each["denominator"] for each in stats], groups
     )
 
 
