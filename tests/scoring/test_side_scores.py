@@ -43,7 +43,7 @@ def test_a_later_score_of_an_item_replaces_the_one_before():
     assert [stats["numerator"] for stats in kept.stats] == [0.25, 1.0]
     again = SideScores("strict", [score("a", None), score("a", 0.5), score("b", None)])
     assert again.of("T1", "", "CharAcc").unscored == {("b", 1): "empty"}
-    assert again.of("T1", "", "CharAcc").asked == {("a", 1), ("b", 1)}
+    assert again.of("T1", "", "CharAcc").all_places == {("a", 1), ("b", 1)}
 
 
 def test_shared_scores_have_the_order_of_the_first_side():

@@ -108,7 +108,7 @@ def _find_unscored(first: SideScores, second: SideScores, protocol: Protocol) ->
             one, two = (side.of(task.id, query.name, metric) for side in (first, second))
             lacking = [
                 (place[0], reasons[place])
-                for place in one.asked & two.asked
+                for place in one.all_places & two.all_places
                 for reasons in (one.unscored, two.unscored)
                 if place in reasons
             ]

@@ -39,7 +39,7 @@ class MetricOfSide:
         self.unscored: dict[Place, str] = {}
 
     @property
-    def asked(self) -> set[Place]:
+    def all_places(self) -> set[Place]:
         """All items and rounds, with a value and without."""
         return {*self.places, *self.unscored}
 
