@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from benchmarks.report_page import QUIET, answer, made_items, picture
 from keju.bundles import write_bundle
-from keju.datasets.store import DatasetWriter
+from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item, Response, Score
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
@@ -107,12 +107,12 @@ def make_bundles(folder: Path, count: int, every: int) -> None:
 
 
 def _new_run(path: Path, items: list[Item], model: str, created: str) -> RunFolder:
-    run = RunFolder(path)
+    run, dataset = RunFolder(path), Dataset.open(path.parent / "dataset").manifest
     path.mkdir(parents=True)
     run.write_items(items)
     run.write_manifest(
         RunManifest(
-            keju="0", dataset="MCS-Bench in size", dataset_version="1", dataset_hash="h",
+            keju="0", dataset="MCS-Bench in size", dataset_version="1", dataset_hash=dataset.hash,
             dataset_path=os.path.relpath(path.parent / "dataset", path), created=created,
             models={model: {}},
         )

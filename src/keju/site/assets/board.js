@@ -76,7 +76,7 @@
     }
     for (const body of table.tBodies)
       body.hidden = !rows.some((row) => row.parentNode === body && !row.hidden);
-    const note = view.value ? ` ${say("site.ranks-of-all-items")}` : "";
+    const note = view.value ? ` · ${say("site.ranks-of-all-items")}` : "";
     document.getElementById("shown").textContent =
       say("site.rows-shown", { count: shown, total: rows.length }) + note;
   }
