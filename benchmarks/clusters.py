@@ -5,7 +5,7 @@ counted, and those of the nodes while it runs. Each command is run on a tenth of
 difference of both is the cost of further pages, without that of starting. Only CPU seconds and
 ratios within one run mean something: the nodes share the cores of this machine.
 
-    python -m benchmarks.clusters [--images 200] [--pages 10]
+    python -m benchmarks.clusters [--images 200] [--pages 10]      # 0: not this work
 """
 
 from __future__ import annotations
@@ -84,32 +84,42 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         for work in make_works(Path(name), options.images, options.pages):
-            show(work, dict(measure_all(work, Path(name) / work.name)))
+            costs = {}
+            for place, cost in measure_all(work, Path(name) / work.name):
+                costs[place] = cost
+                print(f"{work.name}, {place}: {cost.all:.1f} CPU s", file=sys.stderr)
+            show(work, costs)
 
 
 def make_works(folder: Path, images: int, pages: int) -> Iterator[Work]:
     """Draw the datasets of both kinds of work."""
-    drawn = []
-    for count in (max(1, images // 10), images):
-        place = folder / f"images-{count}"
-        place.mkdir()
-        drawn.append(draw_dataset(place, count))
-    yield Work(
-        "standardise",
-        (drawn[0], drawn[1]),
-        lambda given, out: ["build", "standardise", given, "--out", out, "--pixels", PIXELS],
-        lambda out: Dataset.open(out).manifest.hash,
-    )
-    yield Work(
-        MODEL,
-        (draw_pages(folder / "few", max(1, pages // 10)), draw_pages(folder / "pages", pages)),
-        lambda given, out: ["run", given, "--model", MODEL, "--out", out],
-        read_responses,
-    )
+    if images:
+        yield Work(
+            "standardise",
+            (
+                draw_images(folder / "few-images", images // 10),
+                draw_images(folder / "images", images),
+            ),
+            lambda given, out: ["build", "standardise", given, "--out", out, "--pixels", PIXELS],
+            lambda out: Dataset.open(out).manifest.hash,
+        )
+    if pages:
+        yield Work(
+            MODEL,
+            (draw_pages(folder / "few-pages", pages // 10), draw_pages(folder / "pages", pages)),
+            lambda given, out: ["run", given, "--model", MODEL, "--out", out],
+            read_responses,
+        )
+
+
+def draw_images(folder: Path, count: int) -> Dataset:
+    folder.mkdir()
+    return draw_dataset(folder, max(1, count))
 
 
 def draw_pages(folder: Path, count: int) -> Dataset:
     """Draw pages of a book; a comment makes their files differ."""
+    count = max(1, count)
     drawn = [jpeg(book_page(number)) for number in range(min(DRAWN, count))]
     with DatasetWriter(
         folder, name="pages", version="1", licence="CC0-1.0", source="drawn"
@@ -123,7 +133,7 @@ def draw_pages(folder: Path, count: int) -> Dataset:
 
 
 def measure_all(work: Work, folder: Path) -> Iterator[tuple[str, Cost]]:
-    """Measure each place of the work, the pool first and last."""
+    """Measure the work in each place."""
     folder.mkdir()
     yield "process pool", measure(work, folder / "pool")
     yield "this machine", measure(work, folder / "native")
@@ -131,7 +141,6 @@ def measure_all(work: Work, folder: Path) -> Iterator[tuple[str, Cost]]:
         yield "Ray, one node", measure(work, folder / "one-node", cluster)
     with ray_cluster(folder / "three", {}) as cluster:
         yield "Ray, three nodes", measure(work, folder / "three-nodes", cluster)
-    yield "process pool again", measure(work, folder / "pool again")
 
 
 @contextmanager
@@ -151,7 +160,7 @@ def measure(work: Work, folder: Path, cluster: RayCluster | None = None) -> Cost
     used = []
     for number, given in enumerate(work.given):
         out = folder / str(number)
-        if folder.name.startswith("pool"):
+        if folder.name == "pool":
             words = ["-m", "benchmarks.clusters", "--pool", work.name, given.path, out]
         else:
             words = ["-m", "keju", *work.words(given.path, out)]
@@ -160,7 +169,7 @@ def measure(work: Work, folder: Path, cluster: RayCluster | None = None) -> Cost
             words += ["--engine", "ray", "--ray-address", cluster.address]
             access = {**cluster.access, "KEJU_CACHE": str(folder / "cache")}
         used.append(count_cpu([sys.executable, *words], access))
-    return Cost(used[0], used[1], work.result(out) if "pool" not in folder.name else "")
+    return Cost(used[0], used[1], "" if folder.name == "pool" else work.result(out))
 
 
 def count_cpu(words: list[object], environment: dict[str, str]) -> float:
@@ -243,8 +252,8 @@ def read_responses(run: Path) -> str:
 def show(work: Work, costs: dict[str, Cost]) -> None:
     """Print a table of the costs, and whether the results are the same."""
     few, count = (len(dataset) for dataset in work.given)
-    pool = [cost for place, cost in costs.items() if "pool" in place]
-    unit = sum(cost.all - cost.few for cost in pool) / len(pool) / (count - few)
+    pool = costs["process pool"]
+    unit = (pool.all - pool.few) / (count - few)
     table = Table("", f"CPU s, {few}", f"CPU s, {count}", "CPU s per further page", "/ pool's")
     for place, cost in costs.items():
         page = (cost.all - cost.few) / (count - few)
