@@ -230,7 +230,8 @@ class Request(Record, frozen=True, kw_only=True):
     for ``image``, unless an engine transcribes first); `script` is the selected script of the
     prompt; `box_convention` is the coordinate format that the prompt asks for; `candidate` is the
     index in the item's images of the one that is compared with the first, 0 outside of pair tasks.
-    `system` is the system prompt of the wording, and `examples` precede the question.
+    `system` is the system prompt of the wording, and `examples` precede the question. `label` is
+    the run's, which no model sees.
     """
 
     item: str
@@ -250,6 +251,7 @@ class Request(Record, frozen=True, kw_only=True):
     candidate: int = 0
     system: str = ""
     examples: tuple[Example, ...] = ()
+    label: str = ""
 
     @property
     def all_images(self) -> tuple[ImageRef, ...]:
@@ -290,8 +292,10 @@ class Response(Record, frozen=True, kw_only=True):
     `box_convention` are the request's; `refused` are decoding parameters that the server did not
     accept, so that it answered without them. `examples` are the ids of the items before the
     question. `source_sha256` is the SHA-256 of the file with the answer, where another program made
-    it (`PageResults`). `uncounted` are estimated tokens of attempts without an answer, which may
-    have been charged and which no server counted.
+    it (`PageResults`). `served_model` and `fingerprint` are the model and the system fingerprint
+    that the server reported with the answer; empty where it reported none. `uncounted` are
+    estimated tokens of attempts without an answer, which may have been charged and which no server
+    counted.
     """
 
     key: str
@@ -320,6 +324,8 @@ class Response(Record, frozen=True, kw_only=True):
     refused: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     source_sha256: str = ""
+    served_model: str = ""
+    fingerprint: str = ""
     decoding: dict[str, str] | None = None
     """The parameters in the answered request, under the server's names. None where there is no
     answer or they are not known (responses of other programs); empty where none are sent (engines,

@@ -40,6 +40,7 @@ DEFAULTS = {
     "lose": False,  # create a batch, and drop the connection before saying so
     "refusals": [],  # replies to requests that have certain fields: has, status, body
     "usage": None,  # in place of the usage of every answer
+    "serves": [],  # pairs of model and fingerprint of its answers in turn, the last for the rest
     "models": [],  # the names that GET /v1/models lists; empty: HTTP 404
     "finds": [],  # pairs of words and reply: what it says to a prompt that contains the words
     "replies": {},  # what it says, by `asked_for` of what it is shown; empty: "answer to ITEM"
@@ -173,6 +174,9 @@ class ChatServer:
             whole = completion(self.plan["says"] or f"answer to {item}")
             if self.plan["usage"] is not None:
                 whole["usage"] = self.plan["usage"]
+            if serves := self.plan["serves"]:
+                place = min(sum(self.answered.values()), len(serves)) - 1
+                whole["model"], whole["system_fingerprint"] = serves[place]
             return web.json_response(whole)
         urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
         shown = asked_for(prompt, [base64.b64decode(url.partition(",")[2]) for url in urls])

@@ -126,7 +126,9 @@ def _find_unscored(first: SideScores, second: SideScores, protocol: Protocol) ->
 
 
 def _describe_side(side: Side) -> dict[str, str]:
-    return {"run": str(side.run.path), "model": side.model, **side.variant._asdict()}
+    label = side.run.manifest().label
+    about = {"run": str(side.run.path), "model": side.model, **side.variant._asdict()}
+    return about | ({"label": label} if label else {})
 
 
 def _explain_nothing(

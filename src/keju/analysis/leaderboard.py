@@ -18,6 +18,7 @@ from keju.analysis.own_drafts import own_draft_notes
 from keju.analysis.own_prompts import prompt_notes
 from keju.analysis.resampling import Bounds, ResampledMeans, resample_benchmark
 from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet
+from keju.analysis.served import served_notes
 from keju.definitions import (
     OWN_BENCHMARK,
     benchmark_title,
@@ -177,6 +178,7 @@ def _leaderboard(
     if sum(model_responses.role == PEOPLE for model_responses in run_set.by_model.values()) > 1:
         notes.append(message("analysis.row-all-people-takes"))
     notes += [*own_draft_notes(run_set, name), *prompt_notes(run_set, name)]
+    notes += served_notes(run_set, name)
     if prices:
         notes.append(message("analysis.prices-check-them", seen=prices.seen))
     return Leaderboard(

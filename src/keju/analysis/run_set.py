@@ -35,6 +35,7 @@ from keju.messages import message
 from keju.models import REPLAYED
 from keju.running.reading import name_of_images
 from keju.runs import HUMAN, RunFolder
+from keju.runs.served_models import ServedModels
 from keju.scoring import Result, aggregate
 
 Mains = Mapping[tuple[str, str], Sequence[Score]]
@@ -53,6 +54,7 @@ class ModelResponses(msgspec.Struct):
     pair's) and over the transcriptions made before; tokens are None where none were reported.
     `items` counts the items of all rounds, and `rounds` is the number of rounds. `parts` is the
     same by benchmark; `times` are the seconds of each answer, for people only.
+    `served` are the models that the server reported.
     """
 
     model: str
@@ -70,6 +72,7 @@ class ModelResponses(msgspec.Struct):
     times: list[float] = msgspec.field(default_factory=list)
     statuses: Counter[str] = msgspec.field(default_factory=Counter)
     parts: dict[str, ModelResponses] = msgspec.field(default_factory=dict)
+    served: ServedModels = msgspec.field(default_factory=ServedModels)
 
     @property
     def setting(self) -> Setting:
@@ -106,6 +109,7 @@ class ModelResponses(msgspec.Struct):
             self.times.append(response.seconds)
         self.rounds = max(self.rounds, response.round)
         self.responses += 1
+        self.served.add(response)
         self.seconds += response.seconds
         usage = response.usage
         if usage.input_tokens is not None:
@@ -206,7 +210,7 @@ def load_runs(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -
     )
     asked = AskedItems()
     run_set = RunSet([], {}, asked, {})
-    spoken = Counter(name for manifest in manifests for name in manifest.models)
+    spoken = Counter((name, each.label) for each in manifests for name in each.models)
     for folder, manifest in zip(folders, manifests, strict=True):
         run = Run(run_name(folder.path, [run.name for run in run_set.runs]), folder.path, manifest)
         run_set.runs.append(run)
@@ -224,7 +228,7 @@ def _add_run(
     run_set: RunSet,
     asked: AskedItems,
     folder: RunFolder,
-    spoken: Counter[str],
+    spoken: Counter[tuple[str, str]],
     scores: Callable[[str], ResponseScores],
 ) -> None:
     run = run_set.runs[-1]
@@ -332,8 +336,11 @@ def _ranking(first: Response, scores: Sequence[Score]) -> Response:
     return replace(first, text=best, thinking="", error=None, status=scores[0].status)
 
 
-def _label(model: str, run: Run, spoken: Counter[str]) -> str:
-    return model if spoken[model] < 2 else f"{model} · {run.name}"
+def _label(model: str, run: Run, spoken: Counter[tuple[str, str]]) -> str:
+    """The name of a model with the label of its run, and the run's name where it is needed."""
+    label = "" if model.startswith(HUMAN) else run.manifest.label
+    several = spoken[model, run.manifest.label] > 1
+    return " · ".join(filter(None, (model, label, run.name if several else "")))
 
 
 def _format_name(label: str, variant: PromptVariant, among: Sequence[PromptVariant] = ()) -> str:

@@ -285,6 +285,7 @@ def _is_usable(out: Path) -> bool:
 def _read_variant(settings: Mapping[str, str]) -> RequestVariant:
     """The prompt variant of a run: the image, with the wording that was chosen."""
     fields = {"script": settings.get("scripts", "released"), "boxes": settings.get("boxes", "")}
+    fields["label"] = settings.get("label", "")
     return msgspec.convert(fields, RequestVariant)
 
 

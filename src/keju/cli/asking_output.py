@@ -71,6 +71,7 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
         empty_on_blank,
         not_sent_lines,
         run_table,
+        served_changes,
         truncated_lines,
         unlike_paper,
         usage_lines,
@@ -91,6 +92,7 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
             )
     for line in (
         *truncated_lines(folder, summary), *not_sent_lines(summary), *usage_lines(summary),
+        *served_changes(folder, summary),
     ):  # fmt: skip
         say(line)
     if preset:

@@ -65,6 +65,15 @@ class ItemOptions:
             rich_help_panel="Items",
         ),
     ] = None
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Name of the state of the models, e.g. step-2000 or 2026-11-23. Each label needs"
+            " its own --out; `keju history` compares them. Default: none.",
+            rich_help_panel="Model",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from keju.models.image_limits import Fit
 class Answer(Record, frozen=True, kw_only=True):
     """The response of a model to one request, before the run adds its cache key and name.
 
-    `text`, `not_text`, `thinking`, `decoding` and `refused` are as in `keju.items.Response`; an
-    engine or a baseline sends no parameters. `ignored_usage` are the implausible token counts of
-    the server, which are not in `usage`, as text.
+    `text`, `not_text`, `thinking`, `decoding`, `refused`, `served_model` and `fingerprint` are as
+    in `keju.items.Response`; an engine or a baseline sends no parameters. `ignored_usage` are the
+    implausible token counts of the server, which are not in `usage`, as text.
     """
 
     text: str
@@ -33,6 +33,8 @@ class Answer(Record, frozen=True, kw_only=True):
     lines: tuple[Line, ...] = ()
     decoding: dict[str, str] | None = field(default_factory=dict)
     refused: tuple[str, ...] = ()
+    served_model: str = ""
+    fingerprint: str = ""
 
 
 def status_of(text: str) -> Status:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from keju.errors import printable, shortened
 from keju.items import Status, Usage
 from keju.messages import message
 from keju.models.base import Answer, AskError, status_of
@@ -54,6 +55,7 @@ def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
         finish_reason=reason,
         usage=counts.usage,
         ignored_usage=counts.ignored,
+        served_model=shortened(printable(output.model), 120),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from keju.errors import printable, shortened
 from keju.items import Status, Usage
 from keju.messages import message
 from keju.models.base import Answer, AskError, status_of
@@ -18,6 +19,8 @@ from keju.text.content import Content
 
 _CUT_SHORT = frozenset({"length", "max_tokens", "max_length", "model_length"})
 _FILTERED = frozenset({"safety", "recitation", "prohibited_content", "refusal", "sensitive"})
+
+_LONGEST_NAME = 120
 
 
 class _Message(Struct):
@@ -36,6 +39,8 @@ class _Completion(Struct):
     choices: list[_Choice] | None = None
     usage: Any = None
     error: Any = None
+    model: Any = None
+    system_fingerprint: Any = None
 
 
 _DECODER = msgspec.json.Decoder(_Completion)
@@ -71,7 +76,14 @@ def answer_of(body: bytes) -> Answer:
         finish_reason=reason,
         usage=counts.usage,
         ignored_usage=counts.ignored,
+        served_model=_name(completion.model),
+        fingerprint=_name(completion.system_fingerprint),
     )
+
+
+def _name(value: object) -> str:
+    """A name that the server reports, as one short line; empty where it is not a text."""
+    return shortened(printable(value.strip()), _LONGEST_NAME) if isinstance(value, str) else ""
 
 
 def _content(value: object) -> Content:

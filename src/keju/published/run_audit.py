@@ -11,6 +11,7 @@ from keju.published import run_checks as look
 from keju.published.audit import OF_A_RUN, Audit, Finding, PassedCheck
 from keju.published.checks import Severity, Size
 from keju.published.run_checks import Places, RunData
+from keju.published.served_checks import changed_served_models
 from keju.runs import RecordList, RunFolder
 from keju.scoring import aggregate, iter_stored_scores
 
@@ -157,6 +158,15 @@ _CHECKS = (
         "What a person kept of a draft is the model's own answer, so the values favour it against "
         "models that drafted nothing. Compare on other items.",
         look.answered_own_drafts,
+    ),
+    _Check(
+        "served-model",
+        "caution",
+        "the server reports one model under each name",
+        "The server reported several models under one name while it answered.",
+        "The values mix the answers of different models. Run the items again with another --label "
+        "and --out.",
+        changed_served_models,
     ),
     _Check(
         "same-answers",

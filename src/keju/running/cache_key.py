@@ -24,10 +24,10 @@ def request_key(request: Request, identity: Mapping[str, str], source_sha256: st
 
     It covers the prompt, the images' hashes in their order, the form of the answer, the choices,
     the source text, the box convention, setting, script, wording (with its system prompt and the
-    examples), query and round, the model's identity (endpoint, name, decoding, system prompt,
-    declared dtype, engine versions), and the hash of the file that has the answer, where answers
-    are read from files. It does not cover the item's id or the task, which the model does not see:
-    two items with identical requests have the same key.
+    examples), query, round and the run's label, the model's identity (endpoint, name, decoding,
+    system prompt, declared dtype, engine versions), and the hash of the file that has the answer,
+    where answers are read from files. It does not cover the item's id or the task, which the model
+    does not see: two items with identical requests have the same key.
     """
     decides: dict[str, object] = {
         "": _FORM,
@@ -50,6 +50,8 @@ def request_key(request: Request, identity: Mapping[str, str], source_sha256: st
         decides["wording"] = request.wording
     if request.system:
         decides["system"] = request.system
+    if request.label:
+        decides["label"] = request.label
     if request.examples:
         decides["examples"] = [
             (each.prompt, each.answer, [ref.sha256 for ref in each.images])

@@ -13,7 +13,7 @@ from keju.running.box_conventions import OF_MODEL, changed_conventions
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest
 
-_OPTIONS = {"shard": "--shard", "items": "--items", "pairs": "--pairs"}
+_OPTIONS = {"shard": "--shard", "items": "--items", "pairs": "--pairs", "label": "--label"}
 """Settings with one value per run, and the options that set them."""
 
 

@@ -28,6 +28,7 @@ def variants_of(manifest: RunManifest, model: str = "") -> list[RequestVariant]:
         wordings=tuple(manifest.wordings),
         rounds=manifest.rounds,
         boxes=convention_in(manifest.settings, model),
+        label=manifest.label or None,
     ).variants
 
 

@@ -26,6 +26,7 @@ from keju.running.presets import Preset, preset
 from keju.running.prices import read_prices
 from keju.running.selecting import Selection
 from keju.running.throttle import RateLimits
+from keju.runs.labels import checked_label
 
 AnyPath = str | os.PathLike[str]
 
@@ -54,6 +55,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
     items: AnyPath | Sequence[str] | None = None
     pairs: str | None = None
     shard: str | None = None
+    label: str | None = None
     base_url: str = ""
     api_key_env: str = "OPENAI_API_KEY"
     concurrency: int | None = None
@@ -115,6 +117,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
             shard=self.shard,
             items=None if ids is None else tuple(ids),
             pairs=None if self.pairs is None else pair_form(self.pairs).name,
+            label=None if self.label is None else checked_label(self.label),
         )
         counts = (self.examples,) if isinstance(self.examples, int) else self.examples or ()
         return with_examples(chosen, counts, self.examples_seed)

@@ -72,4 +72,6 @@ def response_of(
         source_sha256=job.source_sha256,
         decoding=outcome.decoding,
         refused=outcome.refused,
+        served_model=outcome.served_model,
+        fingerprint=outcome.fingerprint,
     )

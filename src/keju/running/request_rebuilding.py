@@ -62,6 +62,7 @@ class RequestRebuilder:
             wording=response.wording,
             boxes=convention_in(settings, response.model),
             round=response.round,
+            label=self.manifest.label,
         )
         if response.setting in TRUE_READING:
             item = self._with_text(item)

@@ -143,6 +143,7 @@ def request_for(
         candidate=candidate,
         system=own.system if (own := prompt_in_wording(item, variant.wording)) else "",
         examples=examples,
+        label=variant.label,
     )
 
 

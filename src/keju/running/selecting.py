@@ -39,6 +39,7 @@ from keju.metrics.boxes import box_convention
 from keju.running.box_conventions import OF_MODEL
 from keju.running.item_list import list_label, listed_items
 from keju.running.transcriptions import with_transcriptions
+from keju.runs.labels import checked_label
 
 _SETTINGS: tuple[Setting, ...] = get_args(Setting)
 _SCRIPTS: tuple[PromptScript, ...] = get_args(PromptScript)
@@ -58,7 +59,7 @@ class RequestVariant(Record, frozen=True, kw_only=True):
 
     `script` is that of Chinese prompts; a page's text is sent as it was transcribed. `wording` is
     the name of a prompt wording (`keju.definitions.wordings`). `boxes` is the convention of boxes
-    in the answer, such as ``xyxy-1000``; empty for the benchmark's own.
+    in the answer, such as ``xyxy-1000``; empty for the benchmark's own. `label` is the run's.
     """
 
     setting: Setting = "image"
@@ -66,6 +67,7 @@ class RequestVariant(Record, frozen=True, kw_only=True):
     wording: str = RELEASED
     boxes: str = ""
     round: int = 1
+    label: str = ""
 
 
 class Selection(Record, frozen=True, kw_only=True):
@@ -82,7 +84,8 @@ class Selection(Record, frozen=True, kw_only=True):
     chosen items. `boxes_of` maps the names of models to conventions that replace `boxes` for them.
     `items` are the ids of the only items that may be selected (see `listed_items`), None for all;
     `tasks`, `limit` and `sample` choose among them. `pairs` is the name of a reduced form of pair
-    tasks (`PairForm`), None for the paper's.
+    tasks (`PairForm`), None for the paper's. `label` names the state of the models, such as a
+    checkpoint or a date (`checked_label`); None for none.
     """
 
     tasks: tuple[str, ...] | None = None
@@ -98,6 +101,7 @@ class Selection(Record, frozen=True, kw_only=True):
     items: tuple[str, ...] | None = None
     pairs: str | None = None
     wordings: tuple[str, ...] = (RELEASED,)
+    label: str | None = None
 
     @property
     def manifest_settings(self) -> dict[str, str]:
@@ -121,7 +125,12 @@ class Selection(Record, frozen=True, kw_only=True):
         boxes = self.boxes_of.get(model, self.boxes)
         return [
             RequestVariant(
-                setting=setting, script=script, wording=wording, boxes=boxes, round=number
+                setting=setting,
+                script=script,
+                wording=wording,
+                boxes=boxes,
+                round=number,
+                label=self.label or "",
             )
             for setting in _known(self.settings, _SETTINGS, "setting")
             for script in _known(self.scripts, _SCRIPTS, "script")
@@ -251,6 +260,8 @@ def _check(selection: Selection) -> None:
     _known_wordings(selection.wordings)
     if selection.pairs is not None:
         pair_form(selection.pairs)
+    if selection.label is not None:
+        checked_label(selection.label)
     if selection.boxes:
         box_convention(selection.boxes)
     QuestionForms(selection.tasks)

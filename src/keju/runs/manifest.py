@@ -85,6 +85,11 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
         return sha256_bytes(text.encode())[:8] if text else ""
 
     @property
+    def label(self) -> str:
+        """The label of the run, such as a checkpoint or a date; empty where it has none."""
+        return self.settings.get("label", "")
+
+    @property
     def pairs(self) -> str:
         """The reduced form of pair tasks; empty for the paper's."""
         return self.settings.get("pairs", "")

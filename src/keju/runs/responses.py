@@ -13,7 +13,7 @@ from keju.items import PromptScript, Record, Response, Setting
 
 _REPEATED = (
     "model", "benchmark", "task", "query", "setting", "script", "wording", "status",
-    "finish_reason", "usage", "uncounted", "box_convention",
+    "finish_reason", "usage", "uncounted", "box_convention", "served_model", "fingerprint",
 )  # fmt: skip
 """The fields of a response whose values many share."""
 

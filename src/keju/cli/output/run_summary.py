@@ -21,9 +21,11 @@ from keju.errors import shortened
 from keju.items import Failure
 from keju.messages import message
 from keju.models import MISSING
+from keju.models.base import ENDPOINTS
 from keju.running import ModelSummary, RunSummary, preset, request_count
 from keju.running.failures import hint_of
 from keju.runs import HUMAN, RunFolder
+from keju.runs.served_models import served_lines
 
 
 def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Table:
@@ -169,6 +171,15 @@ def truncated_lines(path: Path, summary: RunSummary) -> Iterator[str]:
             found.setdefault(response.model, []).append(shortened(response.item))
     for model, items in found.items():
         yield message("terminal.truncated", model=model, count=len(items), items=join_names(items))
+
+
+def served_changes(path: Path, summary: RunSummary) -> Iterator[str]:
+    """The models whose server reported several models, those of earlier sessions included."""
+    folder = RunFolder.open(path)
+    identities = folder.manifest().models
+    for each in summary.models:
+        if identities.get(each.model, {}).get("kind") in ENDPOINTS:
+            yield from served_lines(folder.responses(each.model))
 
 
 def halted_lines(summary: RunSummary) -> Iterator[str]:

@@ -1,0 +1,78 @@
+"""Which models a server reported under one name, and where they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from keju.items import Response
+from keju.messages import Message, listed, message
+
+_MOST_NAMED = 5
+
+
+class ServedModels(msgspec.Struct):
+    """The models that a server reported under one name.
+
+    `counts` has the number of responses of each, in the order of their first response; `changed` is
+    the item of the first response that another model than before gave, and `before` and `after` are
+    the two models there.
+    """
+
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+    changed: str = ""
+    before: str = ""
+    after: str = ""
+    last: str = ""
+
+    @property
+    def several(self) -> bool:
+        """Whether the server reported more than one model."""
+        return len(self.counts) > 1
+
+    def add(self, response: Response) -> None:
+        """Count a response; one for which the server reported no model does not count."""
+        if not (name := served_name(response)):
+            return
+        self.counts[name] = self.counts.get(name, 0) + 1
+        if self.last and name != self.last and not self.changed:
+            self.changed, self.before, self.after = response.item, self.last, name
+        self.last = name
+
+
+def served_name(response: Response) -> str:
+    """The model that the server reported, with its fingerprint; empty where it reported none."""
+    if not response.fingerprint:
+        return response.served_model
+    return f"{response.served_model} ({response.fingerprint})".strip()
+
+
+def changed_models(responses: Iterable[Response]) -> dict[str, ServedModels]:
+    """The models of a run whose server reported several models, by name.
+
+    Args:
+        responses: in the order in which they are stored, task by task.
+    """
+    found: dict[str, ServedModels] = {}
+    for response in responses:
+        found.setdefault(response.model, ServedModels()).add(response)
+    return {model: each for model, each in found.items() if each.several}
+
+
+def served_lines(responses: Iterable[Response]) -> Iterator[Message]:
+    """One line for each model whose server reported several models."""
+    for model, each in changed_models(responses).items():
+        yield served_line(model, each)
+
+
+def served_line(model: str, served: ServedModels) -> Message:
+    """A line with the number of responses of each reported model, and the place of the change."""
+    ranked = sorted(served.counts.items(), key=lambda pair: -pair[1])
+    named = [
+        message("runs.served-count", count=count, name=name) for name, count in ranked[:_MOST_NAMED]
+    ]
+    return message(
+        "runs.served-changed", model=model, counts=listed(named), kinds=len(ranked),
+        item=served.changed, before=served.before, after=served.after,
+    )  # fmt: skip
